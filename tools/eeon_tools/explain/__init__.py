@@ -1,18 +1,18 @@
-"""Why a switch did to one packet what it did: its way through parser, tables and queues, and the reason in
-words.
+"""Explains why a switch treated one packet as it did: the packet's path through parser, tables and queues,
+and the reasons in words.
 
     source     the program's JSON: names, places in the source, conditions as text
-    values     field values and times as people read them
+    values     field values and times as text
     entries    the controller's planned entries, written into an engine switch without a network
-    scene      a switch to be explained: from a topology and a configuration, or from any BMv2 JSON
-    journeys   running a packet and fetching what the engine wrote down about it
-    way        a packet's way over all switches of a fabric, as a tree of lines
-    finding    which packet of a capture was the first to be marked, dropped or held
+    scene      the switch to explain: from a topology and a configuration, or from any BMv2 JSON
+    journeys   running a packet and fetching the steps that the engine recorded of it
+    way        a packet's path over all switches of a fabric, as a tree of lines
+    finding    the packet of a capture that was the first to be marked, dropped or held
     story      a journey as a tree of lines
-    endings    why it ended as it did: any program's words, and the E-EON program's
-    export     all of it as one JSON value
+    endings    the reasons for its outcome: for any program, and for the E-EON program
+    export     the whole explanation as one JSON value
 
-The engine does the watching (`SwitchHandle.follow`); nothing here decides what happens to a packet.
+The engine records the steps (`SwitchHandle.follow`); no code here decides what happens to a packet.
 """
 
 from eeon_tools.explain.export import document, way_document

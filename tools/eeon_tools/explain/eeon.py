@@ -1,10 +1,10 @@
-"""The E-EON program's reasons: its verdict with the numbers that it was made of, and what a packet waited
-for.
+"""The reasons for what the E-EON program did: its verdict with the numbers behind it, and what a packet
+waited for.
 
-Everything is read from the trace: the program's metadata after ingress and egress, the parameters of the
-port's entries, what registers were read and written, what was drawn. Nothing is computed again except the
-probability of RED, which the program never holds as one value. Names are those of p4src; no local variable
-is among them, because p4c renames and copies these as it likes.
+All values come from the trace: the program's metadata after ingress and egress, the parameters of the port's
+entries, the registers that were read and written, and the random numbers drawn. Nothing is computed again
+except the probability of RED, which the program never holds as one value. Names are those of p4src; local
+variables are not used, because p4c renames and copies them freely.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class _Facts:
-    """One packet's first ingress run, and the last egress run. `events`: of ingress; `leaving`: of
+    """The first ingress run and the last egress run of one packet. `events`: of ingress; `leaving`: of
     egress."""
 
     ingress: dict[str, int]
@@ -73,7 +73,7 @@ class _Facts:
         return self.ingress.get(_META + name, 0)
 
     def settings(self, table: PortTable, tick: Duration = IN_TICKS) -> Settings | None:
-        """Returns what the action that a port's table ran means; None where it ran none. Times are ticks."""
+        """Returns the settings in the action that a port's table ran, in ticks; None if it ran none."""
         found = False
         for event in self.events:
             if event["event"] == "table":
@@ -84,21 +84,21 @@ class _Facts:
         return None
 
     def aqm(self) -> Settings | None:
-        """Returns the AQM that the packet met, its port's or its queue's; times are ticks."""
+        """Returns the AQM applied to the packet, its port's or its queue's, with times in ticks."""
         found = self.settings(AQM)
         return self.settings(QUEUE_AQM) if isinstance(found, ByQueueSettings) else found
 
     def where(self) -> str:
-        """Returns what the AQM compares: `port 2`, or `queue of priority 6 at port 2`."""
+        """Returns where the AQM compares: `port 2`, or `queue of priority 6 at port 2`."""
         port = f"port {self.meta('egress_port')}"
         return f"queue of priority {self.meta('queue') & 7} at {port}" if self.meta("aqm_of_queue") else port
 
     def ran(self, table: str) -> str:
-        """Returns the action that a table ran; empty where it ran none."""
+        """Returns the action that a table ran; empty if it ran none."""
         return next(iter(self._actions(table)), ("", {}))[0]
 
     def parameter(self, table: str, name: str) -> int:
-        """Returns what a parameter of the action was that a table ran; 0 where there is none."""
+        """Returns a parameter of the action that a table ran; 0 if there is none."""
         return next(iter(self._actions(table)), ("", {}))[1].get(name, 0)
 
     def _actions(self, table: str) -> Iterator[tuple[str, dict[str, int]]]:
@@ -112,22 +112,22 @@ class _Facts:
                 found = False
 
     def read(self, register: str) -> int | None:
-        """Returns what was first read from a register in ingress."""
+        """Returns the first value read from a register in ingress."""
         return _read(self.events, register)
 
     def written(self, register: str) -> int | None:
-        """Returns what was last written to a register in ingress."""
+        """Returns the last value written to a register in ingress."""
         return _written(self.events, register)
 
     def left_behind(self) -> int:
-        """Returns the bytes that stayed behind the packet, of what its AQM compares."""
+        """Returns the bytes left behind the packet in the queue or port that its AQM compares."""
         if self.meta("aqm_priority"):
             return _written(self.leaving, "queue_bytes") or 0
         left = _written(self.leaving, "occupancy_bytes") or 0
         return left - (_read(self.leaving, "raised_bytes") or 0) if self.meta("aqm_of_queue") else left
 
     def red_depth(self, red: RedSettings) -> Fraction:
-        """Returns what RED compared, in the unit of its thresholds."""
+        """Returns the depth that RED compared, in the unit of its thresholds."""
         if red.average_shift:
             return depth_of(self.written("red_average") or 0)
         if isinstance(red.min, Packets):
@@ -141,11 +141,11 @@ class _Facts:
         return found - (self.read("raised_packets") or 0) if self.meta("aqm_of_queue") else found
 
     def red_probability(self, red: RedSettings, depth: Fraction) -> Fraction:
-        """Returns the probability with which RED compared its draw; a certainty is 1."""
+        """Returns the probability that RED compared with its draw, at most 1."""
         return min(red.probability_at(depth, self.meta("queued_bytes")), Fraction(1))
 
     def red_draw(self) -> Fraction:
-        """Returns what RED drew; 0 where it drew nothing."""
+        """Returns the number that RED drew; 0 if it drew none."""
         drawn = (event["drawn"] for event in self.events if event["event"] == "random")
         return draw_of(next(drawn, 0))
 
@@ -166,8 +166,8 @@ def _written(events: list[TraceEvent], register: str) -> int | None:
 
 
 def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[str]]:
-    """Returns the verdict's name and the reasons, most important first. A copy, which has not been through
-    ingress, has none."""
+    """Returns the name of the verdict and the reasons, most important first. A copy has none: it has not been
+    through ingress."""
     ran = [step for step in steps if step["step"] == "ingress"]
     if not ran or ran[0]["fault"] or steps[0]["step"] != "arrived":
         return None, []
@@ -243,7 +243,7 @@ def _malformed(facts: _Facts) -> str:
 
 
 def _key_of(facts: _Facts, table: str) -> list[str]:
-    """Returns the fields that a table was asked for; none where it was not."""
+    """Returns the fields of the key that a table looked up; none if there was no lookup."""
     for event in facts.events:
         if event["event"] == "table" and event["table"].rpartition(".")[2] == table:
             return [values.of_field(part["name"], part["width"], part["value"]) for part in event["key"]]
@@ -341,7 +341,7 @@ def _sojourn(facts: _Facts) -> int:
 
 
 def _codel(facts: _Facts, codel: CodelSettings) -> str:
-    """Returns what CoDel compared, in ticks."""
+    """Returns CoDel's comparison, in ticks."""
     sojourn, target = _sojourn(facts), codel.target
     sign = "<" if sojourn < target else ">="
     return f"sojourn {sojourn:,} ticks {sign} target {target:,} (codel, {facts.where()})"
@@ -353,7 +353,7 @@ def _is_congested(facts: _Facts, red: RedSettings) -> bool:
 
 
 def _red(facts: _Facts, red: RedSettings) -> str:
-    """Returns what RED compared: the depth, its thresholds, and where it drew, the probability and the
+    """Returns RED's comparison: the depth, the thresholds, and if it drew a number, the probability and the
     draw."""
     unit = " packets" if isinstance(red.min, Packets) else " B"
     depth = facts.red_depth(red)
@@ -374,8 +374,8 @@ def _red(facts: _Facts, red: RedSettings) -> str:
 
 
 def _decimal(value: Fraction) -> str:
-    """Returns six decimals, truncated and not rounded, so that a draw never looks equal to a probability that
-    it is below unless it is within a millionth."""
+    """Returns six decimals, truncated and not rounded, so that a draw below a probability also looks lower
+    unless they are within a millionth."""
     millionths = value.numerator * 10**6 // value.denominator
     return f"{millionths // 10**6}.{millionths % 10**6:06d}"
 
@@ -402,7 +402,7 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]
     eee = facts.settings(EEE, Duration(scene.tick_ps))
     written = facts.written("gate_open_at")
     if gate == 0 and rounds and written is not None:
-        gate = written * scene.tick_ps  # no gate in this switch: the packet goes round until that time
+        gate = written * scene.tick_ps  # no gate in this switch: the packet recirculates until that time
     paused = []
     if first["pause_ends_ps"] > first["at_ps"]:
         until = values.time(first["pause_ends_ps"])
@@ -456,7 +456,7 @@ def _trigger(trigger: Trigger) -> str:
 
 _GATE = ("the gate opened", "a later packet reached the trigger, and the gate opened earlier")
 _PAUSE = ("the pause ended", "the neighbour ended the pause")
-"""What lets a packet go at its time, and what before."""
+"""The reasons for a packet's departure: at the end of its pause, and before."""
 
 
 def _released(

@@ -1,7 +1,7 @@
-"""Why a packet ended as it did, in words.
+"""The reasons for a packet's outcome, in words.
 
-For any program: what the switch did and which statement asked for it. For the E-EON program the verdict comes
-first, with the numbers that it was made of: see `eeon`.
+For any program: the outcome and the statement that requested it. For the E-EON program the verdict comes
+first, with the numbers behind it: see `eeon`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _CAUSES = {
 
 @dataclass(frozen=True)
 class Ending:
-    """How one packet ended. `outcome`: `sent`, `to_cpu`, `dropped` or `inside`. `verdict`: the E-EON
-    program's, or None. `reasons`: the first says what and why, the others add to it."""
+    """The outcome of one packet. `outcome`: `sent`, `to_cpu`, `dropped` or `inside`. `verdict`: the E-EON
+    program's, or None. `reasons`: the first names the outcome and its cause, the others add details."""
 
     packet: int
     outcome: str
@@ -44,7 +44,7 @@ class Ending:
 
 
 def endings(scene: Scene, journey: Journey) -> list[Ending]:
-    """Returns how the packet and each of its copies ended."""
+    """Returns the outcomes of the packet and of each of its copies."""
     found = []
     for packet in journey.packets():
         steps = journey.of_packet(packet)
@@ -103,6 +103,6 @@ def _who_dropped(source: Source, run: IngressStep | EgressStep) -> str:
 
 
 def _where(action: str, place: str) -> str:
-    """Returns action and place. p4c numbers the actions that it makes of statements; a place says more."""
+    """Returns action and place. p4c numbers the actions that it generates, so a place says more."""
     named = f" in {action}" if action and ("." in action or not place) else ""
     return named + (f" at {place}" if place else "")

@@ -1,7 +1,7 @@
-"""The controller's planned entries, written into an engine switch through its control surface: no network,
-no P4Runtime.
+"""Writes the controller's planned entries into an engine switch through its control interface, without
+network or P4Runtime.
 
-`eeon_control.plan.intended` says what a switch should hold; its names are P4Info aliases, which are the
+`eeon_control.plan.intended` computes the entries of a switch; its names are P4Info aliases, which are the
 last parts of the program's full names.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Control(Protocol):
-    """The part of `eeon_engine.SwitchHandle` that is used."""
+    """The methods of `eeon_engine.SwitchHandle` that are used here."""
 
     def mt_add_entry(
         self, table: str, key: Sequence[MatchParam], action: str, data: list[bytes], priority: int = 0
@@ -36,10 +36,10 @@ class Control(Protocol):
 
 
 def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
-    """Writes entries into a switch that runs the program of `source` and has none; how many there were."""
+    """Writes entries into a switch that runs the program of `source` and has none. Returns their number."""
     count = 0
     for entry in entries:
-        # Copies of the packet, which that leads away, are not explained.
+        # A clone session only makes copies, which are not explained.
         if entry.table != CLONE_SESSIONS:
             _install(switch, source, entry)
             count += 1

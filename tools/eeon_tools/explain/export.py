@@ -17,7 +17,7 @@ VERSION = 2
 
 
 def document(scene: Scene, journey: Journey) -> dict[str, object]:
-    """Returns everything that the engine told, with the source's names and places added, and the endings."""
+    """Returns all that the engine recorded, with names and places from the source, and the endings."""
     return {
         "version": VERSION,
         "title": journey.title,
@@ -40,7 +40,7 @@ def document(scene: Scene, journey: Journey) -> dict[str, object]:
 
 
 def way_document(scene: Scene, way: Way) -> dict[str, object]:
-    """Returns a packet's way over a fabric: its hosts, and what `document` says of each switch, in order."""
+    """Returns a packet's path over a fabric: its hosts, and the `document` of each switch, in order."""
     return {
         "version": VERSION,
         "title": f"packet {way.number} of {way.capture}",

@@ -1,6 +1,6 @@
-"""Which packet of a capture is meant: the first of a flow, or the first that was marked, dropped or held.
+"""Finds a packet of a capture: the first of a flow, or the first that was marked, dropped or held.
 
-The capture is sent through the scene's fabric once, with the engine's stream of hops on.
+The capture is sent through the scene's fabric once, and the engine records the stream of hops.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _IDLE_PS = 3_600 * 10**12
 
 def parse_flow(text: str, topology: Topology) -> FlowFilter:
     """Parses `tcp,h1,40000,h3,5000`: protocol, source and its port, destination and its port; hosts by name
-    or address. Raises InputError."""
+    or address. Raises InputError for any other form."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 5 or parts[0].lower() not in _PROTOCOLS:
         raise InputError(
@@ -75,8 +75,8 @@ def find_packet(
     speed: float = 1.0,
     rules: SendRules = AS_A_NIC,
 ) -> int:
-    """Returns the number (from 1) of the packet that was `kind` first (one of `KINDS`; None takes any
-    packet), of `flow` and at `switch` where these are given. Raises InputError when there is none."""
+    """Returns the number (from 1) of the first packet of `kind` (one of `KINDS`; None for any packet), of
+    `flow` and at `switch` if these are given. Raises InputError if there is none."""
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     topology = scene.fabric.topology
     asked = recording_filter(limit=_LIMIT)

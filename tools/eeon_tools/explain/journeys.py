@@ -1,8 +1,8 @@
-"""Running one packet, with those before and after it, and fetching what the engine wrote down about it.
+"""Runs one packet, with those before and after it, and fetches the steps that the engine recorded of it.
 
-A packet of a capture that hosts of a topology have sent goes through the whole fabric in the twin, as `eeon
-replay` runs it, so that it meets the queues, gates and registers that it met there. Packets after it are
-sent too until it has left: they may reach a trigger that ends its hold.
+If hosts of a topology have sent the packets of a capture, the packet goes through the whole fabric in the
+twin, as in `eeon replay`, so that it meets the same queues, gates and registers. Packets after it are also
+sent until it has left: they may reach a trigger that ends its hold.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _MAX_EVENTS = 200_000
 _PS_PER_NS = 1000
 _LIMIT_PS = 3_600 * 10**12
 _LAST_LINK_PS = 10**9
-"""Longer than the last frame and its link take, so that the receiver has it."""
+"""Picoseconds; longer than the last frame needs on its link, so that the receiver has it."""
 
 
 @dataclass
 class Journey:
-    """What happened to one packet and to its copies, in one switch.
+    """The history of one packet and its copies in one switch.
 
-    `steps`: the engine's (`SwitchHandle.take_journey`), of this packet only. `frame`: as it came in.
-    `end_ps`: how far the switch was run. `is_cut`: there were more steps than the engine keeps.
+    `steps`: the engine's (`SwitchHandle.take_journey`), of this packet only. `frame`: as it arrived.
+    `end_ps`: the time up to which the switch was run. `is_cut`: there were more steps than the engine keeps.
     """
 
     title: str
@@ -67,7 +67,7 @@ class Journey:
         return [step for step in self.steps if step["packet"] == packet]
 
     def is_over(self) -> bool:
-        """Returns whether the packet has come, and it and all its copies have left or are lost."""
+        """Returns whether the packet has arrived, and it and all its copies have left or are lost."""
         ended = {step["packet"] for step in self.steps if step["step"] in ("sent", "dropped")}
         return bool(self.steps) and ended == {step["packet"] for step in self.steps} | self._copies()
 
@@ -78,7 +78,7 @@ class Journey:
 def follow(
     scene: Scene, frame: bytes, port: int, at_ps: int = 0, registers: Sequence[RegisterValue] = ()
 ) -> Journey:
-    """Follows one frame into a switch that has seen nothing else."""
+    """Follows one frame into a switch that has received no other."""
     return _alone(scene, iter([(1, at_ps, frame)]), 1, port, registers, "a frame")
 
 
@@ -91,9 +91,9 @@ def follow_capture(
     speed: float = 1.0,
     registers: Sequence[RegisterValue] = (),
 ) -> Journey:
-    """Follows packet `number` (from 1) of a capture, all of which comes in by one port, at its own times.
+    """Follows packet `number` (from 1) of a capture. All its packets arrive at one port, at their own times.
 
-    `after`: how many packets before it come too; without it, all of them.
+    `after`: the number of packets sent before it; None for all of them.
     """
     title = f"packet {number} of {capture.name}"
     return _alone(scene, _numbered(capture, number, after, speed), number, port, registers, title)
@@ -111,7 +111,7 @@ def follow_in_fabric(
 ) -> Journey:
     """Follows packet `number` (from 1) of a capture that hosts of the scene's fabric send, at one switch.
 
-    Without a name the switch is the sender's leaf. Raises InputError when the packet does not pass it.
+    Without a name the switch is the sender's leaf. Raises InputError if the packet does not pass it.
     """
     way = follow_way(scene, capture, number, after, speed, registers, rules, switch)
     name = switch if switch is not None else way.leaf
@@ -125,9 +125,9 @@ def follow_in_fabric(
 
 @dataclass
 class Way:
-    """What happened to one packet of a capture from its sender on. `journeys`: by switch, in the order in
-    which it came to them. `leaf`: the sender's. Times are picoseconds; None for what did not happen:
-    `left_ps` when the sender's NIC began to send it, `delivered_ps` when `receiver` had its last bit."""
+    """The history of one packet of a capture from its sender on. `journeys`: by switch, in order of its path.
+    `leaf`: the sender's. Times are picoseconds, or None: `left_ps` when the sender's NIC began to send it,
+    `delivered_ps` when `receiver` had its last bit."""
 
     number: int
     capture: str
@@ -153,7 +153,7 @@ def follow_way(
 ) -> Way:
     """Follows packet `number` (from 1) of a capture through the scene's fabric, to its receiver or its end.
 
-    `registers` are set at `switch`, or at the sender's leaf. Raises InputError and TraceError.
+    `registers` are set at `switch`, or at the sender's leaf. Raises InputError or TraceError.
     """
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     fabric = scene.fabric
@@ -199,7 +199,7 @@ def follow_way(
 
 
 def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, SwitchHandle]]:
-    """Returns the scene's fabric at time zero, with the controller's entries; and its switches."""
+    """Returns the scene's fabric at time zero with the controller's entries, and its switches."""
     engine = load_engine()
     fabric = scene.fabric
     assert fabric is not None, "a scene without a fabric has no twin"
@@ -217,8 +217,8 @@ def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, Switch
 
 
 def _is_over(topology: Topology, found: Mapping[str, _Fetched]) -> bool:
-    """Returns whether the packet and its copies have left all switches that they came to, and came wherever
-    they were sent."""
+    """Returns whether the packet and its copies have left all switches that they reached, and have reached
+    every next node."""
     journeys = {name: each.journey for name, each in found.items()}
     begun = {name: journey for name, journey in journeys.items() if journey.steps}
     if not begun or not all(journey.is_over() for journey in begun.values()):
@@ -232,7 +232,7 @@ def _is_over(topology: Topology, found: Mapping[str, _Fetched]) -> bool:
 
 
 def _at_hosts(way: Way, twin: Twin) -> None:
-    """Records when the sender's NIC sent the packet, and who received it."""
+    """Records when the sender's NIC sent the packet, and which host received it."""
     from eeon_engine import hops
 
     recorded = hops.take(twin)
@@ -248,7 +248,7 @@ def _at_hosts(way: Way, twin: Twin) -> None:
 
 
 class _Fetched:
-    """What one switch has written down so far about the packet with these bytes."""
+    """The steps that one switch has recorded so far of the packet with these bytes."""
 
     def __init__(self, handle: SwitchHandle, captured: bytes) -> None:
         self._handle = handle
@@ -271,8 +271,8 @@ class _Fetched:
 
 
 def _of_frame(steps: list[JourneyStep], captured: bytes) -> list[JourneyStep]:
-    """Returns the steps of the first packet that is the captured one, and of its copies: frames that were
-    sent at one time and are of one class share a tag."""
+    """Returns the steps of the first packet that equals the captured one, and of its copies: frames sent at
+    the same time and of the same class share a tag."""
     wanted: set[int] = set()
     for step in steps:
         if step["step"] == "arrived" and not wanted and _is_same(bytes.fromhex(step["frame"]), captured):
@@ -283,7 +283,7 @@ def _of_frame(steps: list[JourneyStep], captured: bytes) -> list[JourneyStep]:
 
 
 def _is_same(frame: bytes, captured: bytes) -> bool:
-    # Hops change what stands before the source address: MACs, TTL, ECN, checksum.
+    # Hops change the bytes before the source address: MACs, TTL, ECN, checksum.
     place = source_place(captured)
     start = place[0] if place is not None else 0
     return frame[start : len(captured)] == captured[start:]
@@ -292,8 +292,8 @@ def _is_same(frame: bytes, captured: bytes) -> bool:
 def _around(
     feed: Feed, capture: Path, number: int, after: int | None
 ) -> tuple[Iterator[Offer], Offer, Iterator[Offer]]:
-    """Returns the offers before the wanted one, the wanted one, and those after it. Reads the capture twice,
-    so that one of any length can be used."""
+    """Returns the offers before the wanted one, the wanted one, and those after it. Reads the capture twice
+    instead of keeping it, so that its length does not matter."""
     first = 1 if after is None else max(1, number - after)
     wanted = next((offer for offer in feed.offers() if offer.number >= number), None)
     if wanted is None or wanted.number != number:
@@ -308,7 +308,7 @@ def _around(
             problem = "is left out: multicast, unmapped, from a host to itself, or longer than any frame"
         raise TraceError(capture, f"packet {number}", problem)
     before = (o for o in feed.offers() if first <= o.number)
-    # Its later segments, where it was cut, are not sent before it.
+    # If the packet was segmented, its later segments are not sent before it.
     later = (o for o in feed.offers() if o.number >= number)
     return _until(before, number), wanted, islice(later, 1, None)
 

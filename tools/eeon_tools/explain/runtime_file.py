@@ -1,8 +1,8 @@
-"""Entries for a program that is not E-EON's, from a file, as one P4Runtime `WriteRequest`.
+"""Reads entries for programs other than E-EON's from a file, as one P4Runtime `WriteRequest`.
 
-Two forms. A `.json` file as the P4 tutorials and p4-utils have it: `table_entries`,
-`multicast_group_entries`, `clone_session_entries`, with names of the P4Info and values as people write them.
-Anything else is a `p4.v1.WriteRequest` in protobuf's text format, which can say all that P4Runtime can.
+There are two forms. A `.json` file has the form of the P4 tutorials and p4-utils: `table_entries`,
+`multicast_group_entries`, `clone_session_entries`, with P4Info names and values as numbers or text. Any other
+file is a `p4.v1.WriteRequest` in protobuf's text format, which can express all of P4Runtime.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _TARGET = "bmv2"
 _P4C_WRITES = "p4c-bm2-ss --p4runtime-files FILE.txtpb writes it"
 _COMMENTS = ("comment", "description")
 
-# JSON that people write: what is of the wrong shape ends as one of the errors that `_of_json` names.
+# JSON written by users: any wrong shape ends as one of the errors that `_of_json` names.
 _Written: TypeAlias = Any
 
 
 def read_p4info(path: Path) -> p4i.P4Info:
-    """Returns a P4Info in text format. Raises InputError."""
+    """Returns a P4Info in text format. Raises InputError for a file without one."""
     try:
         return text_format.Parse(_read(path), p4i.P4Info())
     except text_format.ParseError as error:
@@ -57,8 +57,8 @@ def read_p4info(path: Path) -> p4i.P4Info:
 
 
 def read_entries(path: Path, p4info: p4i.P4Info, may_be_empty: bool = False) -> p4r.WriteRequest:
-    """Returns the `WriteRequest` that a file stands for. Raises InputError, also for a file without entries
-    unless it `may_be_empty`."""
+    """Returns the `WriteRequest` in a file. Raises InputError, also for a file without entries unless it
+    `may_be_empty`."""
     text = _read(path)
     if path.suffix == ".json":
         return _of_json(path, text, P4Schema(p4info), may_be_empty)
@@ -122,7 +122,7 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
 
 
 def _check_keys(path: Path, place: str, item: Iterable[str], known: Sequence[str]) -> None:
-    """Refuses keys that nobody would follow. Comments may stand beside them."""
+    """Raises InputError for keys that would be ignored. Comments are allowed."""
     for key in item:
         if key not in known and key not in _COMMENTS and not key.startswith(("_", "#", "//")):
             listed = ", ".join(known)
@@ -156,7 +156,7 @@ def _table_entry(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
 
 def _match_value(kind: P4MatchType | str, value: _Written) -> object:
     if kind in (P4MatchType.EXACT, P4MatchType.OPTIONAL):
-        # Some write an exact value as a list of one.
+        # Some files have an exact value as a list of one.
         return _value(value[0] if isinstance(value, list) and len(value) == 1 else value)
     if kind == P4MatchType.LPM and isinstance(value, str) and "/" in value:
         return value
@@ -178,7 +178,7 @@ def _value(value: object) -> int | str:
 
 
 def _whole(what: str, value: _Written) -> int:
-    """Returns a whole number, which may be text."""
+    """Returns a whole number, given as a number or as text."""
     if isinstance(value, bool) or not (
         isinstance(value, int) or (isinstance(value, str) and value.isdecimal())
     ):

@@ -1,7 +1,7 @@
-"""A switch to be explained: which program, entries and ports; made afresh for each packet.
+"""The switch to explain: its program, entries and ports, built anew for each packet.
 
-Two kinds: a switch of a topology with the controller's planned entries, and any BMv2 JSON on a switch without
-links, with the entries of a file or as it is before a controller has come.
+There are two kinds: a switch of a topology with the controller's planned entries, and any BMv2 JSON on a
+switch without links, with the entries of a file or without entries.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from finsy.proto import p4i, p4r
 
 BMV2_TICK_PS = 1_000_000
-"""Timestamps of another program count microseconds, as on BMv2."""
+"""Picoseconds; timestamps of other programs count microseconds, as on BMv2."""
 _REGISTER = re.compile(r"\s*([\w.$]+)\s*\[\s*(\d+)\s*\]\s*=\s*(0[xX][0-9a-fA-F]+|\d+)\s*")
 _MAX_VALUE_BITS = 2048
 
 
 @dataclass(frozen=True)
 class SceneFabric:
-    """The topology and configuration that a switch is part of, and what each switch is to hold."""
+    """The topology and configuration that a switch is part of, and the planned entries of each switch."""
 
     topology: Topology
     config: FabricConfig
@@ -57,8 +57,8 @@ class Write:
 
 @dataclass(frozen=True)
 class Scene:
-    """A switch as data. `ports`: numbers and what is behind them; empty for a switch that has all of
-    v1model's. `write`: what is written into a switch without a fabric."""
+    """A switch as data. `ports`: their numbers and neighbours; empty for a switch that has all of v1model's.
+    `write`: the entries for a switch without a fabric."""
 
     source: Source
     program: bytes
@@ -131,7 +131,7 @@ def _write(switch: Switch, entries: Write) -> None:
 
 
 def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: int) -> Scene:
-    """Returns a switch of a fabric; without a name the first leaf. Raises the controller's errors and
+    """Returns a switch of a fabric; without a name the first leaf. Raises the controller's errors or
     InputError."""
     if not config:
         raise InputError("--topology", topology, "needs --config; `eeon config list` shows those that ship")
@@ -159,9 +159,9 @@ def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: 
 def of_program(
     path: Path | None, seed: int, p4info: Path | None = None, entries: Path | None = None
 ) -> Scene:
-    """Returns a switch that runs any BMv2 JSON, or the E-EON program, with what the program itself says.
+    """Returns a switch that runs any BMv2 JSON, or the E-EON program, with the entries in the program itself.
 
-    `entries`: a file of `runtime_file`, with the program's `p4info`; without it there are none besides.
+    `entries`: a file of `runtime_file`, with the program's `p4info`; None for no further entries.
     """
     write = None
     if entries is not None:
@@ -182,7 +182,7 @@ def of_program(
         raise InputError(path, "", f"cannot be read: {error.strerror}") from error
     engine = load_engine()
     try:
-        # The engine's loader says what is wrong with a file, with its place.
+        # The engine's loader names the error in a file, and its position.
         engine.Program(text, for_tracing=True)
         source = Source(text)
     except (engine.EngineError, ValueError) as error:
@@ -196,7 +196,7 @@ def of_program(
 
 @dataclass(frozen=True)
 class RegisterValue:
-    """A register cell to be set before the packet comes."""
+    """A register cell to set before the packet arrives."""
 
     name: str
     index: int
@@ -204,7 +204,7 @@ class RegisterValue:
 
     @classmethod
     def parse(cls, text: str) -> RegisterValue:
-        """Reads `name[index]=value`. Raises InputError."""
+        """Parses `name[index]=value`. Raises InputError for any other form."""
         found = _REGISTER.fullmatch(text) if len(text) <= 4 * _MAX_VALUE_BITS else None
         if found is None:
             raise InputError(

@@ -1,8 +1,8 @@
-"""A program's BMv2 JSON as far as an explanation needs it: names, places in the P4 source, conditions as
+"""The parts of a program's BMv2 JSON that an explanation needs: names, places in the P4 source, conditions as
 text.
 
-p4c writes into the JSON where statements and conditions stand (`source_info`). The text that it keeps of
-them is short (`if`, `3, ...`), so conditions are written out from their expressions instead.
+p4c records in the JSON where statements and conditions are in the source (`source_info`). It keeps only a
+short fragment of their text (`if`, `3, ...`), so conditions are formatted from their expressions instead.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _CASTS = {"b2d", "d2b"}
 _COMPARED = ("||", "&&", "==", "!=", "<=", ">=", "<", ">")
 _TOKEN = re.compile(r"<<|>>|&&&|\|\||&&|[=!<>]=|[<>()\[\]]")
 _COPY = re.compile(r"_\d+$")
-"""What p4c adds to a name that it makes unique."""
+"""The suffix that p4c adds to make a name unique."""
 _MAX_DEPTH = 60
 
 
 class Source:
-    """Read access to one program. Wrong or missing parts give short names, never errors: the engine has
+    """Read access to one program. Wrong or missing parts give short names instead of errors: the engine has
     already accepted the program, and an explanation with a gap is better than none."""
 
     def __init__(self, text: bytes) -> None:
-        # Not strict: p4c writes line breaks of the source as they are.
+        # Not strict: p4c does not escape the line breaks of the source.
         self._json: object = json.loads(text, strict=False)
         self._actions = _list(self._json, "actions")
         self._pipelines = {_text(p, "name"): p for p in _list(self._json, "pipelines")}
@@ -36,7 +36,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The P4 file's name, where the JSON says it."""
+        """The P4 file's name, if the JSON has it, or `program`."""
         return _text(self._json, "program").rpartition("/")[2].removesuffix(".p4i") or "program"
 
     @property
@@ -53,7 +53,7 @@ class Source:
         return _text(self._tables[table], "action_profile")
 
     def has_field(self, name: str) -> bool:
-        """Returns whether a header instance has such a field: `scalars.metadata_t.verdict`."""
+        """Returns whether a header instance has a field, such as `scalars.metadata_t.verdict`."""
         header, _, field = name.partition(".")
         kinds = {_text(h, "name"): _text(h, "header_type") for h in _list(self._json, "headers")}
         for kind in _list(self._json, "header_types"):
@@ -69,13 +69,13 @@ class Source:
         )
 
     def select_names(self, parser: str, index: int) -> list[str]:
-        """Returns what a parse state branches on, part by part: fields, fields of a stack's last header
-        (`labels.last.bottom`), bits that are looked at before they are extracted (`lookahead 8 bits`)."""
+        """Returns the parts of a parse state's transition key: fields, fields of a stack's last header
+        (`labels.last.bottom`), bits that are read before they are extracted (`lookahead 8 bits`)."""
         state = _at(_list(self._parsers.get(parser, {}), "parse_states"), index)
         return [_part(_origin(state, part)) for part in _list(state, "transition_key")]
 
     def condition(self, pipeline: str, index: int) -> tuple[str, str]:
-        """Returns a conditional of a pipeline: its text and its place."""
+        """Returns the text and the place of a conditional of a pipeline."""
         found = _at(_list(self._pipelines.get(pipeline, {}), "conditionals"), index)
         written = found.get("source_info") or {}
         text = _text(written, "source_fragment")
@@ -84,7 +84,7 @@ class Source:
         return text, _place(written)
 
     def statement(self, action: int, index: int) -> tuple[str, str, str]:
-        """Returns a primitive of an action: its operation, its text, its place."""
+        """Returns the operation, the text and the place of a primitive of an action."""
         found = _at(self._actions, action)
         primitive = _at(_list(found, "primitives"), index)
         written = primitive.get("source_info") or {}
@@ -101,7 +101,7 @@ class Source:
         return operation, text, _place(written)
 
     def expression(self, node: object, params: list[str], depth: int = 0) -> str:
-        """Returns an expression as P4 would have it. Masks that p4c adds to keep widths are left out."""
+        """Returns an expression in the notation of P4, without the masks that p4c adds to keep widths."""
         if depth > _MAX_DEPTH:
             return "..."
         if not isinstance(node, dict):
@@ -152,7 +152,7 @@ class Source:
 
 
 def field_name(name: str) -> str:
-    """Returns a field as the P4 source has it, nearly: p4c puts user metadata into a header called
+    """Returns a field's name roughly as in the P4 source: p4c puts user metadata into a header called
     `scalars`."""
     if name.endswith(".$valid$"):
         return f"{name.removesuffix('.$valid$')}.isValid()"
@@ -164,7 +164,7 @@ def field_name(name: str) -> str:
 
 
 def _origin(state: object, part: object) -> object:
-    """Returns what a part of a key is a copy of: p4c puts a lookahead into a variable of its own first."""
+    """Returns the original of a part of a key: p4c first copies a lookahead into a variable."""
     value = part.get("value") if isinstance(part, dict) else None
     for one in reversed(_list(state, "parser_ops")):
         arguments = _list(one, "parameters")
@@ -197,7 +197,7 @@ def is_temporary(name: str) -> bool:
 
 
 def _is_wrapped(text: str) -> bool:
-    """Returns whether one pair of parentheses stands around the whole text."""
+    """Returns whether one pair of parentheses encloses the whole text."""
     depth = 0
     for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
@@ -226,8 +226,8 @@ def _valid_test(node: object) -> bool:
 
 
 def _says(fragment: str, node: object) -> bool:
-    """Returns whether a text of the source holds when an expression holds, as far as can be seen: p4c also
-    writes the text of an `if` to the opposite condition, and to one on a variable of its own."""
+    """Returns whether a text of the source has the same truth value as an expression, as far as can be seen:
+    p4c also attaches the text of an `if` to the opposite condition, and to one on its own variable."""
     holds, text = True, fragment.strip()
     while True:
         if _is_wrapped(text):
@@ -247,13 +247,12 @@ def _says(fragment: str, node: object) -> bool:
         return _operator(text) is None
     name = str(node["value"][-1]) if isinstance(node["value"], list) else ""
     name = "isValid" if name == "$valid$" else _COPY.sub("", name.rpartition(".")[2])
-    # What p4c keeps the value of a call or of && in has a name of its own.
+    # p4c stores the result of a call or of && in a variable named `tmp`.
     return name == "tmp" or (name in text and _operator(text) is None)
 
 
 def _peeled(node: object) -> tuple[bool, dict[str, object]]:
-    """Returns an expression without casts and negations around it, and whether it is asked whether it
-    holds."""
+    """Returns an expression without the casts and negations around it, and whether it is not negated."""
     holds = True
     while isinstance(node, dict):
         operation = node.get("op")
@@ -273,7 +272,7 @@ def _peeled(node: object) -> tuple[bool, dict[str, object]]:
 
 
 def _operator(text: str) -> str | None:
-    """Returns the operator that an expression of the source applies last, of those that make a condition."""
+    """Returns the operator that a source expression applies last, of those that form a condition."""
     depth = 0
     found: list[str] = []
     for one in _TOKEN.findall(text):

@@ -1,7 +1,7 @@
-"""A journey as a tree of lines: what happened, in the order in which it happened.
+"""A journey as a tree of lines in order of time.
 
-Compact unless `everything` is asked for: then every extracted field, every statement and every local
-variable is there too. Copies of the packet are branches where they were made.
+The tree is compact unless `everything` is requested: then it also has every extracted field, statement and
+local variable. Copies of the packet are branches at the step that made them.
 """
 
 from __future__ import annotations
@@ -41,42 +41,41 @@ _MAX_PRIORITY = 2**31 - 1
 
 @dataclass
 class Node:
-    """One line and what belongs below it. `kind` says what sort of line it is: `stage`, `table`, `set`,
-    `why`, ..."""
+    """One line and the lines below it. `kind` is the sort of line: `stage`, `table`, `set`, `why`, ..."""
 
     kind: str
     text: str
     children: list[Node] = field(default_factory=list)
 
     def add(self, kind: str, text: str) -> Node:
-        """Returns a new line below this one."""
+        """Adds a line below this one and returns it."""
         node = Node(kind, text)
         self.children.append(node)
         return node
 
     def lines(self, depth: int = 0) -> Iterable[str]:
-        """Yields the tree as plain text, two spaces a level."""
+        """Yields the tree as plain text, indented by two spaces per level."""
         yield f"{'  ' * depth}{self.text}"
         for child in self.children:
             yield from child.lines(depth + 1)
 
 
 class Amount(Enum):
-    """How much is told."""
+    """The amount of detail."""
 
     BRIEF = "brief"
-    """One line each."""
+    """One line for each ending."""
     REASONS = "reasons"
-    """With what it was decided by."""
+    """With the reasons."""
     STEPS = "steps"
-    """With tables, registers, conditions and what changed."""
+    """With tables, registers, conditions and changed fields."""
     ALL = "all"
     """With every extracted field, statement and local variable."""
 
 
 def tell(scene: Scene, journey: Journey, amount: Amount = Amount.STEPS) -> Node:
-    """Returns the tree of one switch: first why the packet, and each copy, ended as it did; then its
-    steps."""
+    """Returns the tree of one switch: first the reasons for the outcome of the packet and of each copy, then
+    the steps."""
     root = Node("title", f"{journey.title}: {_first_line(journey)}")
     add_reasons(root.add("why", "why"), scene, journey, amount)
     add_steps(root, scene, journey, amount)
@@ -84,7 +83,7 @@ def tell(scene: Scene, journey: Journey, amount: Amount = Amount.STEPS) -> Node:
 
 
 def add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
-    """Adds why the packet, and each copy, ended as it did."""
+    """Adds the reasons for the outcome of the packet and of each copy."""
     for ending in endings(scene, journey):
         line = node.add("ending", _ending_line(ending, journey))
         if amount is not Amount.BRIEF:
@@ -93,7 +92,7 @@ def add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> N
 
 
 def add_steps(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
-    """Adds what happened at one switch, where `amount` asks for that much."""
+    """Adds the steps at one switch, if `amount` includes them."""
     if amount in (Amount.STEPS, Amount.ALL) and journey.steps:
         _Teller(scene, journey, amount is Amount.ALL).packet(node, journey.root)
     if journey.is_cut:
@@ -148,7 +147,7 @@ class _Teller:
     def _step(self, node: Node, step: JourneyStep, queued_at: int | None) -> None:
         match step["step"]:
             case "arrived":
-                pass  # the title says so
+                pass  # the title has it
             case "parsed":
                 self._parser(node, step)
             case "ingress" | "egress":
@@ -169,7 +168,7 @@ class _Teller:
             case "no_clone_session":
                 node.add("note", f"no clone was made: session {step['session']} does not exist")
             case "clone" | "replica":
-                pass  # said where the copy was made; of the original below
+                pass  # shown where the copy was made; for the original, below
             case "resubmitted":
                 node.add("queue", "resubmitted: ingress again, now")
             case "recirculated":
@@ -270,7 +269,7 @@ class _Teller:
             node.add(*line)
 
     def _meaning(self, name: str, value: int) -> str:
-        """Returns the program's own word for a value."""
+        """Returns the program's name for a value."""
         words = self._names.get(name, ())
         return f" ({words[value]})" if value < len(words) else ""
 
@@ -325,7 +324,7 @@ class _Teller:
                 return "random", f"random in {event['low']} .. {event['high']}: {event['drawn']}"
             case "request":
                 if self._all and self._statement[0].startswith(event["primitive"]):
-                    return None  # the statement's own line says it
+                    return None  # the statement's own line has it
                 arguments = ", ".join(str(argument) for argument in event["arguments"])
                 return "request", f"{event['primitive']}({arguments})"
             case "exit":
@@ -335,8 +334,8 @@ class _Teller:
 
 
 def _merged(events: list[TraceEvent]) -> list[TraceEvent]:
-    """Returns the events without reads of registers that are written again before anything is decided: the
-    write shows what was read."""
+    """Returns the events without reads of registers that are written before any decision: the write shows the
+    value that was read."""
     kept: list[TraceEvent | None] = []
     reads: dict[tuple[str, int], tuple[int, int | None]] = {}
     for event in events:
@@ -354,13 +353,13 @@ def _merged(events: list[TraceEvent]) -> list[TraceEvent]:
 
 
 def _whole(event: ExtractEvent, frame: bytes) -> list[NamedValue]:
-    """Returns the fields of a header with the whole of those above 128 bits, of which events have the low
-    128: taken from the frame as it came. Without the frame they stay as they are."""
+    """Returns the fields of a header with the full values of those wider than 128 bits, taken from the frame
+    as it arrived: events have only the low 128 bits. Without the frame they stay unchanged."""
     header = frame[event["offset"] : event["offset"] + event["bytes"]]
     found: list[NamedValue] = []
     bits, at = int.from_bytes(header, "big"), 8 * len(header)
     for part in event["fields"]:
-        at -= part["width"] or 8 * part["value"]  # a field of variable length says how long it is
+        at -= part["width"] or 8 * part["value"]  # a field of variable length has its length as value
         value = part["value"]
         if part["width"] > _EVENT_BITS and at >= 0:
             value = bits >> at & ((1 << part["width"]) - 1)
@@ -379,7 +378,7 @@ def _split(steps: list[JourneyStep]) -> list[list[JourneyStep]]:
 
 
 def _named(part: NamedValue | SelectKey, name: str) -> str:
-    if part["width"] == 0:  # a field of variable length: its value is its length
+    if part["width"] == 0:  # the value of a field of variable length is its length
         return f"{name}={values.size(part['value'])}"
     return f"{name}={values.of_field(part['name'] or '', part['width'] or 0, part['value'])}"
 
@@ -415,8 +414,8 @@ def _table(event: TableEvent) -> str:
 
 
 def _priority(priority: int) -> int:
-    """Returns a priority as it was written. Of P4Runtime the engine has the distance from the largest,
-    because BMv2's lower numbers win: those of a program's own entries are small."""
+    """Returns a priority as it was written. For entries from P4Runtime, the engine has the difference from
+    the maximum, because in BMv2 lower numbers win; the priorities of a program's own entries are small."""
     return _MAX_PRIORITY - priority if priority > _MAX_PRIORITY // 2 else priority
 
 

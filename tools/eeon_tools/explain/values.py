@@ -1,4 +1,4 @@
-"""Field values, times and sizes as people read them. Deterministic: whole numbers only."""
+"""Field values, times and sizes as text. Deterministic: all arithmetic is in whole numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _HEX = re.compile(r"(type|hash|key|mask|cookie|label|checksum)", re.IGNORECASE)
 
 
 def of_field(name: str, width: int, value: int) -> str:
-    """Returns a field's value: MAC and IP addresses by width and name, types and hashes in hexadecimal, else
-    decimal."""
+    """Returns a field's value as text: MAC and IP addresses (detected by width and name) in their notation,
+    types and hashes in hexadecimal, other values in decimal."""
     is_address = bool(_ADDRESS.search(name)) and not _NO_ADDRESS.search(name)
     if width == 48 and (is_address or "mac" in name.lower()):
         return ":".join(f"{byte:02x}" for byte in value.to_bytes(6, "big"))
@@ -27,7 +27,7 @@ def of_field(name: str, width: int, value: int) -> str:
 
 
 def time(ps: int) -> str:
-    """Returns a point in time or a duration, in microseconds with every digit that it has: `1,204.567 us`."""
+    """Returns a point in time or a duration, in microseconds with all its digits: `1,204.567 us`."""
     ns, rest = divmod(ps, _PS_PER_NS)
     text = f"{ns // 1000:,}.{ns % 1000:03d}"
     return f"{text}{rest:03d} us" if rest else f"{text} us"

@@ -1,5 +1,5 @@
-"""A packet's way over all switches of a fabric, as a tree of lines: first what became of it and where, then
-each hop with its reasons, and as much of its steps as is asked for."""
+"""A packet's path over all switches of a fabric, as a tree of lines: first its outcome and the place, then
+each hop with its reasons, and the requested amount of its steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eeon_tools.explain.story import Amount, Node, add_reasons, add_steps
 
 
 def tell_way(scene: Scene, way: Way, amount: Amount = Amount.REASONS) -> Node:
-    """Returns the tree. With `Amount.BRIEF` a line a hop."""
+    """Returns the tree; with `Amount.BRIEF`, one line for each hop."""
     found = {name: endings(scene, journey) for name, journey in way.journeys.items()}
     root = Node("title", f"packet {way.number} of {way.capture}, {values.size(way.frame_bytes)} from "
                          f"{way.sender}: {_outcome(way, found)}")  # fmt: skip
@@ -31,7 +31,7 @@ def tell_way(scene: Scene, way: Way, amount: Amount = Amount.REASONS) -> Node:
 
 
 def _outcome(way: Way, found: dict[str, list[Ending]]) -> str:
-    """Returns what became of the packet, with the switches that marked, dropped or held it the longest."""
+    """Returns the packet's outcome, with the switches that marked, dropped or held it the longest."""
     parts = [f"marked at {name}" for name, all_ in found.items() if all_[0].verdict == "marked"]
     waits = {name: _waited(journey) for name, journey in way.journeys.items()}
     longest = max(waits, key=lambda name: waits[name], default=None)

@@ -1,5 +1,5 @@
-"""What happened to packets hop by hop: recorded by the engine, told in words, and written for Wireshark and
+"""The events of packets hop by hop: recorded by the engine, described in words, and written for Wireshark and
 Perfetto.
 
-`recording` asks a twin for its stream of hops and joins the events of one packet at one switch to a
+`recording` requests the stream of hops from a twin and joins the events of one packet at one switch to a
 `Visit`; `pcapng` and `perfetto` write it."""

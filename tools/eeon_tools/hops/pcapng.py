@@ -1,8 +1,8 @@
-"""A recording as pcapng (draft-ietf-opsawg-pcapng), for Wireshark, tshark and whatever else reads it.
+"""Writes a recording as pcapng (draft-ietf-opsawg-pcapng), for Wireshark, tshark and other readers.
 
-An interface is a port that sends, with its rate; a record is a packet that leaves it, or that its switch
+An interface is a sending port, with its rate; a record is a packet that leaves the port, or that its switch
 drops there. The packet's number in the trace is its packet id, so `frame.packet_id == 501` follows it over
-all links; the comment says why it was marked, dropped or held."""
+all links. The comment says why it was marked, dropped or held."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO
 from eeon_tools.hops.recording import Recording, Visit
 
 SNAP_BYTES = 128
-"""Bytes of each frame that are kept: all headers."""
+"""Bytes kept of each frame: all headers."""
 _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
 _BYTE_ORDER = 0x1A2B3C4D
 _ETHERNET = 1
@@ -26,7 +26,7 @@ _PS_PER_NS = 1000
 
 
 def write(recording: Recording, path: Path) -> int:
-    """Writes the file; how many records it has. The packets' bytes are as many as the recording has kept."""
+    """Writes the file and returns its number of records. Frames have the bytes that the recording kept."""
     with path.open("wb") as file:
         return _write(recording, file)
 
@@ -36,7 +36,7 @@ def _write(recording: Recording, file: BinaryIO) -> int:
     missing = recording.truncation()
     if missing:
         comment += f"; {missing}"
-    # No length: what follows is read to its end.
+    # Length unknown (-1): readers read to the end of the file.
     file.write(_block(_SECTION, struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1), [(_COMMENT, comment.encode())]))
     places: dict[tuple[str, int], int] = {}
     for port in recording.ports():
@@ -73,7 +73,7 @@ def _write(recording: Recording, file: BinaryIO) -> int:
 
 
 def comment_of(recording: Recording, visit: Visit) -> str:
-    """Returns what Wireshark shows of a packet: what was decided of it in words."""
+    """Returns Wireshark's comment on a packet: the decision about it, in words."""
     reason = recording.reason(visit)
     if visit.dropped:
         return f"DROPPED at {visit.place}: {reason}"
@@ -81,8 +81,8 @@ def comment_of(recording: Recording, visit: Visit) -> str:
 
 
 def _in_order(recording: Recording, places: dict[tuple[str, int], int]) -> Iterator[tuple[int, Visit]]:
-    """Yields visits with their interfaces, in order of time. Those without a port that sends (to the
-    controller) are left out, and drops are where the packet was to go."""
+    """Yields visits with their interfaces, in order of time. Omits visits without a sending port (to the
+    controller); a drop is at the port for which the packet was intended."""
     for visit in recording.visits():
         interface = places.get((visit.node, visit.port))
         if interface is not None:

@@ -1,9 +1,9 @@
-"""A recording as a Perfetto trace, for ui.perfetto.dev or the trace processor.
+"""Writes a recording as a Perfetto trace, for ui.perfetto.dev or the trace processor.
 
-Each node is a group of tracks. A port has a counter of queued bytes, a track with the state of its PHY
-(going to sleep, asleep, waking) and one with its wire: a slice is a packet on it, and arrows lead from each
-hop of a packet to the next. Drops are instants on the wire's track. A slice's details say how long the
-packet waited and why it was marked or held."""
+Each node is a group of tracks. A port has a counter of queued bytes, a track with the state of its PHY (going
+to sleep, asleep, waking) and a track for its wire: a slice is a packet on it, and arrows connect each hop of
+a packet to the next. Drops are instants on the wire's track. A slice's details say how long the packet waited
+and why it was marked or held."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _QUEUE, _PHY, _WIRE = 0, 1, 2
 
 
 def write(recording: Recording, path: Path) -> int:
-    """Writes the file; how many packets of the trace format it has."""
+    """Writes the file and returns its number of packets in the sense of the trace format."""
     count = 0
     with path.open("wb") as file:
         batch = Trace()
@@ -42,7 +42,7 @@ def write(recording: Recording, path: Path) -> int:
 
 
 def _flush(batch: Trace, file: BinaryIO) -> Trace:
-    # A trace is repeated packets: serialised parts one after the other are the whole.
+    # A trace is a repeated field of packets: serialised parts can be concatenated.
     file.write(batch.SerializeToString())
     return Trace()
 
@@ -100,7 +100,7 @@ def _event(uuid: int, at_ps: int, kind: int) -> TracePacket:
     packet = TracePacket()
     packet.trusted_packet_sequence_id = _SEQUENCE
     packet.timestamp = at_ps // _PS_PER_NS
-    # Nanoseconds since the start of the run, on no clock of this machine.
+    # Nanoseconds since the start of the run, not of a clock of this machine.
     packet.timestamp_clock_id = BuiltinClock.BUILTIN_CLOCK_BOOTTIME
     packet.track_event.track_uuid = uuid
     packet.track_event.type = kind
@@ -145,7 +145,7 @@ def _queues_and_states(recording: Recording, tracks: dict[tuple[str, int], int])
 
 
 def _wires(recording: Recording, tracks: dict[tuple[str, int], int]) -> Iterator[TracePacket]:
-    """Yields packets on wires, and drops."""
+    """Yields the packets on wires, and the drops."""
     for visit in recording.visits():
         place = tracks.get((visit.node, visit.port))
         if place is None or visit.left_ps is None or visit.end_ps is None:

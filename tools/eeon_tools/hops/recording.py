@@ -1,7 +1,7 @@
-"""A recording of a run: the engine's stream of hops with the fabric that it is of, and visits in words.
+"""A recording of a run: the engine's stream of hops with its fabric, and visits in words.
 
-A visit is what happened to one packet at one node: when it came, what it found, what was decided and by which
-numbers, how long it was held, when it left. All numbers are the engine's; nothing is computed a second time.
+A visit is one packet at one node: when it arrived, what it found, which numbers decided about it, how long it
+was held, when it left. All numbers come from the engine; nothing is computed a second time.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ FIELDS = (
 )
 """Metadata of the P4 program whose values are recorded, in this order."""
 DEFAULT_LIMIT = 1 << 22
-"""Events: 270 MB."""
+"""A number of events, which take 270 MB."""
 
 
 def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopFilter:
-    """Returns a filter for everything that the writers here use, of all packets."""
+    """Returns a filter for all events and fields that this package uses, of all packets."""
     return {
         "fields": [_META + name for name in FIELDS],
         "port_field": _META + "egress_port",
@@ -54,13 +54,13 @@ def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopF
 
 @dataclass(slots=True)
 class Visit:
-    """One packet at one node. Times are picoseconds; None where something did not happen.
+    """One packet at one node. Times are picoseconds, or None if the event did not happen.
 
-    `queue_bytes`, `queue_packets`: what waited at `port` when it came. `decided_bytes`: the depth that
-    the program compared. `ecn`: the codepoint with which it came. `group`: ingress port << 3 | priority,
-    where its class is lossless. `compared`: the priority of its queue, where the AQM compares that queue
-    alone and not the port. `held_until`: when its port's gate was to open; `paused_until`: when the
-    pause that it found in its queue was to end. `left_ps`: its first bit left; `end_ps`: its last."""
+    `queue_bytes`, `queue_packets`: the queue of `port` when the packet arrived. `decided_bytes`: the depth
+    that the program compared. `ecn`: the codepoint on arrival. `group`: ingress port << 3 | priority, if its
+    class is lossless. `compared`: the priority of its queue, if the AQM compares that queue alone and not the
+    port. `held_until`: when its port's gate was to open; `paused_until`: when the pause that it found in its
+    queue was to end. `left_ps`: its first bit left; `end_ps`: its last."""
 
     number: int
     node: str
@@ -94,24 +94,24 @@ class Visit:
 
     @property
     def lost(self) -> bool:
-        """Whether the link lost it behind the node, which had sent it."""
+        """Whether the link lost it after the node had sent it."""
         return self.dropped == "link_down"
 
     @property
     def waited_ps(self) -> int:
-        """From its arrival in the queue to its departure; 0 for what did not leave."""
+        """From its arrival in the queue to its departure; 0 if it did not depart."""
         if self.queued_ps is None or self.left_ps is None or self.dropped:
             return 0
         return self.left_ps - self.queued_ps
 
     @property
     def held_ps(self) -> int:
-        """How long it waited for its link to be awake: until then or until it left, whichever was earlier."""
+        """The time for which it waited until its link was awake, or until it left if that was earlier."""
         return self._waited_until(self.held_until)
 
     @property
     def paused_ps(self) -> int:
-        """How long the pause that it found in its queue made it wait."""
+        """The time for which it waited for the end of the pause that it found in its queue."""
         return self._waited_until(self.paused_until)
 
     def _waited_until(self, opens: int | None) -> int:
@@ -122,8 +122,8 @@ class Visit:
 
 @dataclass(frozen=True)
 class Recording:
-    """One run's hops. `numbers`: of the packets in the trace, by the number in which they were offered,
-    from 1; empty where these are the same. `name`: of the run."""
+    """The hops of one run. `numbers`: the packets' numbers in the trace, by the number in which they were
+    offered, from 1; empty if these are the same. `name`: of the run."""
 
     name: str
     hops: Hops
@@ -137,7 +137,7 @@ class Recording:
         return self.numbers[packet - 1] if 0 < packet <= len(self.numbers) else packet
 
     def port(self, node: str, number: int) -> Port | None:
-        """Returns a port of a switch, or the one of a host."""
+        """Returns a port of a switch, or the port of a host."""
         if node in self.topology.hosts:
             return self.topology.hosts[node].port
         return self.topology.port(f"{node}:{number}")
@@ -147,23 +147,23 @@ class Recording:
         return [*(host.port for host in self.topology.hosts.values()), *self.topology.ports()]
 
     def aqm(self, port: Port | None, priority: int = 0) -> Settings | None:
-        """Returns how a switch's port treats its filling queue of a priority; None for a host's."""
+        """Returns the AQM settings of a switch's port for a priority; None for a host's port."""
         if port is None or port.role is PortRole.HOST:
             return None
         return self.config.settings_of(port).aqm_at(priority).settings_at(port.rate)
 
     def buffer_bytes(self, port: Port) -> int:
-        """Returns the buffer limit of a switch's port in bytes; packets count as full frames. 0 for a
-        host's."""
+        """Returns the buffer limit of a switch's port in bytes, with packets counted as full frames; 0 for a
+        host's port."""
         return 0 if port.role is PortRole.HOST else int(self.config.settings_of(port).queue.buffer_bytes)
 
     def buffer(self, port: Port) -> str:
-        """Returns the limit of a switch's port as it is configured."""
+        """Returns the limit of a switch's port as configured."""
         return self.config.settings_of(port).queue.limit().describe()
 
     def acts_from(self, port: Port) -> Bytes | Packets | None:
         """Returns the depth from which the port's AQM marks or drops; None for an AQM that compares another
-        value, and where several queues have each their own depth."""
+        value, and if several queues each have their own depth."""
         of_host = port.role is PortRole.HOST
         queues = () if of_host else tuple(self.config.settings_of(port).queue_aqms)
         match self.aqm(port, queues[0] if queues else 0) if len(queues) < 2 else None:
@@ -175,7 +175,7 @@ class Recording:
                 return None
 
     def truncation(self) -> str | None:
-        """Returns what is missing, in words; None when nothing is."""
+        """Returns a description of what is missing; None if the recording is complete."""
         if not self.hops.lost:
             return None
         return (
@@ -240,7 +240,7 @@ class Recording:
                 visit.paused_until = max(event.until_ps, visit.paused_until or 0)
             case "recirculated":
                 visit.rounds += 1
-                # A copy goes round once to become a frame of its own, whether the link sleeps or not.
+                # A copy recirculates once to become a frame of its own, even if the link is awake.
                 if event.packet < _COPIES:
                     visit.held_until = max(event.until_ps, visit.held_until or 0)
             case "sent" | "dropped":
@@ -250,7 +250,7 @@ class Recording:
                 visit.frame = event.frame
                 if event.values:
                     visit.verdict = _verdict(event.values)
-                # A frame of MAC control ends at the switch that it is for, and is not lost.
+                # A MAC control frame ends at the switch that it is addressed to, and is not lost.
                 if event.kind == "dropped" and visit.verdict != "consumed":
                     visit.end_ps = event.at_ps
                     if visit.queued_ps is None:
@@ -262,7 +262,7 @@ class Recording:
                 pass
 
     def _judge(self, visit: Visit, event: Hop) -> None:
-        # Of a packet that comes again from the loop, the first decision counts.
+        # For a packet that returns by recirculation, the first decision counts.
         if not event.values or visit.verdict:
             return
         # In the order of FIELDS.
@@ -278,8 +278,7 @@ class Recording:
         visit.compared = queue % PRIORITIES if of_queue else None
 
     def reason(self, visit: Visit) -> str:
-        """Returns why a packet was marked, dropped, held or let through, with the numbers that were
-        compared."""
+        """Returns why a packet was marked, dropped, held or let through, with the numbers compared."""
         return "; ".join(part for part in (self._decision(visit), _hold(visit), self._pause(visit)) if part)
 
     def _decision(self, visit: Visit) -> str:
@@ -329,7 +328,7 @@ class Recording:
                 return f"{found}, buffer {self.buffer(port)}: let in"
 
     def _group(self, node: str, group: int) -> str:
-        """Returns the limit of a lossless group, which is asked in place of the port's buffer."""
+        """Returns the limit of a lossless group, which applies instead of the port's buffer."""
         number, priority = group >> 3, group & 7
         port = self.topology.port(f"{node}:{number}")
         assert port is not None, "packets come in by ports of the topology"
