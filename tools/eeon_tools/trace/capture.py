@@ -2,11 +2,11 @@
 or zstd; files or pipes.
 
 A capture is either read to its last byte or refused, with the packet's number and the offset in the file
-(after unpacking). Scapy does not read them: it takes a file that breaks off for one that ends, and the
-interfaces of one pcapng section for those of the next.
+(after decompression). It is not read with scapy, which treats a truncated file as complete, and applies the
+interfaces of one pcapng section to the next.
 
-Packets are (time_ns, frame_bytes, captured): `frame_bytes` is the length that the Ethernet frame had, without
-its frame check sequence; `captured` the part of it that was kept.
+Packets are (time_ns, frame_bytes, captured): `frame_bytes` is the original length of the Ethernet frame
+without its frame check sequence; `captured` is the part that was kept.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ else:
     from backports import zstd
 
 MAX_FRAME_BYTES = 8 * 65_535 + 18
-"""Longest frame that is believed: what Linux hands to a NIC at once (GSO_MAX_SIZE), with Ethernet and a VLAN
+"""Longest frame accepted: the most that Linux hands to a NIC at once (GSO_MAX_SIZE), with Ethernet and a VLAN
 tag."""
 STANDARD_INPUT = Path("-")
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -56,11 +56,11 @@ _BUFFER_BYTES = 1 << 18
 
 
 OnBreak: TypeAlias = Callable[[BrokenOffError], None]
-"""Is called when a capture breaks off, where that is not an error."""
+"""Is called when a capture is truncated, if that is not an error."""
 
 
 class Packet(NamedTuple):
-    """One captured frame. `captured` may be shorter than `frame_bytes`; what is missing counts as zeros."""
+    """One captured frame. `captured` may be shorter than `frame_bytes`; missing bytes count as zeros."""
 
     time_ns: int
     frame_bytes: int
@@ -70,9 +70,9 @@ class Packet(NamedTuple):
 def read_packets(path: Path, on_break: OnBreak | None = None) -> Iterator[Packet]:
     """Yields every packet of a pcap or pcapng file, in file order, one in memory at a time.
 
-    `on_break`: called where the file breaks off, which then ends the packets without an error. Times are
-    nanoseconds since the epoch that the file uses. Raises TraceError, naming the packet and the offset, when
-    the file is not a capture, breaks off, holds a link type that is not read, or says what cannot be.
+    `on_break`: called if the file is truncated, which then ends the packets without an error. Times are
+    nanoseconds since the epoch that the file uses. Raises TraceError, naming the packet and the offset, if
+    the file is not a capture, is truncated, has an unsupported link type, or contains impossible values.
     """
     try:
         yield from _all_packets(path)
@@ -129,7 +129,7 @@ def _packet(stream: ExactStream, record: Record) -> Packet:
 
 
 def _unpacked(path: Path, raw: BinaryIO) -> Stream:
-    """Returns the bytes of a capture, whether its file is compressed or not."""
+    """Returns the bytes of a capture, decompressed if its file is compressed."""
     magic = cast(io.BufferedReader, raw).peek(4)[:4]
     if magic[:2] == _GZIP_MAGIC:
         return _Compressed(path, gzip.GzipFile(fileobj=raw))
@@ -139,7 +139,7 @@ def _unpacked(path: Path, raw: BinaryIO) -> Stream:
 
 
 class _Compressed:
-    """A stream whose compression may be damaged."""
+    """A compressed stream, which may be damaged."""
 
     def __init__(self, path: Path, stream: Stream) -> None:
         self._path = path
@@ -156,8 +156,8 @@ class _Compressed:
 
 @contextlib.contextmanager
 def seekable(path: Path) -> Iterator[Path]:
-    """Yields a file with what `path` holds that can be read more than once: itself, or a copy of what comes
-    out of a pipe (`-` is standard input)."""
+    """Yields a file with the contents of `path` that can be read more than once: itself, or a copy of a
+    pipe's output (`-` is standard input)."""
     if path.is_file():
         yield path
         return

@@ -17,7 +17,7 @@ _NS_PER_S = 1_000_000_000
 
 
 class CaptureWriter(Protocol):
-    """What both file formats offer."""
+    """The interface of both file formats."""
 
     def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
         """Appends one packet. Times are nanoseconds since the start of the trace and must not go back."""
@@ -27,7 +27,7 @@ class CaptureWriter(Protocol):
 
 
 def open_writer(path: Path) -> CaptureWriter:
-    """Returns a writer for `path`, whose suffix says which format: `.pcap` or `.pcapng`. An existing file is
+    """Returns a writer for `path`, whose suffix selects the format: `.pcap` or `.pcapng`. An existing file is
     replaced."""
     check_suffix(path)
     return _PcapWriter(path) if path.suffix == ".pcap" else _PcapNgWriter(path)
@@ -58,11 +58,11 @@ class _PcapWriter:
 
 
 class _NanosecondPcapNgWriter(RawPcapNgWriter):
-    """scapy's writer says microseconds; this one says nanoseconds in the interface block (if_tsresol = 9)."""
+    """Writes nanoseconds into the interface block (if_tsresol = 9); scapy's own writer has microseconds."""
 
     def __init__(self, filename: str) -> None:
         super().__init__(filename)
-        # Timestamps are handed over in units of the interface's resolution.
+        # Timestamps are passed in units of the interface's resolution.
         self.tsresol = 1
 
     def _write_block_idb(self, linktype: int, ifname: bytes | None = None) -> None:

@@ -1,23 +1,23 @@
 """Coflows in the Facebook 2010 format (github.com/coflow/coflow-benchmark), mapped onto the hosts of a
 fabric.
 
-The format, one coflow a line, numbers separated by blanks:
+The format, with one coflow in each line and numbers separated by blanks:
 
     <racks> <coflows>                                                                          first line
     <id> <arrival ms> <M> <rack of mapper 1> .. <rack M> <R> <rack:megabytes> .. (R of them)   every other
     line
 
-Megabytes are what a reducer gets from all mappers together; as in the simulators that use this trace, it
-comes from every mapper in equal parts. Racks count from 0 or from 1 (both occur), so `0 .. racks` are taken.
+Megabytes are the sum that a reducer gets from all mappers; as in the simulators that use this trace, every
+mapper sends an equal part. Racks are numbered from 0 or from 1 (both occur), so `0 .. racks` are accepted.
 
-Mapping. A rack of the trace becomes one host: racks are dealt over the fabric's leaves in turn and over each
-leaf's hosts in turn, and wrap round when there are more racks than hosts. So neighbouring racks are on
-different leaves, and a fabric with as many hosts as the trace has racks has one host a rack. Mapper and
-reducer on the same host move no packet.
+Mapping. A rack of the trace becomes one host: racks are assigned to the fabric's leaves in turn and to each
+leaf's hosts in turn, and wrap around if there are more racks than hosts. So consecutive racks are on
+different leaves, and a fabric with as many hosts as the trace has racks has one host for each rack. A mapper
+and a reducer on the same host send no packets.
 
 Scale. Every transfer is `megabytes * 1e6 / mappers * scale` bytes, at least 1; arrivals are divided by
-`time_scale`, counted from the first coflow taken. The real hour is 35 TB: without a scale it is not a trace
-that one would replay.
+`time_scale`, counted from the first coflow taken. The real hour has 35 TB: without a scale, it is too large
+for a replay.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import CoflowSpec, CoflowsSpec, TransferSpec
 
 SAMPLE = Path(__file__).resolve().parent.parent / "data" / "coflow-sample.txt"
-"""Ten invented coflows over twelve racks, so that the format can be tried without the real file."""
+"""Ten invented coflows over twelve racks, to try the format without the real file."""
 BYTES_PER_MEGABYTE = 1_000_000
 MAX_LINE_CHARS = 1 << 20
 MAX_RACKS = 1_000_000
@@ -60,7 +60,7 @@ class Coflow:
 def read_coflows(path: Path) -> tuple[int, Iterator[Coflow]]:
     """Returns the number of racks, and the coflows in file order, one in memory at a time.
 
-    Errors come while iterating: CoflowError with line, value and the rule that it breaks.
+    Errors are raised during iteration: CoflowError with line, value and the violated rule.
     """
     lines = _lines(path)
     first = next(lines, None)
@@ -114,7 +114,7 @@ def _coflows(path: Path, lines: Iterator[tuple[int, str]], racks: int, announced
 
 
 def _parse(path: Path, place: str, fields: list[str], racks: int) -> Coflow:
-    """Returns one coflow. Checks counts against the fields that are there before it uses them."""
+    """Parses one coflow. Checks counts against the number of fields before it uses them."""
     at = 0
 
     def take(what: str) -> str:
@@ -172,8 +172,8 @@ def _shorten(text: str) -> str:
 
 
 def map_racks(leaves: Sequence[str]) -> list[int]:
-    """Returns host indices in the order in which racks are dealt: the first host of every leaf, the second
-    host of every leaf, ... `leaves`: that of each host."""
+    """Returns host indices in the order in which racks are assigned: the first host of every leaf, the second
+    host of every leaf, ... `leaves`: the leaf of each host."""
     by_leaf: dict[str, list[int]] = {}
     for index, leaf in enumerate(leaves):
         by_leaf.setdefault(leaf, []).append(index)
@@ -194,7 +194,7 @@ def transfers(coflow: Coflow, dealt: Sequence[int], scale: float) -> Iterator[tu
 
 def select(path: Path, first: int, last: int | None) -> Iterator[tuple[int, int, Coflow]]:
     """Yields coflows number `first` to `last` of a file (1-based, both included; None = to the end): number,
-    milliseconds since the first of them, coflow. Raises CoflowError, also for what is wrong behind them."""
+    milliseconds since the first of them, coflow. Raises CoflowError, also for errors after the last one."""
     _, coflows = read_coflows(path)
     base_ms: int | None = None
     number = 0
@@ -208,7 +208,7 @@ def select(path: Path, first: int, last: int | None) -> Iterator[tuple[int, int,
 
 @dataclass(frozen=True)
 class CoflowReplay:
-    """The workload of a range of coflows: all transfers of one begin at its arrival."""
+    """The workload of a range of coflows: all transfers of a coflow begin at its arrival."""
 
     kind: ClassVar[str] = "coflow"
 
@@ -220,7 +220,7 @@ class CoflowReplay:
     time_scale: float
 
     def settings(self) -> dict[str, object]:
-        """Returns what was taken and how it was scaled, for the manifest."""
+        """Returns the selection and its scales, for the manifest."""
         return {
             "source": self.path.name,
             "coflows": {"first": self.first, "last": self.last},
@@ -229,7 +229,7 @@ class CoflowReplay:
         }
 
     def application(self, hosts: list[TraceHost]) -> CoflowsSpec:
-        """Returns the engine's coflows. Raises CoflowError, also when nothing is sent from host to host."""
+        """Returns the engine's coflows. Raises CoflowError, also if no transfer is between two hosts."""
         dealt = map_racks([host.leaf for host in hosts])
         coflows: list[CoflowSpec] = []
         for number, since_ms, coflow in select(self.path, self.first, self.last):

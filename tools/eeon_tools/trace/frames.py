@@ -1,9 +1,9 @@
-"""The bytes of a TCP segment in an Ethernet frame, and which of the seven packet classes a frame is in.
+"""The bytes of a TCP segment in an Ethernet frame, and the packet class of a frame.
 
-Ethernet frames are given without preamble and FCS, which is how a switch sees them.
+Ethernet frames have no preamble and FCS, as switches see them.
 
-`classify` follows the classes of the P4 program, but is written from their definition and not from the
-program, so that the two can be held against each other.
+`classify` implements the classes of the P4 program, but from their definition and not from the program, so
+that each can check the other.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ PROTOCOL_TCP = 6
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << bit for bit in range(8))
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
 ECN_NAMES = ("not_ect", "ect_1", "ect_0", "ce")
-"""Of the codepoints, by their number."""
+"""Names of the ECN codepoints, by their number."""
 
 
 class PacketClass(IntEnum):
-    """The classes that switches count by; the values are those of the P4 program's `class` field."""
+    """The classes by which switches count; the values are those of the P4 program's `class` field."""
 
     DATA = 0
     ACK = 1
@@ -48,7 +48,7 @@ CLASSES = tuple(PacketClass)
 def tcp_class(flags: int, payload_bytes: int) -> PacketClass:
     """Returns the class of a TCP segment.
 
-    SYN and FIN or RST come before payload: a SYN that carries data is still what a connection lives on.
+    SYN, FIN and RST take precedence over payload: a connection depends on a SYN even if it carries data.
     """
     if flags & SYN:
         return PacketClass.SYN_ACK if flags & ACK else PacketClass.SYN
@@ -63,7 +63,7 @@ def tcp_class(flags: int, payload_bytes: int) -> PacketClass:
 
 @dataclass(frozen=True, slots=True)
 class FrameFacts:
-    """What `classify` reads out of a frame. All but the class and the payload are None when it is not IP."""
+    """The values that `classify` reads from a frame. If it is not IP, only class and payload are not None."""
 
     packet_class: PacketClass
     dscp: int | None
@@ -77,11 +77,11 @@ _NOT_IP = FrameFacts(PacketClass.OTHER, None, None, None, None, 0)
 
 
 def classify(frame: bytes, frame_bytes: int | None = None) -> FrameFacts:
-    """Reads class, DSCP, ECN codepoint, addresses and TCP payload length of a frame, which may be cut short.
+    """Returns class, DSCP, ECN codepoint, addresses and TCP payload length of a frame, even of a cut one.
 
-    Payload length comes from the IP and TCP headers, and not from the frame, which may be padded or snapped;
-    but where IP says 0, as of segmentation offload beyond 64 KB, from `frame_bytes` if that is given.
-    Whatever cannot be read makes the frame `other`; nothing raises.
+    The payload length comes from the IP and TCP headers and not from the frame, which may be padded or
+    snapped; only if IP's length is 0, as for segmentation offload beyond 64 KB, from `frame_bytes` if that is
+    given. A frame that cannot be parsed is `other`; nothing raises.
     """
     at = 12
     ethertype = int.from_bytes(frame[at : at + 2], "big")
@@ -118,7 +118,7 @@ def classify(frame: bytes, frame_bytes: int | None = None) -> FrameFacts:
 
 
 def internet_checksum(data: bytes) -> int:
-    """Returns the checksum of RFC 1071 over any number of bytes; 0 over data that holds its own right one."""
+    """Returns the checksum of RFC 1071 over any number of bytes; 0 for data with their correct checksum."""
     padded = data + b"\0" if len(data) % 2 else data
     total = sum(int(word) for word in struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:
@@ -127,7 +127,7 @@ def internet_checksum(data: bytes) -> int:
 
 
 def with_dscp(frame: bytes, dscp: int) -> bytes:
-    """Returns an untagged IP frame of DSCP 0 with this one; IPv4 is without options."""
+    """Returns an untagged IP frame of DSCP 0 with another DSCP; an IPv4 header must have no options."""
     made = bytearray(frame)
     if int.from_bytes(frame[12:14], "big") == ETHERTYPE_IPV6:
         made[14:16] = (int.from_bytes(frame[14:16], "big") | dscp << 6).to_bytes(2, "big")

@@ -1,6 +1,6 @@
-"""From a workload to a trace on disk: let the twin's hosts send, write down each frame, write the manifest.
+"""From a workload to a trace on disk: lets the twin's hosts send, and writes each frame and the manifest.
 
-What is sent comes a part at a time, so the length of a trace costs time and disk but no memory.
+The frames come in parts, so the length of a trace costs time and disk space but no memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PS_PER_NS = 1000
 
 
 class Workload(Protocol):
-    """Who sends what to whom. `settings` goes into the manifest; `application` is what the engine runs."""
+    """The transfers between hosts. `settings` are for the manifest; `application` is what the engine runs."""
 
     kind: ClassVar[str]
 
@@ -55,8 +55,8 @@ def generate(
     """Writes the trace of `workload` to `path` and its manifest beside it.
 
     By default frames are cut after their headers and keep their true length (`orig_len`); payloads are zeros
-    either way. `topology_file`: of a topology that does not ship, for the manifest. A trace of more than
-    `max_packets` is refused and what was written is removed. `progress` hears the number of packets now and
+    in any case. `topology_file`: of a topology that does not ship, for the manifest. A trace of more than
+    `max_packets` is refused, and its file is removed. `progress` is called with the number of packets now and
     then. The same arguments give the same bytes.
     """
     check_suffix(path)
@@ -127,7 +127,7 @@ def generate(
 
 
 class _Dscps:
-    """Gives frames the DSCPs of their connections. In the network of a trace they make no difference."""
+    """Sets the DSCPs of frames by connection. They make no difference in the network of a trace."""
 
     def __init__(self, senders: SenderSettings) -> None:
         self._next = itertools.cycle(senders.dscps)

@@ -1,4 +1,4 @@
-"""The hosts of a trace: what a workload needs to know of a topology's hosts, and nothing else."""
+"""The hosts of a trace: the parts of a topology's hosts that a workload needs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from eeon_control.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class TraceHost:
-    """A host that sends: addresses, the leaf it hangs on and that leaf's MAC, and its link's rate in
-    bit/s."""
+    """A sending host: addresses, its leaf and the leaf's MAC, and its link's rate in bit/s."""
 
     name: str
     mac: bytes
@@ -23,7 +22,7 @@ class TraceHost:
 
 
 def of_topology(topology: Topology) -> list[TraceHost]:
-    """Returns the hosts of a fabric in file order; a host's place in this list is its index everywhere in a
+    """Returns the hosts of a fabric in file order; a host's index in this list is its index throughout a
     trace."""
     return [
         TraceHost(

@@ -1,7 +1,7 @@
-"""What a capture holds: packets by class, bytes, duration, rates, top hosts, ECN. Works on any Ethernet
+"""The contents of a capture: packets by class, bytes, duration, rates, top hosts, ECN. Works on any Ethernet
 capture.
 
-One pass, memory by number of addresses (bounded: beyond `MAX_ADDRESSES` the rest is counted together).
+One pass, with memory for each address (bounded: beyond `MAX_ADDRESSES`, all are counted together).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Totals:
 @dataclass
 class TraceInfo:
     """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `cut`: those of
-    `snapped` whose class or addresses cannot be told. `super_frames`: of segmentation offload;
-    `super_frame_segments`: what a replay cuts them into."""
+    `snapped` whose class or addresses are unknown. `super_frames`: of segmentation offload;
+    `super_frame_segments`: the number of segments in a replay."""
 
     packets: int = 0
     bytes: int = 0
@@ -50,7 +50,7 @@ class TraceInfo:
         default_factory=lambda: {name: Totals() for name in (*ECN_NAMES, "not_ip")}
     )
     by_dscp: dict[int, Totals] = field(default_factory=dict)
-    """IP packets by DSCP, those that occur."""
+    """IP packets by DSCP, without zero counts."""
     senders: dict[str, Totals] = field(default_factory=dict)
     payload_bytes: int = 0
 
@@ -60,15 +60,15 @@ class TraceInfo:
         return self.last_ns - self.first_ns
 
     def per_second(self, count: int) -> float | None:
-        """Returns `count` per second of the duration, or None when the duration is zero."""
+        """Returns `count` divided by the duration in seconds, or None if the duration is zero."""
         return count * 1e9 / self.duration_ns if self.duration_ns else None
 
     def top_senders(self, count: int) -> list[tuple[str, Totals]]:
-        """Returns the senders of most bytes; ties go by address."""
+        """Returns the senders of the most bytes; equal ones in order of address."""
         return sorted(self.senders.items(), key=lambda item: (-item[1].bytes, item[0]))[:count]
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the same as plain data, for JSON."""
+        """Returns the description as plain data, for JSON."""
 
         def plain(totals: dict[str, Totals]) -> dict[str, dict[str, int]]:
             return {name: {"packets": value.packets, "bytes": value.bytes} for name, value in totals.items()}
@@ -93,7 +93,7 @@ class TraceInfo:
 
 
 def describe(packets: Iterable[Packet]) -> TraceInfo:
-    """Counts everything once."""
+    """Counts all packets in one pass."""
     info = TraceInfo()
     senders: dict[bytes, Totals] = {}
     others = Totals()

@@ -1,4 +1,4 @@
-"""Where the headers of a frame stand."""
+"""The offsets of the headers in a frame."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION = 0, 43, 44, 51,
 
 
 class Transport(NamedTuple):
-    """What follows the IP header and IPv6's extension headers.
+    """The part after the IP header and IPv6's extension headers.
 
-    `at`: where it starts; the frame may end before that. `is_first`: whether it starts with the protocol's
-    header, which only the first fragment of a datagram has. `is_fragment`: whether more fragments belong to
-    it. `is_routed`: whether a routing header has the final destination, so that the checksum covers that one.
+    `at`: its offset, which may be beyond the end of the frame. `is_first`: whether it starts with the
+    protocol's header, which only the first fragment of a datagram has. `is_fragment`: whether there are
+    others. `is_routed`: whether a routing header has the final destination, which the checksum then covers.
     """
 
     protocol: int
@@ -32,9 +32,9 @@ class Transport(NamedTuple):
 
 
 def source_place(frame: bytes) -> tuple[int, int] | None:
-    """Returns where the source address stands and how long it is, or None when the frame is not IP.
+    """Returns the offset and the length of the source address, or None if the frame is not IP.
 
-    The length is 0 when the frame is cut before it says what it is.
+    The length is 0 if the frame is cut before its type is known.
     """
     at = 12
     ethertype = int.from_bytes(frame[at : at + 2], "big")
@@ -60,8 +60,7 @@ def ecn_of(frame: bytes, place: tuple[int, int]) -> int:
 
 
 def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | None:
-    """Returns what follows IP in a frame whose source address is at `place`; None where it is cut before
-    that."""
+    """Returns the part after IP in a frame whose source address is at `place`; None if it is cut off."""
     source_at, length = place
     if length == 4:
         ip = source_at - 12
@@ -95,8 +94,8 @@ def transport(frame: bytes | bytearray, place: tuple[int, int]) -> Transport | N
 
 
 def headers_end(place: tuple[int, int], found: Transport | None) -> int | None:
-    """Returns the byte behind the headers by which switches and hosts class a frame: IP's addresses, IPv4's
-    options, TCP's flags. None where they are cut before that can be told."""
+    """Returns the end of the headers by which switches and hosts classify a frame: IP's addresses, IPv4's
+    options, TCP's flags. None if they are cut before the end is known."""
     source_at, length = place
     if not length or found is None:
         return None
@@ -109,10 +108,10 @@ def headers_end(place: tuple[int, int], found: Transport | None) -> int | None:
 def tcp_payload(
     frame: bytes, place: tuple[int, int], found: Transport | None, frame_bytes: int
 ) -> int | None:
-    """Returns the payload of a TCP segment in bytes, by its headers; None where they are not there.
+    """Returns the payload length of a TCP segment in bytes, by its headers; None if they are missing.
 
-    IP's length is 0 in frames of segmentation offload beyond 64 KB: then the frame says how much there is.
-    IP of another version than the frame says, or with less than a header, is none.
+    IP's length is 0 in frames of segmentation offload beyond 64 KB: then the frame's length counts. An IP
+    header with a version other than the EtherType's, or shorter than the minimum, is not accepted.
     """
     if found is None or not found.is_tcp or len(frame) < found.at + TCP_FLAGS_END:
         return None

@@ -1,7 +1,7 @@
-"""Link types of captures (tcpdump.org/linktypes.html), and how their packets become Ethernet frames.
+"""Link types of captures (tcpdump.org/linktypes.html), and their packets' conversion to Ethernet frames.
 
-Captures of `any`, of tunnels and of loopback have no Ethernet header. Their packets get one: addresses of
-zeros, which a replay replaces, and the EtherType. Lengths are then those of the Ethernet frame.
+Captures of `any`, of tunnels and of loopback have no Ethernet header. Their packets get one: zeros as
+addresses, which a replay replaces, and the EtherType. Lengths are then those of the Ethernet frame.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ NAMES = {
     LINUX_SLL: "Linux cooked",
     LINUX_SLL2: "Linux cooked v2",
 }
-"""Link types that are read, with their names."""
+"""Supported link types, with their names."""
 ALIASES = {12: RAW, 14: RAW}
-"""Numbers that BSD and OpenBSD write for raw IP (`DLT_RAW`)."""
+"""The numbers of raw IP on BSD and OpenBSD (`DLT_RAW`)."""
 NO_ADDRESSES = bytes(12)
 """Destination and source of a frame whose capture had no Ethernet header."""
 HEADER_BYTES = {NULL: 4, ETHERNET: 14, RAW: 0, LOOP: 4, LINUX_SLL: 16, IPV4: 0, IPV6: 0, LINUX_SLL2: 20}
 _AF_INET = 2
 _AF_INET6 = (10, 24, 28, 30)
-"""AF_INET6 of Linux, NetBSD and OpenBSD, FreeBSD, and Darwin."""
+"""AF_INET6 of Linux, of NetBSD and OpenBSD, of FreeBSD, and of Darwin."""
 _NO_ETHERTYPE = 0
-"""Below 0x0600 it would be a length; what has it is not IP."""
+"""For packets that are not IP: a value below 0x0600 would be a length."""
 
 
 def as_ethernet(link_type: int, frame_bytes: int, captured: bytes) -> tuple[int, bytes]:
     """Returns length and bytes of a packet as an Ethernet frame. `frame_bytes`: at least `HEADER_BYTES`."""
     if link_type == ETHERNET or (link_type == NULL and not _is_loopback(frame_bytes, captured)):
-        # BMv2 writes its Ethernet files with the link type of loopback.
+        # BMv2 writes Ethernet frames into files with the link type of loopback.
         return frame_bytes, captured
     header = HEADER_BYTES[link_type]
     if link_type == LINUX_SLL:
@@ -56,8 +56,7 @@ def _of_version(first: bytes) -> int:
 
 
 def _is_loopback(frame_bytes: int, captured: bytes) -> bool:
-    """Returns whether a packet starts with an address family, in whatever byte order, and IP of that
-    family."""
+    """Returns whether a packet starts with an address family, in either byte order, and IP of that family."""
     if len(captured) < 12:
         return frame_bytes < 14
     families = struct.unpack_from("<I", captured)[0], struct.unpack_from(">I", captured)[0]

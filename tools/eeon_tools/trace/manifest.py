@@ -1,8 +1,8 @@
-"""The manifest beside a trace: who the hosts are, how the trace was made, and what it holds.
+"""The manifest beside a trace: the hosts, how the trace was made, and its contents.
 
-`shuffle.pcap` has `shuffle.pcap.manifest.json`. A capture says which addresses send but not through which
-host of which topology, and a result is only worth something when one can say what went in; the manifest
-answers both. It is checked against a JSON schema when it is read, because people edit such files.
+`shuffle.pcap` has `shuffle.pcap.manifest.json`. A capture has the addresses of senders, but not the topology
+and its hosts, and a result is only useful if its input is known; the manifest has both. It is checked against
+a JSON schema when it is read, because users edit such files.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ SCHEMA: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything known of a generated trace. `generator` holds its kind and every setting it ran with.
+    """All that is known of a generated trace. `generator` has its kind and all its settings.
 
-    `topology_file`: of a topology that does not ship, its file, relative to the folder of the trace.
+    `topology_file`: the file of a topology that does not ship, relative to the folder of the trace.
     """
 
     trace: str
@@ -80,12 +80,12 @@ class Manifest:
 
 
 def manifest_path(trace: Path) -> Path:
-    """Returns where the manifest of a trace is."""
+    """Returns the path of a trace's manifest."""
     return trace.with_name(trace.name + ".manifest.json")
 
 
 def describe_hosts(hosts: list[TraceHost]) -> tuple[dict[str, str], ...]:
-    """Returns the hosts of a trace as the manifest names them."""
+    """Returns the hosts of a trace in the form of the manifest."""
     return tuple(
         {"name": host.name, "mac": host.mac.hex(":"), "ipv4": str(host.ipv4), "ipv6": str(host.ipv6)}
         for host in hosts
@@ -93,7 +93,7 @@ def describe_hosts(hosts: list[TraceHost]) -> tuple[dict[str, str], ...]:
 
 
 def write(trace: Path, manifest: Manifest) -> Path:
-    """Writes the manifest beside its trace and returns where it is."""
+    """Writes the manifest beside its trace and returns its path."""
     path = manifest_path(trace)
     values = {name: value for name, value in asdict(manifest).items() if value is not None}
     document = {"format": FORMAT, **values}
@@ -102,8 +102,7 @@ def write(trace: Path, manifest: Manifest) -> Path:
 
 
 def read(trace: Path) -> Manifest | None:
-    """Returns the manifest of a trace, or None when it has none. Raises TraceError when it is there but
-    wrong."""
+    """Returns the manifest of a trace, or None if it has none. Raises TraceError for an invalid manifest."""
     path = manifest_path(trace)
     if not path.exists():
         return None
@@ -125,8 +124,8 @@ def read(trace: Path) -> Manifest | None:
 
 
 def topology_of(trace: Path) -> str | None:
-    """Returns the name or the file of the topology that a trace was made for, as -t takes it; None where it
-    has no manifest. Raises TraceError for a file that is not there."""
+    """Returns the name or the file of the topology that a trace was made for, as for -t; None if the trace
+    has no manifest. Raises TraceError if the file does not exist."""
     manifest = read(trace)
     if manifest is None or manifest.topology_file is None:
         return None if manifest is None else manifest.topology

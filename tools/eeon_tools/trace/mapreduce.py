@@ -1,7 +1,7 @@
-"""The shuffle of one MapReduce job, by the engine's cluster (docs/models/mapreduce.md).
+"""The shuffle of one MapReduce job, run by the engine's cluster (docs/models/mapreduce.md).
 
-What sends nothing is taken away: input is local everywhere, disks and reduce functions take no time, there is
-no output, and reducers run from the start. docs/models/shuffle.md has the parameters with their sources.
+All that sends nothing is removed: all input is local, disks and reduce functions take no time, there is no
+output, and reducers run from the start. docs/models/shuffle.md has the parameters with their sources.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
 
 _MAX_REPLICAS = 1024
 _NO_TIME = 1e15
-# The engine's fastest disk, in bytes a second.
+# The engine's fastest disk, in bytes per second.
 _NS_PER_S = 1_000_000_000
 _PS_PER_NS = 1000
 
 
 @dataclass(frozen=True)
 class Shuffle:
-    """One job. Defaults are MRPerf's Terasort (its `job.tcl`) unless said otherwise."""
+    """One job. Defaults are those of MRPerf's Terasort (its `job.tcl`) unless stated otherwise."""
 
     kind: ClassVar[str] = "shuffle"
 
     maps: int
     """Number of map tasks; the thesis's Terasort on 160 nodes has 100."""
     reducers: int
-    """Number of reduce tasks, as many on each host; the thesis has 159."""
+    """Number of reduce tasks, equal on each host; the thesis has 159."""
     split_bytes: int
-    """Input of one map. HDFS block: 64 MB in the thesis."""
+    """Input of one map task. The thesis has HDFS blocks of 64 MB."""
     output_ratio: float = 1.0
-    """Map output bytes per input byte; 1 for Terasort."""
+    """Bytes of map output for each byte of input; 1 for Terasort."""
     parallel_fetches: int = 5
-    """Fetches of one reducer at a time. Hadoop's mapreduce.reduce.shuffle.parallelcopies; MRPerf itself uses
-    the number of nodes, which gives the worst incast."""
+    """Simultaneous fetches of one reducer. Hadoop's mapreduce.reduce.shuffle.parallelcopies; MRPerf itself
+    uses the number of nodes, which gives the worst incast."""
     map_slots: int = 2
-    """Maps that one host runs at a time (thesis section 5.2)."""
+    """Number of maps that one host runs at a time (thesis section 5.2)."""
     startup_ns: int = 1_600_000_000
     """Start of a task's JVM: 4e9 cycles at 2.5 GHz."""
     cycles_per_byte: float = 84.0
-    """Map 40 and sort 44 cycles a byte."""
+    """Map 40 and sort 44 cycles per byte."""
     clock_hz: float = 2.5e9
     """Clock of a core."""
     noise_sigma: float = 0.0953
     """Sigma of the log-normal factor on a task's time: ln 1.10."""
     heartbeat_ns: int = 1_000_000_000
-    """Interval at which a host reports and is given work; each host's first one is at a seeded phase."""
+    """Interval at which a host reports and gets tasks; the seed sets the phase of each host's first one."""
 
     def settings(self) -> dict[str, object]:
         """Returns the job, for the manifest."""

@@ -1,10 +1,10 @@
-"""Segmentation offload: a host that captures sees what its NIC has yet to cut (TSO), or what it has put
-together (GRO, LRO): TCP segments of up to 64 KB, and more (BIG TCP), which no link has carried.
+"""Segmentation offload: a host captures TCP segments of up to 64 KB, and more (BIG TCP), that no link has
+carried: before its NIC has segmented them (TSO), or after they were merged on receipt (GRO, LRO).
 
-They are cut at the MSS: at what the receiver's SYN said, where the trace holds it, and else at that of an MTU
-of 1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with its own
-sequence number, CWR in the first alone, FIN and PSH in the last alone; the option that makes an IPv6 packet a
-jumbogram (RFC 2675) is that of the whole only.
+They are cut at the MSS: at that of the receiver's SYN, if the trace has it, and else at that of an MTU of
+1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with its own
+sequence number, CWR only in the first, FIN and PSH only in the last; only the whole has the option that makes
+an IPv6 packet a jumbogram (RFC 2675).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from eeon_tools.trace.layers import TCP, TCP_FLAGS_END, Transport, transport
 
 _KNOWN_FLOWS = 65_536
 _MIN_SEGMENT_BYTES = 64
-"""A smaller MSS is taken for damage: one frame would become thousands."""
+"""A smaller MSS counts as damage: one frame would become thousands."""
 _MSS_OPTION, _END_OPTION, _NO_OPERATION = 2, 0, 1
 _JUMBO_HEADER_BYTES = 8
 
 
 class Segmenter:
-    """Cuts the frames of one trace, in its order."""
+    """Cuts the frames of one trace, which must come in the order of the trace."""
 
     def __init__(self) -> None:
         self._mss: dict[bytes, int] = {}
@@ -32,8 +32,8 @@ class Segmenter:
     def payload_of_segment(
         self, frame: bytes, place: tuple[int, int], frame_bytes: int, found: Transport | None
     ) -> int | None:
-        """Returns the payload in bytes of a segment of a frame that must be cut; None for any other frame.
-        Learns from SYNs. `found`: what follows IP."""
+        """Returns the payload in bytes of each segment of a frame that must be cut; None for any other frame.
+        Learns the MSS from SYNs. `found`: the part after IP."""
         if found is None or found.protocol != TCP or found.is_fragment:
             return None
         if len(frame) < found.at + TCP_FLAGS_END:
@@ -56,7 +56,7 @@ class Segmenter:
         return segment if payload > segment and len(frame) >= found.at + header else None
 
     def segments(self, frame: bytes, place: tuple[int, int], frame_bytes: int) -> int:
-        """Returns into how many segments a frame is cut; 1 for a frame that is not cut."""
+        """Returns the number of segments into which a frame is cut; 1 for a frame that is not cut."""
         found = transport(frame, place)
         size = self.payload_of_segment(frame, place, frame_bytes, found)
         if size is None or found is None:
@@ -93,7 +93,7 @@ def _ip_at(place: tuple[int, int]) -> int:
 
 
 def _is_jumbogram(frame: bytes, place: tuple[int, int]) -> bool:
-    """Returns whether IPv6's first extension header is hop-by-hop with the jumbo option alone."""
+    """Returns whether IPv6's first extension header is hop-by-hop with only the jumbo option."""
     ip = _ip_at(place)
     return place[1] == 16 and frame[ip + 6] == 0 and frame[ip + 41 : ip + 44] == b"\x00\xc2\x04"
 
@@ -101,8 +101,8 @@ def _is_jumbogram(frame: bytes, place: tuple[int, int]) -> bool:
 def cut(
     frame: bytes, place: tuple[int, int], frame_bytes: int, segment_bytes: int
 ) -> Iterator[tuple[int, bytes]]:
-    """Yields the segments of a frame that `payload_of_segment` says to cut: their lengths, and what there is
-    of their bytes. Checksums take bytes that were not captured for zeros."""
+    """Yields the segments of a frame that `payload_of_segment` cuts: their lengths, and their captured bytes.
+    Checksums count bytes that were not captured as zeros."""
     ip = _ip_at(place)
     if _is_jumbogram(frame, place):
         after, behind = frame[ip + 40 : ip + 41], frame[ip + 40 + _JUMBO_HEADER_BYTES :]

@@ -1,7 +1,7 @@
 """Records of pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng) files.
 
-A file is read to its last byte or refused with the packet's number and the offset. Every length is checked
-before that much is read, so that a pipe is read as a file is.
+A file is read to its last byte, or refused with the packet's number and the offset. Every length is checked
+before that much is read, so a pipe is read in the same way as a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PCAP_MAGICS = {
     bytes.fromhex("4d3cb2a1"): ("<", 1),
     bytes.fromhex("a1b23c4d"): (">", 1),
 }
-"""Byte order, and nanoseconds in a unit of a time's fraction."""
+"""Byte order, and nanoseconds in one unit of the fraction of a timestamp."""
 PCAPNG_MAGIC = bytes.fromhex("0a0d0d0a")
 _MAX_BLOCK_BYTES = 1 << 20
 _NS_PER_S = 1_000_000_000
@@ -34,8 +34,8 @@ _FCS_IS_SAID = 0x0400_0000
 
 
 class Record(NamedTuple):
-    """One packet as a file has it. `fcs_bytes`: how many of its last bytes are the frame check sequence;
-    `frame_bytes` counts them, and `captured` may be shorter."""
+    """One packet as in the file. `fcs_bytes`: the length of the frame check sequence at its end;
+    `frame_bytes` includes it, and `captured` may be shorter."""
 
     time_ns: int
     link_type: int
@@ -45,15 +45,15 @@ class Record(NamedTuple):
 
 
 class Stream(Protocol):
-    """What bytes come from."""
+    """A source of bytes."""
 
     def read(self, count: int, /) -> bytes: ...
 
 
 class ExactStream:
-    """A stream that gives the bytes that are asked for, or refuses.
+    """A stream that returns exactly the requested number of bytes, or raises.
 
-    `packets`: how many were read, for the place in messages.
+    `packets`: the number read so far, for the position in messages.
     """
 
     def __init__(self, path: Path, stream: Stream) -> None:
@@ -63,14 +63,14 @@ class ExactStream:
         self.packets = 0
 
     def read(self, count: int) -> bytes:
-        """Returns exactly `count` bytes. Raises BrokenOffError where there are fewer."""
+        """Returns exactly `count` bytes. Raises BrokenOffError if there are fewer."""
         data = self.read_or_end(count)
         if not data and count:
             raise self._broken_off(count, 0)
         return data
 
     def read_or_end(self, count: int) -> bytes:
-        """Returns what `read` does, but nothing at the end of the stream: a record may begin here."""
+        """Returns the same as `read`, but no bytes at the end of the stream, where a record could begin."""
         if count > _MAX_BLOCK_BYTES:
             raise self.error(f"a block of {count} bytes; at most {_MAX_BLOCK_BYTES} are believed")
         data = self._stream.read(count)
@@ -83,14 +83,14 @@ class ExactStream:
         return data
 
     def skip(self, count: int) -> None:
-        """Reads `count` bytes, and keeps none."""
+        """Reads and discards `count` bytes."""
         while count:
             piece = min(count, 1 << 16)
             self.read(piece)
             count -= piece
 
     def error(self, problem: str, offset: int | None = None) -> TraceError:
-        """Returns what is wrong with the packet that comes next."""
+        """Returns an error about the next packet."""
         return TraceError(self.path, self._place(offset), problem)
 
     def _broken_off(self, due: int, left: int) -> BrokenOffError:
@@ -108,7 +108,7 @@ def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Record]:
     header = stream.read(20)
     link = struct.unpack(order + "HHIIII", header)[5]
     first = magic + header[:12]
-    # The frame check sequence has that many words of 16 bits.
+    # The length of the frame check sequence, in words of 16 bits.
     fcs_bytes = (link >> 28) * 2 if link & _FCS_IS_SAID else 0
     link_type = links.ALIASES.get(link & _LINK_TYPE_BITS, link & _LINK_TYPE_BITS)
     _check_link(stream, link_type, stream.offset)
@@ -192,7 +192,7 @@ def _section(stream: ExactStream, start: int) -> tuple[str, bytes]:
 
 
 def _body(stream: ExactStream, order: str, kind: int, start: int) -> bytes:
-    """Returns what a block has between its two lengths; nothing of blocks that hold no packets."""
+    """Returns the body of a block, between its two lengths; no bytes for blocks that have no packets."""
     (length,) = struct.unpack(order + "I", stream.read(4))
     if kind in _READ_BLOCKS:
         return _rest(stream, order, length, 8, start)
@@ -240,7 +240,7 @@ def _interface(order: str, body: bytes) -> _Interface:
             offset_ns = struct.unpack(order + "q", value)[0] * _NS_PER_S
         elif code == _FCSLEN:
             (fcs,) = struct.unpack("B", value)
-            # The draft says bits, and its example, which writers follow, is 4 for four bytes.
+            # The draft defines bits, but its example, which writers follow, is 4 for four bytes.
             fcs_bytes = fcs // 8 if fcs >= 8 else fcs
     return _Interface(links.ALIASES.get(link_type, link_type), units_per_s, offset_ns, fcs_bytes)
 
@@ -278,7 +278,7 @@ def _packet(
     fcs_bytes = interface.fcs_bytes
     for code, value in _options(order, body[20 + padded :]):
         if code == _EPB_FLAGS:
-            # Bits 5 to 8: its length, 0 where it is not said.
+            # Bits 5 to 8: its length, 0 if unknown.
             fcs_bytes = struct.unpack(order + "I", value)[0] >> 5 & 0xF or fcs_bytes
     captured = body[20 : 20 + captured_bytes]
     return Record(time_ns, interface.link_type, fcs_bytes, frame_bytes, captured)

@@ -1,8 +1,9 @@
-"""The hosts that send a trace: those of the fabric with the engine's TCP, on a network that only delays them.
+"""The hosts that send a trace: those of the fabric with the engine's TCP, on a network that only delays
+packets.
 
-The network is the fabric's, changed so that frames wait in NICs and in front of receivers' links alone: links
-between switches take next to no time, those of hosts have the one-way delay, and buffers are deep. A port in
-front of a receiver marks above a threshold. docs/models/shuffle.md has the figures.
+The network is the fabric's, changed so that frames wait only in NICs and before receivers' links: links
+between switches take almost no time, those of hosts have the one-way delay, and buffers are deep. A port to a
+receiver marks above a threshold. docs/models/shuffle.md has the figures.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import FabricSpec, TcpSpec
 
 MIN_WINDOW_SEGMENTS = 2
-"""Windows are never smaller: a receiver would wait in vain for a second segment to acknowledge."""
+"""Minimum window: with less, a receiver would wait in vain for a second segment to acknowledge."""
 BUFFER_BYTES = Bytes(4_000_000_000)
-"""Of each switch port; the most that the P4 program can be told is a little more."""
+"""Of each switch port; the P4 program's maximum is slightly larger."""
 _CORE_BPS = 100 * 10**12
 # Between switches: a full frame takes 0.1 ns.
 _RTO_PS = 10**15
-# Nothing is lost, so that whatever a timer sends again has only waited.
+# Nothing is lost, so a timer would only resend segments that are still waiting.
 _TIME_WAIT_PS = 10**9
-# Nothing comes late, either.
+# No segment arrives late.
 _FRAMES_AT_A_TIME = 1 << 15
-# Full frames of all hosts, which are in memory, with their ACKs.
+# Full frames of all hosts, which are in memory together with their ACKs.
 _IDLE_STEPS = 16
-# At most this many times as much time is in a part that follows parts without a frame.
+# Maximum factor by which a part becomes longer in time after parts without frames.
 _MAX_RECORDED = 16_000_000
 # More than the shortest frames that all hosts can send in the longest part.
 _LONGEST_HEADERS_BYTES = 128
@@ -47,28 +48,27 @@ _PS_PER_S = 10**12
 
 @dataclass(frozen=True, slots=True)
 class SenderSettings:
-    """How hosts send, and the network between them. One object a trace; written into the manifest."""
+    """How hosts send, and the network between them. One object for each trace; written into the manifest."""
 
     one_way_delay_ns: int = 30_000
-    """From a full frame's first bit leaving its host to the receiver's access queue, at least its time on the
-    host's link. Default: four hops of a leaf-spine with one full frame each at 1, 10, 10 Gbit/s, and about 15
-    us in the hosts' own stacks."""
+    """From the first bit of a full frame leaving its host to the receiver's access queue, at least the
+    frame's transmit time on the host's link. Default: four hops of a leaf-spine with one full frame each at
+    1, 10, 10 Gbit/s, and about 15 us in the hosts' own stacks."""
     window_bytes: int = 65_536
     """Maximum number of bytes that a sender has in flight. The thesis uses 64 KB (Hadoop's default buffers)
     and 1 MB (tuned), section 4.2."""
     ce_threshold_bytes: int = 97_500
-    """Depth of the receiver's access queue above which ECN-capable packets get CE. Default 65 frames of 1500
-    bytes, the DCTCP authors' setting for 10 Gbit/s, which on 1 Gbit/s is 780 us."""
+    """Depth of the receiver's access queue above which ECN-capable packets get CE. Default: 65 frames of 1500
+    bytes, the setting of DCTCP's authors for 10 Gbit/s, which is 780 us at 1 Gbit/s."""
     ecn: bool = True
-    """Whether connections negotiate ECN; without it nothing is ECT and nothing carries ECE."""
+    """Whether connections negotiate ECN; without it no packet is ECT or has ECE."""
     ipv6: bool = False
     """IPv6 instead of IPv4."""
     dscps: tuple[int, ...] = (0,)
-    """DSCPs of the connections (RFC 2474), which take them in turn as they begin; both directions of one have
-    the same."""
+    """DSCPs (RFC 2474) that connections take in turn as they begin; both directions of one have the same."""
 
     def tcp(self) -> TcpSpec:
-        """Returns the engine's TCP."""
+        """Returns the settings of the engine's TCP."""
         mss = MTU_BYTES - (60 if self.ipv6 else 40)
         return {
             "algorithm": "ecn" if self.ecn else "newreno",
@@ -95,7 +95,7 @@ class SenderSettings:
         )
 
     def fabric(self, topology: Topology, seed: int) -> FabricSpec:
-        """Returns the engine's fabric."""
+        """Returns the spec of the engine's fabric."""
         spec = fabric_spec(topology, self.config(), seed)
         for link in spec["links"]:
             if link["a"]["node"] in topology.hosts or link["b"]["node"] in topology.hosts:
@@ -111,8 +111,8 @@ class SenderSettings:
 
 
 def sent(twin: RunningTwin, topology: Topology) -> Iterator[Hops]:
-    """Runs until nothing is left to happen. Yields what hosts' NICs put on their links, in order of time, a
-    part at a time."""
+    """Runs until no event is left. Yields the frames that hosts' NICs put on their links, in order of time,
+    one part at a time."""
     step_ps = (
         8 * _PS_PER_S * _FRAMES_AT_A_TIME * (ETHERNET_HEADER_BYTES + MTU_BYTES)
         // sum(int(host.port.rate) for host in topology.hosts.values())
