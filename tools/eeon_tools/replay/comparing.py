@@ -1,4 +1,4 @@
-"""Several settings over one trace: one table and one page."""
+"""Replays of one trace with several settings: one table and one page."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from eeon_tools.replay.table import Rows, microseconds
 
 @dataclass(frozen=True)
 class Setting:
-    """One of the settings that are compared: its name, and its configurations, later ones over earlier
-    ones."""
+    """One of the compared settings: its name and its configurations, later ones over earlier ones."""
 
     name: str
     config: tuple[str, ...]
 
     @classmethod
     def parse(cls, text: str) -> Setting:
-        """Reads `mark_threshold+eee_120us100`. Raises InputError."""
+        """Parses `mark_threshold+eee_120us100`. Raises InputError for an empty name."""
         parts = tuple(part.strip() for part in text.split("+"))
         if not all(parts):
             raise InputError("--compare", text, "has a name missing; write A+B")
@@ -35,8 +34,8 @@ class Setting:
 
 
 def overridden(config: Sequence[str], topology: str) -> list[str]:
-    """Returns what later configurations take back of earlier ones: a remark for each AQM or EEE mode that one
-    replaces at some port."""
+    """Returns a remark for each AQM or EEE mode of an earlier configuration that a later one replaces at some
+    port."""
     ports = topologies.load(topology).ports()
     remarks = []
     for count in range(2, len(config) + 1):
@@ -70,7 +69,7 @@ def _aqm(config: FabricConfig, port: Port) -> str | None:
 
 
 def table(runs: Sequence[RunResult]) -> Rows:
-    """Returns one row a setting."""
+    """Returns one row for each setting."""
     head = (
         "setting", "marked", "early drop", "tail drop", "data p50 us", "data p99 us", "ack p99 us",
         "deepest queue B", "energy mJ", "% of never asleep", "wakes",
@@ -97,8 +96,8 @@ def _row(run: RunResult) -> list[str]:
 
 
 def page(runs: Sequence[RunResult], tool: str) -> str:
-    """Returns the page about all of them."""
-    from eeon_tools.replay.page import conditions  # it draws, which a table does without
+    """Returns the page about all replays."""
+    from eeon_tools.replay.page import conditions  # imports matplotlib, which a table does not need
 
     first = runs[0]
     lead = (
@@ -112,16 +111,16 @@ def page(runs: Sequence[RunResult], tool: str) -> str:
 
 
 OVERLOAD_SHARE = 0.01
-"""Share of the packets: more drops at full buffers say that the trace offers more than the fabric carries."""
+"""A share of the packets: if more are tail-dropped, the trace offers more than the fabric can carry."""
 
 
 def unmarked(run: RunResult) -> list[str]:
-    """Returns a remark when ports mark, and have marked nothing."""
+    """Returns a remark if ports can mark but have marked nothing."""
     return [f"{run.name}: nothing is marked: {run.unmarked}"] if run.unmarked else []
 
 
 def otherwise_dropped(run: RunResult) -> list[str]:
-    """Returns a remark when switches dropped packets that no queue had to do with."""
+    """Returns a remark if switches dropped packets for reasons other than queues."""
     if not run.other_drops:
         return []
     why = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in run.other_drops.items())
@@ -129,15 +128,15 @@ def otherwise_dropped(run: RunResult) -> list[str]:
 
 
 def unfailed(run: RunResult) -> list[str]:
-    """Returns a remark for each link that was to fail and has not: its fault begins after the run's end."""
+    """Returns a remark for each link that did not fail, because its fault begins after the end of the run."""
     late = dict.fromkeys(link.name for link in run.faults if not link.down_ms)
     end = f"{1000 * run.virtual_seconds:,.3f} ms"
     return [f"{run.name}: {', '.join(late)}: the run ended at {end}, before the link failed"] if late else []
 
 
 def overload(run: RunResult) -> list[str]:
-    """Returns a remark when the trace offers more than the fabric can carry, so that what is compared is
-    mostly loss."""
+    """Returns a remark if the trace offers more than the fabric can carry, so that the comparison is mostly
+    about loss."""
     total = run.total()
     if not total.sent or total.tail_dropped <= OVERLOAD_SHARE * total.sent:
         return []

@@ -1,4 +1,4 @@
-"""Links and switches that fail in a twin, as people write them: `leaf1:3@5ms-20ms`, `spine1@5ms`."""
+"""Links and switches that fail in a twin, in the notation of users: `leaf1:3@5ms-20ms`, `spine1@5ms`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 FORM = "NODE[:PORT]@TIME[-TIME]"
 _EXAMPLES = "leaf1:3@5ms-20ms, or spine1@5ms"
-_LONGEST = Duration(1000 * 10**12)  # the engine's limit of every time in its spec
+_LONGEST = Duration(1000 * 10**12)  # the engine's limit for every time in its spec
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The link at a port, or every link of a node, is down from `at` until `until`, or to the end of the
+    """The link at a port, or every link of a node, is down from `at` until `until`, or until the end of the
     run."""
 
     node: str
@@ -31,7 +31,7 @@ class Fault:
 
     @classmethod
     def parse(cls, text: object) -> Fault:
-        """Reads `leaf1:3@5ms-20ms`. Raises ValueError."""
+        """Parses `leaf1:3@5ms-20ms`. Raises ValueError for any other form."""
         place, sign, times = str(text).partition("@")
         node, colon, port = place.partition(":")
         first, dash, last = times.partition("-")
@@ -48,7 +48,7 @@ class Fault:
         return cls(node, int(port) if port else None, at, until)
 
     def check(self, topology: Topology) -> None:
-        """Raises ValueError when the fabric has no such link."""
+        """Raises ValueError if the fabric has no such link."""
         switch = topology.switches.get(self.node)
         if switch is None and self.node not in topology.hosts:
             known = [*topology.switches, *topology.hosts]
@@ -64,7 +64,7 @@ class Fault:
             )
 
     def engine(self) -> FaultSpec:
-        """Returns it as the engine takes it."""
+        """Returns the fault for the engine's spec."""
         until_ps = None if self.until is None else int(self.until)
         return {"node": self.node, "port": self.port, "at_ps": int(self.at), "until_ps": until_ps}
 
@@ -76,8 +76,8 @@ class Fault:
 
 @dataclass(frozen=True)
 class FaultyLink:
-    """One direction of a link that was to fail, from `node` to `peer`; a host has no port. How long it was
-    down, and the packets that it lost, by class; `control` are pauses and congestion messages."""
+    """One direction of a link that was to fail, from `node` to `peer`; a host has no port. `down_ms`: its
+    time down; `lost`: the packets that it lost, by class; `control` are pauses and congestion messages."""
 
     node: str
     port: int | None
@@ -87,7 +87,7 @@ class FaultyLink:
 
     @classmethod
     def of(cls, report: FaultyLinkReport, topology: Topology) -> FaultyLink:
-        """Returns what the engine says of it."""
+        """Returns the link of an engine's report."""
         port = None if report["node"] in topology.hosts else report["port"]
         return cls(report["node"], port, report["peer"], report["down_ps"] / 10**9, report["lost"])
 
@@ -99,7 +99,7 @@ class FaultyLink:
 
 
 def lost_by_class(report: Report | TrafficReport) -> dict[str, int]:
-    """Returns what all links together have lost; nothing of a live fabric, which counts otherwise."""
+    """Returns the losses of all links by class; empty for a live fabric, whose reports have no faults."""
     found: dict[str, int] = {}
     links = cast("list[FaultyLinkReport]", report.get("faults", []))
     for link in links:

@@ -1,12 +1,12 @@
-"""A trace as the hosts of a fabric send it: who sends each frame, and when, in batches of bounded size.
+"""A trace as the hosts of a fabric send it: the host and the time of each frame, in batches of bounded size.
 
-Frames are sent by the host that has their source address, to the router at the end of its link, whatever MACs
-were captured. Captures made elsewhere can be replayed by mapping their addresses to hosts (`AddressMap`):
-then source and destination addresses and checksums are rewritten, because the fabric routes to its own
-addresses only.
+A frame is sent by the host that has its source address, to the router at the end of the host's link, whatever
+its captured MACs are. Captures made elsewhere can be replayed by mapping their addresses to hosts
+(`AddressMap`): then source and destination addresses and checksums are rewritten, because the fabric routes
+only to its own addresses.
 
-What cannot be sent through the fabric is left out and counted: frames that are not IP (ARP, LLDP), which a
-host says to its neighbour; multicast; what a host sends to itself. Frames of segmentation offload are cut
+Packets that cannot be sent through the fabric are left out and counted: frames that are not IP (ARP, LLDP),
+which stay on a host's link; multicast; packets from a host to itself. Frames of segmentation offload are cut
 into the segments that a NIC sends.
 """
 
@@ -39,22 +39,22 @@ from eeon_tools.trace.offload import Segmenter, cut
 BATCH_PACKETS = 8192
 BATCH_BYTES = 16 << 20
 MAX_RUN_PS = 10**6 * 10**12
-"""Longest replay: 10^6 s, eleven days; the engine's own limit is 26 days."""
+"""Picoseconds; the longest replay: 10^6 s, eleven days. The engine's own limit is 26 days."""
 _PS_PER_NS = 1000
 _MAX_OFFER_BYTES = 65_535
 _LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
 """Bytes of a full frame with a VLAN tag."""
 _TCP_HEADER_END = 20
 _CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
-"""Where the checksums stand that cover addresses (in IPv4, ICMP's does not)."""
+"""Offsets of the checksums that cover IP addresses (in IPv4, ICMP's does not)."""
 Unmapped: TypeAlias = Literal["drop", "refuse"]
-_KNOWN_ADDRESSES = 65_536  # of a trace that remain looked up, whatever it holds
+_KNOWN_ADDRESSES = 65_536  # of a trace, cached at a time
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One frame that a host is to send: host index, time in picoseconds since the start, whole length,
+    """One frame for a host to send: host index, time in picoseconds since the start, frame length, captured
     headers, and the packet's number in the trace, from 1."""
 
     host: int
@@ -66,13 +66,13 @@ class Offer:
 
 @dataclass
 class FeedCounts:
-    """What became of a trace's packets on their way into the fabric. `offered` counts frames that hosts send;
-    `first_ns` is the time of the trace's first packet, `last_ps` that of the last offer.
+    """Counts of a trace's packets. `offered`: frames that hosts send; `first_ns`: time of the first packet;
+    `last_ps`: time of the last offer.
 
     Left out: `not_ip`, `multicast` (and broadcast), `unmapped` (an address belongs to no host), `same_host`
     (from a host to itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation
-    offload; `segments`: what they were cut into. `long_frames`: longer than those of an MTU of 1,500 bytes,
-    and sent as they are, for they are not TCP's. `by_ecn`: frames that hosts send, by ECN codepoint."""
+    offload; `segments`: the number of their segments. `long_frames`: beyond an MTU of 1,500 bytes, sent
+    unchanged, because they are not TCP. `by_ecn`: frames that hosts send, by ECN codepoint."""
 
     offered: int = 0
     not_ip: int = 0
@@ -88,7 +88,7 @@ class FeedCounts:
     last_ps: int = 0
 
     def remarks(self) -> list[str]:
-        """Returns what a reader of the result must know, in sentences."""
+        """Returns remarks for the reader of the result, in sentences."""
         found = []
         if self.segments:
             found.append(
@@ -121,14 +121,14 @@ class FeedCounts:
 
 @dataclass(frozen=True)
 class AddressMap:
-    """Addresses of a foreign trace and the hosts that stand for them; `prefixes`, the longest first."""
+    """Addresses of a foreign trace and the hosts that they are mapped to; `prefixes`, the longest first."""
 
     hosts: dict[bytes, int] = field(default_factory=dict)
     prefixes: tuple[tuple[_Network, int], ...] = ()
 
     @classmethod
     def parse(cls, assignments: Iterable[str], hosts: list[TraceHost]) -> AddressMap:
-        """Reads `ip=host` and `prefix=host` assignments. Raises TraceError naming the one that is wrong."""
+        """Parses `ip=host` and `prefix=host` assignments. Raises TraceError that names a wrong one."""
         by_name = {host.name: index for index, host in enumerate(hosts)}
         found: dict[_Network, int] = {}
         for text in assignments:
@@ -154,20 +154,20 @@ class AddressMap:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is mapped: then IP addresses stay as they are."""
+        """Whether nothing is mapped; then IP addresses stay unchanged."""
         return not self.hosts and not self.prefixes
 
     def by_prefix(self, address: bytes) -> int | None:
-        """Returns the host of the longest prefix that has an address."""
+        """Returns the host of the longest prefix that contains an address; None if no prefix does."""
         whole = ipaddress.ip_address(address)
         return next((host for network, host in self.prefixes if whole in network), None)
 
 
 @dataclass(frozen=True)
 class SendRules:
-    """How hosts send a trace. `mapping`: `ip=host` and `prefix=host`. `unmapped`: what becomes of packets
-    with an address that belongs to no host; unless it is said, unicast ends the trace with an error and
-    multicast is left out. `keep_super_frames`: send frames of segmentation offload whole."""
+    """How hosts send a trace. `mapping`: `ip=host` and `prefix=host`. `unmapped`: the treatment of packets
+    with an address that belongs to no host; by default, unicast ends the trace with an error and multicast is
+    left out. `keep_super_frames`: send frames of segmentation offload whole."""
 
     mapping: tuple[str, ...] = ()
     unmapped: Unmapped | None = None
@@ -176,16 +176,16 @@ class SendRules:
     def feed(
         self, trace: Path, hosts: list[TraceHost], speed: float, on_break: OnBreak | None = None
     ) -> Feed:
-        """Returns a trace's packets as these hosts send them. Raises TraceError."""
+        """Returns the feed of a trace's packets for these hosts. Raises TraceError for wrong mappings."""
         return Feed(trace, hosts, speed, AddressMap.parse(self.mapping, hosts), on_break, self)
 
 
 AS_A_NIC = SendRules()
-"""What goes without saying."""
+"""The default."""
 
 
 class Feed:
-    """Turns the packets of a trace into offers, in order of time. Iterate once; `counts` is then complete."""
+    """Turns the packets of a trace into offers, in order of time. Iterate once; then `counts` is complete."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class Feed:
         self.counts = FeedCounts()
 
     def batches(self) -> Iterator[list[Offer]]:
-        """Yields offers in lists that are bounded in number and in bytes of whole frames."""
+        """Yields offers in lists of bounded length and bytes of frames."""
         batch: list[Offer] = []
         size = 0
         for offer in self.offers():
@@ -222,7 +222,7 @@ class Feed:
             yield batch
 
     def offers(self) -> Iterator[Offer]:
-        """Yields offers one by one, with one packet in memory at a time."""
+        """Yields offers one at a time, with one packet in memory."""
         counts = self.counts
         previous = -1
         for number, packet in enumerate(read_packets(self._trace, self._on_break), start=1):
@@ -280,8 +280,8 @@ class Feed:
             )
 
     def _as_sent(self, offer: Offer, place: tuple[int, int], payload: int | None) -> Iterator[Offer]:
-        """Yields the frames that a NIC sends for a frame of its host: where it is cut, several with at most
-        `payload` bytes each."""
+        """Yields the frames that a NIC sends for a frame of its host: if it must be segmented, several with
+        at most `payload` bytes each."""
         counts = self.counts
         if payload is not None:
             counts.super_frames += 1
@@ -300,8 +300,8 @@ class Feed:
     def _with_headers(
         self, number: int, packet: Packet, place: tuple[int, int], found: Transport | None
     ) -> Packet:
-        """Returns a packet with the headers that switches and hosts need to class it alike. Bytes behind the
-        TCP flags that were not captured are zeros. Raises TraceError where earlier ones are missing."""
+        """Returns a packet with all headers that switches and hosts need to classify it alike. Missing bytes
+        after the TCP flags become zeros. Raises TraceError if earlier ones are missing."""
         at, length = place
         kept = len(packet.captured)
         is_tcp = found is not None and found.is_tcp
@@ -327,20 +327,20 @@ class Feed:
         raise TraceError(self._trace, f"packet {number}", problem)
 
     def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer | None:
-        """Returns a packet as a host sends it, or None where it is left out."""
+        """Returns the frame that a host sends for a packet, or None if it is left out."""
         at, length = place
         frame = packet.captured
         addresses = frame[at : at + length], frame[at + length : at + 2 * length]
         source, destination = (self._host_of(address) for address in addresses)
-        # A prefix may hold its networks' broadcast addresses. Such a frame is for all stations; so is one
-        # of a program that knew no MAC address.
+        # A mapped prefix may contain its networks' broadcast addresses. A frame to one is for all stations;
+        # so is a frame whose sender knew no MAC address.
         is_broadcast = length == 4 and addresses[1][3] == 0xFF and frame[:6] == b"\xff" * 6
         is_group = is_broadcast or _is_group(addresses[1])
         is_named = addresses[1] in self._mapping.hosts or addresses[1] in self._own
         if is_group and not is_named and self._rules.unmapped != "refuse":
             self.counts.multicast += 1
             return None
-        # Without a mapping an address may be the controller's or another that the fabric routes.
+        # Without a mapping, an address may be the controller's, or another that the fabric routes.
         if source is None or (destination is None and not self._mapping.is_empty):
             if self._rules.unmapped != "drop":
                 what = "source" if source is None else "destination"
@@ -372,7 +372,7 @@ class Feed:
         return bytes(frame)
 
     def _host_of(self, address: bytes) -> int | None:
-        """Returns the host by the mapped address, else the host's own, else the longest mapped prefix."""
+        """Returns the host by the mapped address, else its owner, else the longest mapped prefix."""
         if address not in self._hosts_of:
             if len(self._hosts_of) >= _KNOWN_ADDRESSES:
                 self._hosts_of.clear()
@@ -392,14 +392,14 @@ class Feed:
 
 
 class ReadFeed:
-    """A feed that is read once for several replays: all its offers are in memory."""
+    """A feed that is read once for several replays; all its offers are in memory."""
 
     def __init__(self, feed: Feed) -> None:
         self._batches = list(feed.batches())
         self.counts = feed.counts
 
     def batches(self) -> Iterator[list[Offer]]:
-        """Returns the lists of offers that the feed gave."""
+        """Yields the lists of offers of the feed."""
         return iter(self._batches)
 
 
@@ -410,9 +410,9 @@ def _words(data: bytes | bytearray) -> int:
 def _fix_checksums(
     frame: bytearray, place: tuple[int, int], source_change: int, destination_change: int
 ) -> None:
-    """Brings the IPv4 header checksum and that of what it carries up to date after addresses changed.
+    """Updates the IPv4 header checksum and the transport checksum after addresses have changed.
 
-    Incremental (RFC 1624), because the payload may not be there. A UDP checksum of zero means none (RFC 768).
+    Incremental (RFC 1624), because the payload may be missing. A UDP checksum of zero means none (RFC 768).
     """
     source_at, length = place
     change = source_change + destination_change
@@ -426,14 +426,14 @@ def _fix_checksums(
     at = found.at + _CHECKSUM_AT[found.protocol]
     if len(frame) < at + 2 or (found.protocol == UDP and frame[at : at + 2] == b"\0\0"):
         return
-    # Behind a routing header with segments left the checksum covers the last segment (RFC 8200 8.1).
+    # After a routing header with segments left, the checksum covers the last segment (RFC 8200 8.1).
     _adjust(frame, at, source_change if found.is_routed else change)
     if found.protocol == UDP and frame[at : at + 2] == b"\0\0":
         frame[at : at + 2] = b"\xff\xff"
 
 
 def _is_group(address: bytes) -> bool:
-    """Returns whether an address is multicast's or broadcast's."""
+    """Returns whether an address is a multicast or broadcast address."""
     if len(address) == 4:
         return 224 <= address[0] < 240 or address == b"\xff" * 4
     return address[0] == 0xFF
@@ -441,6 +441,6 @@ def _is_group(address: bytes) -> bool:
 
 def _adjust(frame: bytearray, at: int, change: int) -> None:
     # RFC 1624 (3): HC' = ~(~HC + ~m + m'), in one's complement arithmetic, which is arithmetic modulo 0xffff.
-    # A sum that is 0 there is written 0xffff, for only a packet of zeros has the sum 0.
+    # A sum of 0 is written as 0xffff, because only a packet of zeros has the sum 0.
     total = (0xFFFF - int.from_bytes(frame[at : at + 2], "big") + change) % 0xFFFF
     frame[at : at + 2] = (0xFFFF - (total or 0xFFFF)).to_bytes(2, "big")

@@ -1,7 +1,7 @@
-"""The flows of a capture: what each TCP connection carried, as the list that experiments take.
+"""The flows of a capture: the bytes of each TCP connection, as the list that experiments take.
 
-A flow is what one end of a connection sends to the other: its bytes, counted once however often they were
-sent, from the moment at which the first of them was seen. In an experiment hosts send them again, with a TCP
+A flow is the data that one end of a connection sends to the other: its bytes, counted once even if they were
+sent again, from the time at which the first of them was seen. In an experiment hosts send them with a TCP
 that reacts to the fabric; the capture's losses, marks and delays are not in the list.
 """
 
@@ -17,15 +17,15 @@ from eeon_tools.trace.frames import SYN
 from eeon_tools.trace.layers import TCP, source_place, tcp_payload, transport
 
 MAX_FLOWS = 1 << 20
-"""As many as an experiment's list takes."""
+"""The limit of an experiment's list."""
 _HALF = 1 << 31
 _SEQUENCES = 1 << 32
 
 
 @dataclass(slots=True)
 class CapturedFlow:
-    """Host indices; times in picoseconds since the capture's first packet. `ended_ps`: when the last new byte
-    was seen."""
+    """Host indices; times in picoseconds since the capture's first packet. `ended_ps`: the time of the last
+    new byte."""
 
     source: int
     destination: int
@@ -36,8 +36,8 @@ class CapturedFlow:
 
 @dataclass(slots=True)
 class _Direction:
-    """Sequence numbers: of its first byte, and behind the highest byte that was seen. `is_opened`: a SYN has
-    said the first one; without, earlier bytes may come later."""
+    """Sequence numbers: of the first byte, and the one after the highest byte seen. `is_opened`: the first is
+    known from a SYN; otherwise earlier bytes may arrive later."""
 
     first: int
     next: int
@@ -47,8 +47,8 @@ class _Direction:
 
 @dataclass
 class FlowCounts:
-    """Packets of a capture that are in no flow: `not_tcp`, `fragments` behind the first of a TCP segment,
-    whose bytes its flow lacks, and those `to_no_host` of the fabric."""
+    """Packets of a capture that are in no flow: `not_tcp`; `fragments` of a TCP segment after the first,
+    whose bytes are missing in its flow; and those `to_no_host` of the fabric."""
 
     not_tcp: int = 0
     fragments: int = 0
@@ -58,10 +58,10 @@ class FlowCounts:
 def flows_of(
     offers: Iterable[Offer], hosts: dict[bytes, int], trace: Path, gap_ps: int | None, counts: FlowCounts
 ) -> list[CapturedFlow]:
-    """Returns the flows in order of time. `hosts`: the index of the host of each address of `offers`. A
-    direction that sends nothing new for longer than `gap_ps` begins another flow with what it sends then.
+    """Returns the flows in order of time. `hosts`: the index of the host of each address of `offers`. If a
+    direction sends nothing new for longer than `gap_ps`, its next new bytes begin another flow.
 
-    Raises TraceError when there are more than an experiment takes, or none."""
+    Raises TraceError if there are more than an experiment takes, or none."""
     flows: list[CapturedFlow] = []
     directions: dict[bytes, _Direction] = {}
     for offer in offers:
@@ -80,7 +80,7 @@ def flows_of(
         sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
         is_syn = bool(frame[found.at + 13] & SYN)
         direction = directions.get(name)
-        # A SYN is that of another connection of these ports, unless it is sent again.
+        # A SYN with another sequence number opens a new connection of these ports; otherwise it was resent.
         first = (sequence + is_syn) % _SEQUENCES
         if direction is None or (is_syn and first != direction.first):
             direction = directions[name] = _Direction(first, first, is_syn)
@@ -96,7 +96,7 @@ def flows_of(
         else:
             new = (direction.first - first) % _SEQUENCES
             if direction.is_opened or new == 0 or new >= _HALF:
-                continue  # Sent again.
+                continue  # Retransmission.
             direction.first = first
             new = min(new, payload)
         flow = direction.flow
@@ -117,7 +117,7 @@ def flows_of(
 
 
 def lines(flows: Iterable[CapturedFlow], names: list[str]) -> Iterator[str]:
-    """Returns the list as CSV. Captures count nanoseconds."""
+    """Yields the lines of the list as CSV. Captures count nanoseconds."""
     yield "source,destination,bytes,start\n"
     for flow in flows:
         yield f"{names[flow.source]},{names[flow.destination]},{flow.bytes},{flow.at_ps // 1000}ns\n"

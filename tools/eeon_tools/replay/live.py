@@ -2,11 +2,11 @@
 
 1. let the controller apply the configuration to all switches, if there is one to apply
 2. read the trace into memory, silence the hosts' kernels, read the switches' counters
-3. send each frame from its host's namespace at its time and hear what arrives, in the engine's own thread
-4. read the counters again and hold them against what hosts sent and heard
+3. send each frame from its host's namespace at its time and receive the arrivals, in the engine's own thread
+4. read the counters again and compare them with what hosts sent and received
 
-Loss is not an error here, unlike on a twin: a computer that is too slow loses packets in its buffers, and the
-result says how many and where.
+Unlike on a twin, loss is not an error here: a machine that is too slow loses packets in its buffers, and the
+result has their number and place.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ _ETHERNET_BYTES, _VLAN_BYTES = 14, 4
 @dataclass(frozen=True)
 class LiveSettings:
     """One replay as data. `fabric`: the name of a live fabric. `config`: configuration files or names of
-    examples, none to leave the switches as they are. `speed`: how many times faster than its own times."""
+    examples; none to leave the switches unchanged. `speed`: the factor by which it is faster than the trace's
+    own times."""
 
     name: str
     trace: Path
@@ -73,10 +74,10 @@ class LiveSettings:
 def replay(
     settings: LiveSettings, progress: Callable[[int, int], None] = lambda packets, of: None
 ) -> LiveResult:
-    """Runs one replay. `progress` hears how many packets have been sent, and of how many.
+    """Runs one replay. `progress` is called with the number of packets sent, and the total.
 
     Raises TraceError, the controller's errors, UnavailableError without such a fabric or without root, and
-    ReplayError when the counts contradict each other.
+    ReplayError if the counts contradict each other.
     """
     network.check_possible()
     record = state.load(settings.fabric)
@@ -87,7 +88,7 @@ def replay(
     manifest = own_manifest(settings.trace)
     feed = settings.rules.feed(settings.trace, hosts, settings.speed, settings.on_break)
     tick_ps = TICK_PS[record.target]
-    # BMv2's registers come over Thrift; the engine's has none.
+    # BMv2's registers are read over Thrift; the engine has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
     targets = {name: Target(address, thrift=thrift.get(name)) for name, address in record.addresses.items()}
     if settings.config:
@@ -103,7 +104,7 @@ def replay(
         while not traffic.run(_SLICE_MS):
             progress(traffic.passed, packets)
         after, wakes_after = _look(topology, targets)
-    # A link carries a full frame in this time, and a frame that leaves later than that may change places.
+    # The transmit time of a full frame: frames that leave later than this may be out of order.
     slowest = min(host.rate_bps for host in hosts)
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
     report = _report(traffic, limit_ns)
@@ -190,7 +191,7 @@ def _report(traffic: Traffic, late_after_ns: int) -> TrafficReport:
 
 
 def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCounters, int | None]:
-    """Returns the counters of all switches, and the wakes of all ports; None where registers cannot be
+    """Returns the counters of all switches, and the sum of all ports' wakes; None if registers cannot be
     read."""
     seen = run(observe(topology, targets, Wanted(counters=True, registers=("wakes",))))
     if seen.failures:
@@ -203,8 +204,7 @@ def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCoun
 
 
 def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
-    """Returns what was counted between two readings of the same fabric. Raises ReplayError when a count went
-    back."""
+    """Returns the counts between two readings of the same fabric. Raises ReplayError if a count went back."""
     received = [
         replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
         for new, old in zip(after.received, before.received, strict=True)
@@ -224,8 +224,8 @@ def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
 
 
 def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, LivePackets]:
-    """Returns the hosts' report and the switches' counters by class. Raises ReplayError when more became of
-    packets than there were: then something else has used the fabric."""
+    """Returns the hosts' report and the switches' counters by class. Raises ReplayError if more packets were
+    counted than sent: then other traffic has used the fabric."""
     found = {
         name: _with_losses(packets, report["classes"][name]["arrived_marked"])
         for name, packets in packet_counts.class_packets(report, counted).items()

@@ -1,4 +1,4 @@
-"""A replay on a live fabric, as a page."""
+"""The page about a replay on a live fabric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eeon_tools.replay.table import by_class
 
 
 def run_page(run: LiveResult) -> str:
-    """Returns what one replay did to each class, and how far it can be believed."""
+    """Returns the page about one replay: the fate of each class, and how reliable the numbers are."""
     total = run.total()
     body = [
         html.paragraph(

@@ -1,4 +1,4 @@
-"""What a replay on a live fabric says, as plain data with units in the names."""
+"""The result of a replay on a live fabric, as plain data with units in the names."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.result import ClassPackets, Latency
 
 LATE_SHARE = 0.01
-"""Share of all frames: when more were late, the trace's times were not kept."""
+"""A share of all frames: if more were late, the trace's times were not kept."""
 
 
 @dataclass(frozen=True)
 class LivePackets(ClassPackets):
     """Packets of one class, from host to host, in real time.
 
-    `arrived_marked`: sent without CE and arrived with it, as hosts saw; `marked` is what switches counted,
-    and a marked packet may still be lost.
+    `arrived_marked`: sent without CE and received with it, according to hosts; `marked` is the switches'
+    count, and a marked packet may still be lost.
     """
 
     arrived_marked: int = 0
@@ -25,8 +25,8 @@ class LivePackets(ClassPackets):
 
 @dataclass(frozen=True)
 class Losses:
-    """Where packets were lost that no switch has dropped: between hosts and the programs of their leaves,
-    on the way through the fabric, and between leaves and hosts."""
+    """Where packets were lost that no switch has dropped: between hosts and the programs of their leaves, on
+    the way through the fabric, and between leaves and hosts."""
 
     before_leaves: int
     between: int
@@ -35,8 +35,8 @@ class Losses:
 
 @dataclass(frozen=True)
 class Lateness:
-    """How far behind its time frames left their hosts. `late`: frames later than `limit_us`, which is what a
-    full frame takes on the slowest host's link."""
+    """The delays with which frames left their hosts. `late`: frames later than `limit_us`, the transmit time
+    of a full frame on the slowest host's link."""
 
     p50_us: float
     p99_us: float
@@ -47,13 +47,13 @@ class Lateness:
 
 @dataclass(frozen=True)
 class LiveResult:
-    """One replay on a live fabric. Nothing of it is the same twice.
+    """The result of one replay on a live fabric. None of it is reproducible exactly.
 
     `refused`: frames that the kernel did not send. `overruns`: frames that arrived at hosts and were lost
-    before they could be counted; they are among `lost`. `foreign`: frames that hosts heard and this replay
-    did not send. `misdelivered`, `duplicated`: packets at the wrong host, and once too often. `untimed`:
-    packets that arrived without a latency, because others like them were lost. `wakes`: of switch ports;
-    None where the target does not tell.
+    before they could be counted; they are among `lost`. `foreign`: frames that hosts received and this replay
+    did not send. `misdelivered`, `duplicated`: packets that arrived at the wrong host, or more than once.
+    `untimed`: packets that arrived without a latency, because others like them were lost. `wakes`: of switch
+    ports; None if the target does not report them.
     """
 
     name: str
@@ -81,7 +81,7 @@ class LiveResult:
     wakes: int | None
 
     def total(self) -> LivePackets:
-        """Returns all classes together."""
+        """Returns the sums over all classes."""
         parts = [asdict(packets) for packets in self.packets.values()]
         return LivePackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
 
@@ -91,12 +91,12 @@ class LiveResult:
         return self.lateness.late <= LATE_SHARE * self.total().sent
 
     def as_dict(self) -> dict[str, object]:
-        """Returns plain data for JSON."""
+        """Returns the result as plain data for JSON."""
         return asdict(self) | {"kept_its_times": self.kept_its_times}
 
 
 def remarks(run: LiveResult) -> list[str]:
-    """Returns what to know before believing the numbers, in sentences."""
+    """Returns the remarks that a reader of the numbers needs, in sentences."""
     late, lost = run.lateness, run.losses
     found = [
         f"Frames left their hosts {late.p50_us:,.1f} us (median), {late.p99_us:,.1f} us (99th percentile) "

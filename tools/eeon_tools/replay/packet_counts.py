@@ -1,7 +1,7 @@
-"""The packet counts of a replay: what hosts sent and got (the engine's measures) against what switches
-counted (P4 counters).
+"""The packet counts of a replay: the packets that hosts sent and received (measured by the engine) against
+those that switches counted (P4 counters).
 
-Two witnesses that share no code: the engine's hosts judge frames by their own reading of the headers, and the
+The two share no code: the engine's hosts classify frames by their own parsing of the headers, and the
 counters are written by the P4 program and read back over P4Runtime. A replay whose counts do not add up is an
 error, never a number in a table.
 """
@@ -29,17 +29,16 @@ _SHOWN = 12
 
 
 def _of_hosts(packet_class: str) -> str:
-    """Returns the program's class in the classes of hosts, to which a MAC control frame is one of the
-    others."""
+    """Returns the hosts' class of a program's class: hosts count MAC control frames as `other`."""
     return "other" if packet_class == _CONTROL else packet_class
 
 
 def class_packets(
     report: Report | TrafficReport, counters: FabricCounters, with_control: bool = False
 ) -> dict[str, ClassPackets]:
-    """Returns packets by class as hosts see it; drops and marks are sums over all switches. `with_control`:
-    frames of MAC control that switches have consumed and lost count as drops of the class `other`, and those
-    that links have lost as lost ones."""
+    """Returns packets by the hosts' classes; drops and marks are sums over all switches. `with_control`: MAC
+    control frames that switches consumed or lost count as drops of the class `other`, and those that links
+    lost count as lost."""
     lost = dict.fromkeys(CLASS_NAMES, 0)
     for name, packets in lost_by_class(report).items():
         if name != _CONTROL or with_control:
@@ -64,7 +63,7 @@ def class_packets(
 
 
 def other_drops(counters: FabricCounters) -> dict[str, int]:
-    """Returns what `other_dropped` of all classes is made of, by the program's verdict."""
+    """Returns the packets in `other_dropped` of all classes, by the program's verdict."""
     found: dict[str, int] = {}
     for count in counters.verdicts:
         if count.verdict in _OTHER_VERDICTS and count.packet_class != _CONTROL and count.packets:
@@ -80,12 +79,12 @@ def check(
     packets: Mapping[str, ClassPackets],
     offered: int,
 ) -> None:
-    """Raises ReplayError, naming everything that does not add up, unless
+    """Raises ReplayError with the mismatches, unless
 
     * every packet of the trace was sent, and of each class what was sent was delivered, dropped or lost;
-    * every frame of MAC control that a switch made was consumed, dropped, lost, or came to a host's NIC;
+    * every MAC control frame that a switch made was consumed, dropped or lost, or reached a host's NIC;
     * each switch decided about each packet of each class that it received, exactly once;
-    * what leaf ports sent to hosts is what hosts got;
+    * hosts received the packets that leaf ports sent to them;
     * every queue's occupancy is zero again, in bytes and in packets.
     """
     problems = [
@@ -100,7 +99,7 @@ def check(
 
 
 def refuse(problems: Sequence[str], what: str) -> None:
-    """Raises ReplayError with the first of the problems, where there are any."""
+    """Raises ReplayError with the first of the problems, if there are any."""
     if problems:
         shown = "\n  ".join(problems[:_SHOWN])
         more = f"\n  and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
@@ -120,8 +119,8 @@ def _sent(report: Report, packets: Mapping[str, ClassPackets], offered: int) -> 
 
 
 def made(report: Report) -> int:
-    """Returns how many frames switches have made (pauses, congestion messages), without those that came to
-    hosts. What became of them is in the program's class `control`."""
+    """Returns the number of frames that switches have made (pauses, congestion messages), without those that
+    reached hosts. Their verdicts are in the program's class `control`."""
     counted = report["conservation"]
     of_hosts = sum(one["delivered"]["packets"] for one in report["classes"].values())
     return counted["copies"] - (counted["delivered"] - of_hosts)
@@ -151,7 +150,7 @@ def _classes(packets: Mapping[str, ClassPackets]) -> Iterable[str]:
 
 
 def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
-    # A frame that a switch makes comes by no port of the topology.
+    # A frame that a switch makes does not arrive at a port of the topology.
     received = {(one["name"], _CONTROL): one["copies"] for one in report["switches"]}
     decided: dict[tuple[str, str], int] = {}
     for entered in counters.received:
@@ -168,11 +167,12 @@ def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
 def deliveries(
     topology: Topology, report: Report, counters: FabricCounters, packets: Mapping[str, ClassPackets]
 ) -> Iterable[str]:
-    """Yields where what leaf ports sent to hosts is not what hosts got, but for what their links lost."""
+    """Yields the differences between the packets that leaf ports sent to hosts and those that hosts received,
+    apart from the losses of their links."""
     to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
-        # Frames that a switch makes end at NICs, which count them apart.
+        # Frames that switches make end at NICs, which count them separately.
         made_here = count.packet_class == _CONTROL
         if count.verdict in SENT and (count.switch, count.port) in to_hosts and not made_here:
             left[count.packet_class] += count.packets
@@ -186,7 +186,7 @@ def deliveries(
 
 
 def occupancy(registers: Mapping[tuple[str, int], Mapping[str, int]]) -> Iterable[str]:
-    """Yields queues of an idle fabric that the program does not consider empty."""
+    """Yields the queues of an idle fabric that are not empty in the program's account."""
     for (switch, port), values in registers.items():
         for name in ("occupancy_bytes", "occupancy_packets"):
             if values[name]:

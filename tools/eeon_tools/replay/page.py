@@ -9,8 +9,8 @@ from eeon_tools.replay.table import by_class, by_layer, faulty_links, overtime, 
 
 
 def run_page(run: RunResult, tool: str = "") -> str:
-    """Returns what one replay did to each class, where packets waited, and what the links used. `tool`: the
-    part to look into."""
+    """Returns the page about one replay: the fate of each class, the queues, and the use of the links.
+    `tool`: the part that lists how to inspect the run."""
     total = run.total()
     deepest = sorted((queue for queue in run.queues if queue.highest), key=lambda q: -q.highest)[:4]
     energy = run.energy_joules
@@ -73,7 +73,7 @@ def run_page(run: RunResult, tool: str = "") -> str:
 
 
 def conditions(run: RunResult) -> str:
-    """Returns everything that one needs to get the same numbers again."""
+    """Returns all that is needed to reproduce the numbers."""
     seed = "none (no manifest)" if run.trace_seed is None else str(run.trace_seed)
     return html.bullets(
         [

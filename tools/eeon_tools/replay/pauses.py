@@ -1,4 +1,4 @@
-"""Pauses of a replay: which transmitters their neighbours stopped, how often and for how long."""
+"""The pauses of a replay: which transmitters were paused by their neighbours, how often and for how long."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class PausedQueue:
-    """One priority of a transmitter, that of `node` to `peer`; a host has no port. `pauses`: how many the
-    peer sent by its port and the node received, obeyed or not, without those that end one. `paused_share`: of
-    the time of the run. `longest_ms`: without a gap, however many pauses that were."""
+    """One priority of the transmitter of `node` to `peer`; a host has no port. `pauses`: the number that the
+    peer sent and the node received, obeyed or not, without XON frames. `paused_share`: of the time of the
+    run. `longest_ms`: the longest time without a gap, over any number of pauses."""
 
     node: str
     port: int | None
@@ -39,8 +39,8 @@ class PausedQueue:
 
 @dataclass(frozen=True)
 class Pauses:
-    """`transmitters`: two for each link of the fabric. `paused`: how many of them were ever paused. `queues`:
-    those for which pauses came."""
+    """`transmitters`: two for each link of the fabric. `paused`: the number that were ever paused. `queues`:
+    those that received pauses."""
 
     transmitters: int = 0
     paused: int = 0
@@ -48,17 +48,17 @@ class Pauses:
 
     @classmethod
     def of(cls, report: Report, topology: Topology) -> Pauses:
-        """Returns what the engine says of them."""
+        """Returns the pauses in an engine's report."""
         queues = tuple(_queue(one, report["elapsed_ps"], topology) for one in report.get("pauses", ()))
         paused = {queue.name for queue in queues if queue.paused_ms}
         return cls(2 * len(topology.links), len(paused), queues)
 
     def by_time(self) -> list[PausedQueue]:
-        """Returns the queues, first those that were paused for the longest in all."""
+        """Returns the queues, those with the longest total pause first."""
         return sorted(self.queues, key=lambda queue: -queue.paused_ms)
 
     def summary(self) -> str:
-        """Returns one sentence."""
+        """Returns a summary in one sentence."""
         received = sum(queue.pauses for queue in self.queues)
         share = self.paused / self.transmitters if self.transmitters else 0.0
         return (

@@ -1,5 +1,4 @@
-"""Plots of replays as SVG text that stands inside a page. They take results and return drawings, nothing
-else."""
+"""Plots of replays as SVG text for a page. The functions take results and return drawings, nothing else."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from eeon_tools.svg import CLASS_COLOURS, INK, element, new_figure, styled
 
 
 def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
-    """Draws the depth over time of one queue a row: (title, queue, line to draw in bytes or None). All rows
-    share their axes."""
+    """Draws the depth over time, one row for each queue: (title, queue, line to draw in bytes or None). All
+    rows share their axes."""
     with styled():
         figure = new_figure(9.5, 0.6 + 1.35 * len(rows))
         axes = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -35,8 +34,8 @@ def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
 
 
 def drops_by_class(runs: Sequence[ByClass], labels: Sequence[str]) -> str:
-    """Draws two panels of bars, one bar a run: packets of each class that were dropped early, and that were
-    tail-dropped."""
+    """Draws two panels of bars, one bar for each run: packets of each class that were dropped early, and that
+    were tail-dropped."""
     with styled():
         figure = new_figure(9.5, 0.9 + 0.42 * len(runs))
         early, tail = figure.subplots(1, 2, sharey=True)
@@ -70,7 +69,7 @@ def _stacked(axis: Axes, runs: Sequence[ByClass], field: str) -> None:
 def latency(
     runs: Sequence[ByClass], labels: Sequence[str], classes: Sequence[str] = ("data", "ack", "syn")
 ) -> str:
-    """Draws the median and 99th percentile of each class, one row a run, in microseconds on a log scale."""
+    """Draws the median and 99th percentile of each class, one row per run, in microseconds on a log scale."""
     with styled():
         figure = new_figure(9.5, 0.9 + 0.34 * len(runs))
         axes = figure.subplots(1, len(classes), sharey=True, sharex=True, squeeze=False)[0]
@@ -97,7 +96,7 @@ def latency(
 
 
 def _decades(runs: Sequence[ByClass], classes: Sequence[str]) -> tuple[float, float]:
-    """Returns whole decades around all latencies drawn, so that every axis has labels at powers of ten."""
+    """Returns powers of ten around all latencies drawn, so that every axis has labels at powers of ten."""
     shown = [
         value
         for run in runs
@@ -111,8 +110,8 @@ def _decades(runs: Sequence[ByClass], classes: Sequence[str]) -> tuple[float, fl
 
 
 def energy(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
-    """Draws the energy used by all links, one bar a run, split by layer; a mark for the ideal and one for
-    links that never sleep."""
+    """Draws the energy used by all links, one bar for each run, split by layer, with a mark for the ideal and
+    one for links that never sleep."""
     layer_colours = ("#0072B2", "#56B4E9", "#009E73", "#F0E442")
     with styled():
         figure = new_figure(9.5, 1.0 + 0.36 * len(runs))

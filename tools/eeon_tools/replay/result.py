@@ -1,4 +1,4 @@
-"""What a replay says, as plain data with units in the names; and its JSON."""
+"""The result of a replay as plain data with units in the names, and its JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_tools.replay.pauses import Pauses
 from eeon_tools.trace.frames import CLASSES
 
 CLASS_NAMES = tuple(kind.label for kind in CLASSES)
-"""Packet classes in the order in which everything lists them."""
+"""Packet classes in the order of all lists."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class ClassPackets:
     """Packets of one class, from host to host.
 
     `marked`: set to CE by a switch. `early_dropped`: by AQM. `tail_dropped`: did not fit into the buffer.
-    `other_dropped`: no route, hop limit, malformed, or sent to the controller. `lost`: by no switch's own
-    count; in a twin on links that were down, on a live fabric in buffers of the computer.
-    sent = delivered + early_dropped + tail_dropped + other_dropped + lost.
+    `other_dropped`: no route, hop limit, malformed, or sent to the controller. `lost`: not in any switch's
+    count; in a twin on links that were down, on a live fabric in the machine's buffers. sent = delivered +
+    early_dropped + tail_dropped + other_dropped + lost.
     """
 
     sent: int = 0
@@ -35,19 +35,19 @@ class ClassPackets:
 
     @property
     def dropped(self) -> int:
-        """All that switches dropped."""
+        """All packets dropped by switches."""
         return self.early_dropped + self.tail_dropped + self.other_dropped
 
 
 def total_of(packets: Mapping[str, ClassPackets]) -> ClassPackets:
-    """Returns all classes together."""
+    """Returns the sums over all classes."""
     parts = [asdict(one) for one in packets.values()]
     return ClassPackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
 
 
 @dataclass(frozen=True)
 class Latency:
-    """From a frame being offered to its host's NIC until its last bit has arrived; None when nothing
+    """From the offer of a frame to its host's NIC until the arrival of its last bit; None if no frame
     arrived."""
 
     mean: float | None
@@ -56,7 +56,7 @@ class Latency:
 
 
 class ByClass(Protocol):
-    """Any replay, as far as it can be drawn by class."""
+    """The part of any replay's result that the drawings by class need."""
 
     @property
     def packets(self) -> Mapping[str, ClassPackets]: ...
@@ -67,7 +67,8 @@ class ByClass(Protocol):
 
 @dataclass(frozen=True)
 class Energy:
-    """Joules over the run. `legacy`: PHYs that never sleep. `ideal`: PHYs that sleep and wake in no time."""
+    """Joules over the run. `legacy`: of PHYs that never sleep. `ideal`: of PHYs that sleep and wake in no
+    time."""
 
     used: float
     legacy: float
@@ -92,8 +93,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class QueueDepth:
-    """Bytes waiting at one switch port: the peak in each period, from the start of the run; zeros at the end
-    left out."""
+    """Bytes waiting at one switch port: the peak in each period, from the start of the run, without the zeros
+    at the end."""
 
     switch: str
     port: int
@@ -115,14 +116,13 @@ class QueueDepth:
 
 @dataclass(frozen=True)
 class RunResult:
-    """One replay. Everything but `wall_seconds` is the same whenever the same trace meets the same
-    settings.
+    """The result of one replay. All values except `wall_seconds` depend only on the trace and the settings.
 
-    `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
+    `virtual_seconds`: the time measured; `common_end_seconds`: the time measured for every configuration that
     has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
     do not count as packets of the trace. `faults`: both directions of links that were to fail. `pauses`:
-    transmitters that their neighbours stopped. `unmarked`: why no packet was marked; empty where some were,
-    or no port marks. `other_drops`: packets of `other_dropped` by the program's verdict."""
+    transmitters that were paused by their neighbours. `unmarked`: why no packet was marked; empty if some
+    were, or if no port marks. `other_drops`: packets of `other_dropped` by the program's verdict."""
 
     name: str
     topology: str
@@ -156,27 +156,26 @@ class RunResult:
 
     @property
     def overtime_seconds(self) -> float:
-        """How much longer it was measured than configurations that deliver sooner."""
+        """The time from the common end to the end of the measurement, if packets were delivered late."""
         return self.virtual_seconds - self.common_end_seconds
 
     @property
     def no_room(self) -> str:
-        """What tail-dropped packets have found. A lossless group at its limit pauses its neighbour, so that
-        without control frames there was none."""
+        """The cause of tail drops, in words. A lossless group at its limit pauses its neighbour, so that
+        without control frames it was always a full buffer."""
         if self.control_frames:
             return "no room, in a buffer or below the limit of a lossless group"
         return "a full buffer"
 
     def total(self) -> ClassPackets:
-        """Returns all classes together."""
+        """Returns the sums over all classes."""
         return total_of(self.packets)
 
     def deepest_queue(self, role: str | None = None) -> QueueDepth | None:
-        """Returns the queue with the highest peak, of one role or of all; the first one when several are
-        equal."""
+        """Returns the queue with the highest peak, of one role or of all; the first if several are equal."""
         queues = [queue for queue in self.queues if role is None or queue.role == role]
         return max(queues, key=lambda queue: queue.highest, default=None)
 
     def as_dict(self) -> dict[str, object]:
-        """Returns plain data for JSON."""
+        """Returns the result as plain data for JSON."""
         return asdict(self)

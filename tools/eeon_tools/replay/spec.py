@@ -1,9 +1,9 @@
-"""From a topology and a configuration to the fabric that the engine builds (the JSON of its `FabricSpec`).
+"""Converts a topology and a configuration to the engine's fabric (the JSON of its `FabricSpec`).
 
-Only what the engine cannot learn from the controller is said here: what is joined to what, link speeds, PHYs,
-and the hosts' NICs. What the switches do with packets is written into their tables over P4Runtime afterwards.
-EEE is in both: the tables tell the program when a port may send, the spec tells each PHY whether it sleeps,
-so that the energy that the PHY really used can be held against what the program believes.
+The spec has only what the controller does not write to switches: links and their speeds, PHYs, and the hosts'
+NICs. The settings for packets are written into the switches' tables over P4Runtime afterwards. EEE is in
+both: the tables tell the program when a port may send, and the spec tells each PHY whether it sleeps, so that
+the energy that the PHY used can be compared with the program's account.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import EndSpec, FabricSpec, LinkSpec, NicClassesSpec, NicEeeSpec, PhySpec
 
 TICK_PS = 1000
-"""The twin's timestamps count nanoseconds."""
+"""Picoseconds; the twin's timestamps count nanoseconds."""
 LONGEST_RUN_PS = (1 << 61) - 1
-"""No twin runs for longer than 26 days."""
+"""Picoseconds; no twin runs for longer than 26 days."""
 GATE_REGISTER = "gate_open_at"
 CLASS_GATE_REGISTER = "class_gate_open_at"
 TIMER_REGISTER = "pause_timer"
@@ -37,11 +37,11 @@ _QUEUE_SAMPLE_PS = 10_000_000
 def fabric_spec(
     topology: Topology, config: FabricConfig, seed: int, nic_eee: Mapping[str, Eee] | None = None
 ) -> FabricSpec:
-    """Returns the spec of a twin of `topology` whose PHYs are as `config` says, and its NICs, unless
-    `nic_eee` has the EEE of each host.
+    """Returns the spec of a twin of `topology` with the PHYs and NICs that `config` defines; `nic_eee`
+    replaces the EEE of the hosts' NICs.
 
-    Raises UnavailableError when two ports of one speed are given different EEE timings (a twin has one kind
-    of PHY for each speed), or when EEE is on at a speed whose power is not known.
+    Raises UnavailableError if two ports of one speed have different EEE timings (a twin has one kind of PHY
+    for each speed), or if EEE is on at a speed whose power is not known.
     """
     nics = nic_eee or {host.name: config.eee_of(host.port) for host in topology.hosts.values()}
     spec: FabricSpec = {
@@ -83,7 +83,7 @@ def fabric_spec(
 
 
 def _nic_classes(config: FabricConfig) -> NicClassesSpec:
-    """Returns the NICs' classes: hosts put frames where switches would, and obey lossless classes' pauses."""
+    """Returns the NICs' classes: hosts classify frames like switches, and obey lossless classes' pauses."""
     return {
         "dscp": [
             {"dscp": dscp, "priority": one.priority}

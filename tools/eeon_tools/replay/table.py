@@ -16,7 +16,7 @@ from eeon_tools.replay.result import CLASS_NAMES, RunResult
 
 
 def plain(*columns: str, title: str | None = None) -> Table:
-    """Returns a table without lines, numbers to the right."""
+    """Returns a table without lines, with numbers aligned to the right."""
     table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1))
     for column in table.columns[1:]:
         column.justify = "right"
@@ -24,7 +24,7 @@ def plain(*columns: str, title: str | None = None) -> Table:
 
 
 def microseconds(value: float | None) -> str:
-    """Returns a latency with as many digits as it deserves."""
+    """Returns a latency in microseconds, with one decimal below 1000."""
     if value is None:
         return "-"
     return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
@@ -34,8 +34,8 @@ def microseconds(value: float | None) -> str:
 class Rows:
     """A table before it is drawn, in a terminal or on a page.
 
-    `alarms`: columns in which only 0 is good. `named`: how many columns name a row. `group_size`: of how many
-    rows a group is, where there are groups.
+    `alarms`: columns in which only 0 is good. `named`: the number of columns that name a row. `group_size`:
+    the number of rows in a group; 0 for a table without groups.
     """
 
     head: tuple[str, ...]
@@ -45,7 +45,7 @@ class Rows:
     named: int = 1
 
     def in_terminal(self) -> Table:
-        """Returns it without lines, or with those between groups; numbers to the right."""
+        """Returns the table without lines, or with lines between groups; numbers are aligned to the right."""
         if not self.group_size:
             table = plain(*self.head)
         else:
@@ -59,7 +59,7 @@ class Rows:
         return table
 
     def on_page(self) -> str:
-        """Returns it as HTML."""
+        """Returns the table as HTML."""
         return html.table(self.head, map(self._cells, self.rows), self.group_size)
 
     def _text(self, column: int, text: str) -> Text:
@@ -81,7 +81,7 @@ _HEADS = {
 
 
 def by_class(run: RunResult | LiveResult) -> Rows:
-    """Returns what became of each class, and how long it took; `lost` only where packets could be lost."""
+    """Returns the outcomes and latencies of each class; `lost` only if packets could be lost."""
     counts, drops = ["sent", "delivered", "marked"], ["early_dropped", "tail_dropped", "other_dropped"]
     if isinstance(run, LiveResult):
         counts.insert(2, "arrived_marked")
@@ -114,7 +114,7 @@ def faulty_links(run: RunResult) -> Rows:
 
 
 def paused(queues: Iterable[PausedQueue]) -> Rows:
-    """Returns a row for each queue that its neighbour paused."""
+    """Returns a row for each queue that was paused by its neighbour."""
     rows = [
         (
             queue.name,
@@ -130,8 +130,7 @@ def paused(queues: Iterable[PausedQueue]) -> Rows:
 
 
 def overtime(run: RunResult) -> str | None:
-    """Returns what to know before comparing this run's joules with another's; None when there is nothing to
-    know."""
+    """Returns a warning about comparing this run's joules with another's; None if they can be compared."""
     if run.overtime_seconds <= 0:
         return None
     return (
@@ -142,7 +141,7 @@ def overtime(run: RunResult) -> str | None:
 
 
 def by_layer(run: RunResult) -> Rows:
-    """Returns energy and sleep of each kind of transmitter."""
+    """Returns the energy and sleep of each kind of transmitter."""
     rows = []
     for layer in run.layers:
         energy = layer.energy_joules
@@ -171,7 +170,8 @@ def by_layer(run: RunResult) -> Rows:
 
 
 def comparison(runs: Sequence[RunResult], labels: Iterable[tuple[str, str]], group_size: int) -> Rows:
-    """Returns a table of replays of one trace, one a row; `labels` are (AQM, EEE). A line ends each group."""
+    """Returns a table of replays of one trace, one in each row; `labels` are (AQM, EEE). A line ends each
+    group."""
     head = (
         "AQM", "EEE", "marked", "ACK early drop", "SYN early drop", "data early drop", "tail drop",
         "data us p50", "data us p99", "ACK us p99", "queue KB", "energy mJ", "% of legacy", "wakes",

@@ -1,9 +1,9 @@
 """A running twin: the engine's fabric, a P4Runtime server on loopback for each of its switches, and the
 controller.
 
-The only module that touches the engine. Everything that the switches are told and everything that is read out
-of them goes through P4Runtime, as with real switches; only frames, the clock and what hosts and PHYs measured
-go directly.
+The only module of `replay` that calls the engine's twin. All writes to switches and all reads from them go
+through P4Runtime, as with real switches; only frames, the clock and the measurements of hosts and PHYs do
+not.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 class RunningTwin:
-    """A twin between `with` and its end; virtual time stands at zero until `run_until`. The servers take
-    free TCP ports, or `first_port` and those after it."""
+    """A twin, as a context manager; virtual time stays at zero until `run_until`. The servers take free TCP
+    ports, or `first_port` and the ports after it."""
 
     def __init__(
         self, topology: Topology, program: Program, spec: FabricSpec, first_port: int | None = None
@@ -46,7 +46,7 @@ class RunningTwin:
         self._first_port = first_port
         self._stack = ExitStack()
         self.targets: dict[str, str] = {}
-        """Where each switch's P4Runtime server listens."""
+        """The address of each switch's P4Runtime server."""
 
     def __enter__(self) -> RunningTwin:
         engine = load_engine()
@@ -74,12 +74,11 @@ class RunningTwin:
         self._stack.close()
 
     def apply(self, config: FabricConfig) -> None:
-        """Lets the controller write the program and the configuration into every switch, or into none."""
+        """Writes the program and the configuration into every switch, or into none, by the controller."""
         fabric.apply_sync(self._topology, config, self.targets, TICK_PS)
 
     def send(self, batch: Sequence[Offer]) -> None:
-        """Hands frames to hosts; those of one batch are in order of time and not before the last
-        `run_until`."""
+        """Passes frames to hosts, in order of time within a batch, and not before the last `run_until`."""
         offsets = array("Q", [0])
         frames = bytearray()
         for offer in batch:
@@ -98,15 +97,15 @@ class RunningTwin:
             )
 
     def run_until(self, at_ps: int) -> None:
-        """Lets everything happen that is due before `at_ps`."""
+        """Processes all events before `at_ps`."""
         self._twin.run_until(at_ps)
 
     def run_to_idle(self, limit_ps: int) -> bool:
-        """Lets everything happen until `limit_ps`; returns whether nothing was left to happen then."""
+        """Processes all events until `limit_ps`; returns whether no event is left then."""
         return self._twin.run_to_idle(limit_ps)
 
     def start_workload(self, workload: WorkloadSpec) -> None:
-        """Gives hosts their applications."""
+        """Starts the applications of hosts. Raises ReplayError for a workload that the engine refuses."""
         from eeon_engine.json_documents import start_workload
 
         try:
@@ -115,24 +114,24 @@ class RunningTwin:
             raise ReplayError(f"the engine cannot run this workload: {error}") from error
 
     def run_workload(self, limit_ps: int) -> bool:
-        """Runs until every application in the foreground has finished; the clock then stands at that instant.
-        False when `limit_ps` came first, or when nothing is left to happen."""
+        """Runs until every application in the foreground has finished; virtual time is then that instant.
+        Returns False if `limit_ps` came first, or if no event is left."""
         return self._twin.run_workload(limit_ps)
 
     def record(self, filter: HopFilter) -> None:
-        """Records what happens to packets by hop from now on."""
+        """Records the packets' events at each hop from now on."""
         from eeon_engine import hops
 
         hops.record(self._twin, filter)
 
     def recorded(self) -> Hops | None:
-        """Returns what was recorded; nothing is recorded any more."""
+        """Returns the recorded events and ends the recording."""
         from eeon_engine import hops
 
         return hops.take(self._twin)
 
     def report(self) -> Report:
-        """Returns what hosts, links and PHYs measured."""
+        """Returns the measurements of hosts, links and PHYs."""
         from eeon_engine.json_documents import twin_report
 
         return twin_report(self._twin)
@@ -142,7 +141,7 @@ class RunningTwin:
         return fabric.read_counters_sync(self._topology, self.targets)
 
     def lossless_dropped(self) -> int:
-        """Returns how many packets of lossless classes found no room, over P4Runtime. Raises FabricError."""
+        """Returns the tail drops of lossless classes, over P4Runtime. Raises FabricError on a failed read."""
         found = run(observe(self._topology, self.targets, Wanted(entries=True, pfc=True)))
         if found.failures:
             raise FabricError("; ".join(found.failures.values()))

@@ -2,9 +2,9 @@
 
 1. build the twin of the topology and serve each of its switches over P4Runtime on loopback
 2. let the controller apply the configuration to all of them, at virtual time zero
-3. feed the trace in order of time, a bounded batch at a time, letting virtual time follow
-4. run until nothing is left to happen, then on to the common end of the measurement
-5. read counters and registers back over P4Runtime, check the packet counts, and make a result of it
+3. feed the trace in order of time, one bounded batch at a time, and advance virtual time with it
+4. run until no event is left, then on to the common end of the measurement
+5. read counters and registers back over P4Runtime, check the packet counts, and compute the result
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import LayerEnergy, Report, TrafficReport
 
 SETTLE_PS = 5_000_000_000
-"""Energy is measured until this long after the last packet was offered, so that a configuration which
+"""Picoseconds after the last offer at which the measurement of energy ends, so that a configuration that
 delivers later is not charged for more time. One that has not delivered everything by then (holds of 10 ms at
-four hops, buffers of megabytes) is measured until it has; of such runs compare shares, not joules."""
+four hops, buffers of megabytes) is measured until it has; compare shares of such runs, not joules."""
 IDLE_LIMIT_PS = 3_600 * 10**12
-"""A fabric that is not idle an hour after the trace's end never will be."""
+"""Picoseconds; a fabric that is not idle an hour after the end of the trace never will be."""
 _PS_PER_US = 10**6
 _PS_PER_S = 10**12
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
@@ -61,11 +61,11 @@ LAYER_NAMES = {
 
 @dataclass(frozen=True)
 class ReplaySettings:
-    """One replay as data; two equal ones give the same result.
+    """One replay as data; equal settings give the same result.
 
-    `config`: configuration files or names of examples that ship, later ones over earlier ones. `speed`: how
-    many times faster than its own times the trace is sent. `seed`: of the switches' random draws. `faults`:
-    links that fail, at times of the twin.
+    `config`: configuration files or names of examples that ship, later ones over earlier ones. `speed`: the
+    factor by which the trace is sent faster than its own times. `seed`: of the switches' random draws.
+    `faults`: links that fail, at times of the twin.
     """
 
     name: str
@@ -86,11 +86,11 @@ def replay(
     hops: HopFilter | None = None,
     feed: ReadFeed | None = None,
 ) -> RunResult:
-    """Runs one replay. `progress` hears how many packets have been fed. `recorded` gets what happened by
-    hop, as far as `hops` admits it (everything, up to a limit, unless said); without it nothing is
-    recorded. `feed`: the trace's, if it is read already.
+    """Runs one replay. `progress` is called with the number of packets fed. `recorded` is called with the
+    events at each hop that `hops` selects (by default all, up to a limit); without it nothing is recorded.
+    `feed`: the trace's, if it has been read already.
 
-    Raises TraceError, the controller's errors, UnavailableError without an engine, and ReplayError when the
+    Raises TraceError, the controller's errors, UnavailableError without an engine, and ReplayError if the
     packet counts do not add up."""
     started = time.monotonic()
     topology = topologies.load(settings.topology)
@@ -171,7 +171,7 @@ def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
 
 
 def own_manifest(trace: Path) -> manifests.Manifest | None:
-    """Returns the trace's manifest, if it has one; it must belong to this very file."""
+    """Returns the trace's manifest, or None. Raises TraceError if the manifest belongs to another file."""
     manifest = manifests.read(trace)
     if manifest is not None and manifests.digest(trace) != manifest.sha256:
         raise TraceError(
@@ -199,7 +199,7 @@ def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
 
 
 def energy_of(layer: LayerEnergy) -> Energy:
-    """Returns the energy of some transmitters, from a report."""
+    """Returns the energy of a layer of transmitters in a report."""
     return Energy(layer["used_joules"], layer["legacy_joules"], layer["ideal_joules"])
 
 

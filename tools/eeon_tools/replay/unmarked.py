@@ -1,4 +1,4 @@
-"""Why a run has marked nothing: because of its packets, its queues, or its settings."""
+"""Explains why a run has marked nothing: because of its packets, its queues, or its settings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SMALLEST_FRAME_BYTES = 60
 
 @dataclass(frozen=True)
 class _Queue:
-    """A port that marks by depth. `deepest`: bytes; `acts_at`: the least depth in bytes at which it may mark;
-    `limit`: its threshold in words."""
+    """A port that marks by depth. `deepest`: bytes; `acts_at`: the smallest depth in bytes at which it may
+    mark; `limit`: its threshold in words."""
 
     port: Port
     deepest: int
@@ -43,7 +43,7 @@ class _Queue:
 def why_unmarked(
     config: FabricConfig, ports: Iterable[Port], by_ecn: Mapping[str, int], depths: Mapping[str, int]
 ) -> str:
-    """Says why no packet was marked at `ports`, as the end of a sentence.
+    """Returns why no packet was marked at `ports`, as the end of a sentence.
 
     `by_ecn`: packets that passed there, by the name of their ECN codepoint. `depths`: the deepest queue of
     each port in bytes, by `leaf1:3`.
