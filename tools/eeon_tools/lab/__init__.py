@@ -2,10 +2,10 @@
 
 topology    the network, from the P4 tutorials' `topology.json` or one of this project's topologies
 packets     headers that hosts read and write
-host        what a host does with what arrives: ARP, echo; no clock, no sockets
-tasks       what hosts are told to do: ping, a UDP stream, a TCP flow, a capture
+host        a host's reaction to frames: ARP, echo; no clock, no sockets
+tasks       tasks for hosts: ping, a UDP stream, a TCP flow, a capture
 network     switches, links and hosts under one clock; `Lab` is the interface
-commands    tasks as people type them
+commands    tasks as typed commands
 """
 
 from .commands import parse

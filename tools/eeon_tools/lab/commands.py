@@ -1,5 +1,5 @@
-"""Tasks as people type them: `h1 ping h2`, `h1 udp h2 --rate 1Mbps --for 2s`, `pingall`; `&` runs several
-side by side."""
+"""Tasks as typed commands: `h1 ping h2`, `h1 udp h2 --rate 1Mbps --for 2s`, `pingall`; `&` runs several
+concurrently."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ COMMAND & COMMAND runs both side by side."""
 
 
 def help_text() -> str:
-    """Returns what can be typed, a line each."""
+    """Returns the list of commands, one in each line."""
     return _HELP.format(algorithms="|".join(load_engine().TCP_NAMES))
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Let time pass."""
+    """A wait of virtual time."""
 
     duration: Duration
 
 
 Command = Sequence[Task] | Wait
-"""What one line asks for: tasks to be run side by side, or a wait."""
+"""The meaning of one line: tasks to run concurrently, or a wait."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Raises instead of ending the process."""
+    """A parser that raises instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
         raise InputError(self.prog, "", f"{message}; `help` shows what can be typed")
@@ -126,7 +126,7 @@ _VERBS = {"ping": _ping, "udp": _udp, "tcp": _tcp, "send": _send}
 
 
 def parse(line: str, hosts: Mapping[str, LabHost]) -> Command:
-    """Returns what a line asks for; nothing for an empty one or a comment. Raises InputError."""
+    """Returns the command of a line; no tasks for an empty line or a comment. Raises InputError."""
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
@@ -136,7 +136,7 @@ def parse(line: str, hosts: Mapping[str, LabHost]) -> Command:
         parser.add_argument("time", type=_quantity(Duration))
         return Wait(parser.parse_args(words[1:]).time)
     if words == ["pingall"]:
-        # A host without an address can neither ask nor answer.
+        # A host without an address can neither send requests nor answer.
         asked = [name for name, host in hosts.items() if host.has_address]
         return [Ping(one, other, count=1) for one in asked for other in asked if one != other]
     tasks: list[Task] = []

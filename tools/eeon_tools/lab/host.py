@@ -1,8 +1,7 @@
-"""A host of a lab: where its packets go, and what it does with frames that arrive. Frames go in, frames come
-out.
+"""A host of a lab: its routing, and its reaction to frames that arrive. Frames go in, frames come out.
 
-It answers ARP requests and echo requests for its own address, and asks for MAC addresses that it does not
-know.
+It answers ARP requests and echo requests for its own address, and sends ARP requests for MAC addresses that
+it does not know.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from eeon_tools.lab.packets import Arp, Packet
 from eeon_tools.lab.topology import LabHost
 
 _MAX_WAITING = 64
-"""Packets that wait for one MAC address; the oldest goes, as in Linux."""
+"""Maximum number of packets that wait for one MAC address; the oldest is dropped, as in Linux."""
 _NOBODY = b"\0" * 6
 
 
 @dataclass(frozen=True)
 class Received:
-    """What became of a frame: frames to be sent at once, and the IPv4 packet if it was one for this host."""
+    """The result of a frame: frames to send at once, and the IPv4 packet if it was one for this host."""
 
     answers: tuple[bytes, ...] = ()
     packet: Packet | None = None
 
 
 class Host:
-    """One host's IPv4."""
+    """The IPv4 stack of one host."""
 
     def __init__(self, place: LabHost) -> None:
         self._place = place
@@ -44,9 +43,9 @@ class Host:
         return self._place.ipv4.ip
 
     def send(self, destination: IPv4Address, packet: bytes) -> tuple[bytes, ...]:
-        """Returns the frames that an IPv4 packet becomes: itself, or an ARP request while it waits.
+        """Returns the frames for an IPv4 packet: the packet's, or an ARP request while it waits.
 
-        Raises InputError where no route leads to `destination`.
+        Raises InputError if no route leads to `destination`.
         """
         if not self._place.has_address:
             raise InputError(self._place.name, str(destination), "cannot be sent to: the host has no ip")
@@ -59,7 +58,7 @@ class Host:
         return (packets.ethernet(packets.BROADCAST, self._mac, packets.TYPE_ARP, asked.encode()),)
 
     def receive(self, frame: bytes) -> Received:
-        """Takes a frame."""
+        """Processes a received frame."""
         destination, kind, payload = frame[:6], int.from_bytes(frame[12:14], "big"), frame[14:]
         is_group = bool(destination[:1]) and destination[0] & 1 == 1
         if destination != self._mac and not is_group:
@@ -80,7 +79,7 @@ class Host:
                     packets.ipv4(self.address, packet.source, packets.PROTOCOL_ICMP, reply, packet.tos),
                 )
             except InputError:
-                # A host without a route to who asks stays silent.
+                # A host without a route to the sender stays silent.
                 answers = ()
         return Received(answers, packet)
 
@@ -105,7 +104,7 @@ class Host:
             return ()
         frames = []
         if arp.target_ip == self.address:
-            # Who asks will be answered, so that its address is worth keeping (RFC 826).
+            # The sender gets an answer, so its address is worth keeping (RFC 826).
             self._macs[arp.sender_ip] = arp.sender_mac
             if arp.operation == packets.ARP_REQUEST:
                 reply = Arp(packets.ARP_REPLY, self._mac, self.address, arp.sender_mac, arp.sender_ip)

@@ -1,7 +1,7 @@
-"""A lab that runs: the engine's fabric, its hosts' stacks, and the loop that gives each its turn.
+"""A running lab: the engine's fabric, its hosts' stacks, and the loop that gives each its turn.
 
-The engine moves frames and the clock; it stops in the instant in which a host has received something, so that
-an answer leaves in that instant. The only module of the lab that touches the engine.
+The engine moves frames and the clock; it stops at the instant at which a host has received a frame, so that
+an answer leaves at that instant. The only module of the lab that runs the engine.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from finsy.proto import p4i, p4r
 
 TICK_PS = 1_000_000
-"""Timestamps count microseconds, as on BMv2."""
+"""Picoseconds; timestamps count microseconds, as on BMv2."""
 QUEUE_LIMIT_PACKETS = 64
-"""Packets that wait at a port of BMv2's `simple_switch` at most."""
+"""Limit of a port's queue in BMv2's `simple_switch`."""
 _MAX_ARRIVALS = 65_536
 _MAX_PROGRAM_BYTES = 64 << 20
 
@@ -49,7 +49,7 @@ class Arrival(NamedTuple):
 
 
 class _Files(NamedTuple):
-    """What a switch runs, and its entries."""
+    """The program of a switch, and its entries."""
 
     program: Path
     p4info: Path | None
@@ -59,15 +59,15 @@ class _Files(NamedTuple):
 class Lab:
     """Switches that run any v1model program, and hosts, under one virtual clock.
 
-    `topology` is a `LabTopology`, or what `read_topology` takes. Each switch runs the `bmv2_json` that its
-    runtime file names, or the program that the topology names for it, or `program`; entries are its runtime
-    file's. `pcap`: a folder for a capture of each host, of what it sends and receives. The same files, calls
-    and seed give the same frames at the same times.
+    `topology` is a `LabTopology`, or an argument of `read_topology`. Each switch runs the `bmv2_json` that
+    its runtime file names, or the program that the topology names for it, or `program`; entries are those of
+    its runtime file. `pcap`: a folder for a capture of each host, with the frames that it sends and receives.
+    The same files, calls and seed give the same frames at the same times.
 
         with Lab("topology.json", program="build/basic.json", p4info="build/basic.p4.p4info.txtpb") as lab:
             print(lab.run(Ping("h1", "h2"))[0].text())
 
-    Raises InputError with the file and the place that is wrong, and UnavailableError without an engine.
+    Raises InputError with the file and the place of an error, and UnavailableError without an engine.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Lab:
         self._captures: dict[str, CaptureWriter] = {}
         self._stack = ExitStack()
         self.targets: dict[str, str] = {}
-        """Where each switch's P4Runtime server listens, after `serve`."""
+        """The address of each switch's P4Runtime server, after `serve`."""
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -111,10 +111,10 @@ class Lab:
     ) -> None:
         self._stack.close()
 
-    # ---- for who uses a lab
+    # ---- for users of a lab
 
     def run(self, *tasks: Task) -> Sequence[Task]:
-        """Lets hosts do these things side by side, until all are done; returns the tasks, with results."""
+        """Runs the tasks concurrently until all are done; returns them, with results."""
         for task in tasks:
             task.number = next(self._numbers)
         self._tasks = list(tasks)
@@ -129,24 +129,24 @@ class Lab:
         return tasks
 
     def wait(self, duration_ps: int) -> None:
-        """Lets time pass."""
+        """Advances virtual time."""
         end = self.now_ps + duration_ps
         while self.now_ps < end:
             self._step(end)
 
     def send(self, host: str, *frames: bytes) -> list[Arrival]:
-        """Sends frames from a host, now. Returns what hosts have received when nothing is left to happen or
+        """Sends frames from a host, now. Returns the frames that hosts have received when no event is left or
         0.1 s has passed.
 
-        A frame is bytes, or what `bytes()` makes some of, such as a scapy packet.
+        A frame is bytes, or an object that `bytes()` converts, such as a scapy packet.
         """
         self._arrivals.clear()
         self.run(SendFrames(host, [(0, bytes(frame)) for frame in frames]))
         return list(self._arrivals)
 
     def received(self, host: str) -> list[Arrival]:
-        """Returns the newest frames that a host has received since the last `send`, 65,536 of all hosts at
-        most."""
+        """Returns the frames that a host has received since the last `send`; only the newest 65,536 of all
+        hosts are kept."""
         self._known(host)
         return [arrival for arrival in self._arrivals if arrival.host == host]
 
@@ -167,7 +167,7 @@ class Lab:
         return self.targets
 
     def report(self) -> Report:
-        """Returns what has happened so far, as of a replay."""
+        """Returns the report so far, in the form of a replay's."""
         from eeon_engine.json_documents import twin_report
 
         return twin_report(self._twin)
@@ -176,11 +176,11 @@ class Lab:
 
     @property
     def now_ps(self) -> int:
-        """What the clock shows."""
+        """The current virtual time."""
         return self._twin.now_ps
 
     def address_of(self, name: str) -> IPv4Address:
-        """Returns the address of a host, or the address that the text is. Raises InputError."""
+        """Returns the address of a host, or the address in the text. Raises InputError."""
         if name in self._hosts:
             return self._hosts[name].address
         try:
@@ -191,7 +191,7 @@ class Lab:
             ) from error
 
     def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
-        """Sends an IPv4 packet from a host, now. Raises InputError where no route leads there."""
+        """Sends an IPv4 packet from a host, now. Raises InputError if no route leads there."""
         for frame in self._known(host).send(destination, packet):
             self.send_frame(host, frame)
 
@@ -206,11 +206,11 @@ class Lab:
         self._capture(host, now, frame)
 
     def call_at(self, at_ps: int, call: Callable[[], None]) -> None:
-        """Calls when the clock shows `at_ps`, in the order of times and then of calls."""
+        """Schedules a call at `at_ps`. Calls run in order of time, and then in the order of scheduling."""
         heapq.heappush(self._agenda, (at_ps, next(self._sequence), call))
 
     def start_flow(self, source: str, destination: str, size: int, settings: str) -> int:
-        """Starts a TCP flow between two hosts; its number."""
+        """Starts a TCP flow between two hosts and returns its number."""
         for name in (source, destination):
             self._known(name)
         try:
@@ -227,7 +227,7 @@ class Lab:
     # ---- inside
 
     def _step(self, end_ps: int | None) -> None:
-        """Lets time pass until something has been received, or the next call is due, or `end_ps`."""
+        """Advances time until a frame has been received, or the next call is due, or `end_ps`."""
         due = self._agenda[0][0] if self._agenda else None
         limits = [limit for limit in (due, end_ps) if limit is not None]
         if not limits:
@@ -319,13 +319,13 @@ class Lab:
 
 def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:
     """Returns the program or the P4Info that a runtime file of the tutorials names, or else `otherwise`.
-    Raises InputError if the named one does not exist and nothing replaces it."""
+    Raises InputError if the named file does not exist and `otherwise` is None."""
     if entries.suffix != ".json":
         return otherwise
     try:
         document = parse_json(entries, entries.read_bytes())
     except OSError:
-        # Its reader says what is wrong with it.
+        # The reader of the file reports the error.
         return otherwise
     named = document.get(key) if isinstance(document, dict) else None
     if not isinstance(named, str):
@@ -359,7 +359,7 @@ def _load(path: Path) -> Program:
 
 
 def _fabric_spec(topology: LabTopology, seed: int, queue_limit_packets: int) -> FabricSpec:
-    """Describes switches as BMv2's are: timestamps of 1 us, a limit in packets at each port, no gate."""
+    """Describes switches like BMv2's: timestamps of 1 us, a limit in packets at each port, no gate."""
     return {
         "seed": seed,
         "tick_ps": TICK_PS,

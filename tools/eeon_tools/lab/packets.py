@@ -1,6 +1,6 @@
 """Headers that a lab's hosts write and read: Ethernet, ARP (RFC 826), IPv4, ICMP echo (RFC 792), UDP.
 
-Written by hand because a stream is many packets; scapy takes a tenth of a millisecond and more for each.
+Written by hand because a stream has many packets; scapy takes 0.1 ms or more for each.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Arp:
 
     @classmethod
     def read(cls, payload: bytes) -> Arp | None:
-        """Returns None for any other packet."""
+        """Parses an ARP packet for IPv4 over Ethernet; returns None for any other packet."""
         if len(payload) < _ARP.size:
             return None
         *kinds, operation, sender_mac, sender_ip, target_mac, target_ip = _ARP.unpack_from(payload)
@@ -87,7 +87,7 @@ def udp(source_port: int, destination_port: int, data: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Packet:
-    """An IPv4 packet as it arrived. `data` is what follows the header, without the frame's padding."""
+    """A received IPv4 packet. `data` is the part after the header, without the frame's padding."""
 
     source: IPv4Address
     destination: IPv4Address
@@ -97,7 +97,7 @@ class Packet:
 
     @classmethod
     def read(cls, payload: bytes) -> Packet | None:
-        """Returns None for a truncated or fragmented IPv4 packet, or one with a wrong header checksum."""
+        """Parses an IPv4 packet; returns None if it is truncated, fragmented, or has a wrong checksum."""
         if len(payload) < _IPV4.size:
             return None
         first, tos, length, _, fragment, _, protocol, _, source, destination = _IPV4.unpack_from(payload)
@@ -109,7 +109,7 @@ class Packet:
         return cls(IPv4Address(source), IPv4Address(destination), protocol, tos, payload[header_bytes:length])
 
     def icmp(self) -> tuple[int, int, int, bytes] | None:
-        """Returns type, identifier, sequence number and data of an ICMP echo; None for anything else."""
+        """Returns type, identifier, sequence number and data of an ICMP echo; None for any other packet."""
         if self.protocol != PROTOCOL_ICMP or len(self.data) < _ICMP.size or internet_checksum(self.data):
             return None
         kind, code, _, identifier, sequence = _ICMP.unpack_from(self.data)
@@ -118,7 +118,7 @@ class Packet:
         return kind, identifier, sequence, self.data[_ICMP.size :]
 
     def udp(self) -> tuple[int, int, bytes] | None:
-        """Returns ports and data of a datagram; None for anything else."""
+        """Returns ports and data of a datagram; None for any other packet."""
         if self.protocol != PROTOCOL_UDP or len(self.data) < _UDP.size:
             return None
         source_port, destination_port, length, _ = _UDP.unpack_from(self.data)

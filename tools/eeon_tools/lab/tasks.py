@@ -1,6 +1,6 @@
-"""What a lab's hosts are told to do. A task is started once, hears what its hosts receive, and has a result.
+"""Tasks for a lab's hosts. A task is started once, receives the packets of its hosts, and has a result.
 
-Times are picoseconds of virtual time. Tasks that are given together run side by side.
+Times are picoseconds of virtual time. Tasks that are started together run concurrently.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Net(Protocol):
 
     @property
     def now_ps(self) -> int:
-        """The clock."""
+        """The current virtual time."""
 
     def address_of(self, name: str) -> IPv4Address:
-        """Returns the address of a host, or the address that the text is. Raises InputError."""
+        """Returns the address of a host, or the address in the text. Raises InputError."""
 
     def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
         """Sends an IPv4 packet from a host, now."""
@@ -55,7 +55,7 @@ class Net(Protocol):
         """Sends a frame from a host, now."""
 
     def call_at(self, at_ps: int, call: Callable[[], None]) -> None:
-        """Calls when the clock shows `at_ps`."""
+        """Schedules a call at `at_ps`."""
 
     def start_flow(self, source: str, destination: str, size: int, settings: str) -> int:
         """Starts a TCP flow, and returns its number."""
@@ -65,7 +65,7 @@ class Net(Protocol):
 
 
 class Task(ABC):
-    """One thing to do. `number` is unique among the tasks of the lab."""
+    """One task. `number` is unique among the tasks of the lab."""
 
     number = 0
 
@@ -74,27 +74,26 @@ class Task(ABC):
         """Starts the task. Raises InputError for a host or an address that does not exist."""
 
     def heard(self, at_ps: int, host: str, packet: Packet) -> None:
-        """Takes an IPv4 packet that a host has received for itself; ignored unless a task says otherwise."""
+        """Processes an IPv4 packet addressed to a host that has received it; by default, ignores it."""
         return None
 
     @property
     @abstractmethod
     def is_done(self) -> bool:
-        """Whether nothing more is awaited."""
+        """Whether the task has ended."""
 
     @abstractmethod
     def result(self) -> dict[str, object]:
-        """Returns what came out, as JSON: the task's `kind`, hosts, counts, times with their units."""
+        """Returns the result as JSON: the task's `kind`, hosts, counts, times with their units."""
 
     @abstractmethod
     def text(self) -> str:
-        """Returns the same as one line."""
+        """Returns the result as one line."""
 
 
 @dataclass
 class Ping(Task):
-    """ICMP echo requests, `count` of them, one each `interval_ps`; each the last is waited for
-    `timeout_ps`."""
+    """`count` ICMP echo requests, one every `interval_ps`; after the last, the wait is `timeout_ps`."""
 
     source: str
     destination: str
@@ -137,7 +136,7 @@ class Ping(Task):
 
     @property
     def received(self) -> int:
-        """Requests that were answered."""
+        """The number of requests that were answered."""
         return len(self._times_ps)
 
     def result(self) -> dict[str, object]:
@@ -169,7 +168,7 @@ class Ping(Task):
 @dataclass
 class UdpStream(Task):
     """Datagrams at a constant rate. `size` is a frame's length without FCS; the rate counts frames of that
-    length. `tos` is the IPv4 header's whole byte: 1 is ECT(1), 2 is ECT(0)."""
+    length. `tos` is the whole byte of the IPv4 header: 1 is ECT(1), 2 is ECT(0)."""
 
     source: str
     destination: str
@@ -189,7 +188,7 @@ class UdpStream(Task):
 
     @property
     def packets(self) -> int:
-        """How many packets the task sends."""
+        """The number of packets that the task sends."""
         if self.count is not None:
             return self.count
         return max(1, self.duration_ps * int(self.rate) // (int(self.size) * 8 * PS_PER_S))
@@ -293,7 +292,7 @@ class TcpFlow(Task):
     def start(self, net: Net) -> None:
         number = net.start_flow(self.source, self.destination, int(self.size), json.dumps(self.settings))
         began = net.now_ps
-        # A look costs a call, so there are fewer of them the longer a flow takes.
+        # Each poll costs a call, so the longer a flow takes, the fewer there are.
         first_ps = PS_PER_S // 1000
 
         def look() -> None:
@@ -331,7 +330,7 @@ class TcpFlow(Task):
 
 @dataclass
 class SendFrames(Task):
-    """Frames as they are, at their own times: of a capture, or given."""
+    """Frames sent unchanged, at their own times: those of a capture, or given ones."""
 
     host: str
     frames: Sequence[tuple[int, bytes]]
@@ -342,7 +341,7 @@ class SendFrames(Task):
 
     @classmethod
     def of_capture(cls, host: str, path: Path) -> SendFrames:
-        """Returns the frames of a pcap or pcapng file. Raises TraceError."""
+        """Returns the frames of a pcap or pcapng file. Raises TraceError or InputError."""
         frames: list[tuple[int, bytes]] = []
         first: int | None = None
         for packet in read_packets(path):

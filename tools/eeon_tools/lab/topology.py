@@ -1,10 +1,10 @@
-"""The network of a lab: a `topology.json` as the P4 tutorials have it, or one of this project's topologies.
+"""The network of a lab: a `topology.json` as in the P4 tutorials, or one of this project's topologies.
 
 The tutorials' form: `hosts` with `ip`, `mac` and `commands`, `switches` with `runtime_json` and `program`,
-and `links`, each of two ends and, where it is not as the others, a delay and a rate in Mbit/s. Of a host's
-commands those that say a route or a neighbour's MAC address are followed; the others are kept as `ignored`,
-to be told, and so are keys that a lab does not know. Until 2018 `hosts` was a list of names and links named
-no ports: addresses and ports are then those that the tutorials' runner gave.
+and `links`, each with two ends and optionally a delay and a rate in Mbit/s. Of a host's commands, those that
+set a route or a neighbour's MAC address are executed; the others are kept as `ignored` and reported, as are
+unknown keys. Until 2018 `hosts` was a list of names, and links had no ports: addresses and ports are then
+those that the tutorials' runner assigned.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _SWITCH_NUMBER = re.compile(r"s(?P<number>[0-9]{1,3})")
 
 @dataclass(frozen=True)
 class LabHost:
-    """A host. `neighbours`: MAC addresses that it knows without asking, by IP address. `routes`: those
-    besides its network's and that of its gateway, each to a next hop, or None on the link. A host without an
+    """A host. `neighbours`: MAC addresses that it knows without ARP, by IP address. `routes`: those in
+    addition to its network's and its gateway's, each to a next hop, or None on the link. A host without an
     address has one in 0.0.0.0/8, and sends no packets, only frames."""
 
     name: str
@@ -106,15 +106,15 @@ class LabTopology:
     links: Sequence[LabLink]
     cpu_port: int = CPU_PORT
     unknown: tuple[str, ...] = ()
-    """Keys of its file that a lab does not know, each with its place."""
+    """Unknown keys of its file, each with its place."""
     notes: tuple[str, ...] = ()
-    """What is taken as written and may be meant otherwise, each with its places."""
+    """Remarks on values that may be mistakes, each with their places."""
 
 
 def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
     """Reads a `.json` file in the tutorials' form, or else a topology of this project by name or file.
 
-    `rate` is that of links for which the tutorials' file says none. Raises InputError and the controller's
+    `rate` applies to links without a rate in the tutorials' file. Raises InputError or the controller's
     errors.
     """
     if place.endswith(".json"):
@@ -181,7 +181,7 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     switches = {
         name: LabSwitch(
             name,
-            # The tutorials number switches from 0 on, in the order of the file.
+            # The tutorials number switches from 0, in the order of the file.
             number,
             entries=_beside(path, f"switches.{name}.runtime_json", switch.runtime_json),
             program=_beside(path, f"switches.{name}.program", switch.program),
@@ -219,8 +219,8 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
 
 
 def _check_addresses(path: Path, hosts: Iterable[LabHost]) -> Iterator[str]:
-    """Yields notes on IP addresses that several hosts have, which may be meant: anycast. Raises InputError
-    for a MAC address that a host cannot have."""
+    """Yields remarks on IP addresses that several hosts have, which may be intended: anycast. Raises
+    InputError for a MAC address that a host cannot have."""
     macs: dict[str, str] = {}
     places: dict[IPv4Address, list[str]] = {}
     for host in hosts:
@@ -244,8 +244,8 @@ def _is_of_one(mac: str) -> bool:
 
 
 def _with_ports(links: list[list[object]], hosts: set[str], switches: set[str]) -> list[list[object]]:
-    """Returns links whose switches have ports: a switch's links to hosts come first, and each kind in the
-    order of its ends' names, from port 1 on."""
+    """Assigns ports to the switches' ends of links: a switch's links to hosts come first, and each kind in
+    the order of its ends' names, from port 1 on."""
     taken: dict[str, int] = {}
     made = {}
     of_host = [
@@ -263,8 +263,7 @@ def _with_ports(links: list[list[object]], hosts: set[str], switches: set[str]) 
 
 
 def _old_host(path: Path, name: str, links: list[list[object]]) -> LabHost:
-    """Returns a host of a file that says its name only: h3 at s2 is 10.0.2.3 and has the switch for its
-    gateway."""
+    """Returns a host of a file that has only its name: h3 at s2 is 10.0.2.3, with the switch as gateway."""
     number = _HOST_NUMBER.fullmatch(name)
     ends = [str(end) for link in links if name in map(str, link[:2]) for end in link[:2] if end != name]
     found = _SWITCH_END.fullmatch(ends[0]) if ends else None
@@ -293,8 +292,8 @@ def _read(path: Path) -> _TopologyFile:
     try:
         return _TopologyFile.model_validate(parse_json(path, data))
     except ValidationError as error:
-        # `hosts` may be either of two kinds: that it is not the other one says nothing, and the reader's
-        # name of the kind does not belong to the place.
+        # `hosts` may be of either of two kinds: an error about the other kind says nothing, and pydantic's
+        # name of the kind is not part of the place.
         told = error.errors()
         found = [one for one in told if not str(one["loc"][-1:]).count("[")] or told[:1]
         first = found[0]
@@ -321,7 +320,7 @@ def _in_words(item: ErrorDetails) -> str:
 
 
 def _beside(topology: Path, place: str, named: str | None) -> Path | None:
-    """Returns a file that a topology names. Raises InputError for one that is nowhere."""
+    """Returns a file that a topology names. Raises InputError if it is in none of its places."""
     if named is None:
         return None
     candidates = places(topology, named)
@@ -332,13 +331,13 @@ def _beside(topology: Path, place: str, named: str | None) -> Path | None:
 
 
 def places(by: Path, named: str) -> list[Path]:
-    """Returns where a file may be that the file `by` names: from the working folder, as the tutorials' runner
-    has it, from the folder of `by`, or from the one above."""
+    """Returns the possible places of a file that the file `by` names: in the working folder, as for the
+    tutorials' runner, in the folder of `by`, or in the one above."""
     return list(dict.fromkeys(folder / named for folder in (Path(), by.parent, by.parent.parent)))
 
 
 def not_there(named: str, candidates: Sequence[Path]) -> str:
-    """Returns the words for a file that is in none of its places."""
+    """Returns the message for a file that is in none of its places."""
     others = [str(one) for one in candidates if str(one) != named]
     return f"{named} is not there" + (f", nor is {' or '.join(others)}" if others else "")
 
@@ -347,7 +346,7 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
     place = f"hosts.{name}"
     text = host.ip or f"{_NO_ADDRESSES[number]}/32"
     try:
-        # Without a prefix length it is Mininet's.
+        # The default prefix length is Mininet's.
         address = IPv4Interface(text if "/" in text else f"{text}/8")
         if address.is_multicast:
             raise ValueError(f"{address.ip} is a group address")
@@ -386,7 +385,7 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
 
 
 def _network(found: re.Match[str]) -> IPv4Network:
-    """Returns where a command's route leads."""
+    """Returns the destination of a command's route."""
     if found["network"] == "default":
         return IPv4Network("0.0.0.0/0")
     return IPv4Network(
@@ -427,7 +426,7 @@ def _end(
 
 
 def _delay(path: Path, place: str, text: object) -> Duration:
-    """Returns a number of milliseconds, or text with a unit, as Mininet takes it."""
+    """Returns a delay given as a number of milliseconds, or as text with a unit, as in Mininet."""
     found = _LATENCY.fullmatch(str(text)) if not isinstance(text, bool) and len(str(text)) <= 32 else None
     picoseconds = Fraction(found["number"]) * _LATENCY_UNIT_PS[found["unit"]] if found else Fraction(-1)
     if picoseconds.denominator != 1 or not 0 <= picoseconds <= _MAX_DELAY_PS:
@@ -438,7 +437,7 @@ def _delay(path: Path, place: str, text: object) -> Duration:
 
 
 def _rate(path: Path, place: str, number: object) -> DataRate:
-    # Some write the number as text.
+    # Some files have the number as text.
     is_number = _NUMBER.fullmatch(str(number)) is not None and not isinstance(number, bool)
     bps = float(str(number)) * _BPS_PER_MBPS if is_number else 0
     if not 1 <= bps <= _MAX_RATE_BPS:

@@ -1,11 +1,11 @@
-"""A fabric in real time: switch processes on veth pairs, hosts in network namespaces. Linux and root.
+"""A fabric in real time: switch processes on veth pairs, hosts in network namespaces. Needs Linux and root.
 
-    plan      what there is to make: names, addresses, commands. Pure
-    state     the file that says what this program has made, so that `down` removes that and nothing else
+    plan      what to create: names, addresses, commands. Pure
+    state     the file that records what this program has created, so that `down` removes only that
     network   namespaces and links, by iproute2 and ethtool
     switches  the processes: start, readiness, rates, end
-    silence   hosts that say nothing of their own while a trace is replayed
-    running   all of it together: up, watch, down
+    silence   hosts whose kernels send no packets while a trace is replayed
+    running   the whole: up, watch, down
 
-Not a model of time: links have no delay of their own, and what the computer cannot do in time is late.
+It is not a model of time: links have no delay of their own, and packets are late if the machine is too slow.
 """

@@ -1,7 +1,7 @@
 """Namespaces and links of a live fabric, by iproute2's `ip` and `ethtool`.
 
-Nothing that was there before is touched: `check_free` refuses names that are taken, and what is removed is
-what the state file names.
+Existing objects are left alone: `check_free` refuses names that are taken, and only objects in the state file
+are removed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _IFF_UP = 1  # netdevice(7)
 
 
 def check_possible() -> None:
-    """Raises UnavailableError where no live fabric can be made, saying why."""
+    """Raises UnavailableError with the reason if no live fabric can be created."""
     if not sys.platform.startswith("linux"):
         raise UnavailableError("a live fabric needs Linux: it consists of network namespaces and veth pairs")
     missing = [tool for tool in ("ip", "ethtool") if shutil.which(tool) is None]
@@ -43,7 +43,7 @@ def check_possible() -> None:
 
 
 def check_free(state: State) -> None:
-    """Raises UnavailableError when a name that the fabric needs is taken by something that is not its own."""
+    """Raises UnavailableError if a name that the fabric needs is taken."""
     taken = [f"namespace {name}" for name in state.namespaces.values() if (_NAMESPACES / name).exists()]
     taken += [f"interface {name}" for name in state.interfaces if (_INTERFACES / name).exists()]
     if taken:
@@ -58,10 +58,10 @@ def _not_free(taken: list[str]) -> UnavailableError:
 
 
 def make(topology: Topology, names: Names, state: State) -> None:
-    """Makes hosts and links. Raises UnavailableError with what `ip` or `ethtool` said.
+    """Creates hosts and links. Raises UnavailableError with the error of `ip` or `ethtool`.
 
-    A name that somebody took after `check_free` is struck from `state`, with all that come after it: `remove`
-    must leave alone what was not made here.
+    If a name was taken after `check_free`, it is removed from `state`, with all that come after it: `remove`
+    must leave alone what was not created here.
     """
     made: dict[str, str] = {}
     for name in topology.hosts:
@@ -79,7 +79,7 @@ def make(topology: Topology, names: Names, state: State) -> None:
             raise _not_free([f"interface {name}" for name in ours])
         here += ours
     for name in here:
-        # Nothing of the kernel's own goes out by a switch's port.
+        # The kernel sends no packets of its own from a switch's port.
         ipv6 = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
         if ipv6.exists():
             ipv6.write_text("1")
@@ -94,14 +94,14 @@ def make(topology: Topology, names: Names, state: State) -> None:
 
 
 def set_links(interfaces: Iterable[str], *, up: bool) -> None:
-    """Takes links up or down at their switch's end; the other end sees its carrier come or go. Those that are
-    not there are left out."""
+    """Sets links up or down at their switch's end; the other end sees its carrier come or go. Missing
+    interfaces are left out."""
     there = [name for name in interfaces if (_INTERFACES / name).exists()]
     run_batch([f"link set {name} {'up' if up else 'down'}" for name in there])
 
 
 def any_up(interfaces: Iterable[str]) -> bool:
-    """Returns whether any of them is up, whatever its other end is."""
+    """Returns whether any of the interfaces is up, regardless of its other end."""
     for name in interfaces:
         with contextlib.suppress(OSError):
             if int((_INTERFACES / name / "flags").read_text(), 16) & _IFF_UP:
@@ -110,11 +110,11 @@ def any_up(interfaces: Iterable[str]) -> bool:
 
 
 def set_congestion_control(state: State, wanted: str | None) -> str:
-    """Gives all hosts the congestion control `wanted`, or the first of `ANSWER_MARKS` that the kernel lets
-    them have; returns its name.
+    """Sets the congestion control of all hosts to `wanted`, or to the first of `ANSWER_MARKS` that the kernel
+    allows, and returns its name.
 
-    Raises UnavailableError when there is none: a namespace may only have what is built in or loaded, and
-    among net.ipv4.tcp_allowed_congestion_control of the machine.
+    Raises UnavailableError if there is none: a namespace can only use those that are built in or loaded, and
+    in net.ipv4.tcp_allowed_congestion_control of the machine.
     """
     said = ""
     for name in (wanted,) if wanted is not None else plan.ANSWER_MARKS:
@@ -134,7 +134,7 @@ def set_congestion_control(state: State, wanted: str | None) -> str:
 
 
 def remove(state: State) -> list[str]:
-    """Removes what `make` has made, as far as it got. Returns what could not be removed."""
+    """Removes all that `make` has created, even if it did not finish. Returns what could not be removed."""
     for name in state.namespaces.values():
         if (_NAMESPACES / name).exists():
             _end_processes(name)
@@ -149,7 +149,7 @@ def remove(state: State) -> list[str]:
 
 
 def end(processes: Iterable[Process]) -> None:
-    """Asks processes to end, and after some seconds kills them."""
+    """Ends processes by SIGTERM, and after some seconds by SIGKILL."""
     left = list(processes)
     for number, seconds in ((signal.SIGTERM, _END_SECS), (signal.SIGKILL, _END_SECS)):
         for process in left:
@@ -163,7 +163,7 @@ def end(processes: Iterable[Process]) -> None:
 
 
 def _end_processes(namespace: str) -> None:
-    """Ends the processes in a namespace, which lives on as long as one is in it."""
+    """Ends the processes in a namespace, which exists as long as it has a process."""
     found = subprocess.run(
         ("ip", "netns", "pids", namespace), check=False, capture_output=True, text=True
     ).stdout
@@ -171,7 +171,7 @@ def _end_processes(namespace: str) -> None:
     for word in found.split():
         with contextlib.suppress(OSError):
             process = Process.of(int(word))
-            # An id may be another process's by now.
+            # The id may belong to another process by now.
             if Path(f"/proc/{process.pid}/ns/net").samefile(_NAMESPACES / namespace):
                 inside.append(process)
     end(inside)
@@ -190,7 +190,7 @@ def _switched_off() -> list[str]:
 
 
 def _write_settings(inside: Sequence[str]) -> None:
-    """Writes the hosts' settings by a shell, because /proc/sys/net shows the namespace of its reader."""
+    """Writes the hosts' settings with a shell, because /proc/sys/net shows the namespace of its reader."""
     writes = (
         f"test ! -e /proc/sys/{key.replace('.', '/')} || echo {value} > /proc/sys/{key.replace('.', '/')}"
         for key, value in plan.HOST_SETTINGS.items()
@@ -199,13 +199,13 @@ def _write_settings(inside: Sequence[str]) -> None:
 
 
 def run_batch(commands: Sequence[str], namespace: str | None = None) -> None:
-    """Lets `ip -batch` do it, in a namespace or here. Raises UnavailableError with what it said."""
+    """Runs commands with `ip -batch`, in a namespace or here. Raises UnavailableError with its error."""
     where = ("-n", namespace) if namespace is not None else ()
     _run("ip", *where, "-batch", "-", given="\n".join(commands) + "\n")
 
 
 def _is_taken(*command: str) -> bool:
-    """Returns whether a command that makes something did not because its name is taken."""
+    """Returns whether a command failed because the name of the object to create is taken."""
     try:
         _run(*command)
     except UnavailableError as error:

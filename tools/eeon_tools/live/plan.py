@@ -1,8 +1,7 @@
-"""What a live fabric consists of: names of namespaces and interfaces, addresses, rates. Pure.
+"""The parts of a live fabric: names of namespaces and interfaces, addresses, rates. Pure.
 
-Switches run beside everything else, in the namespace of the caller who brings the fabric up, on interfaces of
-theirs (`eeon1p3`: port 3 of the switch with device id 1). Each host is a namespace (`eeon-h1`) with one
-interface, `eth0`.
+Switches run in the namespace of the caller that brings the fabric up, on interfaces of their own (`eeon1p3`:
+port 3 of the switch with device id 1). Each host is a namespace (`eeon-h1`) with one interface, `eth0`.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from eeon_tools.errors import InputError
 HOST_INTERFACE = "eth0"
 MTU_BYTES = 1500
 GATEWAY_IPV4 = "169.254.0.1"
-"""Stands for the leaf in a host's routes; its MAC is a static neighbour, so nobody is ever asked for it."""
+"""The leaf's address in a host's routes; its MAC is a static neighbour, so it is never resolved."""
 GATEWAY_IPV6 = "fe80::1"
 NAME = re.compile(r"[a-z][a-z0-9]{0,3}")
-"""A fabric's name: short, because an interface's has 15 characters at most."""
+"""A fabric's name is short, because the name of an interface has at most 15 characters."""
 _INTERFACE_LIMIT = 15
 
 
 @dataclass(frozen=True)
 class Names:
-    """What everything of one fabric is called."""
+    """The names of all objects of one fabric."""
 
     fabric: str
 
@@ -62,7 +61,7 @@ class End:
 def scaled(topology: Topology, factor: Fraction) -> str:
     """Returns the topology with every rate multiplied, as the text of a topology file.
 
-    Raises InputError where a rate becomes less than one bit a second.
+    Raises InputError if a rate becomes less than one bit per second.
     """
     lines = [f"name: {topology.name}", f"description: rates x {factor}", "nodes:"]
     lines += [f"  {s.name}: {{kind: switch, role: {s.role.value}}}" for s in topology.switches.values()]
@@ -78,7 +77,7 @@ def scaled(topology: Topology, factor: Fraction) -> str:
 
 
 def with_rates(topology: Topology, factor: Fraction) -> tuple[Topology, str]:
-    """Returns the topology that runs, and its file's text."""
+    """Returns the topology with the actual rates, and its file's text."""
     text = scaled(topology, factor)
     return topologies.from_text(text, f"{topology.name} x {factor}"), text
 
@@ -99,7 +98,7 @@ def pairs(topology: Topology, names: Names) -> Iterator[tuple[End, End]]:
 
 
 def host_commands(host: Host) -> list[str]:
-    """Returns what `ip -batch` is told inside a host's namespace once its interface is there."""
+    """Returns the `ip -batch` commands for a host's namespace with its interface."""
     ours, mac = HOST_INTERFACE, host.gateway_mac
     return [
         "link set lo up",
@@ -119,7 +118,8 @@ HOST_SETTINGS = {
     f"net.ipv6.conf.{HOST_INTERFACE}.router_solicitations": "0",
     f"net.ipv6.conf.{HOST_INTERFACE}.addr_gen_mode": "1",
 }
-"""sysctls of a host: TCP asks for ECN (RFC 3168); IPv6 says nothing by itself."""
+"""sysctls of a host: TCP requests ECN (RFC 3168); IPv6 sends no packets of its own."""
 
 ANSWER_MARKS = ("dctcp", "cubic", "reno")
-"""Linux' congestion controls that reduce their window when a mark is echoed; the shortest queues first."""
+"""Linux' congestion controls that reduce their window when a mark is echoed; those with the shortest queues
+first."""

@@ -1,7 +1,7 @@
-"""A live fabric from its first namespace to its last: up, watch, down.
+"""The life of a live fabric: up, watch, down.
 
-Whatever is about to be made is in the state file first. So `down` can remove a fabric whose maker was killed
-at any moment, and it removes nothing that the file does not name.
+Every object is recorded in the state file before it is created. So `down` can remove a fabric whose creator
+was killed at any time, and it removes nothing that is not in the file.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _REAP_SECS = 5.0
 
 @dataclass(frozen=True)
 class LiveFabric:
-    """A fabric that is up, while its context lasts."""
+    """A running fabric; it ends with its context."""
 
     state: State
     topology: Topology
-    """The topology with the rates that the links really have."""
+    """The topology with the actual rates of the links."""
     topology_path: Path
     processes: dict[str, subprocess.Popen[bytes]]
 
     def watch(self, stops_within: Callable[[float], bool], report: Callable[[str], None]) -> None:
-        """Reports each switch that ends, and takes its links down, as they go with a switch that has lost its
-        power. One that was started again is watched again. Ends when `stops_within`, which waits for that
-        number of seconds, returns true, or with the last switch."""
+        """Reports each switch that ends, and sets its links down, as when a switch loses its power. A
+        restarted switch is watched again. Returns when `stops_within`, which waits for that number of
+        seconds, returns true, or after the last switch has ended."""
         running = dict(self.state.switches)
         while running and not stops_within(_WATCH_SECS):
             for name, process in list(running.items()):
@@ -62,12 +62,12 @@ class LiveFabric:
                         report(f"{name} runs again")
 
     def _how(self, name: str, process: Process) -> str:
-        """Returns with which status a switch has ended; empty for one that another process started."""
+        """Returns the exit status of a switch; empty if another process started it."""
         own = self.processes[name]
         if own.pid != process.pid:
             return ""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            own.wait(_REAP_SECS)  # its threads may take longer than its first one
+            own.wait(_REAP_SECS)  # its other threads may end after the first one
         return f" with status {own.returncode}"
 
 
@@ -77,8 +77,8 @@ def up(
 ) -> Iterator[LiveFabric]:
     """Brings a fabric up and, at the end, down.
 
-    `congestion_control`: that of the hosts; None is one that answers marks (`plan.ANSWER_MARKS`). Raises
-    UnavailableError where the fabric cannot be made, InputError for a name or a scale that is not allowed.
+    `congestion_control`: that of the hosts; None for one that reacts to marks (`plan.ANSWER_MARKS`). Raises
+    UnavailableError if the fabric cannot be created, InputError for a name or a scale that is not allowed.
     """
     names = Names(name)
     actual, text = plan.with_rates(topology, scale)
@@ -95,7 +95,7 @@ def up(
         supervisor=Process.of(os.getpid()),
         mark=secrets.token_hex(16),
     )
-    # `down` removes what the file names, so it is written when the names were seen to be nobody's.
+    # `down` removes what is in the file, so it is written only after all names were found to be free.
     record.check_unclaimed()
     network.check_free(record)
     switches.choose_addresses(record, list(actual.switches))
@@ -124,8 +124,8 @@ def up(
 
 
 def down(name: str) -> str:
-    """Removes a fabric, also one whose maker was killed; returns what was done. Raises UnavailableError when
-    there is none or something stays."""
+    """Removes a fabric, also one whose creator was killed; returns a message about it. Raises
+    UnavailableError if there is none or if something could not be removed."""
     network.check_possible()
     record = state.load(name)
     if record.supervisor is not None and record.supervisor.is_alive:
@@ -137,7 +137,7 @@ def down(name: str) -> str:
             deadline.wait(_WATCH_SECS)
         else:
             network.end([record.supervisor])
-    # What a supervisor that came to its end by itself has left: nothing, and no file.
+    # A supervisor that ended by itself has left nothing, and no file.
     try:
         record = state.load(name)
     except UnavailableError:
@@ -147,9 +147,9 @@ def down(name: str) -> str:
 
 
 def restart(name: str, switch: str) -> Process:
-    """Starts a switch of a fabric again, ended or not, and takes its links up. It has no program until
-    somebody loads one. Raises UnavailableError if the fabric does not exist or does not start, InputError for
-    a switch that it does not have."""
+    """Starts a switch of a fabric again, ended or not, and sets its links up. It has no program until a
+    client loads one. Raises UnavailableError if the fabric does not exist or the switch does not start,
+    InputError for an unknown switch."""
     network.check_possible()
     record = state.load(name)
     topology = topologies.load(record.folder / "topology.yaml")
@@ -159,7 +159,7 @@ def restart(name: str, switch: str) -> Process:
         raise UnavailableError("`eeon fabric up` does not run any more; `eeon fabric down` removes the rest")
     interfaces = _interfaces(topology, record, switch)
     switches.stop([record.switches[switch]])
-    # Who watches over the fabric takes the links of a switch down that has ended.
+    # The process that watches the fabric sets the links of an ended switch down.
     deadline = time.monotonic() + _LINKS_SECS
     while network.any_up(interfaces) and time.monotonic() < deadline:
         time.sleep(_WATCH_SECS / 4)

@@ -1,8 +1,8 @@
-"""Hosts that answer nothing: while a trace is replayed, the kernel of a host must not speak to its packets.
+"""Silent hosts: while a trace is replayed, the kernel of a host must not answer its packets.
 
-A TCP segment for nobody would be answered with a reset, a datagram with an ICMP error. Routes that lead
-nowhere, narrower than the host's own, keep such answers in; the host's interface and addresses stay as they
-are, and with the routes gone so does everything else.
+A TCP segment without a socket would be answered with a reset, a datagram with an ICMP error. Blackhole
+routes, more specific than the host's own, drop such answers; the host's interface and addresses stay
+unchanged, and when the routes are removed, all is as before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOCK = "replay.lock"
 
 @contextmanager
 def silent_hosts(record: State) -> Iterator[None]:
-    """Keeps all hosts of the fabric from sending anything of their own. Allows one replay at a time: raises
+    """Keeps the kernels of all hosts of the fabric from sending packets. Allows one replay at a time: raises
     UnavailableError for a second one."""
     with (record.folder / _LOCK).open("w") as lock:
         try:
@@ -34,7 +34,7 @@ def silent_hosts(record: State) -> Iterator[None]:
         done: list[str] = []
         try:
             for namespace in record.namespaces.values():
-                # `replace`, because a replay that was killed has left its own.
+                # `replace`, because a replay that was killed has left its routes.
                 run_batch([f"route replace blackhole {route}" for route in _NOWHERE], namespace)
                 done.append(namespace)
             yield

@@ -1,8 +1,8 @@
-"""The file that says what a live fabric has made. Written before anything is made, and read by `down`.
+"""The file that records the objects of a live fabric. Written before any is created, and read by `down`.
 
-It lies in a folder of its own below the run directory, `/run/eeon/NAME/`, which is empty after a restart of
-the computer as the namespaces are. A process is known by its id and the moment it was started, so that an id
-that was given to another process since is not taken for ours.
+It is in a folder of its own in the run directory, `/run/eeon/NAME/`, which is empty after a reboot, when the
+namespaces are gone too. A process is identified by its id and its start time, so that another process that
+got the same id later is not taken for it.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from eeon_tools.errors import InputError, UnavailableError
 
 _ROOT = Path("/run/eeon")
 MARK = "EEON_FABRIC"
-"""The variable of `State.mark`."""
+"""The environment variable of `State.mark`."""
 _FILE = "fabric.json"
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process of ours. `started`: clock ticks since the computer's start (proc(5), field 22)."""
+    """A process of a fabric. `started`: clock ticks since the boot of the machine (proc(5), field 22)."""
 
     pid: int
     started: int
 
     @classmethod
     def of(cls, pid: int) -> Process:
-        """Returns the process with this id, now. Raises ProcessLookupError."""
+        """Returns the process that has this id now. Raises ProcessLookupError."""
         started = _started(pid)
         if started is None:
             raise ProcessLookupError(pid)
@@ -45,13 +45,13 @@ class Process:
         return _started(self.pid) == self.started
 
     def signal(self, number: int) -> None:
-        """Sends a signal to it, and to no process that has got its id since."""
+        """Sends a signal to the process, but not to another one that has its id now."""
         try:
             descriptor = os.pidfd_open(self.pid)
         except ProcessLookupError:
             return
         try:
-            # What has the id now keeps it while the descriptor is open, so this is asked in time.
+            # The id cannot be reused while the descriptor is open, so this check is valid.
             if self.is_alive:
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(descriptor, number)
@@ -61,19 +61,19 @@ class Process:
 
 @dataclass
 class State:
-    """One fabric: what was asked for and what may have been made."""
+    """One fabric: the request, and the objects that may have been created."""
 
     name: str
     target: str
     topology: str
-    """Name of the topology that was asked for."""
+    """Name of the requested topology."""
     namespaces: dict[str, str] = field(default_factory=dict)
     """Namespace of each host."""
     interfaces: list[str] = field(default_factory=list)
-    """Interfaces of switches; their peers go with them."""
+    """Interfaces of switches; their peers are removed with them."""
     switches: dict[str, Process] = field(default_factory=dict)
     addresses: dict[str, str] = field(default_factory=dict)
-    """P4Runtime servers."""
+    """Addresses of the P4Runtime servers."""
     thrift_ports: dict[str, int] = field(default_factory=dict)
     """Thrift ports of BMv2's switches; the engine's have none."""
     supervisor: Process | None = None
@@ -81,21 +81,21 @@ class State:
     congestion_control: str = ""
     """Congestion control of the hosts' TCP."""
     mark: str = ""
-    """In the environment of every switch process, so that one is found whose maker was killed before it could
-    write the process down."""
+    """In the environment of every switch process, to find processes that the creator, when it was killed, had
+    not yet recorded."""
 
     @property
     def folder(self) -> Path:
-        """Logs, the topology with its rates, the state itself."""
+        """The folder of the logs, the topology with the actual rates, and the state itself."""
         return folder(self.name)
 
     def check_unclaimed(self) -> None:
-        """Raises UnavailableError when a fabric has this name."""
+        """Raises UnavailableError if a fabric has this name."""
         if (self.folder / _FILE).exists():
             raise self._taken()
 
     def create(self) -> None:
-        """Claims the name, whole or not at all. Raises UnavailableError when it is taken."""
+        """Claims the name atomically. Raises UnavailableError if it is taken."""
         self.folder.mkdir(parents=True, exist_ok=True)
         scratch = self.folder / f".{_FILE}.{os.getpid()}"
         scratch.write_text(self._text(), encoding="utf-8")
@@ -113,13 +113,13 @@ class State:
         )
 
     def save(self) -> None:
-        """Replaces the file at once."""
+        """Replaces the file atomically."""
         scratch = self.folder / f".{_FILE}"
         scratch.write_text(self._text(), encoding="utf-8")
         scratch.replace(self.folder / _FILE)
 
     def forget(self, *, keeps_logs: bool = False) -> None:
-        """Removes the folder when everything else is gone; with `keeps_logs` only the file, not the logs."""
+        """Removes the folder after all else is gone; with `keeps_logs` only the file, not the logs."""
         if keeps_logs:
             (self.folder / _FILE).unlink(missing_ok=True)
         else:
@@ -130,12 +130,12 @@ class State:
 
 
 def folder(name: str) -> Path:
-    """Returns where the fabric of this name keeps its files."""
+    """Returns the folder of a fabric's files."""
     return _ROOT / name
 
 
 def marked(mark: str) -> list[Process]:
-    """Returns the processes that have a fabric's mark in their environment; root sees all of them."""
+    """Returns the processes that have a fabric's mark in their environment; only root sees all of them."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*"):
@@ -147,14 +147,14 @@ def marked(mark: str) -> list[Process]:
 
 
 def load(name: str) -> State:
-    """Reads a fabric's state. Raises UnavailableError where there is none, InputError for a damaged file."""
+    """Reads a fabric's state. Raises UnavailableError if there is none, InputError for a damaged file."""
     path = folder(name) / _FILE
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UnavailableError(f"no live fabric named {name} is up; `eeon fabric up` brings one up") from None
     try:
-        # Whatever is of another shape ends as one of the errors below.
+        # Any wrong shape ends as one of the errors below.
         found: dict[str, Any] = json.loads(text)
         switches = {name: Process(**process) for name, process in found.pop("switches").items()}
         supervisor = found.pop("supervisor")
@@ -172,11 +172,11 @@ def _started(pid: int) -> int | None:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The command's name stands in brackets and may hold anything.
+    # The command's name is in parentheses and may contain anything.
     words = text.rpartition(")")[2].split()
     return None if words[0] == "Z" else int(words[19])
 
 
 def has_root() -> bool:
-    """Returns whether this process may make namespaces, as far as its user id says."""
+    """Returns whether this process may create namespaces, judged by its user id."""
     return os.geteuid() == 0

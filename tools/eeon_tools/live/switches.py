@@ -1,8 +1,7 @@
-"""The switch processes of a live fabric: how each target is started, known to be ready, and given its rates.
+"""The switch processes of a live fabric: how each target is started, found to be ready, and given its rates.
 
-The engine's links have bit rates (`eeon-switch --port-rate`). BMv2's queues know packets a second only; a
-port gets as many as its link has room for with frames of the largest size, and smaller frames pass at that
-same number.
+The engine's links have bit rates (`eeon-switch --port-rate`). BMv2's queues have only packet rates; the rate
+of a port is that of the largest frames on its link, and it limits smaller frames to the same number.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from eeon_tools.live.plan import MTU_BYTES, Names
 from eeon_tools.live.state import MARK, Process, State
 
 TICKS = {"engine": "1ns", "bmv2": "1us"}
-"""Unit of the timestamps that each target's program sees."""
+"""Unit of the timestamps in each target's program."""
 _READY_SECS = 30.0
 _ETHERNET_HEADER_BYTES = 14
 _BMV2_QUEUE_PACKETS = 100_000
 _ENGINE_QUEUE_BYTES = "256MB"
-# The program keeps its own limits; a queue of the target that overflowed first would lose packets silently.
+# The program has its own limits; if a queue of the target overflowed first, packets would be lost silently.
 
 
 @dataclass(frozen=True)
 class Command:
-    """How one switch is started."""
+    """The command line of one switch, its log and its mark."""
 
     arguments: Sequence[str]
     log: Path
@@ -45,7 +44,7 @@ class Command:
 
 
 def check_installed(target: str) -> None:
-    """Raises UnavailableError when the target's commands are not there."""
+    """Raises UnavailableError if the target's commands are not installed."""
     needed = {"engine": ["eeon-switch"], "bmv2": ["simple_switch_grpc", "simple_switch_CLI"]}[target]
     missing = [name for name in needed if _found(name) is None]
     if missing:
@@ -55,7 +54,7 @@ def check_installed(target: str) -> None:
 
 
 def command(state: State, switch: Switch, names: Names) -> Command:
-    """Returns the command of one switch; its ports' interfaces exist."""
+    """Returns the command of one switch; its ports' interfaces must exist."""
     own = _OPTIONS[state.target](state, switch)
     links = [
         word
@@ -68,15 +67,15 @@ def command(state: State, switch: Switch, names: Names) -> Command:
         *("--thrift-port", str(state.thrift_ports.get(switch.name, "none"))),
         *links,
         *("--", "--grpc-server-addr", state.addresses[switch.name], "--cpu-port", str(CPU_PORT)),
-        # Whether they are used is the configuration's; a queue that is not holds nothing.
+        # The configuration decides whether they are used; an unused queue costs nothing.
         *("--priority-queues", str(PRIORITIES)),
     ]
     return Command(arguments, state.folder / f"{switch.name}.log", state.mark)
 
 
 def choose_addresses(state: State, names: Sequence[str]) -> None:
-    """Chooses where each switch listens. The engine's switches have Unix sockets, which only their user
-    opens, and no Thrift; BMv2's are on loopback, where every user of the computer reaches them."""
+    """Chooses the address of each switch. The engine's switches have Unix sockets, which only their user can
+    open, and no Thrift; BMv2's are on loopback, where every user of the machine reaches them."""
     if state.target == "engine":
         state.addresses = {name: f"unix:{state.folder}/{name}.p4rt" for name in names}
         return
@@ -107,7 +106,7 @@ _OPTIONS = {"engine": _engine, "bmv2": _bmv2}
 
 
 def start(command: Command) -> subprocess.Popen[bytes]:
-    """Starts a switch; what it prints goes to its log."""
+    """Starts a switch; its output goes to its log."""
     with command.log.open("wb") as log:
         return subprocess.Popen(
             command.arguments,
@@ -115,21 +114,21 @@ def start(command: Command) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=subprocess.STDOUT,
             env={**os.environ, MARK: command.mark},
-            # Ctrl-C is for the command that watches over them, which ends them in turn.
+            # Ctrl-C is for the command that watches the switches, which then ends them.
             start_new_session=True,
         )
 
 
 def remove_socket(state: State, switch: str) -> None:
-    """Removes the Unix socket that a switch has left which was killed."""
+    """Removes the Unix socket that a killed switch has left."""
     host, _, path = state.addresses[switch].rpartition(":")
     if host == "unix":
         Path(path).unlink(missing_ok=True)
 
 
 def wait_until_ready(state: State, processes: dict[str, subprocess.Popen[bytes]]) -> None:
-    """Waits until all answer on their addresses. Raises UnavailableError with what the first that does not
-    has printed."""
+    """Waits until all switches accept connections. Raises UnavailableError with the output of the first that
+    does not."""
     deadline = time.monotonic() + _READY_SECS
     for name, process in processes.items():
         while True:
@@ -158,8 +157,7 @@ def _connect(address: str) -> socket.socket:
 
 
 def set_rates(state: State, switch: Switch) -> None:
-    """Gives BMv2's queues their depth and packet rates, over Thrift. The engine has its own from the
-    start."""
+    """Sets depth and packet rates of BMv2's queues, over Thrift. The engine has its rates from the start."""
     if state.target != "bmv2":
         return
     lines = [f"set_queue_depth {_BMV2_QUEUE_PACKETS}"]
@@ -175,7 +173,7 @@ def set_rates(state: State, switch: Switch) -> None:
 
 
 def packet_rate(rate_bps: int, overhead_bytes: int) -> int:
-    """Returns how many frames of the largest size a link has room for in a second; at least one."""
+    """Returns the number of frames of the largest size that a link carries per second; at least one."""
     return max(1, rate_bps // (8 * (MTU_BYTES + _ETHERNET_HEADER_BYTES + overhead_bytes)))
 
 
@@ -185,7 +183,7 @@ def stop(processes: Iterable[Process]) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns TCP ports of loopback that are free now."""
+    """Returns TCP ports of loopback that are free at present."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [int(one.getsockname()[1]) for one in sockets]
     for one in sockets:
@@ -203,5 +201,5 @@ def last_lines(state: State, switch: str, count: int = 5) -> str:
 
 
 def _found(name: str) -> str | None:
-    """Returns a command of this environment, or of PATH."""
+    """Returns the path of a command of this environment, or on PATH."""
     return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
