@@ -1,12 +1,12 @@
-"""Coflows of a trace under the schedulers of the engine, in a fluid model: who completes when.
+"""Completion times of a trace's coflows under the schedulers of the engine, in a fluid model.
 
-The network is one switch that never blocks, with a link for each rack of the trace, so that nothing counts
-but who may send how fast, without packets, propagation or slow start.
+The network is one non-blocking switch with a link for each rack of the trace, so that the result depends only
+on the rates that a scheduler allocates, without packets, propagation or slow start.
 
-`World` says how the file is read: in its own units, or as CoflowSim does (github.com/coflow/coflowsim), for
+`World` defines how the file is read: in its own units, or as in CoflowSim (github.com/coflow/coflowsim), for
 comparison with its sums: `COFLOWSIM` has links of 2^30 bit/s, megabytes of 2^20 bytes, 1024 ms to a second,
-time in steps of 8 ms, rates that are decided again when a coflow ends but not each flow, and coflows that
-begin together: those of 10.24 s at the beginning of that time.
+time in steps of 8 ms, new rates when a coflow ends but not when a flow does, and epochs of 10.24 s: all
+coflows of an epoch begin at its start.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from eeon_tools.trace.coflow import Coflow, read_coflows, select
 _WAIT_SECONDS = 0.5
 _PS_PER_SECOND = 1_000_000_000_000
 MAX_FLOWS = 1 << 20
-"""The most flows that a schedule takes."""
+"""The maximum number of flows of a schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Units of a trace, and how time passes."""
+    """The units of a trace, and the progress of time."""
 
     rate_bps: int
     """Rate of each rack's link, in each direction."""
@@ -42,14 +42,14 @@ class World:
     second_ms: int = 1000
     """Milliseconds of a second."""
     step_ps: int | None = 1_000_000_000
-    """Events happen at multiples of this."""
+    """Events happen at multiples of this time; None for no such steps."""
     only_whole_coflows: bool = False
-    """Whether rates are decided again only when a coflow arrives or ends."""
+    """Whether rates are allocated again only when a coflow arrives or ends."""
     epoch_ps: int | None = None
-    """Coflows begin at the start of the epoch of this length in which they arrive, its very end included."""
+    """Length of an epoch: coflows that arrive in it, its end included, begin at its start."""
 
     def begins(self, arrival_ps: int) -> int:
-        """Returns when a coflow begins that arrives at `arrival_ps`."""
+        """Returns when a coflow that arrives at `arrival_ps` begins."""
         if self.epoch_ps is None:
             return arrival_ps
         return max(-(-arrival_ps // self.epoch_ps) - 1, 0) * self.epoch_ps
@@ -91,7 +91,7 @@ class Completions:
     variant: Variant
     seconds: tuple[float, ...]
     without_rate: int
-    """Flows for which nothing was left when they arrived."""
+    """The number of flows that got no rate when they arrived."""
 
     @property
     def total(self) -> float:
@@ -108,7 +108,7 @@ class Completions:
 
 @dataclass(frozen=True, slots=True)
 class FluidTrace:
-    """What the engine is given: flows as (arrival in ps, coflow, from, to, bits), and coflows' arrivals."""
+    """The engine's input: flows as (arrival in ps, coflow, from, to, bits), and the arrivals of coflows."""
 
     racks: int
     world: World
@@ -121,7 +121,7 @@ def read_trace(
 ) -> FluidTrace:
     """Reads coflows number `first` to `last` of a file (1-based, both included; None = to the end).
 
-    Mappers of one rack are one flow to each reducer, with its part of the megabytes. With `gap_ms` a
+    The mappers of one rack become one flow to each reducer, with its part of the megabytes. With `gap_ms` a
     reducer's flows do not arrive with their coflow but one by one, with exponential gaps of this mean. Raises
     `CoflowError`.
     """
@@ -154,8 +154,8 @@ def _flows(
 def complete(
     trace: FluidTrace, variant: Variant, progress: Callable[[int], object] | None = None
 ) -> Completions:
-    """Runs one variant; `progress` hears how many flows have ended. Raises UnavailableError without an
-    engine."""
+    """Runs one variant; `progress` is called with the number of flows that have ended. Raises
+    UnavailableError without an engine."""
     ends, without_rate = load_engine().run_fluid(
         variant.scheduler,
         trace.racks,
@@ -177,8 +177,8 @@ class _StoppedError(Exception):
 def complete_all(trace: FluidTrace, progress: Callable[[Variant, int], object]) -> list[Completions]:
     """Runs every variant, as many at a time as there are cores; results are in the order of `VARIANTS`.
 
-    `progress` hears from the threads that run them, also when one begins or has ended. When one fails, or
-    the caller is interrupted, the others end before this raises.
+    `progress` is called in the threads that run them, also when a variant begins or has ended. If one fails,
+    or the caller is interrupted, the others end before this function raises.
     """
     is_begun, is_stopped = threading.Event(), threading.Event()
 
@@ -188,7 +188,7 @@ def complete_all(trace: FluidTrace, progress: Callable[[Variant, int], object]) 
                 raise _StoppedError
             progress(variant, ended)
 
-        is_begun.wait()  # an interrupt finds all threads known to the pool
+        is_begun.wait()  # on an interrupt, the pool knows all threads
         told(0)
         completions = complete(trace, variant, told)
         told(len(trace.flows))
@@ -200,7 +200,7 @@ def complete_all(trace: FluidTrace, progress: Callable[[Variant, int], object]) 
             is_begun.set()
             left = set(runs)
             while left:
-                # Without an end, a wait can miss the interrupt that comes just before it.
+                # Without a timeout, a wait can miss an interrupt that arrives just before it.
                 ended, left = wait(left, timeout=_WAIT_SECONDS, return_when=FIRST_EXCEPTION)
                 for run in ended:
                     run.result()

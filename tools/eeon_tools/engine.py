@@ -1,4 +1,4 @@
-"""The engine's package, where it is installed: traces can be read without it."""
+"""The engine's package, if it is installed: traces can be read without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from eeon_tools.errors import UnavailableError
 
 
 def load_engine() -> ModuleType:
-    """Returns the engine's module. Raises UnavailableError, which says how to get it."""
+    """Returns the engine's module. Raises UnavailableError, which says how to install it."""
     try:
         import eeon_engine
     except ImportError as error:

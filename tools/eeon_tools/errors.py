@@ -1,7 +1,7 @@
-"""What can go wrong, as a tree:
+"""The errors of this package, as a tree:
 
     ToolsError
-    ├── InputError           a file or an argument that somebody gave us is not what it must be
+    ├── InputError           a wrong file or argument from outside
     │   ├── TraceError       a pcap or pcapng file, or its manifest
     │   └── CoflowError      a file in the Facebook 2010 coflow format
     ├── UnavailableError     a part that is not installed or does not exist on this target
@@ -16,12 +16,11 @@ from pathlib import Path
 
 
 class ToolsError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of all errors that this package raises itself."""
 
 
 class InputError(ToolsError):
-    """Something given from outside is wrong: which object, where in it, what is wrong and what would be
-    right."""
+    """An input from outside is wrong: the object, the place in it, the error and what would be right."""
 
     def __init__(self, name: str | Path, place: str, problem: str) -> None:
         self.name = str(name)
@@ -35,16 +34,16 @@ class TraceError(InputError):
 
 
 class BrokenOffError(TraceError):
-    """A capture ends in the middle of something: of what was before that, all is whole."""
+    """A truncated capture: it ends within a packet, and all before that is intact."""
 
 
 class CoflowError(InputError):
-    """A coflow file breaks its format. `place` is `line N` or `line N, reducer M`."""
+    """A coflow file violates its format. `place` is `line N` or `line N, reducer M`."""
 
 
 class UnavailableError(ToolsError):
-    """Something asked for is not there; the message says what to install or to use instead."""
+    """A requested part is missing; the message says what to install or to use instead."""
 
 
 class ReplayError(ToolsError):
-    """A replay broke one of its own invariants (conservation, order, an unfinished run)."""
+    """A replay violated one of its own invariants (conservation, order, an unfinished run)."""

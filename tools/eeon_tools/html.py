@@ -1,4 +1,4 @@
-"""A page that needs nothing but itself: no script, font or picture from anywhere else."""
+"""A self-contained page: no script, font or picture from anywhere else."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ tr.go:hover { background: var(--code); }
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
 
 Cell = str | Markup | tuple[str, str]
@@ -97,7 +97,7 @@ Cell = str | Markup | tuple[str, str]
 
 
 def page(title: str, body: Iterable[str]) -> str:
-    """Returns a whole document; `body` is HTML already, `title` is text."""
+    """Returns a whole document; `body` is already HTML, `title` is text."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -107,34 +107,34 @@ def page(title: str, body: Iterable[str]) -> str:
 
 
 def heading(text: str, level: int = 2, anchor: str = "") -> str:
-    """Returns a section's heading."""
+    """Returns a section heading."""
     name = f' id="{html.escape(anchor)}"' if anchor else ""
     return f"<h{level}{name}>{inline(text)}</h{level}>"
 
 
 def link(text: str, place: str) -> Markup:
-    """Returns a link to a place of the page, or to another file."""
+    """Returns a link to an anchor of the page, or to another file."""
     return Markup(f'<a href="{html.escape(place)}">{inline(text)}</a>')
 
 
 def code(text: str) -> str:
-    """Returns lines as they are."""
+    """Returns preformatted lines."""
     return f"<pre>{html.escape(text)}</pre>"
 
 
 def fold(title: str, inside: Iterable[str]) -> str:
-    """Returns parts, HTML already, that are shown when one asks for them."""
+    """Returns a collapsed section; its parts are already HTML."""
     return "\n".join((f"<details><summary>{html.escape(title)}</summary>", *inside, "</details>"))
 
 
 def facts(title: str, pairs: Iterable[tuple[str, str]], css_class: str, anchor: str) -> str:
-    """Returns a box with a title, and facts with their names."""
+    """Returns a box with a title and named facts."""
     lines = "".join(f"<p><strong>{html.escape(name)}:</strong> {inline(text)}</p>" for name, text in pairs)
     return f'<div class="{css_class}" id="{html.escape(anchor)}"><h4>{html.escape(title)}</h4>{lines}</div>'
 
 
 def paragraph(text: str, css_class: str = "") -> str:
-    """Returns a paragraph of plain text in which `code` stands between backquotes."""
+    """Returns a paragraph of plain text, in which backquotes enclose `code`."""
     attribute = f' class="{css_class}"' if css_class else ""
     return f"<p{attribute}>{inline(text)}</p>"
 
@@ -145,13 +145,13 @@ def bullets(items: Iterable[str]) -> str:
 
 
 def inline(text: str) -> str:
-    """Returns the text escaped, with what stands between backquotes as code."""
+    """Returns the text escaped, with the parts between backquotes as code."""
     parts = html.escape(text).split("`")
     return "".join(f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts))
 
 
 def outcome(text: str, holds: bool) -> str:
-    """Returns a finding set off from the text, green when what was expected was seen."""
+    """Returns a finding set off from the text, green if it holds."""
     css_class = "outcome" if holds else "outcome no"
     return f'<div class="{css_class}">{inline(text)}</div>'
 

@@ -1,4 +1,4 @@
-"""JSON that people write."""
+"""JSON written by users."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from eeon_tools.errors import InputError
 
 
 def parse_json(path: Path, text: str | bytes) -> object:
-    """Returns what a file says, with a byte order mark or without.
+    """Returns the contents of a file, with or without a byte order mark.
 
-    Raises InputError for a file that is not JSON, and for a key that an object has twice: of two values
-    readers take the last and forget the first."""
+    Raises InputError for a file that is not JSON, and for an object that has a key twice: of the two values,
+    readers keep only the last."""
     try:
         decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         return json.loads(decoded, object_pairs_hook=_object)

@@ -10,5 +10,5 @@ _Number = TypeVar("_Number", int, float)
 
 
 def by_rank(ordered: Sequence[_Number], share: float) -> _Number:
-    """Returns the smallest of `ordered`, which is not empty, that at least `share` of them do not exceed."""
+    """Returns the smallest value of `ordered` (not empty) that at least `share` of them do not exceed."""
     return ordered[max(math.ceil(share * len(ordered)), 1) - 1]

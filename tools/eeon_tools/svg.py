@@ -1,7 +1,7 @@
-"""How every drawing of the project looks, and drawings as SVG text with the same bytes for the same data.
+"""The style of the project's drawings, and drawings as SVG text with the same bytes for the same data.
 
 Figures are drawn without pyplot, which keeps global state, and with a fixed salt for ids. Text stays text.
-matplotlib is loaded by the first drawing: it takes half a second, and colours alone are of use without it.
+The first drawing imports matplotlib: that takes half a second, and the colours are of use without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.typing import RcKeyType
 
-# Okabe and Ito's palette, which people with any colour vision can tell apart.
+# Okabe and Ito's palette, which people with any colour vision can distinguish.
 BLUE, SKY, GREEN, YELLOW, ORANGE, VERMILION, PURPLE, GREY = (
     "#0072B2",
     "#56B4E9",
@@ -44,12 +44,12 @@ INK = "#333333"
 _STYLE: dict[RcKeyType, object] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "eeon",
-    # Names of configurations are text, whatever is in them: `$\\frac$` is not a formula.
+    # Names of configurations are plain text: `$\\frac$` is not a formula.
     "text.parse_math": False,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 9,
-    # Below is the figure's own white, or the page.
+    # The background is that of the figure, or of the page.
     "axes.facecolor": "none",
     "axes.edgecolor": "#aaaaaa",
     "axes.labelcolor": INK,
@@ -70,14 +70,14 @@ _SVG = "http://www.w3.org/2000/svg"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _GROUP, _PATH, _USE, _TEXT, _DEFS = (f"{{{_SVG}}}{tag}" for tag in ("g", "path", "use", "text", "defs"))
 _NUMBERS = {"d", "x", "y", "width", "height", "transform"}
-"""Attributes that have coordinates, and sizes of clip paths."""
+"""Attributes with coordinates, and sizes of clip paths."""
 _FONT = "font-family: 'DejaVu Sans', sans-serif"
 _SHARED = ("style", "clip-path")
-"""Attributes that a group has for all that it holds."""
+"""Attributes that a group sets for all its elements."""
 
 
 def styled() -> AbstractContextManager[None]:
-    """Applies the style of the project's drawings to what is drawn inside."""
+    """Applies the style of the project's drawings within a context."""
     import matplotlib
 
     return matplotlib.rc_context(_STYLE)
@@ -91,22 +91,21 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def element(figure: Figure) -> str:
-    """Returns the figure as an `<svg>` element fit to stand in HTML: no prologue, no metadata, no
-    namespaces."""
+    """Returns the figure as an `<svg>` element for HTML: no prologue, no metadata, no namespaces."""
     return inline(_text(figure, transparent=True))
 
 
 def document(figure: Figure) -> str:
-    """Returns the figure as the text of an SVG file of its own, on white, so that it can be read on a dark
+    """Returns the figure as the text of a standalone SVG file, on white, so that it is readable on a dark
     page."""
     return _text(figure, transparent=False)
 
 
 def inline(text: str) -> str:
-    """Returns an SVG file's text as an element for HTML: as wide as it was drawn, narrower where the page
-    is."""
+    """Converts an SVG file's text to an element for HTML: as wide as it was drawn, or narrower on a narrow
+    page."""
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :])
-    # Each drawing has its own n1: on one page they must differ.
+    # Each drawing has its own n1: on one page their names must differ.
     prefix = f"s{hashlib.sha256(text.encode()).hexdigest()[:8]}"
     text = re.sub(r'((?:id|class)="|(?:url\(|href=")#|}\.)(n\d)', rf"\1{prefix}\2", text)
     opening, rest = text.split(">", 1)
@@ -127,8 +126,8 @@ def _text(figure: Figure, transparent: bool) -> str:
 
 
 def _compact(text: str) -> str:
-    """Returns the same picture in a fifth of the bytes: hundredths of a point, of texts tenths, one path for
-    what is drawn alike one after the other, one class for each style, and nothing that nobody sees."""
+    """Returns the same picture in a fifth of the bytes: hundredths of a point (for texts tenths), one path
+    for successive shapes of the same style, one class for each style, and no invisible elements."""
     root = ElementTree.fromstring(text)
     for one in root.iter():
         one.text, one.tail = (part if part and part.strip() else None for part in (one.text, one.tail))
@@ -162,7 +161,7 @@ def _rounded(numbers: str, places: int) -> str:
 
 
 def _shortest(path: str) -> str:
-    """Returns a path with lines along an axis as such, and without blanks that separate nothing."""
+    """Returns a path with H and V for lines along an axis, and without unnecessary blanks."""
     said = []
     here = ["", ""]
     for command, given in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
@@ -178,7 +177,7 @@ def _shortest(path: str) -> str:
 
 
 def _share_shapes(root: ElementTree.Element, defs: ElementTree.Element) -> None:
-    """Keeps one of equal shapes: what uses it says its style. A tick becomes a path of its own."""
+    """Keeps one of several equal shapes; each use sets its style. A tick becomes a path of its own."""
     shapes = {shape.get("id"): shape for shape in defs.findall(_PATH)}
     kept: dict[str, ElementTree.Element] = {}
     for shape in shapes.values():
@@ -195,7 +194,7 @@ def _share_shapes(root: ElementTree.Element, defs: ElementTree.Element) -> None:
 
 
 def _flat(group: ElementTree.Element, clip: Mapping[str, str]) -> Iterator[ElementTree.Element]:
-    """Yields what is seen of a group, out of the groups in it that only name or clip."""
+    """Yields the visible elements of a group, lifted out of inner groups that only name or clip."""
     parts: list[ElementTree.Element] = []
     for child in group:
         if child.tag == _GROUP and child.attrib.keys() <= {"id", "clip-path"}:
@@ -205,7 +204,7 @@ def _flat(group: ElementTree.Element, clip: Mapping[str, str]) -> Iterator[Eleme
             child.attrib = {**clip, **child.attrib}
             parts.append(child)
     if group.get("id", "").startswith("matplotlib.axis"):
-        # Lines of the grid, ticks and their texts come in turn, and never lie on one another.
+        # Grid lines, ticks and their texts alternate, and never overlap.
         parts.sort(key=lambda part: (part.tag == _TEXT, "clip-path" not in part.attrib))
     yield from parts
 
@@ -219,7 +218,7 @@ def _draws_nothing(part: ElementTree.Element) -> bool:
 
 
 def _joined(parts: Iterable[ElementTree.Element]) -> list[ElementTree.Element]:
-    """Makes one path of paths that follow one another and look alike, unless they let see what is below."""
+    """Merges successive paths of the same style into one, unless they are translucent."""
     found: list[ElementTree.Element] = []
     for part in parts:
         part.attrib.pop("id", None)
@@ -233,11 +232,11 @@ def _joined(parts: Iterable[ElementTree.Element]) -> list[ElementTree.Element]:
 
 
 def _grouped(parts: Iterable[ElementTree.Element]) -> Iterator[ElementTree.Element]:
-    """Yields parts that follow one another with the same style and clip path as a group that has them."""
+    """Yields successive parts with the same style and clip path as one group that has these attributes."""
     for _, run in groupby(parts, key=lambda part: [part.get(name) for name in _SHARED]):
         first, *others = run
         shared = {name: first.attrib[name] for name in _SHARED if name in first.attrib}
-        # On what has its own place, or turns, a clip path would move along.
+        # On an element with its own position or rotation, a clip path would move with it.
         alone = not others and (first.tag == _PATH or "clip-path" not in shared)
         if alone or not shared:
             yield from (first, *others)
@@ -251,7 +250,8 @@ def _grouped(parts: Iterable[ElementTree.Element]) -> Iterator[ElementTree.Eleme
 
 
 def _name(root: ElementTree.Element) -> None:
-    """Gives short names to all that is referred to, and a class to each style that several parts have."""
+    """Gives short names to all elements that are referred to, and a class to each style that several parts
+    have."""
     names: dict[str, str] = {}
 
     def short(name: str) -> str:

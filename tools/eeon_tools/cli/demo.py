@@ -1,4 +1,4 @@
-"""`eeon demo`: the comparison that shows what this project is about."""
+"""`eeon demo`: the comparison that shows the purpose of this project."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ _COLUMNS = (
 
 
 def _print(results: Results, found: Sequence[Finding]) -> None:
-    """Prints the table of the runs, and what was to be seen in it."""
+    """Prints the table of the runs, and the findings."""
     from eeon_tools.demo.runs import EEES
     from eeon_tools.replay.table import comparison
 

@@ -1,4 +1,4 @@
-"""`eeon explain`: the way of one packet through one switch, and the reason of its verdict."""
+"""`eeon explain`: the path of one packet through a fabric or a switch, and the reasons for its verdict."""
 
 from __future__ import annotations
 
@@ -200,13 +200,13 @@ def explain(
 
 
 def _capture(packet: str) -> Path | None:
-    """Returns the file meant, or None for hexadecimal."""
+    """Returns the file, or None for hexadecimal. Raises TraceError for a capture that does not exist."""
     if packet == "-":
         return None
     try:
         if Path(packet).is_file():
             return Path(packet)
-    except (OSError, ValueError):  # a name that is too long for a file system, or holds a zero byte
+    except (OSError, ValueError):  # a name that is too long for a file system, or has a zero byte
         pass
     if packet.endswith((".pcap", ".pcapng")):
         raise TraceError(packet, "", "no such file; `eeon trace shuffle -o FILE` makes a capture")
@@ -323,7 +323,7 @@ _STYLES = {
 
 
 def _show(root: Node) -> None:
-    """Prints the tree. The plain text is the same whatever the locale and the version of rich."""
+    """Prints the tree. The plain text does not depend on the locale and the version of rich."""
     if sys.stdout.isatty():
         Terminal().print(_tree(root))
         return

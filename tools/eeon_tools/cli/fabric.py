@@ -1,5 +1,5 @@
 """`eeon fabric`: a fabric to try the controller on. `up` serves a twin whose clock stands still, or, as root,
-switches in real time with hosts in network namespaces, which `status`, `exec` and `down` are for."""
+switches in real time with hosts in network namespaces; `status`, `exec` and `down` are for the latter."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class _Scale(click.ParamType):  # type: ignore[type-arg] # it takes arguments fr
 class Stop:
     """Whether this process was asked to end, by Ctrl-C, SIGTERM or SIGHUP.
 
-    A pipe, not a `threading.Event`: a signal that comes while `wait` holds the event's lock would have its
-    handler wait for that lock forever.
+    A pipe, not a `threading.Event`: if a signal arrived while `wait` held the event's lock, its handler would
+    wait for that lock forever.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Stop:
             signal.signal(number, lambda *_: os.write(self._ask, b"."))
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Waits until it is asked, for `seconds` at most; returns whether it was."""
+        """Waits for a signal, for at most `seconds`; returns whether one has arrived."""
         return bool(select.select([self._asked], [], [], seconds)[0])
 
 
@@ -148,7 +148,7 @@ def _serve_twin(
     from eeon_tools.replay.twin import RunningTwin
 
     idle = configs.load("drop_tail")
-    # A configuration that comes later may have classes.
+    # A configuration that is applied later may have classes.
     spec: FabricSpec = {
         **fabric_spec(loaded, idle, seed=1),
         "priorities": configs.PRIORITIES,

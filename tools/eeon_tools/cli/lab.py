@@ -1,5 +1,5 @@
-"""`eeon lab`: any v1model program on a small network, in virtual time; hosts ping, stream and send what they
-are told."""
+"""`eeon lab`: any v1model program on a small network, in virtual time; hosts ping, stream and send by
+command."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def up(
 
 
 def _converse(running: Lab) -> None:
-    """Executes commands from standard input, a line each, until its end or `exit`. Reports one that is wrong;
-    on a terminal it ends nothing."""
+    """Executes commands from standard input, one in each line, until its end or `exit`. Reports wrong ones;
+    on a terminal they do not end the lab."""
     for line in _typed():
         if line.strip() in ("exit", "quit"):
             return

@@ -1,4 +1,4 @@
-"""`eeon replay`: a trace through a fabric, in virtual or in real time, with a report at the end."""
+"""`eeon replay`: sends a trace through a fabric, in virtual or in real time, and reports the results."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def replay(
             needs_plots(str(path))
     for path in (json_path, html_path, pcapng_path, perfetto_path):
         if path is not None:
-            output_file(path)  # a folder that cannot be made is known before the run, not after it
+            output_file(path)  # a folder that cannot be created is an error before the run, not after it
     shown = name or " + ".join(Path(part).stem for part in config)
     if fabric_name is None:
         if target not in (None, "twin"):
@@ -254,7 +254,7 @@ def _write(
 
 @dataclass
 class _Outputs:
-    """Files that are made of what happened by hop."""
+    """The files that are made from a run's hops."""
 
     pcapng: Path | None
     perfetto: Path | None
@@ -273,7 +273,7 @@ class _Outputs:
         return recording_filter(limit=self.limit, snap_bytes=pcapng.SNAP_BYTES if self.pcapng else 0)
 
     def take(self, run: RunResult, runs: int) -> None:
-        """Writes the files of the run that was recorded last, and keeps what the page shows of it."""
+        """Writes the files of the last recorded run, and keeps its data for the page."""
         recording = self.recordings.pop()
         if self.pcapng is not None:
             from eeon_tools.hops import pcapng

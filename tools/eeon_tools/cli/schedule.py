@@ -1,4 +1,4 @@
-"""`eeon schedule`: coflow completion times of a trace under flow chasing and its peers."""
+"""`eeon schedule`: completion times of a trace's coflows under flow chasing and other schedulers."""
 
 from __future__ import annotations
 

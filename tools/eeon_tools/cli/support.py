@@ -1,5 +1,4 @@
-"""What all commands share: option types with units, errors as messages instead of tracebacks, progress
-bars."""
+"""Helpers of all commands: option types with units, errors as messages, not tracebacks, progress bars."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ _Result = TypeVar("_Result")
 
 
 class NumberRange(click.FloatRange):
-    """A number within bounds. click's own range lets NaN through, because it compares false with both."""
+    """A number within bounds. click's own range accepts NaN, because comparisons with it are false."""
 
     def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = super().convert(value, param, ctx)
@@ -57,7 +56,7 @@ def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
 
 
 def needs_plots(what: str) -> None:
-    """Raises UnavailableError where drawings cannot be made: before a run, not after it."""
+    """Raises UnavailableError if drawings cannot be made: before a run, not after it."""
     missing = [name for name in ("matplotlib", "bokeh", "perfetto") if find_spec(name) is None]
     if missing:
         raise UnavailableError(
@@ -74,12 +73,12 @@ keep_good_option = click.option(
 
 
 def capture_argument(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
-    """Declares a capture to read: a file, a pipe, or - for standard input."""
+    """Declares a capture as argument: a file, a pipe, or - for standard input."""
     return click.argument(name, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 
 
 def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
-    """Gives a command, for the capture of argument `name`, a file that can be read more than once."""
+    """Passes the command, for the capture of argument `name`, a file that can be read more than once."""
 
     def decorate(function: Callable[..., _Result]) -> Callable[..., _Result]:
         @functools.wraps(function)
@@ -95,7 +94,7 @@ def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _
 
 
 def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
-    """Adds options for how hosts send a trace; the command gets them as `rules`."""
+    """Adds options for how hosts send a trace; the command receives them as `rules`."""
 
     @click.option(
         "--map",
@@ -128,7 +127,7 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
 
 
 def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
-    """Returns a function that warns on stderr of a file that breaks off; None where that is an error."""
+    """Returns a function that warns on stderr about a truncated file; None if that is an error."""
 
     def tell(error: BrokenOffError) -> None:
         click.echo(f"warning: {error}; the packets before that are used", err=True)
@@ -137,21 +136,21 @@ def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
 
 
 class ProgressText(TextColumn):
-    """Words of a progress bar, in which `[red]` and `:100:` of a name are neither markup nor emoji."""
+    """Text of a progress bar, in which `[red]` and `:100:` of a name are neither markup nor emoji."""
 
     def __init__(self, text_format: str) -> None:
         super().__init__(text_format, markup=False)
 
 
 class PacketsDone(Protocol):
-    """Hears how many packets are done, and of how many where that is known."""
+    """Receives the number of packets done, and the total if it is known."""
 
     def __call__(self, packets: int, of: int | None = None, /) -> None: ...
 
 
 @contextmanager
 def packet_progress(what: str) -> Iterator[PacketsDone]:
-    """Shows a line that counts packets on stderr while something runs, and is gone afterwards."""
+    """Shows a line that counts packets on stderr during a `with` block, and removes it afterwards."""
     columns = (SpinnerColumn(), ProgressText("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         task = progress.add_task(what)

@@ -9,8 +9,8 @@ from rich.table import Table
 
 
 def show(to: Console, table: Table, named: int = 1) -> None:
-    """Prints a table. Where it is wider than the terminal, columns that do not fit stand in further tables
-    below, each with the first `named` columns, which name the rows."""
+    """Prints a table. Columns that do not fit the terminal follow in further tables below, each with the
+    first `named` columns, which name the rows."""
     for number, piece in enumerate(_pieces(to, table, named)):
         if number:
             to.print()
@@ -35,7 +35,7 @@ def _fits(to: Console, part: Table) -> bool:
 
 
 def _part(table: Table, indices: Sequence[int], *, first: bool) -> Table:
-    """Returns some columns of a table, with its title where it is the first part."""
+    """Returns some columns of a table, with its title if it is the first part."""
     part = Table(
         title=table.title if first else None,
         title_justify=table.title_justify,

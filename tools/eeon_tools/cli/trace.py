@@ -47,7 +47,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 coflows_argument = click.argument(
     "coflows", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-"""A coflow file, or none for the sample that ships."""
+"""The argument for a coflow file; without it, the sample that ships."""
 range_option = click.option(
     "--range",
     "span",
@@ -56,7 +56,7 @@ range_option = click.option(
     metavar="FIRST-LAST",
     help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
 )
-"""Which coflows of it, for `parse_range`."""
+"""The option for a range of coflows, for `parse_range`."""
 
 
 @click.group()
@@ -65,8 +65,8 @@ def trace() -> None:
 
 
 def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
-    """Makes a command of what returns a workload for a topology, with the options of every generator: where
-    to, over which fabric, and how hosts send."""
+    """Makes a command of a function that returns a workload for a topology, with the options of every
+    generator: the output, the fabric, and how hosts send."""
 
     @functools.wraps(function)
     @reports_errors
@@ -205,7 +205,7 @@ def coflow(_topology: Topology, coflows: Path | None, span: str, scale: float, t
 
 
 def parse_range(text: str) -> tuple[int, int | None]:
-    """Returns the first and last coflow of `5-20`, `7` or `5-`; raises `click.BadParameter`."""
+    """Returns the first and last coflow of `5-20`, `7` or `5-`. Raises `click.BadParameter`."""
     first, dash, last = text.partition("-")
     if first.isdecimal() and int(first) >= 1 and (not dash or last.isdecimal() or not last):
         low = int(first)

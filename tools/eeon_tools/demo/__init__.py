@@ -1,8 +1,8 @@
 """The demo: one shuffle on leaf-spine-4 under twelve configurations, compared in a table, in JSON and on a
 page.
 
-    runs       which twelve, on which trace, and running them on two processes
+    runs       the twelve runs and their trace, and running them in two processes
     summary    out/demo/summary.json and its schema
-    findings   what the papers say should be seen, held against what was
+    findings   the papers' predictions, compared with the results
     page       out/demo/report.html
 """

@@ -1,7 +1,7 @@
-"""What the papers say about ACKs, SYNs and sleeping links, held against the demo's runs.
+"""The papers' claims about ACKs, SYNs and sleeping links, compared with the demo's runs.
 
-Each finding is computed from the results, true or not: the page shows it as it came out. Claims are cited by
-the section of the E-EON thesis (Renan Fischer e Silva, *E-EON: Energy-Efficient and Optimized Networks for
+Each finding is computed from the results, and the page shows it whether it holds or not. Claims are cited by
+section of the E-EON thesis (Renan Fischer e Silva, *E-EON: Energy-Efficient and Optimized Networks for
 Hadoop*).
 """
 
@@ -17,12 +17,12 @@ Results = Mapping[tuple[str, str], RunResult]
 """Results by (aqm, eee)."""
 
 CONTROL_CLASSES = ("ack", "ack_ece", "syn", "syn_ack")
-"""What congestion control lives on."""
+"""The classes on which congestion control depends."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One claim: what the thesis says and where, what was measured, and whether it came out so."""
+    """One claim: the thesis's statement and its section, the measurement, and whether the claim holds."""
 
     claim: str
     source: str
@@ -31,12 +31,12 @@ class Finding:
 
 
 def early_control_drops(run: RunResult) -> int:
-    """Returns how many ACKs, SYNs and SYN-ACKs the AQM dropped early."""
+    """Returns the number of ACKs, SYNs and SYN-ACKs that the AQM dropped early."""
     return sum(run.packets[name].early_dropped for name in CONTROL_CLASSES)
 
 
 def findings(results: Results) -> list[Finding]:
-    """Returns all findings, in the order in which the page tells them."""
+    """Returns all findings, in the order of the page."""
     return [
         _ect_only_drops_control(results),
         _protection_saves_control(results),
@@ -93,8 +93,8 @@ def _threshold_drops_nothing_early(results: Results) -> Finding:
 
 
 def _threshold_speaks_up(results: Results) -> Finding:
-    # Hosts do not react in a replay, so an AQM that only marks cannot shorten a queue here. What can be
-    # seen is how much of the traffic it marks, to tell senders to slow down.
+    # Hosts do not react in a replay, so an AQM that only marks cannot shorten a queue here. The result shows
+    # only the share of the traffic that it marks, which would slow senders down.
     run = results["mark_threshold", "off"]
     data = run.packets["data"]
     share = data.marked / data.sent if data.sent else 0.0

@@ -1,4 +1,4 @@
-"""The demo's page: what was run, what came out, what one sees, and what the papers say about it."""
+"""The demo's page: the runs, their results, an interpretation, and the papers' claims."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EEE_TITLES: Mapping[str, str] = {
 
 
 def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: str = "") -> str:
-    """Returns the whole page. `tool`: the part to look into some of the runs."""
+    """Returns the whole page. `tool`: the interactive part about some of the runs."""
     runs = [results[run.aqm, run.eee] for run in RUNS]
     titles = [(AQM_TITLES[run.aqm], EEE_TITLES[run.eee]) for run in RUNS]
     labels = [f"{aqm}, {eee}" for aqm, eee in titles]

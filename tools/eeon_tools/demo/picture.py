@@ -1,4 +1,4 @@
-"""The demo in one picture: a queue that fills, what is dropped for it, what sleeping links save and cost."""
+"""The demo in one picture: a queue that fills, the drops that follow, what sleeping links save and cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_tools.demo.runs import AQMS, EEES, TOPOLOGY, acts_from_bytes
 from eeon_tools.svg import BLUE, CLASS_COLOURS, GREEN, INK, SKY, VERMILION, document, styled
 
 _SHOWN_MS = 340
-"""The busy part of the trace."""
+"""Milliseconds; the busy part of the trace."""
 _DROPPED = {
     "ack": "ACK",
     "ack_ece": "ACK with ECE",
@@ -23,7 +23,7 @@ _DROPPED = {
 
 
 def picture(results: Results) -> str:
-    """Returns the text of an SVG file; the same bytes for the same results."""
+    """Returns the text of an SVG file, with the same bytes for the same results."""
     with styled():
         figure = Figure(figsize=(9.5, 5.6), layout="constrained")
         top, bottom = figure.subfigures(2, 1, squeeze=False, height_ratios=(1.0, 1.15))[:, 0]

@@ -1,8 +1,8 @@
 """The demo's trace and its twelve runs.
 
-The configurations are examples that ship with the controller and carry their sources: shallow buffers of 300
-KB a port (E-EON thesis, 200 packets), RED at its aggressive target delay of 100 us, marking thresholds of 30
-KB at 1 Gbit/s and 97.5 KB at 10 Gbit/s. The trace is a small Terasort shuffle, the same in all twelve runs.
+The configurations are examples that ship with the controller and name their sources: shallow buffers of 300
+KB per port (E-EON thesis, 200 packets), RED with its aggressive target delay of 100 us, marking thresholds of
+30 KB at 1 Gbit/s and 97.5 KB at 10 Gbit/s. The trace is a small Terasort shuffle, the same in all runs.
 """
 
 from __future__ import annotations
@@ -50,14 +50,13 @@ start-up of 2 ms instead of 1.6 s, heartbeats of 5 ms instead of 1 s. Work per b
 are MRPerf's and Hadoop's."""
 
 SENDERS = SenderSettings()
-"""Windows of 64 KiB (Hadoop's default buffers); senders slow down when 97.5 KB wait in front of their
-receiver, more than twice what the switches under test allow at 1 Gbit/s, so that each AQM has something to
-do."""
+"""Windows of 64 KiB (Hadoop's default buffers); senders slow down when 97.5 KB wait before their receiver,
+more than twice what the switches under test allow at 1 Gbit/s, so that each AQM has work to do."""
 
 
 @dataclass(frozen=True)
 class DemoRun:
-    """One of the twelve."""
+    """One of the twelve runs."""
 
     aqm: str
     eee: str
@@ -68,20 +67,20 @@ class DemoRun:
         return f"{self.aqm}, eee {self.eee}"
 
     def settings(self, trace: Path) -> ReplaySettings:
-        """Returns the replay that this run is."""
+        """Returns the replay settings of this run."""
         return ReplaySettings(self.name, trace, TOPOLOGY, (self.aqm, f"eee_{self.eee}"))
 
 
 RUNS = tuple(DemoRun(aqm, eee) for aqm in AQMS for eee in EEES)
 SHOWN = (DemoRun("mark_threshold", "120us100"), DemoRun("red_ect", "standard"))
-"""Those that the page lets one look into: a threshold and coalesced sleep beside what switches do today. Each
-takes as much time as six replays, most of it for the page, so that all would make the demo long."""
+"""The runs that the page shows in detail: a threshold with coalesced sleep, and the present practice. Each
+takes as much time as six replays, most of it for the page, so all of them would make the demo long."""
 
 
 def acts_from_bytes(aqm: str) -> int:
     """Returns the depth of a host-facing queue, in bytes, from which an AQM of the demo marks or drops.
 
-    Thresholds in packets are taken as full frames.
+    Thresholds in packets count as full frames.
     """
     topology = topologies.load(TOPOLOGY)
     port = next(port for port in topology.ports() if port.role is PortRole.HOST_FACING)
@@ -107,7 +106,7 @@ def run_one(run: DemoRun, trace: Path) -> RunResult:
 
 
 def look_into(run: DemoRun, trace: Path) -> dict[str, object]:
-    """Returns what the page shows of a run by packet: the same run again, with every packet recorded."""
+    """Returns the page's data about a run by packet, from the same run again with every packet recorded."""
     recordings: list[Recording] = []
     result = replay(run.settings(trace), recorded=recordings.append, feed=_feed(trace))
     return run_model(recordings[0], result, len(SHOWN))
@@ -115,19 +114,19 @@ def look_into(run: DemoRun, trace: Path) -> dict[str, object]:
 
 @lru_cache(maxsize=1)
 def _feed(trace: Path) -> ReadFeed:
-    """Returns the feed that all runs of the demo have; a worker reads it once."""
+    """Returns the feed that all runs of the demo share; a worker reads it once."""
     return ReadFeed(feed_of(RUNS[0].settings(trace), topologies.load(TOPOLOGY)))
 
 
 class Workers:
-    """Processes that make the demo's runs.
+    """The processes that run the demo.
 
-    Each is started afresh: gRPC does not survive a fork. Leaving it by an error, or by Ctrl-C, ends them with
-    what they are doing.
+    Each is spawned, because gRPC does not survive a fork. An error or Ctrl-C inside the context ends them
+    immediately.
     """
 
     def __init__(self, trace: Path, count: int) -> None:
-        # Ctrl-C reaches every process of the terminal; this one decides what it means.
+        # Ctrl-C reaches every process of the terminal; only this one handles it.
         self._pool = ProcessPoolExecutor(
             count,
             mp_context=multiprocessing.get_context("spawn"),
@@ -137,7 +136,7 @@ class Workers:
         try:
             with held_back():
                 self._results = {self._pool.submit(run_one, run, trace): run for run in RUNS}
-                # Behind the twelve: the table and the picture do not wait for the page.
+                # After the twelve, so that the table and the picture do not wait for the page.
                 self._models = [self._pool.submit(look_into, run, trace) for run in SHOWN]
         except KeyboardInterrupt:
             self._stop()
@@ -158,8 +157,8 @@ class Workers:
         self._pool.shutdown(cancel_futures=True)
 
     def results(self, finished: Callable[[DemoRun], None]) -> list[RunResult]:
-        """Returns all twelve, in the order of RUNS whatever the order in which they end. `finished` hears of
-        each."""
+        """Returns all twelve results, in the order of RUNS, not in that of completion. `finished` is called
+        after each run."""
         results: dict[DemoRun, RunResult] = {}
         for future in as_completed(self._results):
             run = self._results[future]
@@ -168,5 +167,5 @@ class Workers:
         return [results[run] for run in RUNS]
 
     def models(self) -> list[dict[str, object]]:
-        """Returns what the page shows of the runs in SHOWN, in their order."""
+        """Returns the page's data about the runs in SHOWN, in their order."""
         return [future.result() for future in self._models]

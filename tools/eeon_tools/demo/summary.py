@@ -59,11 +59,11 @@ SCHEMA: dict[str, object] = _object(
         ),
     },
 )
-"""JSON schema of summary.json. Latencies of a class of which nothing arrived are null."""
+"""JSON schema of summary.json. Latencies of a class without deliveries are null."""
 
 
 def summarise(seed: int, runs: Sequence[tuple[DemoRun, RunResult]]) -> dict[str, object]:
-    """Returns the document. All runs must have used one trace and one program."""
+    """Returns the document. Raises ReplayError if the runs used different traces or programs."""
     digests = {result.program_digest for _, result in runs}
     traces = {(result.trace, result.trace_sha256) for _, result in runs}
     if len(digests) != 1 or len(traces) != 1:

@@ -1,5 +1,5 @@
-"""The page that one looks into: a recording as an HTML file that needs nothing but itself.
+"""The interactive page: a recording as a self-contained HTML file.
 
-`model` says what is on it, as plain data in bounded size; `page` puts data, script and style into one file.
-Charts are drawn by bokeh, whose Python package carries its script; the script in `assets` only says what they
-show and what a click does."""
+`model` computes its contents, as plain data of bounded size; `page` puts data, script and style into one
+file. Charts are drawn by bokeh, whose Python package includes its script; the script in `assets` only defines
+their data and the effect of a click."""

@@ -1,4 +1,4 @@
-"""The charts of the page, as bokeh draws them: their data is put in by the page's script, port by port."""
+"""The charts of the page, drawn by bokeh: the page's script fills in their data, port by port."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bokeh.plotting import figure
 from bokeh.resources import INLINE, Resources
 
 RUN_COLOURS = ("#2b8cc4", "#e08a00")
-"""Colours of the first and the second run (after Okabe and Ito); the second's lines are dashed, too."""
+"""Colours of the first and the second run (after Okabe and Ito); the second's lines are also dashed."""
 KINDS = (
     ("marked", "#c25b96", "triangle"),
     ("dropped early", "#d55e00", "x"),
@@ -34,7 +34,7 @@ KINDS = (
     ("held", "#1a9e77", "circle"),
     ("paused", "#1a9e77", "diamond"),
 )
-"""Kinds of details: kind, colour, shape. The shapes tell them apart where colours do not."""
+"""Kinds of details: kind, colour, shape. The shapes distinguish them even without colours."""
 
 _TIME = """
 const ms = range.end >= 10000;
@@ -44,7 +44,7 @@ return (ms ? tick / 1000 : tick).toLocaleString("en-US", { maximumFractionDigits
 
 
 def elements() -> tuple[str, str, str]:
-    """Returns bokeh's own script, the script of the charts, and the element that they are drawn in."""
+    """Returns bokeh's own script, the script of the charts, and the element in which they are drawn."""
     time = Range1d(start=0, end=1, name="time")
     depth = _chart("depth", "bytes in the queue", 290, time)
     for number, colour in enumerate(RUN_COLOURS):

@@ -1,9 +1,8 @@
-"""What a page shows of one run, as plain data: ports with their series, flows, and packets that one can ask
-about.
+"""The page's data about one run, as plain data: ports with their series, flows, and packets with details.
 
-Its size is bounded: a port's depth is the peak of each of a number of groups of changes, so no peak is
-lost; of marks, drops and holds a number is kept in detail, evenly over the run, and the page says of how
-many."""
+Its size is bounded: a port's depth is the peak of each of a number of groups of changes, so no peak is lost;
+of marks, drops and holds a limited number is kept in detail, evenly over the run, and the page shows how many
+there were."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ from eeon_tools.hops.recording import Recording, Visit
 from eeon_tools.replay.result import ClassPackets, Energy, Latency
 
 PERIODS = 2400
-"""Of all runs of a page together: with one run, that number for each port. Marks, drops and sleep are counted
-by period."""
+"""Number of periods for each port, shared by all runs of a page. Marks, drops and sleep are counted by
+period."""
 STEPS = 120_000
-"""Steps of the depths of all ports of all runs of a page together."""
+"""Maximum number of steps in the depths of all ports of all runs of a page."""
 PORTS = 12
-"""Ports of a run whose series are kept: those with the deepest queues."""
+"""Maximum number of ports of a run whose series are kept: those with the deepest queues."""
 DETAILS = 12_000
-"""Marks, drops and holds of all runs of a page together that are kept in detail."""
+"""Maximum number of marks, drops and holds of all runs of a page that are kept in detail."""
 FLOWS = 60
 """Flows of a run in the table: those with the most marks and drops, then those with the most bytes."""
 _AHEAD = 4
@@ -94,7 +93,7 @@ _Key = tuple[int, str]
 
 
 class _Slowed(NamedTuple):
-    """A sender lowered its congestion window."""
+    """A reduction of a sender's congestion window."""
 
     at_ps: int
     before_bytes: int
@@ -102,7 +101,7 @@ class _Slowed(NamedTuple):
 
 
 class Measured(Protocol):
-    """What is said of a run as a whole."""
+    """The measures of a run as a whole."""
 
     @property
     def config(self) -> tuple[str, ...]: ...
@@ -174,9 +173,9 @@ def _series(recording: Recording, periods: int, period_ps: int) -> dict[tuple[st
 def _walk(
     recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int, asked: set[_Key]
 ) -> tuple[dict[_Key, str], dict[str, list[_Slowed]]]:
-    """Fills in depths, sleep and load of ports. Returns, for each packet at a node that is asked for, who
-    stood before it when it was marked, dropped, held or paused; and when the sender of each flow slowed
-    down."""
+    """Fills in depths, sleep and load of ports. Returns, for each packet at a node in `asked`, the packets
+    ahead of it when it was marked, dropped, held or paused; and the times at which the sender of each flow
+    slowed down."""
     slowed: dict[str, list[_Slowed]] = {}
     ahead: dict[_Key, str] = {}
     asleep: dict[tuple[str, int], int] = {}
@@ -230,7 +229,7 @@ def _walk(
 
 
 def _spread(one: _PortSeries, start_ps: int, end_ps: int, period_ps: int) -> None:
-    """Divides time asleep over the periods that it covers."""
+    """Divides a time asleep among the periods that it covers."""
     if end_ps <= start_ps:
         return
     one.asleep_ps += end_ps - start_ps
@@ -241,7 +240,7 @@ def _spread(one: _PortSeries, start_ps: int, end_ps: int, period_ps: int) -> Non
 
 
 def _ahead(queue: dict[int, str], last: bool = False) -> str:
-    """Returns who waits, by flow, most first; with `last` without the last, which is the packet itself."""
+    """Returns the waiting packets by flow, most first; `last` excludes the last one, the packet itself."""
     flows = list(queue.values())[: len(queue) - 1 if last else None]
     if not flows:
         return _ALONE
@@ -294,14 +293,14 @@ def _kind(visit: Visit) -> str:
 
 
 def _size(one: _Detail) -> int:
-    """Returns what the packets of a kind are ranked by: the time that they waited, or the depth they met."""
+    """Returns the rank of a packet within its kind: the time that it waited, or the depth that it met."""
     by_time = {_HOLD: one.visit.held_ps, _PAUSE: one.visit.paused_ps}
     return by_time.get(one.kind, one.visit.decided_bytes)
 
 
 def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail], dict[str, list[int]]]:
-    """Returns of each kind its share of `limit`: the first and others evenly over the run, and the largest,
-    which may be one more. Also returns how many are kept of how many."""
+    """Returns each kind's share of `limit`: the first, others evenly over the run, and the largest, which may
+    be one more. Also returns how many are kept of how many."""
     kinds = [kind for kind, found in details.items() if found]
     kept: list[_Detail] = []
     counts = {}
@@ -324,7 +323,7 @@ def _shown(series: dict[tuple[str, int], _PortSeries]) -> list[_PortSeries]:
 
 
 def _share(shown: list[_PortSeries], steps: int) -> dict[tuple[str, int], int]:
-    """Returns the steps of each port: a quarter of all in equal parts, the rest by the depth of its queue."""
+    """Returns the steps of each port: a quarter of all in equal parts, the rest by its deepest queue."""
     deepest = sum(one.deepest[0] for one in shown)
     return {
         (one.port.node, one.port.number): steps // (4 * len(shown))
@@ -368,13 +367,13 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
 
 
 def _full_frames(depth: Bytes | Packets) -> int:
-    """Returns the bytes of a depth; of one in packets, those of full frames."""
+    """Returns a depth in bytes; one in packets counts as full frames."""
     return int(depth) * _FRAME_BYTES if isinstance(depth, Packets) else int(depth)
 
 
 def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:
-    """Returns the depth over time in at most `limit` steps: of equally many changes each, the highest depth
-    from the first on, then the last. Nanoseconds since the last step, and bytes, in turn."""
+    """Returns the changes in each group, and at most `limit` steps: nanoseconds since the last step and the
+    highest depth of a group in bytes, alternately, with a group's last depth if it is lower."""
     count = len(one.times)
     together = max(1, -(-2 * count // limit))
     found: list[int] = []
@@ -396,13 +395,13 @@ def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:
 
 
 def _active(recording: Recording) -> int:
-    """Returns when the last packet event happened, in picoseconds; what follows is sleep."""
+    """Returns the time of the last packet event, in picoseconds; after it there is only sleep."""
     packets, times = recording.hops.column("packet"), recording.hops.column("at_ps")
     return next((times[at] for at in range(len(packets) - 1, -1, -1) if packets[at]), 0) or recording.end_ps
 
 
 def _flat(counts: dict[int, int]) -> list[int]:
-    """Returns period and value in turn, periods as steps from the last one."""
+    """Returns periods and values alternately, with each period as the difference from the last one."""
     places = sorted(counts)
     steps = [0, *places]
     return [number for before, at in pairwise(steps) for number in (at - before, counts[at])]
@@ -435,7 +434,7 @@ def _detail(
     slowed: dict[str, list[_Slowed]],
 ) -> list[object]:
     """Returns `number, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us,
-    flow, reason, who stood before it, what its sender did`; the last is empty where senders do not react, as
+    flow, reason, packets ahead of it, reaction of its sender`; the last is empty if senders do not react, as
     in a replay."""
     visit = one.visit
     return [

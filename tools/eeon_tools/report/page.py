@@ -1,5 +1,4 @@
-"""The page as one file: data, bokeh's script, the page's own script and style; nothing is fetched from
-anywhere."""
+"""The page as one file: data, bokeh's script, and the page's own script and style; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from eeon_tools.report import charts
 
 
 def section(models: Sequence[dict[str, object]], topology: dict[str, object], explain: str | None) -> str:
-    """Returns the part that one looks into: charts, packets, topology, ports and flows of these runs.
+    """Returns the interactive part: charts, packets, topology, ports and flows of these runs.
 
-    `explain`: the command that tells all about a packet that the page has not, with N for its number; None
-    where there is none.
+    `explain`: the command that explains a packet that the page does not have, with N for its number; None if
+    there is none.
     """
     bokeh, script, element = charts.elements()
     data = json.dumps({"runs": models, "topology": topology, "explain": explain}, separators=(",", ":"))
-    # A `<` inside of a script could end it.
+    # A `<` in a script could end it.
     data = data.replace("<", "\\u003c")
     assets = files("eeon_tools.report") / "assets"
     own = (assets / "report.js").read_text(encoding="utf-8")
@@ -46,6 +45,5 @@ def layers(topology: Topology) -> dict[str, object]:
 
 
 def explain_command(trace: Path, topology: str) -> str:
-    """Returns the command that tells all about packet N; the page's script puts in its number and the
-    configuration."""
+    """Returns the command that explains a packet; the page's script inserts number and configuration."""
     return f"eeon explain {shlex.quote(str(trace))} -t {shlex.quote(topology)} {{config}} --packet {{packet}}"
