@@ -1,8 +1,8 @@
 """Test cases: a switch with the program loaded (`SwitchTest`), and one with hosts behind its ports
 (`FabricTest`).
 
-Every FabricTest ends with two checks of its own, whatever it did: once the switch has run empty, both
-occupancy registers of every port are zero, and every packet received is accounted for by one verdict.
+Every FabricTest ends with two checks of its own: when the switch is drained, both occupancy registers of
+every port are zero, and every received packet has exactly one verdict.
 
 Times are nanoseconds on the switch's clock; lengths are frame bytes without FCS.
 """
@@ -29,12 +29,12 @@ from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
 WIRE_OVERHEAD_BYTES = 24
-"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond
-itself."""
+"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes that a frame takes on the wire beyond its
+own."""
 _PROBABILITY_ONE = 1 << NUMBERS["type_bits"]["probability_t"]
 
 PLUG_BYTES = 60
-"""Length of the frame that `plug` puts on the wire: small, so that it fits any buffer under test."""
+"""Length of the frame that `plug` puts on the wire: small, to fit any buffer under test."""
 _PLUG_TIMEOUT_SECS = 5.0
 _SETTLE_TIMEOUT_SECS = 30.0
 _SETTLE_POLL_SECS = 0.01
@@ -43,27 +43,27 @@ TestClass = TypeVar("TestClass", bound="SwitchTest")
 
 
 def virtual_time_only(cls: type[TestClass]) -> type[TestClass]:
-    """Marks a test that compares exact times, or that would fill many queues in real time: skipped on targets
-    whose clock is not the test's."""
+    """Marks a test that compares exact times, or would fill many queues in real time: it is skipped on
+    targets whose clock the test does not control."""
     cls.needs_virtual_time = True
     return cls
 
 
 @dataclass(frozen=True)
 class Departure:
-    """A frame that left the switch, and when its first bit was on the wire."""
+    """A frame that left the switch, and the time of its first bit on the wire."""
 
     at_ns: int
     frame: bytes
 
     @property
     def ecn(self) -> int:
-        """The ECN field it left with."""
+        """The ECN field with which it left."""
         return packets.ecn_of(self.frame)
 
 
 class SwitchTest(BaseTest):
-    """A switch that runs the program, and a P4Runtime client that is primary. No entries."""
+    """A switch that runs the program, without entries, and a P4Runtime client that is primary."""
 
     options = SwitchOptions()
     needs_virtual_time = False
@@ -89,7 +89,7 @@ class SwitchTest(BaseTest):
     # --- control plane -------------------------------------------------------------------------------------
 
     def insert(self, entity: p4r.Entity) -> None:
-        """Inserts an entity; it is deleted when the test ends."""
+        """Inserts an entity; it is deleted at the end of the test."""
         self.client.write(self.client.update("INSERT", entity))
         self._undo.append(self.client.update("DELETE", entity))
 
@@ -100,7 +100,7 @@ class SwitchTest(BaseTest):
         action: str,
         params: Mapping[str, int] | None = None,
     ) -> None:
-        """Inserts a table entry by names; it is deleted when the test ends."""
+        """Inserts a table entry by names; it is deleted at the end of the test."""
         self.insert(self.client.table_entry(table, match, action, params))
 
     def set_default(self, table: str, action: str, params: Mapping[str, int]) -> None:
@@ -108,11 +108,11 @@ class SwitchTest(BaseTest):
         self.client.write(self.client.update("MODIFY", self.client.default_entry(table, action, params)))
 
     def register(self, name: str, port: int) -> int:
-        """Returns a port's cell of a register."""
+        """Returns the cell of a register for a port."""
         return self.switch.register_read(self.client, name, port)
 
     def queue_register(self, name: str, port: int, priority: int = 0) -> int:
-        """Returns the cell that a register has for a port's queue."""
+        """Returns the cell of a register for a port's queue."""
         return self.register(name, port * PRIORITIES + priority)
 
     def _remove_what_was_written(self) -> None:
@@ -122,12 +122,12 @@ class SwitchTest(BaseTest):
     # --- data plane ----------------------------------------------------------------------------------------
 
     def send(self, port: int, *frames: bytes) -> None:
-        """Sends frames into `port`, all at the present instant of the switch's clock."""
+        """Sends frames into `port`, all at the present time of the switch's clock."""
         for frame in frames:
             send_packet(self, port, frame)
 
     def departures(self, port: int) -> list[Departure]:
-        """Returns what has left `port` since last asked, in order."""
+        """Returns the frames that have left `port` since the last call, in order."""
         found: list[Departure] = []
         while True:
             polled = self.dataplane.poll(port_number=port, timeout=0)
@@ -137,11 +137,11 @@ class SwitchTest(BaseTest):
             found.append(Departure(int(polled.time * 1e9) if at_ns is None else at_ns, bytes(polled.packet)))
 
     def assert_frames(self, found: Sequence[Departure], wanted: Sequence[bytes]) -> None:
-        """Checks that the frames that left are exactly `wanted`, in that order."""
+        """Checks that the frames are exactly `wanted`, in that order."""
         self.assertEqual([departure.frame.hex() for departure in found], [frame.hex() for frame in wanted])
 
     def assert_silent(self, *ports: int) -> None:
-        """Checks that nothing has left these ports (default: any port) since last asked."""
+        """Checks that no frame has left these ports (default: any port) since the last check."""
         for port in ports or DATA_PORTS:
             self.assertEqual(self.departures(port), [], f"port {port}")
 
@@ -153,9 +153,9 @@ def cases(
     rows: Mapping[str, tuple[object, ...]],
     *groups: str,
 ) -> dict[str, type[SwitchTest]]:
-    """Returns a case for each row, by its name: `check`, a method of `base`, with what the row holds.
+    """Returns a case for each row, by its name: `check`, a method of `base`, called with the row's values.
 
-    They are for the `globals()` of that module, where ptf finds them.
+    The result is for the `globals()` of `module`, where ptf finds the cases.
     """
 
     def case(name: str, row: tuple[object, ...]) -> type[SwitchTest]:
@@ -167,13 +167,13 @@ def cases(
 
 
 class FabricTest(SwitchTest):
-    """A switch with one host behind each data port, reachable over IPv4 and IPv6, every feature off.
+    """A switch with one host behind each data port, reachable over IPv4 and IPv6, with every feature off.
 
-    Port numbers by habit: packets come in at port 1 and leave at port 2.
+    By convention, packets arrive at port 1 and leave at port 2.
     """
 
     drains = True
-    """Whether the switch must have run empty, with everything accounted for, when the test ends."""
+    """Whether, at the end of the test, the switch must be empty and all packets accounted for."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -194,13 +194,13 @@ class FabricTest(SwitchTest):
             super().tearDown()
 
     def addresses(self) -> Iterable[p4r.Entity]:
-        """Yields the entries that make the switch take frames for its own address at each port."""
+        """Yields the entries by which the switch accepts frames for its own address at each port."""
         for port in DATA_PORTS:
             match = {"port": port, "dst_mac": packets.mac_int(packets.switch_mac(port))}
             yield self.client.table_entry("l3_admit", match, "admit_to_l3")
 
     def routes(self) -> Iterable[p4r.Entity]:
-        """Yields the entries that make hosts reachable; they are not removed singly when the test ends."""
+        """Yields the entries that make hosts reachable; they are not deleted one by one after the test."""
         for port in DATA_PORTS:
             for table, prefix in (
                 ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
@@ -211,7 +211,7 @@ class FabricTest(SwitchTest):
                 )
 
     def next_hop(self, port: int) -> dict[str, int]:
-        """Returns the parameters of `forward` to the host behind `port`."""
+        """Returns the parameters of `forward` for the host behind `port`."""
         return {
             "port": port,
             "src_mac": packets.mac_int(packets.switch_mac(port)),
@@ -225,17 +225,17 @@ class FabricTest(SwitchTest):
     # --- time ----------------------------------------------------------------------------------------------
 
     def wire_ns(self, frame_bytes: int) -> int:
-        """Returns how long a frame occupies a port's wire, nanoseconds, overhead included."""
+        """Returns the time for which a frame occupies a port's wire, in nanoseconds, including overhead."""
         return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8 * 1_000_000_000 // self.options.port_rate_bps
 
     def packet_out(self, port: int, frame: bytes) -> None:
-        """Sends `frame` out of `port` over the stream, and waits until the switch has taken it."""
+        """Sends `frame` out of `port` over the stream, and waits until the switch has received it."""
         before = sum(self._all_received().values())
         self.client.packet_out(frame, {"egress_port": port})
         self.wait_for(lambda: sum(self._all_received().values()) > before)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
-        """Waits until `condition` holds, while the switch's clock stands still if it can."""
+        """Waits until `condition` holds; a virtual clock does not advance meanwhile."""
         deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
         while time.monotonic() < deadline:
             self.switch.advance()
@@ -245,26 +245,26 @@ class FabricTest(SwitchTest):
         self.fail("the switch has not taken what was sent")
 
     def settle(self) -> None:
-        """Lets the switch admit, or drop, all that was sent. In virtual time that takes 100 us."""
+        """Lets the switch admit or drop all frames sent. In virtual time this takes 100 us."""
         self.switch.advance(us=100)
         deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
         while not self.switch.virtual_time and time.monotonic() < deadline:
             if sum(self._all_received(DATA_PORTS).values()) - self._received_before >= self._frames_sent:
-                # The last of them is counted, and may still be on its way through ingress.
+                # The last one has been counted, but may still be in ingress.
                 self.switch.advance(ms=20)
                 return
             time.sleep(_SETTLE_POLL_SECS)
 
     def drain(self) -> None:
-        """Lets every queue run empty."""
+        """Waits until all queues are empty."""
         if not self.switch.virtual_time:
             self.settle()
         self.switch.drain()
 
     def plug(self, *ports: int, counted: bool = True) -> None:
-        """Puts one small frame on the wire of each of `ports`, so that what arrives next, at the same
-        instant, queues and finds exactly the bytes of those before it. Counts are forgotten, and the plugs'
-        own are left out; tests that look at no counts leave that away with `counted`."""
+        """Puts one small frame on the wire of each of `ports`, so that frames that arrive next, at the same
+        time, are queued, and each finds exactly the bytes of those before it. Resets the counts and excludes
+        the plugs from them; tests that check no counts skip this with `counted=False`."""
         for port in ports:
             self.switch.before_plug(port)
         if counted:
@@ -287,8 +287,8 @@ class FabricTest(SwitchTest):
     def burst(
         self, port: int, frames: Sequence[bytes], ingress: int = 1, *, counted: bool = True
     ) -> list[Departure]:
-        """Sends frames to `port` at one instant behind a plug, lets the queue empty, and returns what left
-        without the plug."""
+        """Sends frames to `port` at the same time behind a plug, drains the queue, and returns the frames
+        that left, without the plug."""
         self.plug(port, counted=counted)
         self.send(ingress, *frames)
         self.drain()
@@ -299,7 +299,7 @@ class FabricTest(SwitchTest):
     def set_aqm(
         self, port: int, action: str, params: Mapping[str, int] | None = None, queue: int | None = None
     ) -> None:
-        """Sets the AQM of a port, or of one of its queues, which counts once the port's is `by_queue`."""
+        """Sets the AQM of a port, or of one of its queues, which takes effect if the port's is `by_queue`."""
         if queue is None:
             self.table_add("port_aqm", {"port": port}, action, params)
         else:
@@ -313,7 +313,7 @@ class FabricTest(SwitchTest):
         dequeue: bool = False,
         queue: int | None = None,
     ) -> None:
-        """Sets marking above `threshold` bytes, of ECT(1) above `l4s` bytes (default: the same)."""
+        """Sets marking above `threshold` bytes; for ECT(1) above `l4s` bytes (default: the same)."""
         params = {
             "threshold_bytes": threshold,
             "l4s_threshold_bytes": threshold if l4s is None else l4s,
@@ -337,8 +337,8 @@ class FabricTest(SwitchTest):
         mean_bytes: int = 0,
         queue: int | None = None,
     ) -> None:
-        """Sets RED between `low` and `high` (bytes, or packets), reaching `probability` at `high`: that of a
-        packet of `mean_bytes` where they are given. The average of an idle port halves in
+        """Sets RED between `low` and `high` (bytes, or packets), with `probability` at `high`: if
+        `mean_bytes` is given, it is that of a packet of this size. The average of an idle port halves in
         2^(16 + idle_shift) / idle_halvings ticks."""
         slope = round(probability * _PROBABILITY_ONE / (high - low)) if high > low else 0
         params = {
@@ -366,14 +366,14 @@ class FabricTest(SwitchTest):
         )
 
     def buffer_limit_beside_held(self, port: int, limit_bytes: int) -> None:
-        """Limits the bytes queued for `port`, without those that came while its link was not awake."""
+        """Limits the bytes queued for `port`, except those that arrived while its link was not awake."""
         params = {"buffer_bytes": limit_bytes}
         self.table_add("port_buffer", {"port": port}, "set_buffer_limit_beside_held", params)
 
     # --- counts --------------------------------------------------------------------------------------------
 
     def forget_counts(self) -> None:
-        """Counts from here: `received` and `verdicts` report what comes after."""
+        """Resets the counts: `received` and `verdicts` then report only later packets."""
         self._base = {"received": self._all_received(), "verdicts": self._all_verdicts()}
 
     def received(self, port: int) -> dict[PacketClass, int]:
@@ -382,8 +382,8 @@ class FabricTest(SwitchTest):
         return {PacketClass(c): count for (p, c), count in found.items() if p == port}
 
     def verdicts(self, port: int) -> dict[tuple[PacketClass, Verdict], int]:
-        """Returns the packets by class and verdict under `port`, without zeros: the egress port of packets
-        that were forwarded, marked or dropped from its queue, the ingress port of all others."""
+        """Returns the packets of `port` by class and verdict, without zeros: the egress port counts packets
+        that were forwarded, marked or dropped from its queue, the ingress port all others."""
         found = self._since("verdicts", self._all_verdicts)
         return {(PacketClass(c), Verdict(v)): count for (p, c, v), count in found.items() if p == port}
 
@@ -406,7 +406,7 @@ class FabricTest(SwitchTest):
         )
 
     def packets_counted(self, counter: str, cells: Sequence[int]) -> list[int]:
-        """Returns the packets in cells of a counter, read by one request."""
+        """Returns the packets in cells of a counter, read in one request."""
         found = self._cells(counter, {cell: (cell,) for cell in cells})
         return [found.get((cell,), 0) for cell in cells]
 
@@ -422,7 +422,7 @@ class FabricTest(SwitchTest):
         return {keys[cell.index.index]: cell.data.packet_count for cell in cells if cell.data.packet_count}
 
     def frames_made(self) -> int:
-        """Returns the number of frames that the switch has made itself since it runs."""
+        """Returns the number of frames that the switch has generated itself since its start."""
         return 0
 
     # --- what must always hold -----------------------------------------------------------------------------
@@ -434,7 +434,7 @@ class FabricTest(SwitchTest):
                 self.assertEqual(self.register(register, port), 0, f"{register}[{port}] of an empty port")
 
     def assert_everything_is_accounted_for(self) -> None:
-        """Checks that by class as many verdicts are given as packets are received, or made by the switch."""
+        """Checks that each class has as many verdicts as packets received or generated by the switch."""
         received: dict[int, int] = {}
         if made := self.frames_made():
             received[PacketClass.CONTROL] = made
@@ -447,10 +447,10 @@ class FabricTest(SwitchTest):
 
 
 class MarkingTest(FabricTest):
-    """Bursts to port 2, and which of them leave marked."""
+    """Bursts to port 2, and which packets of them leave marked."""
 
     def marks(self, frames: Sequence[bytes]) -> list[bool]:
-        """Returns which of a burst left with CE. Everything must arrive, in order and otherwise unchanged."""
+        """Returns which of a burst left with CE. All must arrive, in order and otherwise unchanged."""
         left = self.burst(2, frames)
         marked = [departure.ecn == Ecn.CE for departure in left]
         self.assertEqual(len(left), len(frames), "every packet must be received")
@@ -464,11 +464,11 @@ class MarkingTest(FabricTest):
     def threshold_marks(
         self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]
     ) -> None:
-        """Sets `mark_threshold` at port 2 and expects a burst to be marked so."""
+        """Sets `mark_threshold` at port 2 and checks which packets of a burst are marked."""
         self.mark_threshold(2, **settings)
         self.assertEqual(self.marks(frames), marked)
 
     def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]) -> None:
-        """Sets RED at port 2 and expects a burst to be marked so."""
+        """Sets RED at port 2 and checks which packets of a burst are marked."""
         self.red(2, **settings)
         self.assertEqual(self.marks(frames), marked)

@@ -1,9 +1,8 @@
 """CoDel for tests: RFC 8289 in plain Python, for a port with a queue and a wire, in virtual time.
 
-Written from the RFC's section 5 as what it is there: a queue whose `dequeue` drops in a loop,
-with square roots to the nearest nanosecond. It shares nothing with the program's form of it, which judges
-one packet at a time with integers, and so can judge it. Where the RFC says nothing (marks, packets that
-take no signal) it follows docs/models/codel.md.
+It follows section 5 of the RFC: a queue whose `dequeue` drops in a loop, with square roots to the nearest
+nanosecond. It shares no code with the program, which decides packet by packet in integers, and so can check
+it. Where the RFC defines nothing (marks, packets that take no signal), it follows docs/models/codel.md.
 
 Times are nanoseconds = ticks of the switch under test."""
 
@@ -18,12 +17,12 @@ from math import sqrt
 from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES
 
 BYTE_NS = 8
-"""One byte at 1 Gbit/s."""
+"""Transmit time of one byte at 1 Gbit/s."""
 FULL_FRAME_BYTES = 1514
 
 
 class Takes(Enum):
-    """How a packet takes a signal of congestion."""
+    """How a packet takes a congestion signal."""
 
     DROP = "is dropped"
     MARK = "gets CE"
@@ -32,7 +31,7 @@ class Takes(Enum):
 
 
 class Fate(Enum):
-    """What became of a packet."""
+    """The fate of a packet."""
 
     SENT = "sent"
     MARKED = "marked"
@@ -41,7 +40,7 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class Codel:
-    """A port's CoDel settings, nanoseconds and frame bytes."""
+    """A port's CoDel settings, in nanoseconds and frame bytes."""
 
     target: int
     interval: int
@@ -62,7 +61,7 @@ class Codel:
 
 @dataclass(frozen=True)
 class Packet:
-    """An arrival."""
+    """A packet that arrives."""
 
     number: int
     at: int
@@ -71,7 +70,7 @@ class Packet:
 
 
 class Port:
-    """A queue under CoDel before a wire of 1 Gbit/s."""
+    """A queue under CoDel in front of a wire of 1 Gbit/s."""
 
     def __init__(self, settings: Codel, opens_at: int = 0) -> None:
         self.settings = settings
@@ -89,7 +88,7 @@ class Port:
         self._mark_is_unscheduled = False
 
     def run(self, arrivals: Sequence[Packet]) -> None:
-        """Runs all arrivals, in the order of their times, until the queue is empty."""
+        """Processes all arrivals, which are in order of time, until the queue is empty."""
         for packet in arrivals:
             self._serve(packet.at)
             self.queue.append(packet)
@@ -109,8 +108,8 @@ class Port:
                 self.wire_free = now + (packet.size + WIRE_OVERHEAD_BYTES) * BYTE_NS
 
     def _take(self, now: int) -> tuple[Packet | None, bool]:
-        """Takes the next packet. Returns it, and whether the delay has been above the target for an interval
-        (the RFC's dodequeue)."""
+        """Removes the next packet. Returns it, and whether the delay has been above the target for an
+        interval (the RFC's dodequeue)."""
         if not self.queue:
             self.first_above = None
             return None, False
@@ -165,7 +164,7 @@ class Port:
         self.drop_next = since + round(self.settings.interval / sqrt(self.count))
 
     def _signal(self, packet: Packet, now: int) -> bool:
-        """Gives the packet a signal. Returns whether it is still there."""
+        """Gives the packet a signal. Returns whether it was not dropped."""
         self.signals.append(now)
         if packet.takes is Takes.MARK:
             self.fates[packet.number] = Fate.MARKED

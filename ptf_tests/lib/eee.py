@@ -1,7 +1,7 @@
-"""EEE for tests: a port that sleeps, and a model of when its packets must leave.
+"""EEE for tests: a port that sleeps, and a model that predicts when its packets leave.
 
-The model is written from DESIGN's rules in plain arithmetic over a whole arrival list, not as registers, so
-that it can judge the program's state machine. Times are nanoseconds = ticks of the switch under test.
+The model follows the design's rules in plain arithmetic over a whole list of arrivals, without registers, so
+it can check the program's state machine. Times are nanoseconds = ticks of the switch under test.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ SLEEP_NS = 182_000
 WAKE_NS = 16_500
 """Tw of 1000BASE-T (IEEE 802.3az-2010, table 78-4)."""
 BYTE_NS = 8
-"""One byte at 1 Gbit/s."""
+"""Transmit time of one byte at 1 Gbit/s."""
 
 
 @dataclass(frozen=True)
 class Eee:
-    """A port's EEE settings, nanoseconds."""
+    """A port's EEE settings, in nanoseconds."""
 
     sleep: int = SLEEP_NS
     wake: int = WAKE_NS
@@ -49,7 +49,7 @@ class Eee:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the model says of an arrival list."""
+    """The model's predictions for a list of arrivals."""
 
     departures: list[int]
     lpi_ns: int
@@ -59,8 +59,8 @@ class Outcome:
 def predict(settings: Eee, arrivals: Sequence[tuple[int, int]], idle_since: int) -> Outcome:
     """Predicts when each arrival (time, frame bytes) leaves a port that has been idle since `idle_since`.
 
-    Arrivals are in order. A sleep period is opened by the first arrival that finds the port idle for `stall`;
-    every arrival until the gate opens belongs to it.
+    Arrivals are in order. The first arrival that finds the port idle for `stall` opens a sleep period; every
+    arrival until the gate opens belongs to it.
     """
     departures: list[int] = []
     lpi = wakes = 0
@@ -98,27 +98,27 @@ def predict(settings: Eee, arrivals: Sequence[tuple[int, int]], idle_since: int)
 
 @virtual_time_only
 class EeeTest(FabricTest):
-    """Port 2 has EEE. `late_ns` is how late a packet may leave, for each packet before it in its queue and
-    itself: zero where the traffic manager keeps the gate, a recirculation where the packets go round."""
+    """Port 2 has EEE. `late_ns` is the tolerated delay of a packet, for itself and for each packet before it
+    in its queue: zero if the traffic manager has the gate, one recirculation if packets recirculate."""
 
     options = SwitchOptions(gate=True)
     late_ns = 0
     needs_gate = False
-    """The case compares with a model that knows no recirculation."""
+    """The case compares with a model without recirculation."""
 
     def eee(self, settings: Eee, port: int = 2) -> None:
-        """Switches EEE on."""
+        """Enables EEE at a port."""
         self.settings = settings
         self.table_add("port_eee", {"port": port}, "eee", settings.params())
 
     def at(self, time_ns: int) -> None:
-        """Lets time pass until `time_ns`."""
+        """Advances the clock to `time_ns`."""
         self.assertGreaterEqual(time_ns, self.switch.now_ns, "the test asks for a time that has gone by")
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def prime(self, port: int = 2) -> int:
-        """Sends one frame through the sleeping port. Returns when its wire goes idle again, which is still to
-        come: from there the port's idle time counts."""
+        """Sends one frame through the sleeping port. Returns the future time at which its wire becomes idle,
+        from which the port's idle time counts."""
         self.send(1, packets.udp(port))
         self.switch.advance(ns=self.settings.hold + self.settings.wake + self.late_ns)
         (departure,) = self.departures(port)
@@ -133,14 +133,14 @@ class EeeTest(FabricTest):
         return asleep
 
     def asleep_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
-        """Checks that frames which come at `arrivals`, counted from a time at which the port has slept for
-        long, leave in order and back to back from `gate` on."""
+        """Checks that frames that arrive at `arrivals`, relative to a time at which the port has been asleep,
+        leave in order and back to back from `gate` on."""
         self.eee(settings)
         self.asleep_since_long()
         self._comes_and_leaves(self.switch.now_ns, arrivals, gate)
 
     def idle_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
-        """Checks the same, counted from the time at which the wire went idle."""
+        """Checks the same, relative to the time at which the wire became idle."""
         self.eee(settings)
         self._comes_and_leaves(self.prime(), arrivals, gate)
 
@@ -157,8 +157,8 @@ class EeeTest(FabricTest):
         self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
 
     def assert_leaves(self, found: Sequence[Departure], wanted: Sequence[int], base: int = 0) -> None:
-        """Checks that the departures are at `wanted`, exactly, or as late as the target may be; times in
-        messages count from `base`."""
+        """Checks that departures are exactly at `wanted`, or within the target's delay; times in messages are
+        relative to `base`."""
         self.assertEqual(len(found), len(wanted), "packets that left")
         if not self.late_ns:
             self.assertEqual([d.at_ns - base for d in found], [at - base for at in wanted])
@@ -171,7 +171,7 @@ class EeeTest(FabricTest):
             )
 
     def assert_account(self, register: str, port: int, wanted: int, slack: int) -> None:
-        """Checks that a time in a register is `wanted`, give or take `slack` on targets that recirculate."""
+        """Checks that a time in a register is `wanted`, within `slack` on targets that recirculate."""
         found = self.register(register, port)
         if self.late_ns:
             self.assertAlmostEqual(found, wanted, delta=slack, msg=register)

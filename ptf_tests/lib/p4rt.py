@@ -1,8 +1,8 @@
-"""A P4Runtime client for tests: names in, names out, nothing clever.
+"""A minimal P4Runtime client for tests, with objects and fields by name.
 
-It is not a controller: it computes no routes, keeps no intended state and repairs nothing, so that what a
-test writes is exactly what the switch is asked for. Messages come from `finsy.proto` (the only P4Runtime
-stubs on PyPI that load beside a current protobuf); nothing else of finsy is used.
+It is not a controller: it computes no routes, keeps no intended state and repairs nothing, so that a test's
+writes are exactly the switch's requests. Messages come from `finsy.proto` (the only P4Runtime stubs on PyPI
+that can be imported beside a current protobuf); nothing else of finsy is used.
 
 P4Runtime specification 1.4/1.5: sections are cited as "P4RT n.n".
 """
@@ -47,8 +47,8 @@ class _Method(Protocol[_Request, _Reply]):
 
 
 class P4RuntimeError(Exception):
-    """The switch refused a request. `codes` holds one gRPC code per update (0 = accepted), if it gave
-    them."""
+    """The switch refused a request. `codes` has one gRPC code for each update (0 = accepted), if the switch
+    returned them."""
 
     def __init__(self, message: str, code: int, codes: Sequence[int] = ()) -> None:
         super().__init__(message)
@@ -58,7 +58,7 @@ class P4RuntimeError(Exception):
 
 @dataclass(frozen=True)
 class PacketIn:
-    """A packet the switch sent to its controller, with its metadata by name."""
+    """A packet from the switch to its controller, with its metadata by name."""
 
     payload: bytes
     metadata: Mapping[str, int]
@@ -72,7 +72,7 @@ def canonical(value: int) -> bytes:
 
 
 class P4InfoIndex:
-    """Finds objects of a P4Info by alias or full name; an unknown name says which names there are."""
+    """Finds objects of a P4Info by alias or full name; the error for an unknown name lists the names."""
 
     def __init__(self, p4info: p4i.P4Info) -> None:
         self.p4info = p4info
@@ -80,7 +80,7 @@ class P4InfoIndex:
     @classmethod
     @cache
     def from_text(cls, text: str) -> P4InfoIndex:
-        """Reads a text-format P4Info. Each test asks for the same one, and nothing changes it."""
+        """Parses a P4Info in text format. Cached: all tests use the same one, and none changes it."""
         return cls(text_format.Parse(text, p4i.P4Info()))
 
     def table(self, name: str) -> p4i.Table:
@@ -124,8 +124,8 @@ class P4RuntimeClient:
     """
 
     def __init__(self, address: str, p4info_text: str, device_id: int = 1) -> None:
-        # Higher than any before it in this process: a target that has not yet noticed that the last client
-        # is gone still makes this one primary.
+        # Higher than all before it in this process: if a target has not yet noticed the end of the last
+        # client, it still makes this one primary.
         election_id = next(_ELECTION_IDS)
         self.index = P4InfoIndex.from_text(p4info_text)
         self.device_id = device_id
@@ -156,7 +156,7 @@ class P4RuntimeClient:
         self._reader.join(timeout=_RPC_TIMEOUT_SECS)
 
     def become_primary(self) -> None:
-        """Opens with arbitration (P4RT 5) and insists on being primary."""
+        """Opens the stream with arbitration (P4RT 5), and raises unless it becomes primary."""
         request = p4r.StreamMessageRequest()
         request.arbitration.device_id = self.device_id
         request.arbitration.election_id.CopyFrom(self.election_id)
@@ -171,7 +171,7 @@ class P4RuntimeClient:
             raise P4RuntimeError(f"not primary: {reply.status.message}", reply.status.code)
 
     def set_pipeline(self, device_config: bytes) -> None:
-        """Loads and starts a program: VERIFY_AND_COMMIT (P4RT 7), which also empties tables and registers."""
+        """Loads and starts a program: VERIFY_AND_COMMIT (P4RT 7), which also clears tables and registers."""
         request = p4r.SetForwardingPipelineConfigRequest(
             device_id=self.device_id,
             election_id=self.election_id,
@@ -184,7 +184,7 @@ class P4RuntimeClient:
     # --- writing -------------------------------------------------------------------------------------------
 
     def write(self, *updates: p4r.Update) -> None:
-        """Sends updates in one batch, in order. Raises P4RuntimeError when any is refused."""
+        """Sends updates in one batch, in order. Raises P4RuntimeError if any is refused."""
         request = p4r.WriteRequest(device_id=self.device_id, election_id=self.election_id)
         request.updates.extend(updates)
         self._call(self._stub.Write, request)
@@ -202,8 +202,8 @@ class P4RuntimeClient:
         priority: int = 0,
     ) -> p4r.Entity:
         """Returns a table entry by names. `match` maps a key to a value (exact), to (value, prefix length)
-        for LPM or to (value, mask) for ternary keys. Without `action` it only names the entry (to delete
-        it)."""
+        for LPM or to (value, mask) for ternary keys. Without `action` the entity only identifies the entry
+        (to delete it)."""
         info = self.index.table(table)
         entry = p4r.TableEntry(table_id=info.preamble.id, priority=priority)
         fields = {field.name: field for field in info.match_fields}
@@ -228,7 +228,7 @@ class P4RuntimeClient:
         return p4r.Entity(table_entry=entry)
 
     def action(self, name: str, params: Mapping[str, int]) -> p4r.Action:
-        """Returns an action with every parameter given by name."""
+        """Returns an action; every parameter must be given by name."""
         info = self.index.action(name)
         wanted = {param.name: param.id for param in info.params}
         if set(wanted) != set(params):
@@ -250,7 +250,7 @@ class P4RuntimeClient:
         match: Mapping[str, Match],
         actions: Sequence[tuple[str, Mapping[str, int], int]],
     ) -> p4r.Entity:
-        """Returns an entry that carries its whole group, as (action, params, weight) (P4RT 9.2.3)."""
+        """Returns an entry with its own group of actions, each (action, params, weight) (P4RT 9.2.3)."""
         entity = self.table_entry(table, match)
         chosen = entity.table_entry.action.action_profile_action_set
         for name, params, weight in actions:
@@ -277,7 +277,7 @@ class P4RuntimeClient:
         return entity
 
     def group_entry(self, table: str, match: Mapping[str, Match], group_id: int) -> p4r.Entity:
-        """Returns a table entry that points to a group."""
+        """Returns a table entry that refers to a group."""
         entity = self.table_entry(table, match)
         entity.table_entry.action.action_profile_group_id = group_id
         return entity
@@ -293,7 +293,7 @@ class P4RuntimeClient:
     # --- reading -------------------------------------------------------------------------------------------
 
     def read(self, *entities: p4r.Entity) -> Iterator[p4r.Entity]:
-        """Yields every entity that matches the (possibly wildcard) entities asked for."""
+        """Yields every entity that matches the requested entities, which may be wildcards."""
         request = p4r.ReadRequest(device_id=self.device_id)
         request.entities.extend(entities)
         try:
@@ -329,7 +329,7 @@ class P4RuntimeClient:
     # --- packets -------------------------------------------------------------------------------------------
 
     def packet_out(self, payload: bytes, metadata: Mapping[str, int]) -> None:
-        """Hands the switch a packet; every field of the packet_out header is given by name."""
+        """Sends a packet-out; fields of the packet_out header that are not given are 0."""
         request = p4r.StreamMessageRequest()
         request.packet.payload = payload
         for field in self.index.packet_metadata("packet_out").metadata:
@@ -337,7 +337,7 @@ class P4RuntimeClient:
         self._requests.put(request)
 
     def packet_in(self, timeout: float) -> PacketIn | None:
-        """Returns the oldest packet the switch sent up, or None when none comes within `timeout` seconds."""
+        """Returns the oldest packet-in, or None if none arrives within `timeout` seconds."""
         try:
             message = self._packets.get(timeout=timeout)
         except queue.Empty:
@@ -357,7 +357,7 @@ class P4RuntimeClient:
                 elif kind == "packet":
                     self._packets.put(message.packet)
         except grpc.RpcError as error:
-            # Also when the test itself closes the stream; then no caller waits for it.
+            # Also reached when the test itself closes the stream; then no caller waits for it.
             self._stream_end = f"; the stream ended: {error.code().name}: {error.details()}"
 
     def _call(self, method: _Method[_Request, _Reply], request: _Request) -> _Reply:

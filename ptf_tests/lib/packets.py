@@ -1,8 +1,8 @@
-"""Frames of every packet class, and what a frame must look like once it has been forwarded.
+"""Frames of every packet class, and the frame that must leave after forwarding.
 
-Host K hangs off port K of the switch under test; addresses below are the tests' own, not the controller's
-plan. Builders return bytes (scapy builds, the tests compare bytes). `forwarded` edits bytes by offset rather
-than through scapy, so that everything the switch has no business touching is compared unchanged.
+Host K is behind port K of the switch under test; addresses below are the tests' own, not those of the
+controller's plan. Builders return bytes (scapy builds, the tests compare bytes). `forwarded` edits bytes by
+offset and not with scapy, so that all fields that the switch must not change are compared unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Ecn(IntEnum):
 
 
 class PacketClass(IntEnum):
-    """Packet classes as the program numbers them."""
+    """Packet classes with the program's numbers."""
 
     DATA = 0
     ACK = 1
@@ -49,7 +49,7 @@ class PacketClass(IntEnum):
 
 
 class Verdict(IntEnum):
-    """What became of a packet, as the program numbers it."""
+    """The outcomes of a packet with the program's numbers."""
 
     FORWARDED = 0
     MARKED = 1
@@ -70,7 +70,7 @@ _VERDICTS = _SIZES["VERDICT_CELLS"] // _SIZES["RECEIVED_CELLS"]
 
 
 def received_cell(port: int, packet_class: int) -> int:
-    """Returns the cell of the counter `received` for what a port has received of a class."""
+    """Returns the cell of the counter `received` for a port and a class."""
     return port * _CLASSES + packet_class
 
 
@@ -95,12 +95,12 @@ def host_mac(port: int) -> str:
 
 
 def switch_mac(port: int) -> str:
-    """Returns the MAC address the switch uses on `port`."""
+    """Returns the switch's MAC address at `port`."""
     return f"02:01:00:00:00:{port:02x}"
 
 
 def mac_int(mac: str) -> int:
-    """Returns a MAC address as the integer that P4Runtime carries."""
+    """Returns a MAC address as the integer for P4Runtime."""
     return int(mac.replace(":", ""), 16)
 
 
@@ -110,11 +110,11 @@ def arriving(frame: bytes, port: int) -> bytes:
 
 
 TcpOptions = Sequence[tuple[str, object]]
-"""TCP options as scapy has them: names and values."""
+"""TCP options in scapy's form: names and values."""
 
 
 class Below(TypedDict, total=False):
-    """What `network` is told besides the IP version; `fl` is an IPv6 flow label."""
+    """Arguments of `network` apart from the IP version; `fl` is an IPv6 flow label."""
 
     frm: int
     ecn: int
@@ -127,13 +127,13 @@ class Below(TypedDict, total=False):
 
 
 class Network(Below, total=False):
-    """What `network` is told."""
+    """Arguments of `network`."""
 
     ipv6: bool
 
 
 class Segment(Network, total=False):
-    """What `tcp` is told besides the length of the payload."""
+    """Arguments of `tcp` apart from the length of the payload."""
 
     flags: str
     sport: int
@@ -176,7 +176,7 @@ def network(
 
 
 def padded(frame: bytes, size: int | None) -> bytes:
-    """Returns `frame` with Ethernet padding (zeros behind the IP packet) up to `size` bytes."""
+    """Returns `frame` with Ethernet padding (zeros after the IP packet) up to `size` bytes."""
     if size is None:
         return frame
     if len(frame) > size:
@@ -197,7 +197,7 @@ def tcp(
     **below: Unpack[Network],
 ) -> bytes:
     """Returns a TCP segment with `payload` bytes of data; `below` goes to `network`."""
-    # scapy takes a millisecond a frame, and bursts are of equal ones. Its IP options cannot be hashed.
+    # Cached: scapy takes a millisecond per frame, and a burst's are equal. IP options cannot be hashed.
     build = _tcp.__wrapped__ if below.get("ip_options") else _tcp
     return padded(build(to, flags, payload, sport, dport, seq, tuple(tcp_options), **below), pad_to)
 
@@ -237,8 +237,8 @@ def mac_control(to: int) -> bytes:
 
 
 def pfc(times: Mapping[int, int], *, enabled: int | None = None, dst: str = "01:80:c2:00:00:01") -> bytes:
-    """Returns a frame of priority flow control (IEEE 802.3 annex 31D) without FCS: `times` in quanta, by
-    priority; `enabled` is the class-enable vector where it is not that of `times`."""
+    """Returns a priority flow control frame (IEEE 802.3 annex 31D) without FCS: `times` in quanta by
+    priority; `enabled` replaces the class-enable vector of `times`."""
     vector = sum(1 << priority for priority in times) if enabled is None else enabled
     values = [times.get(priority, 0) for priority in range(8)]
     head = Ether(dst=dst, src=host_mac(1), type=NUMBERS["constants"]["ETHERTYPE_MAC_CONTROL"])
@@ -254,7 +254,7 @@ def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
 def tcp_fragment(
     to: int, *, first: bool, ipv6: bool = False, payload: int = 64, **below: Unpack[Below]
 ) -> bytes:
-    """Returns a fragment of a TCP segment: the first one (which holds the TCP header) or a later one."""
+    """Returns a fragment of a TCP segment: the first one (which has the TCP header) or a later one."""
     if ipv6:
         header = IPv6ExtHdrFragment(nh=6, offset=0 if first else 185, m=1 if first else 0, id=77)
         frame = network(to, ipv6=True, **below) / header
@@ -287,16 +287,16 @@ BUILDERS: dict[PacketClass, Callable[..., bytes]] = {
     PacketClass.FIN_RST: lambda to, **fields: tcp(to, flags="FA", **fields),
     PacketClass.OTHER: udp,
 }
-"""The plainest frame of each class."""
+"""The simplest frame of each class."""
 
 
 def of_class(packet_class: PacketClass, to: int, **fields: Unpack[Network]) -> bytes:
-    """Returns the plainest frame of a class, to the host behind port `to`."""
+    """Returns the simplest frame of a class, to the host behind port `to`."""
     return BUILDERS[packet_class](to, **fields)
 
 
 def l3_offset(frame: bytes) -> int:
-    """Returns where the IP header starts: behind the Ethernet header and any VLAN tags."""
+    """Returns the offset of the IP header, after the Ethernet header and any VLAN tags."""
     offset = 12
     while frame[offset : offset + 2] in (b"\x81\x00", b"\x88\xa8"):
         offset += VLAN_BYTES
@@ -327,8 +327,8 @@ def forwarded(
     src_mac: str | None = None,
     dst_mac: str | None = None,
 ) -> bytes:
-    """Returns what must leave port `to` when `frame` came in: new MACs, TTL or hop limit one less, `ecn` if
-    it was marked, and an IPv4 header checksum computed afresh. Nothing else differs."""
+    """Returns the frame that must leave port `to` for an arriving `frame`: new MACs, TTL or hop limit
+    decremented, `ecn` if it was marked, and a recomputed IPv4 header checksum. All else is unchanged."""
     out = bytearray(frame)
     out[0:6] = bytes.fromhex((dst_mac or host_mac(to)).replace(":", ""))
     out[6:12] = bytes.fromhex((src_mac or switch_mac(to)).replace(":", ""))

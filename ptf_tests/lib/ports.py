@@ -1,20 +1,20 @@
-"""Ports of the switch under test, and the program's numbers. Imported also where ptf is not (run/)."""
+"""Ports of the switch under test, and the program's numbers. Also imported without ptf (run/)."""
 
 import json
 
 from ptf_tests.lib.compiled import COMPILED
 
 NUMBERS: dict[str, dict[str, int]] = json.loads((COMPILED / "constants.json").read_text(encoding="utf-8"))
-"""What compiling the program wrote down for other languages."""
+"""The program's numbers in constants.json, which its compilation writes."""
 
 DATA_PORTS = tuple(range(1, 9))
-"""Ports that PTF is wired to."""
+"""The ports to which PTF is connected."""
 
 PRIORITIES = NUMBERS["constants"]["QUEUE_CELLS"] // NUMBERS["constants"]["PORT_CELLS"]
-"""Queues of a port. Every target is started with all of them."""
+"""Number of queues of a port. Every target is started with all of them."""
 
 COPY_PORT = NUMBERS["constants"]["COPY_PORT"]
-"""The switch's own port, for frames that it makes itself: no data port."""
+"""The switch's own port, for frames that it generates itself; not a data port."""
 
 CPU_PORT = NUMBERS["constants"]["CPU_PORT"]
 """The controller's port."""

@@ -11,7 +11,7 @@ _TARGETS = {"engine": engine.run, "engine-veth": engine_veth.run, "bmv2": bmv2.r
 
 
 def main() -> int:
-    """Runs the cases that the command line names; the exit status."""
+    """Runs the cases on the command line; returns the exit status."""
     parser = argparse.ArgumentParser(description="Runs the PTF cases.")
     parser.add_argument("--target", choices=sorted(_TARGETS), default="engine")
     options.add_to(parser)

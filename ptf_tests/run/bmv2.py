@@ -1,7 +1,7 @@
-"""Runs the cases on BMv2: `python ptf_tests/run/bmv2.py [CASE ...]`. Skipped, saying so, where BMv2 is not
+"""Runs the cases on BMv2: `python ptf_tests/run/bmv2.py [CASE ...]`. Skips with a message if BMv2 is not
 installed.
 
-No root and no network interfaces: packets go over nanomsg (`--packet-in`), which is ptf's platform `nn`.
+Needs no root and no network interfaces: packets go over nanomsg (`--packet-in`), ptf's platform `nn`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ptf_tests.run.options import parse
 
 
 def run(request: suite.Request) -> int:
-    """Starts simple_switch_grpc, run the cases, stop it."""
+    """Starts simple_switch_grpc, runs the cases, and stops it."""
     cli = switch_process.found("simple_switch_CLI")
     needed = {"simple_switch_grpc": shutil.which("simple_switch_grpc"), "simple_switch_CLI": cli}
     missing = [tool for tool, path in needed.items() if path is None]
@@ -50,12 +50,12 @@ def run(request: suite.Request) -> int:
 
 
 class _Refused(Exception):
-    """The CLI did not do what it was told. The text says what it printed."""
+    """The CLI has failed. The text is its output."""
 
 
 def _deepen_queues(cli: str, thrift_port: int) -> None:
-    """Deepens the target's queues. The program keeps its own limits; a target's queue that overflows (BMv2:
-    64 packets) would do so silently. Raises _Refused."""
+    """Deepens the target's queues. The program has its own limits; a target's queue that overflows (BMv2: 64
+    packets) loses packets silently. Raises _Refused."""
     command = (cli, "--thrift-port", str(thrift_port))
     done = subprocess.run(command, input="set_queue_depth 100000\n", capture_output=True, text=True)
     if done.returncode:

@@ -1,6 +1,6 @@
-"""Runs the cases on the engine, in this process's virtual time: `python ptf_tests/run/engine.py [CASE ...]`.
+"""Runs the cases on the engine, in virtual time in ptf: `python ptf_tests/run/engine.py [CASE ...]`.
 
-No root, no network interfaces, no switch process: the ports are those of an `eeon_engine.Switch` inside ptf.
+Needs no root, network interfaces or switch process: the ports are those of an `eeon_engine.Switch` in ptf.
 """
 
 from __future__ import annotations

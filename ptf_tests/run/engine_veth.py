@@ -25,7 +25,7 @@ SHORT = (
     *("mark_threshold.MarkThresholdMarksOneByteAbove", "mark_threshold.MarkAtDequeueIsCounted"),
     *("buffer.BufferHoldsExactlyItsLimit", "eee_coarse.CoarseHoldByTimerReleasesEverythingInOrder"),
 )
-"""A few cases of what a wire, a clock and a process could get wrong; all cases take minutes."""
+"""A few cases for faults of wire, clock and process; all cases take minutes."""
 
 _PLATFORM = (
     *("--platform", "veth", "--platform-dir", str(suite.PTF_TESTS / "lib" / "platforms")),
@@ -34,7 +34,7 @@ _PLATFORM = (
 
 
 def run(request: suite.Request) -> int:
-    """Makes the pairs, start eeon-switch, run the cases, take everything down."""
+    """Creates the pairs, starts eeon-switch, runs the cases, and removes everything."""
     found = {name: switch_process.found(name) for name in ("eeon-switch", "simple_switch_CLI")}
     missing = [name for name, path in found.items() if path is None]
     if missing:
@@ -50,7 +50,7 @@ def run(request: suite.Request) -> int:
         "thrift_port": thrift_port,
         "cli": found["simple_switch_CLI"],
     }
-    # The default would end this process before the pairs are gone.
+    # The default would end this process before the pairs are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         with tempfile.TemporaryDirectory(prefix="ptf-veth-") as folder, veth.pairs(DATA_PORTS) as pairs:
@@ -58,7 +58,7 @@ def run(request: suite.Request) -> int:
             for port, (switch_end, _) in pairs.items():
                 command += ["-i", f"{port}@{switch_end}"]
             command += ["--thrift-port", str(thrift_port), "--timestamp-unit", "ns"]
-            # The program keeps its own limits; a queue of the switch that overflowed would do so silently.
+            # The program has its own limits; a queue of the switch that overflows loses packets silently.
             command += ["--port-buffer", "256MB", "--seed", "1"]
             command += ["--port-gate", "gate_open_at", "--queue-gate", "class_gate_open_at"]
             command += ["--queue-timer", "pause_timer"]

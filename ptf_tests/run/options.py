@@ -1,4 +1,4 @@
-"""The command line that all targets share."""
+"""The command line of all targets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptf_tests.run import suite
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that every target has."""
+    """Adds the options of every target."""
     parser.add_argument(
         "cases", nargs="*", metavar="CASE", help="file or file.Class; ^CASE leaves out; default: all cases"
     )
@@ -28,7 +28,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def request_from(arguments: argparse.Namespace) -> suite.Request:
-    """Returns what these arguments ask for."""
+    """Returns the request of parsed arguments."""
     output = arguments.output.resolve() if arguments.output else None
     return suite.Request(
         arguments.cases, arguments.program.resolve(), arguments.p4info.resolve(), output, arguments.workers
@@ -36,7 +36,7 @@ def request_from(arguments: argparse.Namespace) -> suite.Request:
 
 
 def parse(argv: Sequence[str]) -> suite.Request:
-    """Returns the request in a target's command line."""
+    """Returns the request of a target's command line."""
     parser = argparse.ArgumentParser(description="Runs the PTF cases on one target.")
     add_to(parser)
     return request_from(parser.parse_args(argv))

@@ -1,6 +1,6 @@
-"""Runs the test cases with `ptf` against one target and closes with one line of counts. Not a target itself.
+"""Runs the test cases with `ptf` on one target and ends with one line of counts. Not a target itself.
 
-ptf is run as a program of its own, so that a test that wedges its threads cannot wedge the caller.
+ptf runs as a separate program, so that a test that blocks its threads cannot block the caller.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _BAD = re.compile(r"^(FAIL|ERROR): (\S+)")
 
 @dataclass(frozen=True)
 class Request:
-    """What to run."""
+    """The cases to run, and how."""
 
     cases: Sequence[str] = ()
-    """Names of groups (files) or cases (`file.Class`), `^` before those to leave out; empty: all."""
+    """Names of groups (files) or cases (`file.Class`), with `^` before those to leave out; empty: all."""
     program: Path = PROGRAM
     p4info: Path = P4INFO
     output: Path | None = None
-    """Folder for ptf's logs, one per case; default out/ptf/<target>."""
+    """Folder for ptf's logs, with one for each case; default out/ptf/<target>."""
     workers: int = 1
-    """How many processes of ptf run side by side; more than one only where each has a target of its own."""
+    """Number of concurrent ptf processes; more than one only if each has its own target."""
 
 
 def run(target: str, request: Request, platform: Sequence[str], params: Mapping[str, object]) -> int:
-    """Runs the cases; return the exit status: 0 when all passed or were skipped, and there were any."""
+    """Runs the cases; returns the exit status: 0 if there were any and all passed or were skipped."""
     ptf = shutil.which("ptf", path=str(Path(sys.executable).parent)) or shutil.which("ptf")
     if ptf is None:
         print("ptf is not installed in this environment; `make setup` installs it", file=sys.stderr)
@@ -59,7 +59,7 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         *(sys.executable, ptf, "--allow-user"),
         *("--test-dir", str(PTF_TESTS / "tests"), "--pypath", str(PTF_TESTS.parent)),
         *("--debug", "info"),
-        # Deep queues: PTF throws the oldest frame away when more wait than this.
+        # Deep queues: PTF discards the oldest frame if more are waiting.
         *("--qlen", "100000"),
         *("--random-seed", "1"),
         *("--test-params", ";".join(f"{key}={value!r}" for key, value in given.items())),
@@ -73,7 +73,7 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         )
         return 1
     shares = _shares(request)
-    # ptf empties its folder of logs when it starts: one of its own for each process, until all have ended.
+    # ptf clears its folder of logs when it starts: each process has its own until all have ended.
     folders = [output / f"worker{number}" for number in range(len(shares))]
     running: list[subprocess.Popen[str]] = []
     with ThreadPoolExecutor(len(shares)) as pool:
@@ -88,7 +88,7 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
                 )
             )
         except BaseException:
-            # Interrupted: ptf, which may ignore what interrupted this process, must not run on.
+            # On an interrupt, ptf, which may ignore the signal, must not continue.
             for process in running:
                 process.kill()
             raise
@@ -113,21 +113,21 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
 
 @dataclass
 class _Outcome:
-    """What one process of ptf came to."""
+    """The results of one ptf process."""
 
     ran: int = 0
     skipped: int = 0
     bad: dict[str, str] = field(default_factory=dict)
-    """FAIL or ERROR by name: a case may fail in several subtests, and once more in the checks that end it."""
+    """FAIL or ERROR by name: a case may fail in several subtests, and again in the checks at its end."""
     status: int = 0
 
 
 def _shares(request: Request) -> list[list[str]]:
-    """Splits the cases among the workers. Groups are spread by the size of their files, the largest first."""
+    """Divides the cases among the workers. Groups are assigned by file size, the largest first."""
     wanted = [case for case in request.cases if not case.startswith("^")]
     left_out = [case for case in request.cases if case.startswith("^")]
     if request.workers == 1:
-        # ptf's name for all cases is "standard"; it must be said where only exceptions are.
+        # ptf's name for all cases is "standard", which is needed if only exceptions are given.
         return [[*(wanted or ["standard"]), *left_out]]
     files = {path.stem: path.stat().st_size for path in sorted((PTF_TESTS / "tests").glob("*.py"))}
     if not wanted:
@@ -142,7 +142,7 @@ def _shares(request: Request) -> list[list[str]]:
 
 
 def _run_ptf(command: Sequence[str], output: Path, running: list[subprocess.Popen[str]]) -> _Outcome:
-    """Runs ptf, shows what it prints, and counts. Adds the process to `running`."""
+    """Runs ptf, shows its output, and counts. Adds the process to `running`."""
     outcome = _Outcome()
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=output, errors="replace"

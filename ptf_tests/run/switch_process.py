@@ -1,4 +1,4 @@
-"""A switch that runs as a process of its own while ptf runs: free ports for it, its start, its end."""
+"""A switch that runs as a separate process beside ptf: its ports, start and end."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _STOP_TIMEOUT_SECS = 10.0
 
 
 class DidNotStart(Exception):
-    """The switch ended or does not listen. The text is what it has printed."""
+    """The switch ended or does not listen. The text is its output."""
 
 
 @contextmanager
 def running(command: Sequence[str], grpc_port: int, output: Path) -> Iterator[None]:
-    """Runs the switch, from when it listens on `grpc_port`; it prints into `output`. Raises DidNotStart."""
+    """Runs the switch, from when it listens on `grpc_port`; `output` gets its output. Raises DidNotStart."""
     with output.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
     try:
@@ -38,13 +38,13 @@ def running(command: Sequence[str], grpc_port: int, output: Path) -> Iterator[No
 
 
 def found(name: str) -> str | None:
-    """Returns a command of this environment, or of PATH: the environment's runs in the Python that has what
-    it needs, whether or not the environment is active."""
+    """Returns the path of a command of this environment, or on PATH: a command in the environment runs in the
+    Python that has its dependencies, even if the environment is not active."""
     return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns TCP ports that are free now."""
+    """Returns TCP ports that are free at present."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [one.getsockname()[1] for one in sockets]
     for one in sockets:

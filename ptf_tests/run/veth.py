@@ -1,7 +1,7 @@
-"""veth pairs between the switch under test and ptf, removed again whatever happens. Linux and root only.
+"""veth pairs between the switch under test and ptf, removed in any case. Linux and root only.
 
-The even end of each pair is the switch's and the odd one ptf's. Names carry this process's id, so that runs
-at the same time do not meet. IPv6 is off, so that the kernel sends nothing of its own; offloads are off.
+The even end of each pair is the switch's, the odd one ptf's. Names contain this process's id, for concurrent
+runs. IPv6 is off, so that the kernel sends no packets of its own; offloads are off.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 def why_impossible() -> str | None:
-    """Returns why pairs cannot be made here, or None where they can."""
+    """Returns why pairs cannot be created here, or None if they can."""
     if not sys.platform.startswith("linux"):
         return "veth pairs are Linux's"
     missing = [tool for tool in ("ip", "ethtool") if shutil.which(tool) is None]
@@ -32,7 +32,7 @@ def why_impossible() -> str | None:
     if os.geteuid() != 0:
         return "veth pairs need root"
     try:
-        # Root of a container may lack the right.
+        # Root in a container may lack the permission.
         with pairs((0,)):
             return None
     except (Refused, OSError) as error:
@@ -41,7 +41,7 @@ def why_impossible() -> str | None:
 
 @contextmanager
 def pairs(ports: Sequence[int]) -> Iterator[dict[int, tuple[str, str]]]:
-    """Makes a pair for each port: the switch's end and ptf's. Raises Refused and OSError."""
+    """Creates a pair for each port: the switch's end and ptf's. Raises Refused or OSError."""
     ends = {port: (f"ep{os.getpid()}n{2 * port}", f"ep{os.getpid()}n{2 * port + 1}") for port in ports}
     made = []
     try:

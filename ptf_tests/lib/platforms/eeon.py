@@ -1,9 +1,9 @@
-"""PTF platform `eeon`: the data-plane ports are those of a switch of the engine in this very process.
+"""PTF platform `eeon`: the data-plane ports are those of an engine switch in this process.
 
     ptf --platform eeon --platform-dir ptf_tests/lib/platforms --test-params "target='engine';..."
 
-ptf imports this file by name and calls `platform_config_update`. The port class goes through
-`dataplane.portclass`, the hook of ptf's data plane for other kinds of ports.
+ptf imports this file by name and calls `platform_config_update`. The port class is set as
+`dataplane.portclass`, ptf's hook for other kinds of ports.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptf_tests.lib.targets.engine import EnginePort, EngineTarget
 
 
 def platform_config_update(config: dict[str, object]) -> None:
-    """Tells ptf which ports there are and of what class."""
+    """Sets the ports and their class in ptf's configuration."""
     target = base.current()
     if not isinstance(target, EngineTarget):
         raise RuntimeError(f"platform eeon serves target engine, not {target.name}")

@@ -1,8 +1,8 @@
-"""PTF platform `veth`: ports are network interfaces, as in ptf's platform `eth`, and lose nothing in a burst.
+"""PTF platform `veth`: ports are network interfaces, as in ptf's platform `eth`, but without losses in a
+burst.
 
-ptf's socket keeps the system's default receive buffer, which holds fewer than a hundred full frames. A burst
-that the switch hands on faster than ptf's thread reads it would lose some, and the case would blame the
-switch.
+ptf's socket has the system's default receive buffer, which holds fewer than a hundred full frames. If the
+switch forwards a burst faster than ptf's thread reads it, frames are lost, and the case blames it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class BufferedPort(DataPlanePortLinux):
 
 
 class _Config(TypedDict):
-    """ptf's configuration, as far as a platform has to do with it."""
+    """The part of ptf's configuration that a platform uses."""
 
     interfaces: list[tuple[int, int, str]]
     dataplane: dict[str, type[BufferedPort]]
@@ -34,6 +34,6 @@ class _Config(TypedDict):
 
 
 def platform_config_update(config: _Config) -> None:
-    """Tells ptf which ports there are and of what class."""
+    """Sets the ports and their class in ptf's configuration."""
     config["dataplane"] = {"portclass": BufferedPort}
     config["port_map"] = {(device, port): interface for device, port, interface in config["interfaces"]}

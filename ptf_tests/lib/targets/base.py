@@ -1,8 +1,7 @@
-"""What a test may ask of the switch it runs against, whatever that switch is.
+"""The interface of the switch under test, independent of the kind of switch.
 
-A target says where its P4Runtime server is, how its clock moves and how fine it is. It knows nothing of
-tables, packets or expectations. One target serves a whole PTF run; `start` gives each test a switch with no
-history.
+A target has the address of its P4Runtime server, and its clock with its resolution. It does not know tables,
+packets or expectations. One target serves a whole PTF run; `start` gives each test a switch without history.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from ptf.testutils import test_param_get
 from ptf_tests.lib.p4rt import P4RuntimeClient
 
 DRAIN_MS = 50
-"""Long enough for the fullest queue and the longest hold of any case to run empty at 1 Gbit/s."""
+"""Milliseconds in which the fullest queue and the longest hold of any case end at 1 Gbit/s."""
 
 
 @dataclass(frozen=True)
 class SwitchOptions:
-    """How the switch under test is built, where the target can choose: see the target."""
+    """Options of the switch under test; not every target supports all of them."""
 
     gate: bool = True
     """Whether the traffic manager honours `gate_open_at` and `class_gate_open_at`; otherwise held packets
@@ -29,9 +28,9 @@ class SwitchOptions:
     timers: bool = True
     """Whether the program runs at the times in `pause_timer`; otherwise a pause waits for a packet."""
     port_rate_bps: int = 1_000_000_000
-    """Rate of every data port, bits per second. At 1 Gbit/s a byte takes 8 ns: whole ticks."""
+    """Rate of every data port, bits per second. At 1 Gbit/s a byte takes 8 ns, a whole number of ticks."""
     clock_start_ns: int = 1_000_000
-    """What the switch's clock shows when the test begins, nanoseconds."""
+    """The switch's clock at the start of the test, nanoseconds."""
     seed: int = 1
     """Seed of the switch's random numbers."""
 
@@ -41,38 +40,38 @@ class Target(ABC):
 
     name: str
     virtual_time: bool
-    """Whether the clock is the test's to advance, so that departures can be checked to the tick."""
+    """Whether the test advances the clock, so that departures can be checked to the tick."""
     tick_ns: int
-    """One tick of the timestamps that the program sees, nanoseconds."""
+    """One tick of the program's timestamps, nanoseconds."""
     device_id: int = 1
     plugged_packet_ns = 0
-    """From packet to packet of a plugged port, nanoseconds; 0 where it keeps its rate."""
+    """Interval between the packets of a plugged port, nanoseconds; 0 if plugging does not change its rate."""
     keeps_order_between_ports = True
-    """Whether frames that are sent into different ports reach the program in the order of sending."""
+    """Whether frames sent into different ports reach the program in the order in which they were sent."""
 
     @abstractmethod
     def start(self, options: SwitchOptions) -> str:
-        """Makes ready a switch without history. Returns the address of its P4Runtime server."""
+        """Prepares a switch without history. Returns the address of its P4Runtime server."""
 
     @abstractmethod
     def stop(self) -> None:
-        """Gives up the switch of the current test; idempotent."""
+        """Releases the switch of the current test; idempotent."""
 
     @abstractmethod
     def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
-        """Lets time pass. Everything that leaves meanwhile is at PTF's ports when this returns."""
+        """Advances the clock. When this returns, all frames that left meanwhile are at PTF's ports."""
 
     @property
     @abstractmethod
     def now_ns(self) -> int:
-        """The time now, nanoseconds, on the clock that stamps departures."""
+        """The current time, nanoseconds, on the clock that timestamps departures."""
 
     def drain(self) -> None:
-        """Lets time pass until every queue is empty and nothing is on its way to PTF."""
+        """Advances the clock until all queues are empty and all frames have reached PTF."""
         self.advance(ms=DRAIN_MS)
 
     def before_plug(self, port: int) -> None:  # noqa: B027 - most targets have nothing to do
-        """Makes the link of `port` slow, where it has no rate: a test is about to fill its queue."""
+        """Slows the link of `port` down if it has no rate, before a test fills its queue."""
 
     def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
         """Returns one cell of a register."""
@@ -83,7 +82,7 @@ _installed: Target | None = None
 
 
 def current() -> Target:
-    """Returns the switch of this PTF run. It is made on first use, by the module that the test parameter
+    """Returns the switch of this PTF run. The first call creates it, with the module that the test parameter
     `target` names."""
     global _installed
     if _installed is None:

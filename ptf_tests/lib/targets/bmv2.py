@@ -1,7 +1,7 @@
-"""BMv2's simple_switch_grpc, reached over nanomsg (no root) and in real time: see real_time.py.
+"""BMv2's simple_switch_grpc, connected over nanomsg (no root) and in real time: see real_time.py.
 
-It has no registers over P4Runtime; they are read through the Thrift CLI. Its process is started by
-ptf_tests/run/bmv2.py.
+It cannot read registers over P4Runtime, so they are read with the Thrift CLI. ptf_tests/run/bmv2.py starts
+its process.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class Bmv2Target(RealTimeTarget):
     tick_ns = 1_000
 
     def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
-        """Reads through Thrift: BMv2 answers register reads over P4Runtime with UNIMPLEMENTED."""
+        """Reads over Thrift: BMv2 answers register reads over P4Runtime with UNIMPLEMENTED."""
         return self.register_over_thrift(name, index)
 
 
 def make() -> Bmv2Target:
-    """Returns the target that the test parameters describe."""
+    """Returns the target with the values of the test parameters."""
     return Bmv2Target(
         test_param_get("grpc_address"), int(test_param_get("thrift_port")), test_param_get("cli")
     )

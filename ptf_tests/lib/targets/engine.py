@@ -1,12 +1,11 @@
-"""The engine inside the test's own process: its ports are PTF's ports, and its clock is the test's to
-advance.
+"""The engine in the test's own process: its ports are PTF's ports, and the test advances its clock.
 
-Nothing happens unless the test lets time pass; what is sent arrives at the present instant and is processed
-at once. Each test has a new switch with a P4Runtime server of its own on a loopback port.
+Nothing happens until the test advances the clock; a frame that is sent arrives at the present time and is
+processed immediately. Each test has a new switch with its own P4Runtime server on a loopback port.
 
-To PTF this is a platform (lib/platforms/eeon.py): `EnginePort` and `EngineSource` are what its data plane
-sends to and selects on. PTF reads the source in a thread of its own; `advance` returns when that thread has
-taken everything.
+For PTF this is a platform (lib/platforms/eeon.py): PTF's data plane sends to `EnginePort` and selects on
+`EngineSource`. PTF reads the source in a thread of its own; `advance` returns when that thread has read all
+frames.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _PTF_TIMEOUT_SECS = 30.0
 
 
 class DepartureTime(float):
-    """Seconds, as PTF wants a time stamp, and the exact nanosecond."""
+    """A timestamp in seconds, as PTF expects, with the exact nanosecond."""
 
     ns: int
 
@@ -44,12 +43,13 @@ class DepartureTime(float):
 
 
 class EngineSource(DataPlanePacketSourceIface):
-    """What has left the switch and PTF has not taken yet: one source for all ports, in order of departure."""
+    """The frames that have left the switch and that PTF has not read: one source for all ports, in order of
+    departure."""
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[int, int, bytes, DepartureTime]] = deque()
         self._taken = threading.Condition()
-        # A semaphore that select() understands: readable as often as frames wait.
+        # A semaphore for select(): as many reads succeed as frames are waiting.
         self._fd = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_NONBLOCK)
 
     def fileno(self) -> int:
@@ -66,7 +66,7 @@ class EngineSource(DataPlanePacketSourceIface):
         return frame
 
     def put(self, frames: Sequence[tuple[int, int, bytes]]) -> None:
-        """Hands over frames, as (time in ns, port, bytes), and waits until PTF's thread has taken them."""
+        """Queues frames, as (time in ns, port, bytes), and waits until PTF's thread has read them."""
         if not frames:
             return
         with self._taken:
@@ -115,14 +115,14 @@ class EngineTarget(Target):
         return self._server.address
 
     def stop(self) -> None:
-        """Stops the server. It takes its time to look up from waiting for packets, so not in the test's; but
-        the process must not end before it has."""
+        """Stops the server. That takes as long as its wait for packets, so it is not part of the test's time;
+        but the process must not end before it."""
         if self._server is not None:
             threading.Thread(target=self._server.stop, args=(0,)).start()
         self._server = self._switch = None
 
     def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
-        """Lets the switch run, up to and including the new time."""
+        """Runs the switch up to and including the new time."""
         switch = self._running()
         left = switch.advance_to(switch.now_ps + (ns + us * 1_000 + ms * 1_000_000) * 1_000)
         self.source.put(
@@ -135,11 +135,11 @@ class EngineTarget(Target):
 
     @property
     def now_ns(self) -> int:
-        """The switch's clock, as the program sees it (before it wraps)."""
+        """The switch's clock in the program (before it wraps)."""
         return self._clock_start_ns + self._running().now_ps // 1_000
 
     def inject(self, port: int, frame: bytes) -> None:
-        """Sends a frame that arrives on a port, now."""
+        """Sends a frame that arrives at a port now."""
         self._running().inject(port, frame)
         self.advance()
 
@@ -150,7 +150,7 @@ class EngineTarget(Target):
 
 
 class EnginePort(DataPlanePortIface):
-    """One port of the switch, as PTF's data plane sees it."""
+    """One port of the switch, for PTF's data plane."""
 
     def __init__(self, interface: str, device: int, port: int, config: dict[str, object]) -> None:
         self._port = port
@@ -159,11 +159,11 @@ class EnginePort(DataPlanePortIface):
         self._target = target
 
     def get_packet_source(self) -> EngineSource:
-        """Returns the source that all ports share."""
+        """Returns the common source of all ports."""
         return self._target.source
 
     def send(self, packet: bytes) -> int:
-        """Sends a frame into the switch. Returns its length, as a socket would."""
+        """Sends a frame into the switch. Returns its length, like a socket."""
         self._target.inject(self._port, packet)
         return len(packet)
 

@@ -1,12 +1,11 @@
-"""What switches in real time have in common: they are processes of their own, with a P4Runtime server and a
-Thrift server that simple_switch_CLI speaks. Not a target itself: bmv2.py and engine_veth.py are.
+"""The common part of targets in real time: separate processes, with a P4Runtime server and a Thrift server
+for simple_switch_CLI. Not a target itself: bmv2.py and engine_veth.py are.
 
   * The clock is the machine's: cases that compare exact times are skipped (SwitchTest).
-  * A port whose queue a test fills is slowed down first, to packets a second, through the Thrift CLI.
-  * One process serves the whole run: each test pushes the pipeline anew, which empties tables and registers.
+  * A port whose queue a test fills is first slowed down, to a packet rate, with the Thrift CLI.
+  * One process serves the whole run: each test sets the pipeline again, which clears tables and registers.
 
-The process is started by its file in ptf_tests/run/. This module must not be used while another program
-drives the switch.
+Its file in ptf_tests/run/ starts the process. While the module is used, no other program may use the switch.
 """
 
 from __future__ import annotations
@@ -19,10 +18,11 @@ from ptf_tests.lib.targets.base import SwitchOptions, Target
 
 _PROMPT = b"RuntimeCmd: "
 _SLOW_PPS = 5
-"""Rate of a plugged port: all packets of a burst must be sent within one interval of it, 200 ms."""
+"""Rate of a plugged port in packets per second: a burst must be sent within one interval, 200 ms."""
 _FAST_PPS = 100_000
 _QUIET_SECS = 0.1
-"""From an empty queue to the packet at PTF: the switch's output buffer, the wire, PTF's thread."""
+"""Time from an empty queue to the packet's arrival at PTF: the switch's output buffer, the wire, PTF's
+thread."""
 _DRAIN_TIMEOUT_SECS = 60.0
 
 
@@ -39,11 +39,11 @@ class RealTimeTarget(Target):
         self._plugged: set[int] = set()
 
     def start(self, options: SwitchOptions) -> str:
-        """Returns the address of the one switch. Gate, rate, clock and seed are not its to choose."""
+        """Returns the address of the one switch. It ignores gate, rate, clock and seed."""
         return self._address
 
     def stop(self) -> None:
-        """Gives plugged ports their speed back, and ends the CLI."""
+        """Restores the rate of plugged ports, and ends the CLI."""
         for port in self._plugged:
             self._command(f"set_queue_rate {_FAST_PPS} {port}")
         self._plugged.clear()
@@ -53,11 +53,11 @@ class RealTimeTarget(Target):
             self._cli = None
 
     def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
-        """Sleeps at least that long."""
+        """Sleeps for at least that time."""
         time.sleep(ns / 1e9 + us / 1e6 + ms / 1e3)
 
     def drain(self) -> None:
-        """Waits until the program's own account says that all queues are empty."""
+        """Waits until all queues are empty by the program's own account."""
         deadline = time.monotonic() + _DRAIN_TIMEOUT_SECS
         time.sleep(_QUIET_SECS)
         while any(self.register_over_thrift("occupancy_packets", port) for port in DATA_PORTS):
@@ -68,16 +68,16 @@ class RealTimeTarget(Target):
 
     @property
     def now_ns(self) -> int:
-        """The machine's clock, by which PTF stamps what it receives."""
+        """The machine's clock, which PTF uses to timestamp received frames."""
         return time.time_ns()
 
     def before_plug(self, port: int) -> None:
-        """Slows the port down, so that a burst queues."""
+        """Slows the port down, so that a burst is queued."""
         self._plugged.add(port)
         self._command(f"set_queue_rate {_SLOW_PPS} {port}")
 
     def register_over_thrift(self, name: str, index: int) -> int:
-        """Returns one cell of a register, by simple_switch_CLI."""
+        """Returns one cell of a register, read by simple_switch_CLI."""
         answer = self._command(f"register_read {name} {index}")
         if "=" not in answer:
             raise AssertionError(f"simple_switch_CLI: register {name}[{index}]: {answer.strip()}")
