@@ -1,4 +1,4 @@
-"""Differential tester: the same control calls and frames go to BMv2 and to the engine; outcomes are compared.
+"""Differential tester: sends the same control calls and frames to BMv2 and the engine; compares outcomes.
 
-README.md says what is generated, what is compared and what is left out.
+README.md lists what is generated, compared and left out.
 """

@@ -22,7 +22,7 @@ WORKERS_AT_MOST = 64
 
 
 def main() -> int:
-    """Returns the exit status: 1 when something differs, 2 when BMv2 is not there."""
+    """Returns the exit status: 1 if there are differences, 2 if BMv2 is not installed."""
     parser = argparse.ArgumentParser(prog="differential", description=__doc__)
     parser.add_argument("--cases", type=int, default=100_000, help="packets, all programs together")
     parser.add_argument("--seed", type=int, default=1)
@@ -59,7 +59,7 @@ def main() -> int:
             if subject.p4info is not None:
                 _say(f"{subject.name}: skipped: {reason}")
         subjects = tuple(subject for subject in subjects if subject.p4info is None)
-    # Refusals are answers here.
+    # Refusals are expected results here.
     logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
     began = time.monotonic()
     limits = Limits(arguments.workers, arguments.minutes)

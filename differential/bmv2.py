@@ -1,4 +1,4 @@
-"""BMv2's simple_switch as one of the two sides: a process, its frames over nanomsg, its calls over Thrift."""
+"""BMv2's simple_switch as one of the two sides: a process with frames over nanomsg and calls over Thrift."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .thrift import Call, Client
 
 START_TIMEOUT_SECONDS = 30.0
 OUTPUT_TIMEOUT_SECONDS = 4.0
-"""How long BMv2 may be busy with a frame that the engine has sent, before it is asked whether it still is."""
+"""Maximum time for a frame that the engine has sent, before the state of BMv2's threads is checked."""
 REST_TIMEOUT_SECONDS = 60.0
-"""How long it may be busy at all: the machine may do other things."""
+"""Maximum time for BMv2 to come to rest; the machine may be busy."""
 BETWEEN_LOOKS_SECONDS = 0.0005
 QUEUE_DEPTH_PACKETS = 100_000
 
@@ -31,18 +31,18 @@ _OF_THREADS = ("State:", "voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches
 
 
 class Ended(RuntimeError):
-    """simple_switch has stopped by itself."""
+    """simple_switch has ended by itself."""
 
 
 def why_not(target: str = "simple_switch") -> str | None:
-    """Returns why BMv2 cannot be used here; None when it can."""
+    """Returns why BMv2 cannot be used here; None if it can."""
     if shutil.which(target) is None:
         return f"{target} is not on PATH: install BMv2 (https://github.com/p4lang/behavioral-model)"
     return None
 
 
 def version() -> str:
-    """Returns what it says of itself."""
+    """Returns the output of `simple_switch --version`."""
     run = subprocess.run(["simple_switch", "--version"], capture_output=True, text=True, timeout=30)
     return run.stdout.strip()
 
@@ -53,7 +53,7 @@ class Bmv2:
     name = "BMv2"
 
     def __init__(self, program: Path, info: p4i.P4Info | None = None) -> None:
-        """Starts simple_switch, or with a P4Info simple_switch_grpc, whose pipeline and requests go over
+        """Starts simple_switch, or with a P4Info simple_switch_grpc, with pipeline and requests over
         P4Runtime."""
         self._folder = tempfile.TemporaryDirectory(prefix="differential-")
         folder = Path(self._folder.name)
@@ -86,7 +86,7 @@ class Bmv2:
                 raise self._ended(str(error)) from error
 
     def _answers(self, port: int) -> bool:
-        # Its Thrift server listens before it knows the service simple_switch.
+        # Its Thrift server listens before it has the service simple_switch.
         with contextlib.suppress(OSError, TException):
             self._client = Client(port)
             depths = Call("simple_switch", "set_all_egress_queue_depths", (QUEUE_DEPTH_PACKETS,))
@@ -106,7 +106,7 @@ class Bmv2:
         self._folder.cleanup()
 
     def control(self, call: Call) -> object:
-        """Returns what it answers to a call."""
+        """Returns the answer to a call."""
         try:
             if call.service == SERVICE:
                 assert self._p4runtime is not None, "a subject with a P4Info"
@@ -116,31 +116,31 @@ class Bmv2:
             raise self._ended(f"{call}: {error}") from error
 
     def packet(self, port: int, frame: bytes, expected: int) -> list[tuple[int, bytes]]:
-        """Returns what leaves after a frame has arrived, as (port, frame); waits for as many as are
-        expected."""
+        """Returns the frames that leave after one has arrived, as (port, frame); waits for the expected
+        number."""
         self.send(port, frame)
         frames = self.receive(expected, OUTPUT_TIMEOUT_SECONDS)
         return frames if len(frames) >= expected else frames + self.surplus()
 
     def send(self, port: int, frame: bytes) -> None:
-        """Sends a frame that arrives; what leaves is for `receive`."""
+        """Sends a frame that arrives at a port; `receive` returns the frames that leave."""
         try:
             self._pair.send(port, frame)
         except OSError as error:
             raise self._ended(str(error)) from error
 
     def receive(self, expected: int, seconds: float) -> list[tuple[int, bytes]]:
-        """Returns what has left, as (port, frame): waits for as many as are expected, and so long at most."""
+        """Returns the frames that have left, as (port, frame); waits up to `seconds` for those expected."""
         try:
             return self._pair.receive(expected, seconds)
         except OSError as error:
             raise self._ended(str(error)) from error
 
     def surplus(self) -> list[tuple[int, bytes]]:
-        """Returns what leaves until all frames are done with, beyond what was received.
+        """Returns the further frames that leave until BMv2 is idle.
 
-        That is when every thread sleeps and none has run between two looks: who hands a frame on wakes the
-        next thread before it sleeps itself. No time of silence says as much on a loaded machine.
+        It is idle if every thread sleeps and none has run between two checks: a thread that passes a frame on
+        wakes the next one before it sleeps. On a loaded machine, no time without output proves as much.
         """
         deadline = time.monotonic() + REST_TIMEOUT_SECONDS
         before: list[tuple[str, ...]] = []
@@ -153,10 +153,10 @@ class Bmv2:
         raise self._ended(f"does not come to rest in {REST_TIMEOUT_SECONDS:.0f} s")
 
     def _threads(self) -> list[tuple[str, ...]]:
-        """Returns of each thread its state and how often it has slept and was interrupted."""
+        """Returns the state of each thread, and its numbers of sleeps and interruptions."""
         found = []
         for thread in sorted(Path(f"/proc/{self._process.pid}/task").glob("*/status")):
-            # A thread may end in between, and does so with the process.
+            # A thread may end in between, and does so when the process ends.
             with contextlib.suppress(OSError):
                 lines = thread.read_text().splitlines()
                 found.append(tuple(line.partition("\t")[2] for line in lines if line.startswith(_OF_THREADS)))
@@ -172,7 +172,7 @@ class Bmv2:
 
 
 def _free_port() -> int:
-    # Below the range from which systems take the ports of clients, which would race with it.
+    # Below the range of ephemeral ports, which would conflict with it.
     for _ in range(100):
         port = 15_000 + int.from_bytes(os.urandom(2), "big") % 15_000
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):

@@ -1,8 +1,7 @@
 """Random sequences of control calls for a program: entries that its packets hit, groups, arrays, value sets.
 
-Keys are made from fields of frames that are about to be sent. What both switches answered tells which handles
-there are, so a sequence is made call by call. Calls whose answers differ on purpose
-(docs/p4/behaviour.md) are not made.
+Keys are made from fields of frames that will be sent. The handles come from the answers of both switches, so
+a sequence is made call by call. Calls whose answers differ intentionally (docs/p4/behaviour.md) are not made.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ PORT_WIDTH = 9
 
 @dataclass
 class Handles:
-    """What the switches hold, as far as later calls refer to it."""
+    """The objects in the switches that later calls refer to."""
 
     entries: dict[str, list[int]] = field(default_factory=dict)
     members: dict[str, list[int]] = field(default_factory=dict)
     groups: dict[str, dict[int, list[int]]] = field(default_factory=dict)
     stuck: dict[str, set[int]] = field(default_factory=dict)
-    """Members of refused entries: BMv2 takes them for used ever after."""
+    """Members of refused entries: BMv2 treats them as used for ever."""
 
 
 def data_bytes(value: int, width: int) -> bytes:
-    """Returns a value in the bytes of its width, as BMv2 wants keys and action data."""
+    """Returns a value in the bytes of its width, as BMv2 expects keys and action data."""
     return value.to_bytes((width + 7) // 8, "big")
 
 
@@ -98,7 +97,7 @@ class Calls:
             self._change_value_set(rng, name, width, seen, make)
 
     def registers(self, rng: Random, make: Callable[[Call], Answer]) -> None:
-        """Writes of cells between packets."""
+        """Writes register cells between packets."""
         for name, size, width in self._program.registers:
             values = self._registers.get(name, ())
             if width <= 64 and name not in self._unwritten:
@@ -106,7 +105,7 @@ class Calls:
                     self._write_register(rng, name, size, width, values, make)
 
     def _rates(self, rng: Random) -> list[dict[str, object]]:
-        # So slow that nothing is refilled, or so fast that everything is: the colours do not depend on time.
+        # Either so slow that nothing is refilled, or so fast that all is: the colours do not depend on time.
         if rng.random() < 0.2:
             return [{"rate": 1e6, "burst": 1_000_000}, {"rate": 2e6, "burst": 2_000_000}]
         burst = rng.randrange(1, 2000)
@@ -262,7 +261,7 @@ class Calls:
                 member = groups[group].pop(rng.randrange(len(groups[group])))
                 make(Call("standard", "bm_mt_act_prof_remove_member_from_group", (0, profile, member, group)))
         elif members:
-            # Mostly refused: it is in use.
+            # Usually refused, because it is in use.
             member = rng.choice(members)
             if member not in self._handles.stuck.get(profile, ()):
                 answer = make(Call("standard", "bm_mt_act_prof_delete_member", (0, profile, member)))
@@ -308,13 +307,13 @@ class Calls:
             make(Call("simple_pre_lag", "bm_mc_mgrp_create", (0, group)))
             for _ in range(rng.randint(1, 3)):
                 ports = rng.sample(self._ports, rng.randint(1, min(4, len(self._ports))))
-                # A bitmap of ports, the last digit for port 0.
+                # A bitmap of ports; the last digit is port 0.
                 bitmap = "".join("1" if port in ports else "0" for port in range(max(ports), -1, -1))
                 node = make(
                     Call("simple_pre_lag", "bm_mc_node_create", (0, rng.randrange(1 << 16), bitmap, ""))
                 )
                 make(Call("simple_pre_lag", "bm_mc_node_associate", (0, group, node)))
         for session in (1, 2, 3, 4, 5):
-            # Port 0 at least: BMv2 takes a session of neither port nor group.
+            # At least port 0: BMv2 accepts a session with neither port nor group.
             target = {"session": rng.choice(self._ports), "mgid": rng.choice((None, 1, 2, 3))}
             make(Call("simple_switch", "mirroring_session_add", (session, target)))

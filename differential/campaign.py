@@ -1,8 +1,8 @@
 """A campaign: cases for each program in proportion to its share, all from one seed.
 
-Its unit is a configuration: a new pair of switches and the calls and frames that the seed, the program's
-name and the configuration's number give. Configurations know nothing of each other, so several run at once,
-in processes of their own, and a campaign with a record goes on where it was interrupted.
+Its unit is a configuration: a new pair of switches, and calls and frames that depend only on the seed, the
+program's name and the configuration's number. Configurations are independent, so several run concurrently in
+separate processes, and a campaign with a record can continue after an interruption.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ BATCHES_PER_CONFIGURATION = 8
 PACKETS_PER_CONFIGURATION = PACKETS_PER_BATCH * BATCHES_PER_CONFIGURATION
 INTERRUPTIONS_AT_MOST = 5
 DIFFERENCES_AT_MOST = 4
-"""Of one program, which then is given up: the others are of the same kind most of the time."""
+"""Maximum for one program; then it is given up, because further ones usually have the same cause."""
 MACHINES = (Ended, OSError, TTransportException, grpc.RpcError, grpc.FutureTimeoutError)
-"""What a machine that is too busy does to connections and processes: a configuration is begun again."""
+"""Errors of connections and processes on a machine that is too busy: the configuration is run again."""
 
 
 @dataclass
 class Outcome:
-    """What a campaign did with one program."""
+    """The results of a campaign for one program."""
 
     subject: Subject
     wanted: int
-    """Cases asked for."""
+    """Number of requested cases."""
     counts: Counts = field(default_factory=Counts)
     interrupted: int = 0
-    """Differences that the same steps did not show again."""
+    """Number of differences that were not reproduced by the same steps."""
     files: list[Path] = field(default_factory=list)
     done: set[int] = field(default_factory=set)
-    """Numbers of the configurations that are over."""
+    """Numbers of the configurations that have ended."""
     running: set[int] = field(default_factory=set)
 
     def add(self, done: Done) -> None:
-        """Adds a configuration that is over."""
+        """Adds a configuration that has ended."""
         self.running.discard(done.configuration)
         self.done.add(done.configuration)
         self.counts.add(done.counts)
@@ -64,8 +64,8 @@ class Outcome:
         self.files += done.files
 
     def next(self, packets: int) -> int | None:
-        """Returns the number of the next configuration; None while those that run may be enough, or for
-        good."""
+        """Returns the number of the next configuration; None while the running ones may suffice, and at the
+        end."""
         expected = self.counts.cases + len(self.running) * packets
         if expected >= self.wanted or len(self.files) >= DIFFERENCES_AT_MOST:
             return None
@@ -77,12 +77,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Limits:
-    """How a campaign runs, which changes nothing of what it compares."""
+    """How a campaign runs; no influence on what it compares."""
 
     workers: int = 1
-    """Configurations that run at once, each in a process of its own beside its BMv2; 1: in this process."""
+    """Number of concurrent configurations, each in a process with its own BMv2; 1: in this process."""
     minutes: float | None = None
-    """After which no configuration begins."""
+    """Minutes after which no configuration starts."""
 
 
 IN_THIS_PROCESS = Limits()
@@ -97,9 +97,9 @@ def run(
     limits: Limits = IN_THIS_PROCESS,
     record: Record | None = None,
 ) -> list[Outcome]:
-    """Runs about as many cases as asked for, never fewer unless a program is given up or time is over.
+    """Runs about the requested number of cases, fewer only if a program is given up or time is over.
 
-    What the record holds already is not run again; what is run is added to it.
+    Configurations in the record are not run again; new ones are added to it.
     """
     shares = sum(subject.share for subject in subjects)
     outcomes = [Outcome(subject, -(-cases * subject.share // shares)) for subject in subjects]
@@ -131,12 +131,12 @@ def run(
 
 
 def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Outcome, int, int] | None:
-    """Returns the program of which the smallest part is done, its next configuration and the packets of
-    that."""
+    """Returns the program with the smallest completed share, its next configuration and the number of packets
+    for it."""
     found: tuple[Outcome, int, int] | None = None
     least = 0.0
     for outcome in outcomes:
-        # A recorded configuration is the same whatever number of cases was asked for.
+        # A recorded configuration does not depend on the number of requested cases.
         packets = PACKETS_PER_CONFIGURATION
         if record is None:
             packets = min(packets, outcome.wanted)
@@ -148,9 +148,9 @@ def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Out
 
 
 class _Here(Executor):
-    """Runs a job at once, in this process."""
+    """Runs a job immediately, in this process."""
 
-    # Of jobs of one kind.
+    # All jobs are of one kind.
     def submit(self, fn: Callable[..., Done], /, *args: object, **kwargs: object) -> Future[Done]:  # type: ignore[override]
         future: Future[Done] = Future()
         future.set_result(fn(*args, **kwargs))
@@ -162,18 +162,18 @@ def _executor(workers: int) -> Iterator[Executor]:
     if workers == 1:
         yield _Here()
         return
-    # Not by fork: the engine's servers have threads.
+    # No fork, because the engine's servers have threads.
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_quiet) as executor:
         yield executor
 
 
 def _quiet() -> None:
-    # Refusals are answers here.
+    # Refusals are expected results here.
     logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
 
 
 def _configuration(name: str, number: int, packets: int, seed: int, folder: Path) -> Done:
-    """Runs one configuration from its start to its outcome. A difference is minimised and written."""
+    """Runs one configuration from its start to its outcome. Minimises a difference and writes it."""
     done = Done(name, number, Counts())
     for attempt in range(INTERRUPTIONS_AT_MOST + 1):
         is_last = attempt == INTERRUPTIONS_AT_MOST
@@ -195,7 +195,7 @@ def _configuration(name: str, number: int, packets: int, seed: int, folder: Path
 
 
 class _NotAgain(Exception):
-    """A difference that the same steps do not show again: the machine's doing."""
+    """A difference that the same steps do not reproduce: it is caused by the machine."""
 
     def __init__(self, difference: Difference, steps: int) -> None:
         super().__init__(difference, steps)

@@ -1,4 +1,4 @@
-"""Two switches side by side: each step is done on both, and what can be seen of it is compared."""
+"""Two switches in comparison: each step is executed on both, and all that can be observed is compared."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .subjects import Subject
 from .thrift import Call
 
 ENDED = "BMv2 ended"
-"""A difference of the kind that BMv2 has stopped."""
+"""The kind of difference where BMv2 has ended."""
 ANSWER = "answer"
-"""One of the kind that a call has another answer."""
+"""The kind of difference where the answers to a call differ."""
 NO_MEMBERS: tuple[object, object] = ([], ("refused", "INVALID_ARGUMENT"))
-"""Members of an action profile with one-shots: the engine has none, BMv2 refuses to read them."""
+"""Members of an action profile with one-shots: the engine has none, and BMv2 refuses to read them."""
 COUNTER_SAMPLE = 24
-"""Cells that the engine has at zero, of arrays that are too long to be read cell by cell."""
+"""Number of compared cells that are zero in the engine, of arrays that are too long to read entirely."""
 WHOLE_COUNTER_CELLS = 64
 
 Outputs = dict[int, list[bytes]]
 Step = Call | tuple[int, bytes]
-"""A control call, or a frame with the port on which it arrives."""
+"""A control call, or a frame with the port at which it arrives."""
 
 
 class Difference(Exception):
-    """The two switches do not do the same."""
+    """The two switches behave differently."""
 
     def __init__(self, kind: str, step: object, bmv2: object, engine: object) -> None:
         super().__init__(f"{kind}: {step}: BMv2 {bmv2!r}, engine {engine!r}")
@@ -41,7 +41,7 @@ class Difference(Exception):
 
 @dataclass
 class Counts:
-    """What was compared."""
+    """Numbers of compared objects."""
 
     cases: int = 0
     frames: int = 0
@@ -49,11 +49,11 @@ class Counts:
     registers: int = 0
     counters: int = 0
     excluded: int = 0
-    """Frames on which the program faults, so that BMv2 would stop."""
+    """Frames on which the program faults, where BMv2 would end."""
     differences: int = 0
 
     def add(self, other: Counts) -> None:
-        """Adds up."""
+        """Adds other counts to these."""
         for name in vars(self):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -64,17 +64,17 @@ class Bench:
 
     subject: Subject
     engine_json: bytes | None = None
-    """For the engine alone, to see that the comparison can fail; both run the subject's program otherwise."""
+    """A different program for the engine, to test that differences are found; None for the subject's."""
     program: Program = field(init=False)
     history: list[Step] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     entries: dict[str, list[int]] = field(default_factory=dict)
     """Handles of tables with counters."""
     has_sent: bool = False
-    """Whether BMv2 may still be busy with a frame."""
+    """Whether BMv2 may still be processing a frame."""
 
     info: p4i.P4Info | None = field(init=False, default=None)
-    """Of a subject that is driven over P4Runtime."""
+    """Of a subject that is controlled over P4Runtime."""
     reads: list[Call] = field(default_factory=list)
     """Requests whose answers are compared after each batch."""
 
@@ -87,13 +87,13 @@ class Bench:
         self.bmv2 = Bmv2(self.subject.path, self.info)
 
     def close(self) -> None:
-        """Ends both."""
+        """Ends both switches."""
         self.engine.close()
         self.bmv2.close()
 
     def control(self, call: Call) -> object:
-        """Returns what both answer. Raises `Difference`."""
-        # A frame that leaves no frame may still be on its way.
+        """Returns the common answer of both. Raises `Difference` if they differ."""
+        # BMv2 may still be processing a frame that has no output.
         self._rest()
         self.history.append(call)
         self.counts.calls += 1
@@ -138,7 +138,7 @@ class Bench:
         return outputs
 
     def settle(self, rng: Random) -> None:
-        """Checks that nothing more leaves, and that registers and counters agree. Raises `Difference`."""
+        """Checks that no more frames leave, and that registers and counters agree. Raises `Difference`."""
         self._rest()
         try:
             self._compare_arrays(rng)
@@ -146,7 +146,7 @@ class Bench:
             raise Difference(ENDED, "reading arrays", str(ended), None) from ended
 
     def _rest(self) -> None:
-        """Waits until BMv2 is done with all frames. Raises `Difference`."""
+        """Waits until BMv2 has processed all frames. Raises `Difference`."""
         if not self.has_sent:
             return
         try:
@@ -198,7 +198,7 @@ class Bench:
 
 
 def _shown(answer: object) -> object:
-    """Returns an answer for people: entities as text."""
+    """Returns an answer in readable form: entities as text."""
     if isinstance(answer, list):
         return [_shown(one) for one in answer]
     return entity_text(answer) if isinstance(answer, bytes) else answer

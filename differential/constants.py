@@ -1,4 +1,4 @@
-"""The E-EON program's numbers, from what compiling it wrote down for other languages."""
+"""The E-EON program's numbers, from the file that its compilation writes for other languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine as the other side: a `Switch` in virtual time, called through its own Thrift server."""
+"""The engine as the other side: a `Switch` in virtual time, called over its own Thrift server."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .p4runtime import SERVICE, P4RuntimeClient
 from .thrift import Call, Client
 
 TICK_PS = 1_000_000
-"""A microsecond, as BMv2's."""
+"""A microsecond, as in BMv2."""
 BETWEEN_PACKETS_PS = 100 * TICK_PS
 START_PS = 1_000_000 * TICK_PS
-"""So that no timestamp is 0, as none is in BMv2 when the first packet comes."""
+"""No timestamp is 0, as in BMv2 when the first packet arrives."""
 SLICE_PS = 1000 * TICK_PS
 SLICES = 20_000
 
 
 class Faulted(Exception):
-    """The program has failed on the packet, where BMv2 would stop."""
+    """The program has faulted on the packet, where BMv2 would end; or the packet does not end."""
 
 
 class Engine:
@@ -29,13 +29,13 @@ class Engine:
     name = "engine"
 
     def __init__(self, program: bytes, info: p4i.P4Info | None = None) -> None:
-        """Starts the switch. With a P4Info its pipeline is set over P4Runtime, and requests go there."""
+        """Starts the switch. With a P4Info, its pipeline is set over P4Runtime, and requests go there."""
         self._switch = Switch(Program(program), tick_ps=TICK_PS, cpu_port=None)
         self._switch.advance_to(START_PS)
         self._server = serve(self._switch, "127.0.0.1:0")
         self._server.__enter__()
         self._client = Client(int(self._server.address.rpartition(":")[2]))
-        # The server closes a connection whose first call does not come soon, and BMv2 starts first.
+        # The server closes a connection without an early first call, and BMv2 starts before that.
         self._client.make(Call("standard", "bm_mgmt_get_info", ()))
         self._faults = 0
         self._p4runtime: P4RuntimeClient | None = None
@@ -44,7 +44,7 @@ class Engine:
             self._p4runtime = P4RuntimeClient(self._p4runtime_server.address, info, program)
 
     def close(self) -> None:
-        """Ends its servers."""
+        """Ends the switch's servers."""
         if self._p4runtime is not None:
             self._p4runtime.close()
             self._p4runtime_server.stop(0)
@@ -52,14 +52,14 @@ class Engine:
         self._server.__exit__(None, None, None)
 
     def control(self, call: Call) -> object:
-        """Returns what it answers to a call."""
+        """Returns the answer to a call."""
         if call.service == SERVICE:
             assert self._p4runtime is not None, "a subject with a P4Info"
             return self._p4runtime.make(call)
         return self._client.make(call)
 
     def packet(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
-        """Returns what leaves after a frame has arrived, as (port, frame). Raises `Faulted`."""
+        """Returns the frames that leave after one has arrived, as (port, frame). Raises `Faulted`."""
         at = self._switch.now_ps + BETWEEN_PACKETS_PS
         self._switch.inject(port, frame, at)
         sent = self._switch.advance_to(at)

@@ -1,4 +1,4 @@
-"""Cases on which the two switches differ: written as small files, made smaller, and run again."""
+"""Cases on which the two switches differ: written as small files, minimised, and run again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .subjects import SUBJECTS, Subject
 from .thrift import Call
 
 RUNS_AT_MOST = 60
-"""To make one case smaller."""
+"""Maximum number of runs to minimise one case."""
 
 
 @final
@@ -37,7 +37,7 @@ Written = WrittenCall | WrittenFrame
 
 
 def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
-    """Returns the difference that these steps lead to, from the start of both switches."""
+    """Returns the difference that these steps cause, from the start of both switches, or None."""
     bench = Bench(subject)
     try:
         for step in steps:
@@ -54,13 +54,13 @@ def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
 
 
 def minimised(subject: Subject, steps: list[Step], difference: Difference) -> list[Step]:
-    """Returns as few of the steps as lead to such a difference, within a bounded number of runs."""
+    """Returns as few of the steps as still cause such a difference, within a bounded number of runs."""
     runs = 0
 
     def still_differs(tried: list[Step]) -> bool:
         nonlocal runs
         runs += 1
-        # Without a call that made a handle, later calls may refer to what is not there: no difference then.
+        # Without a call that created a handle, later calls may refer to missing objects: no difference.
         found = run_steps(subject, tried)
         if found is None or found.kind != difference.kind:
             return False
@@ -91,7 +91,7 @@ def minimised(subject: Subject, steps: list[Step], difference: Difference) -> li
 def write(
     folder: Path, subject: Subject, seed: int, number: int, steps: list[Step], difference: Difference
 ) -> Path:
-    """Returns a case of a numbered configuration as a file; its path."""
+    """Writes a case of a numbered configuration to a file and returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{subject.name.replace('/', '_')}-{seed}-{number}.json"
     case = {

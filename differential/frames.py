@@ -1,8 +1,8 @@
-"""Frames for a program: walks of its parser with every field chosen, now and then cut, flipped or replaced.
+"""Frames for a program: walks of its parser with random fields; some are truncated, changed or replaced.
 
-Chosen by a seeded generator only. A walk takes a random transition of each state and writes into the packet
-what the transition asks for, as far as it asks for fields of headers or for bits ahead; what it asks of
-metadata is left to chance.
+All choices come from a seeded generator. A walk takes a random transition of each state and writes the
+required key into the packet, if it consists of header fields or lookahead bits; keys from metadata are left
+to chance.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from random import Random
 from .program import Field, Operation, ParseState, Program, Transition, TransitionKey
 
 WHOLE = "*"
-"""Instead of a field's name: the header as one number."""
+"""In place of a field's name: the whole header as one number."""
 HEADERS_AT_MOST = 24
-"""Of one walk: parsers may go round."""
+"""Maximum number in one walk: parsers may have loops."""
 
 
 @dataclass
 class LayerField:
-    """A field of a frame's header; its width in bits."""
+    """A field of a frame's header, with its width in bits."""
 
     name: str
     width: int
@@ -54,7 +54,7 @@ class Walk:
     layers: list[Layer] = field(default_factory=list)
     payload: bytes = b""
     ahead: list[tuple[int, int, int]] = field(default_factory=list)
-    """Bits to be overwritten: offset, width, value."""
+    """Bits to overwrite: offset, width, value."""
 
     def layer(self, name: str) -> Layer | None:
         """Returns the last header of this name."""
@@ -62,7 +62,7 @@ class Walk:
 
     @property
     def bits(self) -> int:
-        """Bits of the headers."""
+        """Number of bits in the headers."""
         return sum(one.width for layer in self.layers for one in layer.fields)
 
     def encode(self) -> bytes:
@@ -83,14 +83,14 @@ class Walk:
 
 
 Rule = Callable[[Random, Walk], None]
-"""Makes a walk what its program takes for well-formed, before it is encoded."""
+"""Makes a walk well-formed for its program, before it is encoded."""
 
 Limit = Callable[[Random, int, bytes], bytes | None]
-"""The last word on a frame for a port: the frame to be sent, or None for one that must not be sent."""
+"""Makes the final change to a frame for a port; returns None if the frame must not be sent."""
 
 
 def number(rng: Random, width: int, constants: list[int]) -> int:
-    """Returns a value of a field: random, a boundary, small, or one that the program knows."""
+    """Returns a value for a field: random, a boundary, small, or a constant of the program."""
     if width == 0:
         return 0
     top = (1 << width) - 1
@@ -120,7 +120,7 @@ class Frames:
         self._least_bytes = least_bytes
 
     def frame(self, rng: Random, seen: dict[Field, list[int]]) -> tuple[int, bytes]:
-        """Returns a port and a frame. The fields of what was walked are added to `seen`."""
+        """Returns a port and a frame. Adds the fields of the walk to `seen`."""
         while True:
             port = rng.choice(self._ports)
             walk = self._walk(rng, port)
@@ -203,7 +203,7 @@ class Frames:
             return _next(transition)
         value = int(transition["value"], 16)
         mask = int(transition["mask"], 16) if transition["mask"] else -1
-        # Each key takes whole bytes of the value, the last one at the end.
+        # Each key takes whole bytes of the value, the last key at its end.
         for key in reversed(keys):
             width = self._key_width(key)
             part, cover = value & ((1 << width) - 1), mask & ((1 << width) - 1)

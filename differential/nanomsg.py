@@ -1,7 +1,7 @@
-"""A nanomsg PAIR socket towards `simple_switch --packet-in`: frames in and out of every port. A client only.
+"""A client of nanomsg's PAIR sockets for `simple_switch --packet-in`: frames to and from every port.
 
 The wire format is nanomsg's SP over IPC. The messages are those of BMv2's `bm_sim/dev_mgr_packet_in.cpp`:
-type, port and length as 32-bit integers in the machine's byte order, then the frame.
+type, port and length as 32-bit integers in native byte order, then the frame.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKET_IN, PACKET_OUT = 3, 4
 
 
 class Pair:
-    """A connection to a switch that listens."""
+    """A connection to a switch, which listens."""
 
     def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -38,12 +38,12 @@ class Pair:
         self._socket.close()
 
     def send(self, port: int, frame: bytes) -> None:
-        """Sends a frame that arrives on a port."""
+        """Sends a frame that arrives at a port."""
         message = HEADER.pack(PACKET_IN, port, len(frame)) + frame
         self._socket.sendall(LENGTH.pack(1, len(message)) + message)
 
     def receive(self, count: int, timeout_seconds: float) -> list[tuple[int, bytes]]:
-        """Returns frames that left, as (port, frame): all there are, at least `count` unless time is over."""
+        """Returns frames that have left, as (port, frame): at least `count`, unless the time is over."""
         deadline = time.monotonic() + timeout_seconds
         frames = decoded(self._buffer)
         while True:
@@ -58,7 +58,7 @@ class Pair:
 
 
 def decoded(buffer: bytearray) -> list[tuple[int, bytes]]:
-    """Takes whole messages out of the buffer; the frames among them, as (port, frame)."""
+    """Removes complete messages from the buffer; returns the frames in them, as (port, frame)."""
     frames: list[tuple[int, bytes]] = []
     at = 0
     while len(buffer) >= at + LENGTH.size:

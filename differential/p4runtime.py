@@ -1,8 +1,8 @@
-"""A P4Runtime client of either switch: the primary of its device, with requests as text to be made twice.
+"""A P4Runtime client for either switch: the primary of its device, with requests as repeatable text.
 
-A request is `Call("p4runtime", "write" or "read", (text,))`, its text a WriteRequest or a ReadRequest in
-Protobuf's text format without device and election id. It has no state: what the switches hold, `requests`
-knows.
+A request is `Call("p4runtime", "write" or "read", (text,))`; its text is a WriteRequest or a ReadRequest in
+Protobuf's text format without device and election id. The client has no state: `requests` knows the objects
+in the switches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .thrift import Call
 TIMEOUT_SECONDS = 30.0
 DEVICE_ID = 1
 SERVICE = "p4runtime"
-"""Instead of a service of Thrift."""
+"""In place of a Thrift service."""
 NAMES: dict[int, str] = {number: name for name, number in rpc_code.Code.items()}
 
 
@@ -49,16 +49,16 @@ class P4RuntimeClient:
         )
 
     def close(self) -> None:
-        """Ends stream and connection."""
+        """Ends the stream and the connection."""
         self._requests.put(None)
         self._stream.cancel()
         self._channel.close()
 
     def make(self, call: Call) -> object:
-        """Returns the code of each update of a write, or a read's entities in bytes; a refusal is ("refused",
-        code).
+        """Returns the code of each update of a write, or the serialized entities of a read; for a refusal,
+        ("refused", code).
 
-        Raises `grpc.RpcError` when the switch has gone.
+        Raises `grpc.RpcError` if the switch has ended.
         """
         (text,) = call.arguments
         assert isinstance(text, str), "a request as text"
@@ -91,12 +91,12 @@ class P4RuntimeClient:
             for response in self._stub.Read(request, timeout=TIMEOUT_SECONDS)
             for entity in response.entities
         ]
-        # Neither side promises an order.
+        # Neither side guarantees an order.
         return sorted(found)
 
 
 def entity_text(content: bytes) -> str:
-    """Returns an entity of an answer, for people."""
+    """Returns an entity of an answer as text."""
     return text_format.MessageToString(p4r.Entity.FromString(content), as_one_line=True)
 
 

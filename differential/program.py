@@ -1,4 +1,4 @@
-"""What the generators need of a compiled program: parsers, tables, actions, arrays. Runs nothing."""
+"""The parts of a compiled program that the generators need: parsers, tables, actions, arrays."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 Field = tuple[str, str]
-"""Header instance and field name. Elements of a stack go by the stack's name."""
+"""Header instance and field name. Elements of a stack have the stack's name."""
 
 
 class Parameter(TypedDict):
-    """What a parser's operation works on: of a header its name, of a header in a union its path."""
+    """The operand of a parser's operation: the name of a header, or the path of a header in a union."""
 
     value: str | list[str]
 
 
 class Operation(TypedDict):
-    """What a parser does in a state."""
+    """An operation in a parser state."""
 
     op: str
     parameters: list[Parameter]
 
 
 class LookaheadKey(TypedDict):
-    """Bits ahead, as their offset and how many."""
+    """Lookahead bits: their offset and number."""
 
     type: Literal["lookahead"]
     value: list[int]
 
 
 class FieldKey(TypedDict):
-    """A field, as its path."""
+    """The path of a field."""
 
     type: Literal["field", "stack_field", "union_stack_field"]
     value: list[str]
@@ -43,7 +43,7 @@ TransitionKey = LookaheadKey | FieldKey
 
 
 class Transition(TypedDict):
-    """A state's way out: for a key of a value, of a value set, or for any."""
+    """A transition of a state: for a value of the key, for a value set, or the default."""
 
     type: Literal["hexstr", "parse_vset", "default"]
     value: str
@@ -62,14 +62,14 @@ class ParseState(TypedDict):
 
 @dataclass(frozen=True)
 class Header:
-    """A header type: field names and widths in bits; a width of None is a varbit's."""
+    """A header type: field names and widths in bits; None is the width of a varbit."""
 
     fields: tuple[tuple[str, int | None], ...]
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action as the control plane calls it."""
+    """An action in the control plane's view."""
 
     name: str
     parameters: tuple[tuple[str, int], ...]
@@ -77,12 +77,12 @@ class Action:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that the control plane can reach."""
+    """A table that the control plane can access."""
 
     name: str
     kind: str
     keys: tuple[tuple[str, Field, int], ...]
-    """Match kind, what is matched, width in bits."""
+    """Match kind, field, width in bits."""
     actions: tuple[Action, ...]
     profile: str | None
     has_const_entries: bool
@@ -93,7 +93,7 @@ class Table:
 
     @property
     def has_priorities(self) -> bool:
-        """Whether BMv2 wants a priority with an entry."""
+        """Whether entries have a priority in BMv2."""
         return any(kind in ("ternary", "range") for kind, _, _ in self.keys)
 
 
@@ -102,7 +102,7 @@ class Program:
     """One compiled program."""
 
     path: Path
-    # As p4c writes it, for programs of this repository: what is read of it is there.
+    # As written by p4c, for programs of this repository: the accessed members exist.
     json: dict[str, Any]
     headers: dict[str, Header] = field(default_factory=dict)
     """By the name in the parser: an instance, a stack, or stack.member of a stack of unions."""
@@ -110,31 +110,31 @@ class Program:
     tables: list[Table] = field(default_factory=list)
     widths: dict[Field, int] = field(default_factory=dict)
     constants: dict[int, list[int]] = field(default_factory=dict)
-    """Numbers that the program mentions, by the width of the fields that they could be compared with."""
+    """Constants of the program, by the width of the fields that they could be compared with."""
 
     @property
     def registers(self) -> list[tuple[str, int, int]]:
-        """Name, cells, width in bits."""
+        """Name, number of cells, width in bits."""
         return [(r["name"], r["size"], r["bitwidth"]) for r in self.json["register_arrays"]]
 
     @property
     def counters(self) -> list[tuple[str, int]]:
-        """Name and cells of the indirect ones."""
+        """Name and number of cells of the indirect counters."""
         return [(c["name"], c["size"]) for c in self.json["counter_arrays"] if not c["is_direct"]]
 
     @property
     def meters(self) -> list[tuple[str, int]]:
-        """Name and cells of the indirect ones."""
+        """Name and number of cells of the indirect meters."""
         return [(m["name"], m["size"]) for m in self.json["meter_arrays"] if not m["is_direct"]]
 
     @property
     def value_sets(self) -> list[tuple[str, int]]:
-        """Name and width in bits."""
+        """Name and width in bits of the value sets."""
         return [(v["name"], v["compressed_bitwidth"]) for v in self.json["parse_vsets"]]
 
     @property
     def profiles(self) -> dict[str, int]:
-        """How many members each action profile may hold."""
+        """Maximum number of members of each action profile."""
         return {
             profile["name"]: profile["max_size"]
             for pipeline in self.json["pipelines"]
@@ -161,7 +161,7 @@ def load(path: Path) -> Program:
     program.states = {state["name"]: state for state in program.json["parsers"][0]["parse_states"]}
     for state in program.states.values():
         for transition in state["transitions"]:
-            # p4c wrote a default without a type until 2020.
+            # Until 2020, p4c wrote defaults without a type.
             transition.setdefault("type", "default")
     _read_tables(program)
     _read_constants(program)
@@ -203,7 +203,7 @@ def _read_tables(program: Program) -> None:
     for pipeline in program.json["pipelines"]:
         for table in pipeline["tables"]:
             if table["name"].startswith("tbl_"):
-                continue  # p4c's own, for statements between tables
+                continue  # generated by p4c, for statements between tables
             keys = tuple(
                 (
                     key["match_type"],

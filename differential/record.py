@@ -1,8 +1,8 @@
-"""The record of a campaign: what was compared by which versions, a line for each configuration that is over.
+"""The record of a campaign: the versions compared, and a line for each configuration that has ended.
 
-JSON lines: the first says what the campaign is, each other one what a configuration came to. A line is
-written when its configuration ends, so a campaign that was killed loses only those that ran. Half a line at
-the end is the mark of that and is cut off.
+JSON lines: the first one describes the campaign, each other one the result of a configuration. A line is
+written when its configuration ends, so a campaign that is killed loses only those that were running. A
+partial line at the end, left by a kill, is cut off.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ from .subjects import SUBJECTS
 
 
 class RecordError(Exception):
-    """The record cannot be gone on with."""
+    """The record cannot be continued."""
 
 
 @dataclass
 class Done:
-    """What a configuration came to."""
+    """The result of a configuration."""
 
     program: str
     configuration: int
     counts: Counts
     files: list[Path] = field(default_factory=list)
-    """Of its difference, if there is one."""
+    """The files of its difference, if there is one."""
     interrupted: int = 0
-    """How often it was begun again after a difference that the same steps did not show again."""
+    """Number of repetitions after differences that the same steps did not reproduce."""
     lines: list[str] = field(default_factory=list)
-    """Shown as progress; not recorded."""
+    """Progress messages; not recorded."""
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """What must be the same for two configurations to belong to one campaign."""
+    """The identity of a campaign: configurations belong to the same campaign if it is equal."""
 
     seed: int
     bmv2: str
-    """What `simple_switch --version` says."""
+    """The output of `simple_switch --version`."""
     engine: str
-    """Digest of the sources of the engine."""
+    """Digest of the engine's sources."""
     tester: str
-    """Digest of the generators and of the compiled programs."""
+    """Digest of the generators' sources and of the compiled programs."""
 
     @staticmethod
     def here(seed: int) -> Campaign:
-        """Returns a campaign of the versions that are installed."""
+        """Returns a campaign of the installed versions."""
         return Campaign(seed, bmv2.version(), SOURCE_DIGEST, _tester())
 
 
@@ -68,10 +68,10 @@ def _tester() -> str:
 
 
 class Record:
-    """A record that a campaign adds to. One campaign at a time: the file is locked."""
+    """A record to which a campaign adds. Only one campaign at a time: the file is locked."""
 
     def __init__(self, path: Path, campaign: Campaign) -> None:
-        """Opens or begins one. Raises `RecordError` for one of another campaign, in use, or damaged."""
+        """Opens or creates one. Raises `RecordError` for one of another campaign, in use, or damaged."""
         self.done: list[Done] = []
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a+", encoding="utf-8")
@@ -107,7 +107,7 @@ class Record:
                 )
 
     def add(self, done: Done) -> None:
-        """Writes a configuration that is over."""
+        """Writes a configuration that has ended."""
         line = {"program": done.program, "configuration": done.configuration, **asdict(done.counts)}
         self._write({**line, "interrupted": done.interrupted, "files": [str(path) for path in done.files]})
 

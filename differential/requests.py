@@ -1,7 +1,7 @@
 """Random P4Runtime requests for a program: entries that its packets hit, action profiles, counters, groups.
 
-They are made from the P4Info, with keys from fields of frames that are about to be sent. Some are wrong on
-purpose. Requests whose answers differ on purpose (docs/develop/conformance.md) are not made.
+They are made from the P4Info, with keys from fields of frames that will be sent. Some are wrong
+intentionally. Requests whose answers differ intentionally (docs/develop/conformance.md) are not made.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ EXACT, LPM, TERNARY, RANGE = (
 )
 PORT_WIDTH = 9
 WRONG = 0.3
-"""How often a table gets an entry that is wrong on purpose."""
+"""Probability that a table gets an intentionally wrong entry."""
 UPDATES_AT_MOST = 4
-"""In one request."""
+"""Maximum number in one request."""
 
 
 def bytestring(value: int) -> bytes:
@@ -39,7 +39,7 @@ def bytestring(value: int) -> bytes:
 
 @dataclass
 class Held:
-    """What the switches hold, as far as later requests depend on it."""
+    """The objects in the switches on which later requests depend."""
 
     entries: dict[int, dict[bytes, p4r.TableEntry]] = field(default_factory=dict)
     """By table and key."""
@@ -48,19 +48,19 @@ class Held:
     groups: dict[int, dict[int, set[int]]] = field(default_factory=dict)
     """Members by action profile and group."""
     with_one_shots: set[int] = field(default_factory=set)
-    """Action profiles whose entries bring their own actions; BMv2 has either kind in one profile."""
+    """Action profiles whose entries have their own actions; BMv2 supports only one kind in a profile."""
 
 
 def _written(program: Program, info: p4i.P4Info) -> list[p4i.Table]:
-    """Returns the tables that take entries; BMv2 does not say which are const, and gives other priorities."""
+    """Returns the tables without const entries, which BMv2 returns unmarked and with other priorities."""
     constant = {table.name for table in program.tables if table.has_const_entries}
     return [table for table in info.tables if table.preamble.name not in constant]
 
 
 def whole_state(program: Program, info: p4i.P4Info) -> list[Call]:
-    """Reads of everything that both switches answer, except for counters."""
+    """Returns reads of everything that both switches return, except counters."""
     found = []
-    # BMv2 tells packets and bytes whatever the unit is.
+    # BMv2 returns packets and bytes for any unit.
     both = [counter for counter in info.direct_counters if counter.spec.unit == p4i.CounterSpec.BOTH]
     counted = {counter.preamble.id for counter in both}
     for table in _written(program, info):
@@ -81,7 +81,7 @@ def whole_state(program: Program, info: p4i.P4Info) -> list[Call]:
 
 
 def counter_cells(info: p4i.P4Info, name: str, cells: list[int]) -> Call | None:
-    """Returns a read of a counter's cells; None for one of packets or bytes alone: BMv2 answers both."""
+    """Returns a read of a counter's cells; None for one of only packets or bytes: BMv2 returns both."""
     counter = next(counter for counter in info.counters if counter.preamble.name == name)
     if counter.spec.unit != p4i.CounterSpec.BOTH:
         return None
@@ -139,7 +139,7 @@ class Requests:
             updates = [self._change(rng, table, seen) for _ in range(rng.randint(0, 4))]
             self._write(rng, updates, make)
             if table.match_fields and rng.random() < WRONG:
-                # Alone, and of a key that is not there: wrong in one way, so that there is one answer.
+                # Alone, and with a new key: it has only one error, so that the answer is unique.
                 wrong = self._entry(rng, table, seen)
                 if _key(wrong.table_entry) not in self._held.entries.get(table.preamble.id, {}):
                     self._spoil(rng, wrong.table_entry)
@@ -231,7 +231,7 @@ class Requests:
         return p4r.Entity(table_entry=entry)
 
     def _room(self, table: p4i.Table) -> int:
-        """Returns how many entries it gets at most before these are noted: a full table's codes differ."""
+        """Returns the number of entries that the table may still get: error codes of a full table differ."""
         size = min(2 * self._entries_at_most, table.size - 2 * UPDATES_AT_MOST)
         return max(0, size - len(self._held.entries.get(table.preamble.id, {})))
 
@@ -291,7 +291,7 @@ class Requests:
             entry.action.action.CopyFrom(self._action(rng, table, scopes))
             return
         if table.implementation_id in self._held.with_one_shots:
-            # Of one action: of several, a hash chooses by members' handles, and the engine shares members.
+            # One action: among several, a hash chooses by members' handles, and the engine shares members.
             one_shot = entry.action.action_profile_action_set
             action = self._action(rng, table, scopes)
             one_shot.action_profile_actions.add(action=action, weight=rng.randint(1, 3))
@@ -380,7 +380,7 @@ class Requests:
             return self._member(rng, profile)
         if kind < 0.7:
             return self._group(rng, profile) if profile.with_selector else None
-        # What is in use is not deleted: the codes differ.
+        # Objects in use are not deleted: the error codes differ.
         if kind < 0.85:
             groups = sorted(set(range(1, 5)) - used_groups) if profile.with_selector else []
             if not groups:

@@ -1,6 +1,6 @@
-"""The programs that are compared, and what each needs: ports, values that matter, frames to be avoided.
+"""The programs that are compared, with their settings: ports, relevant values, frames to avoid.
 
-What is avoided or left out, and why, is in README.md; each rule here has its line there.
+README.md lists what is avoided or left out, with reasons; each rule here has a line there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CONSTRUCTS = ROOT / "engine/simple_switch/tests/constructs"
 BM_PROGRAMS = ROOT / "engine/bm/tests/programs"
 
 Mask = Callable[[bytes], bytes]
-"""A frame as it is compared: what depends on real time is gone."""
+"""Returns a frame for comparison: without the fields that depend on real time."""
 
 
 def _any_walk(rng: Random, walk: Walk) -> None:
@@ -36,37 +36,37 @@ def _as_it_is(data: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program and how it is tested."""
+    """A program and the settings of its test."""
 
     name: str
     path: Path
     p4info: Path | None = None
-    """With one, entries, action profiles, counters and replication are written and read over P4Runtime, what
-    BMv2 does not take there over Thrift."""
+    """If set, entries, action profiles, counters and replication are written and read over P4Runtime, and the
+    rest over Thrift."""
     share: int = 1
-    """How many of the cases, beside the others' shares."""
+    """Its share of the cases, relative to the others' shares."""
     ports: tuple[int, ...] = (0, 1, 2, 3, 7)
     rule: Rule = _any_walk
     limit: Limit = _any_frame
     mask: Mask = _as_it_is
     values: tuple[tuple[Field, tuple[int, ...]], ...] = ()
-    """Values that fields of frames take mostly."""
+    """Values that fields of frames usually have."""
     parameters: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Values that parameters of actions take, by `action.parameter` or `parameter`."""
+    """Values of action parameters, by `action.parameter` or `parameter`."""
     registers: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Values that cells are set to mostly."""
+    """Values that cells are usually set to."""
     defaults: tuple[tuple[str, str], ...] = ()
-    """Tables and the actions, without parameters, that are mostly their defaults."""
+    """Tables and the actions, without parameters, that are usually their defaults."""
     times: tuple[str, ...] = ()
-    """Registers that hold times of the real clock: neither written nor compared."""
+    """Registers with times of the real clock: neither written nor compared."""
     only_read: tuple[str, ...] = ()
-    """Registers that are compared, and written by the program alone."""
+    """Registers that are compared, but written only by the program."""
     entries_at_most: int = 16
     has_replication: bool = False
     tables_left_out: tuple[str, ...] = ()
-    """Tables that get no entries."""
+    """Tables without entries."""
     least_bytes: int = 1
-    """It reads headers without asking whether they are valid: only frames that have them."""
+    """Minimum length of frames, for a program that reads headers without checking their validity."""
 
 
 # ---- IP: lengths, versions and checksums that agree.
@@ -147,7 +147,7 @@ def _labels_that_are_there(rng: Random, port: int, data: bytes) -> bytes | None:
 
 
 def _few_rounds(rng: Random, port: int, data: bytes) -> bytes | None:
-    # BMv2 has room for 512 bytes of headers, and the engine ends a loop of 128 resubmissions.
+    # BMv2 has space for 512 bytes of headers, and the engine ends a loop of 128 resubmissions.
     return bytes([data[0] % 60]) + data[1:]
 
 
@@ -172,7 +172,7 @@ def _varbit_lengths(rng: Random, walk: Walk) -> None:
 
 
 def _varbit_assigned(rng: Random, port: int, data: bytes) -> bytes | None:
-    # b.bytes is read although b may be invalid.
+    # b.bytes is read even if b is invalid.
     a, b = data[1], data[2]
     there = a % 8 == b % 8 == 0 and max(a, b) <= 64 and len(data) >= 3 + 4 + (a + b) // 8
     return data if there or data[0] != 2 else None
@@ -266,27 +266,27 @@ EEON = Subject(
         ("buffer_bytes", (*DEPTHS, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF)),
         ("min_threshold", (0, 1, 2, *DEPTHS)),
         ("max_threshold", (0, 1, 2, *DEPTHS)),
-        # Between the thresholds nothing is marked then, and above always: no draw decides.
+        # Nothing is marked between the thresholds, and everything above: no random number decides.
         ("probability_slope", (0,)),
         ("average_shift", (0, 1, 4, 9, 47, 48, 63, 64, 255)),
-        # How long a port was idle is a matter of the real clock.
+        # The idle time of a port depends on the real clock.
         ("idle_halvings", (0,)),
         ("mean_bytes", (0, 1, 256, 1500, 0xFFFF)),
         # Gates open at once: a packet-out is two bytes longer before it recirculates than after.
         ("sleep_ticks", (0,)),
         ("wake_ticks", (0,)),
-        # Asleep at once, or never.
+        # Asleep immediately, or never.
         ("stall_ticks", (0, 1 << 39)),
         ("hold_ticks", (0,)),
         ("trigger_packets", (0, 1, 2)),
         ("trigger_bytes", (0, 60, 1500)),
         ("ticks_per_byte_q24", (0,)),
         ("overhead_bytes", (0, 24, 0xFFFF)),
-        # CoDel's target is always missed, or never; no interval ends in the run: no signals.
+        # CoDel's target is always exceeded, or never; no interval ends during the run: no signals.
         ("target_ticks", (0, 0, 0xFFFFFFFF)),
         ("interval_ticks", (0xFFFFFFFF,)),
         ("mtu_bytes", DEPTHS),
-        # Pauses are over at once, and none is sent again; QCN draws between equal limits.
+        # Pauses end immediately, and none is sent again; QCN draws between equal limits.
         ("quantum_ticks_q16", (0,)),
         ("loop_ticks", (0,)),
         ("pause_refresh_ticks", (1 << 39,)),
@@ -333,7 +333,7 @@ ONES_200 = sum(1 << 8 * byte for byte in range(25))
 
 
 def _construct(name: str, **settings: object) -> Subject:
-    # The settings are fields of Subject; which is of which type, its constructor's callers below see to.
+    # The settings are fields of Subject; the callers below pass the right types.
     return Subject(name=name, path=CONSTRUCTS / f"{name}.json", **settings)  # type: ignore[arg-type]
 
 

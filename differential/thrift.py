@@ -1,4 +1,4 @@
-"""A Thrift client of either switch, and calls as plain data: to be made twice, compared and written down."""
+"""A Thrift client for either switch, and calls as plain data, to be repeated, compared and stored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Call:
 
 
 class Client:
-    """One connection with the three services of simple_switch on it."""
+    """One connection with simple_switch's three services."""
 
     def __init__(self, port: int) -> None:
         self._transport = TBufferedTransport(TSocket("127.0.0.1", port, socket_timeout=TIMEOUT_MS))
@@ -36,7 +36,7 @@ class Client:
         self._services = {name: self._client(name) for name in SERVICES}
 
     def _client(self, name: str) -> TClient:
-        # To thriftpy2's annotations a service is a module ...
+        # In thriftpy2's annotations a service is a module ...
         service: Any = SERVICES[name]
         # ... and a multiplexed protocol does not count as one.
         protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
@@ -47,7 +47,7 @@ class Client:
         self._transport.close()
 
     def make(self, call: Call) -> object:
-        """Returns what the switch answers, as plain data; a refusal is ("refused", exception, code)."""
+        """Returns the switch's answer as plain data; for a refusal, ("refused", exception, code)."""
         arguments = [_to_thrift(argument) for argument in call.arguments]
         try:
             answer = getattr(self._services[call.service], call.method)(*arguments)
@@ -61,7 +61,7 @@ class Client:
 
 
 def match(kind: str, *values: bytes | int) -> dict[str, object]:
-    """Returns a field of a key, as an argument of a call."""
+    """Returns a field of a match key, as an argument of a call."""
     return {"match": kind, "values": list(values)}
 
 

@@ -1,4 +1,4 @@
-"""The differential tester: a short run where BMv2 is installed, and that it sees an engine that is wrong."""
+"""The differential tester: a short run with BMv2, if installed, and detection of faults in the engine."""
 
 from __future__ import annotations
 

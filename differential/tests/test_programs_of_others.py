@@ -1,7 +1,7 @@
 """Programs of others beside BMv2: `P4_PROGRAMS` names a folder of `NAME.json` with `NAME.p4info.txtpb`.
 
-Such are those that p4c makes of sonic-pins' SAI and of up4, and that ONOS has in its sources. Both switches
-get the same random entries over P4Runtime and the same frames. A seed on which BMv2 itself ends is skipped.
+For example, those that p4c compiles from sonic-pins' SAI and from up4, and those in ONOS' sources. Both
+switches get the same random entries over P4Runtime and the same frames. A seed on which BMv2 ends is skipped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if bmv2.why_not("simple_switch_grpc") is not None:
 
 
 def _with_ipv4(rng: Random, port: int, data: bytes) -> bytes | None:
-    # Tables match on IPv4 headers that may not be there. BMv2 reads there what an earlier packet left.
+    # Tables match on IPv4 headers that may be invalid. BMv2 then reads the values of an earlier packet.
     return data[:12] + b"\x08\x00\x45" + data[15:]
 
 

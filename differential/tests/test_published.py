@@ -1,4 +1,4 @@
-"""The long run that conformance.md tells of: its table has sums of its record."""
+"""The long run that conformance.md describes: its table has the sums of its record."""
 
 from __future__ import annotations
 

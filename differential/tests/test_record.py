@@ -1,4 +1,4 @@
-"""Campaigns with a record, interrupted and gone on with, in several processes; differences of the machine."""
+"""Campaigns with a record: interrupted and continued, in several processes; differences by the machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_p
             outcomes = run(TWO, cases, 7, tmp_path, print, record=record)
         assert parts.read_text().startswith(before)
         assert [outcome.counts.cases for outcome in outcomes] == [1000, 1000]
-    # 500 cases of a program are one configuration, and so are 1,000: the second run had nothing to do.
+    # Up to 1,000 cases of a program are one configuration: the second run had nothing to do.
     assert len(parts.read_text().splitlines()) == 3
     for path in (parts, whole):
         with Record(path, Campaign.here(7)) as record:
