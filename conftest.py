@@ -1,8 +1,8 @@
-"""What holds for every test here: what it may do, and take, without a marker of `pytest.ini`.
+"""Limits for every test here without a marker of `pytest.ini`.
 
 `make check` runs the tests without a marker. Such a test starts no program, opens no socket, and takes at
-most the processor time that `make check` gives with `--cpu-seconds`, its fixtures included. A busy machine
-fails no test: the limit grows with what `_yardstick` takes beside the same other work.
+most the processor time that `make check` sets with `--cpu-seconds`, fixtures included. A busy machine fails
+no test: the limit grows with the time that `_yardstick` takes under the same load.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import hypothesis
 import pytest
 
 _YARDSTICK_SECONDS = 0.1
-"""Processor time of `_yardstick` on a machine that does nothing else."""
+"""Processor time of `_yardstick` on an idle machine."""
 _PROGRAMS = {"os.exec", "os.fork", "os.posix_spawn", "os.system", "subprocess.Popen"}
 _EVENTS = _PROGRAMS | {"socket.bind", "socket.connect"}
 _GRPC = ("insecure_channel", "secure_channel", "server")
 
 
 class _Watch:
-    """Collects what the running test does that only a marked test may do."""
+    """Records the actions of the running test that need a marker."""
 
     def __init__(self) -> None:
         self.running = False
@@ -43,7 +43,7 @@ class _Watch:
             self.done.add(name)
 
     def wrap(self, owner: Any, name: str) -> None:  # noqa: ANN401
-        """Notes calls of a function that raises no audit event."""
+        """Records calls of a function that raises no audit event."""
         original: Callable[..., object] = getattr(owner, name)
 
         def noted(*args: object, **kwargs: object) -> object:
@@ -54,7 +54,7 @@ class _Watch:
 
 
 _watch = _Watch()
-# How long a case takes, or Hypothesis to make it, depends on what else the machine does.
+# The time that a case takes, or that Hypothesis takes to generate it, depends on the load of the machine.
 _UNHURRIED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.register_profile("unhurried", _UNHURRIED)
 hypothesis.settings.register_profile("check", _UNHURRIED, max_examples=20)
@@ -63,14 +63,14 @@ _STARTED = pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the limit of a test without the marker `slow`."""
+    """Adds the limit for a test without the marker `slow`."""
     what = "fail a test without the marker `slow` that takes more processor time"
     parser.addoption("--cpu-seconds", type=float, help=what)
 
 
 def pytest_configure() -> None:
-    """Begins to listen, and lets tests send Ctrl-C."""
-    # A shell ignores SIGINT in what it starts in the background, and children inherit that.
+    """Starts to listen, and lets tests send Ctrl-C."""
+    # A shell ignores SIGINT in background processes, and children inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.addaudithook(_watch.event)
@@ -86,7 +86,7 @@ def _cpu_seconds() -> float:
 
 
 def _yardstick() -> float:
-    """Returns the processor time that a piece of work takes here and now, in seconds."""
+    """Returns the processor time that a fixed piece of work takes now, in seconds."""
     began = time.process_time()
     sum(number * number for number in range(1_700_000))
     return time.process_time() - began
@@ -106,7 +106,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fails a test that passed but does, or takes, more than its markers allow."""
+    """Fails a test that passed but exceeds what its markers allow."""
     result = yield
     marks = {mark.name for mark in item.iter_markers()}
     if _watch.done and not marks & {"system", "nightly"}:
@@ -125,7 +125,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.fixture(autouse=True)
 def log_as_it_was() -> Iterator[None]:
-    """Takes back what the command `eeon-switch`, run in this process, does to the package's log."""
+    """Restores the package's log after `eeon-switch` was run in this process."""
     log = logging.getLogger("eeon_engine")
     before = log.handlers[:], log.propagate, log.level
     yield

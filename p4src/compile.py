@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compile the P4 program with p4c-bm2-ss and keep compiled/ honest. No build system: `make p4` calls it.
+"""Compiles the P4 program with p4c-bm2-ss, or checks compiled/. `make p4` calls it.
 
     p4src/compile.py                compile and write compiled/
-    p4src/compile.py --constants    write constants.json alone, from the sources that compiled/ was made of
+    p4src/compile.py --constants    write only constants.json, from the sources that compiled/ was made from
     p4src/compile.py --check        fail unless compiled/ belongs to the sources
 
-compiled/ is committed, because p4c is in no package registry: who only runs the program needs no compiler.
+compiled/ is committed, because p4c is in no package registry: running the program needs no compiler.
 
-    eeon.json            what BMv2 and the engine load
-    eeon.p4info.txtpb    what P4Runtime clients read
+    eeon.json            the program for BMv2 and the engine
+    eeon.p4info.txtpb    its P4Info for P4Runtime clients
     constants.json       the program's numbers for other languages: constants, enums, widths, fixed point
     provenance.json      the compiler's version, and the SHA-256 of every source and of every output
 """
@@ -45,7 +45,7 @@ EXPECTED_WARNING = "(due to action profiles)"
 
 
 class CompileError(Exception):
-    """The program cannot be compiled here, or compiled/ is not what the sources make. Says what to do."""
+    """The program cannot be compiled here, or compiled/ is not from the sources. Says what to do."""
 
 
 def sources() -> list[Path]:
@@ -64,7 +64,7 @@ def source_digests() -> dict[str, str]:
 
 
 def find_compiler() -> str | None:
-    """Returns the path of p4c-bm2-ss, or None where it is not on PATH."""
+    """Returns the path of p4c-bm2-ss, or None if it is not on PATH."""
     return shutil.which(COMPILER)
 
 
@@ -79,11 +79,11 @@ def compiler_version(compiler: str) -> str:
 
 
 def constants() -> dict[str, dict[str, int]]:
-    """Returns the numbers of the program that others must know.
+    """Returns the numbers of the program for other languages.
 
-    From include/types.p4 and include/sizes.p4: `constants` holds every `const`, `type_bits` the width of
-    every `typedef bit<N>`, and each `enum bit<N>` is a table of its own under its P4 name. From
-    include/control/: `register_bits` holds the width of every register.
+    From include/types.p4 and include/sizes.p4: `constants` has every `const`, `type_bits` the width of every
+    `typedef bit<N>`, and each `enum bit<N>` is a table of its own under its P4 name. From include/control/:
+    `register_bits` has the width of every register.
     """
     text = "".join(_without_comments(path) for path in CONSTANT_SOURCES)
     numbers = {
@@ -121,7 +121,7 @@ def _without_comments(path: Path) -> str:
 
 
 def as_json(value: object) -> bytes:
-    """Returns text that is the same on every machine for the same value."""
+    """Returns JSON that depends only on the value, not on the machine."""
     return (json.dumps(value, indent=2) + "\n").encode()
 
 
@@ -150,8 +150,8 @@ def without_machine_paths(program: dict[str, object]) -> dict[str, object]:
 
 
 def build(compiler: str) -> dict[str, bytes]:
-    """Returns all files of compiled/ by name. CompileError has the words of a compiler that refuses or
-    warns."""
+    """Returns all files of compiled/ by name. Raises CompileError with the compiler's output for errors and
+    warnings."""
     with tempfile.TemporaryDirectory() as scratch:
         json_path, p4info_path = Path(scratch) / JSON_NAME, Path(scratch) / P4INFO_NAME
         command = [compiler, "-o", str(json_path), "--p4runtime-files", str(p4info_path)]
@@ -169,7 +169,7 @@ def build(compiler: str) -> dict[str, bytes]:
         program = without_machine_paths(json.loads(json_path.read_text(encoding="utf-8")))
         p4info = p4info_path.read_bytes()
     outputs = {
-        # A line a value shows what has changed; with indentation the file is twice as large.
+        # One value per line keeps diffs small; with indentation the file is twice as large.
         JSON_NAME: (json.dumps(program, indent=0) + "\n").encode(),
         P4INFO_NAME: p4info,
         CONSTANTS_NAME: as_json(constants()),
@@ -196,9 +196,9 @@ def compile_program() -> None:
 
 
 def write_constants() -> None:
-    """Writes constants.json and its digest in provenance.json; the compiler has no part in either.
+    """Writes constants.json and its digest in provenance.json, without the compiler.
 
-    Raises CompileError when the sources are not those that the rest of compiled/ was made of.
+    Raises CompileError if the sources are not those of the rest of compiled/.
     """
     path = COMPILED / PROVENANCE_NAME
     provenance = json.loads(path.read_text(encoding="utf-8"))
@@ -211,7 +211,7 @@ def write_constants() -> None:
 
 
 def check() -> list[str]:
-    """Returns what is wrong with compiled/, a sentence each; empty if all is in order. Needs no compiler."""
+    """Returns the faults of compiled/, one sentence each; empty if there are none. Needs no compiler."""
     path = COMPILED / PROVENANCE_NAME
     try:
         provenance = json.loads(path.read_text(encoding="utf-8"))
@@ -244,7 +244,7 @@ def check() -> list[str]:
 
 
 def main() -> int:
-    """Returns the exit status. 0: done, or all in order. 1: not, with the reason on stderr."""
+    """Returns the exit status. 0: done, or no faults. 1: failure, with the reason on stderr."""
     parser = argparse.ArgumentParser(description="Compile the P4 program, or check what was compiled.")
     parser.add_argument("--check", action="store_true", help="fail unless compiled/ belongs to the sources")
     parser.add_argument("--constants", action="store_true", help="write constants.json alone, without p4c")

@@ -1,4 +1,4 @@
-"""The workflow's scripts against a bare repository and four switches, on two runners."""
+"""The workflow's scripts with a bare repository and four switches, on two runners."""
 
 import contextlib
 import json

@@ -1,7 +1,7 @@
-"""Two to eight transfers into one host between Linux' own stacks over a live fabric, and between ours in the
-twin.
+"""Compares two to eight transfers into one host: between Linux' stacks over a live fabric, and between the
+twin's hosts.
 
-The same topology, switch configuration and sizes; the switches of both run the same program. Needs root and
+Topology, switch configuration and sizes are the same, and all switches run the same program. Needs root and
 Linux, and the environment of `make setup`:
 
     python examples/linux_beside_twin/compare.py
@@ -29,9 +29,9 @@ TOPOLOGY = HERE / "topology.yaml"
 EEON = (sys.executable, "-m", "eeon_control")
 NAME = "lbt"
 ADDRESS, BYTES = "10.0.1.3", 8_000_000
-"""The receiving host, and what all transfers bring it together."""
+"""The receiving host, and the total number of bytes that it receives."""
 LINUX = {"reno": "reno", "reno_ecn": "reno", "cubic": "cubic", "cubic_ecn": "cubic"}
-"""Our names of axis `algorithm`, and Linux' congestion controls."""
+"""Values of the axis `algorithm`, and Linux' congestion controls."""
 HEADER = (
     "queue",
     "algorithm",
@@ -79,28 +79,28 @@ subprocess.run(["ss", "-tinoH", "dport = :5001"], check=True)
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of all transfers."""
+    """The results of all transfers."""
 
     seconds: float
     marked: int
     dropped: int
     sent_again: int
     window: float | None = None
-    """Of a sender at its end in segments, in the mean; of Linux' alone."""
+    """Mean of the senders' windows at their ends, in segments; only for Linux."""
 
     def cells(self) -> tuple[str, ...]:
-        """Returns the cells of the table."""
+        """Returns the result's cells of the table."""
         counts = (str(self.marked), str(self.dropped), str(self.sent_again))
         return f"{self.seconds:.2f}", *counts, "" if self.window is None else f"{self.window:.1f}"
 
 
 def eeon(*words: str) -> str:
-    """Returns what a command prints. Its stderr goes to the caller's."""
+    """Returns the output of a command. Its stderr goes to the caller's."""
     return subprocess.run((*EEON, *words), check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 class Fabric:
-    """A live fabric of this topology, until it is left."""
+    """A live fabric of this topology, as a context manager."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -122,7 +122,7 @@ class Fabric:
         self._up.wait()
 
     def configure(self, settings: dict[str, Any]) -> None:
-        """Gives the switches the configuration of the experiment's base under that of a queue."""
+        """Configures the switches with the experiment's base and a queue's settings over it."""
         path = self.folder / "config.yaml"
         path.write_text(yaml.safe_dump(settings))
         state = str(self.folder / "state")
@@ -156,7 +156,7 @@ class Fabric:
             def send(host: str) -> tuple[float, str]:
                 words = inside(host, SEND, str(BYTES // flows), congestion_control, str(flows // 2))
                 said = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
-                # As the kernel counted: without the start of Python.
+                # Measured by the kernel: without the start of Python.
                 busy = re.findall(r"\bbusy:(\d+)ms", said)
                 return max(map(int, busy), default=0) / 1e3, said
 
@@ -169,7 +169,7 @@ class Fabric:
 
 
 def in_the_twin(folder: Path) -> dict[tuple[str, str, str], Seen]:
-    """Returns by queue, algorithm and number of flows what came of ours."""
+    """Returns the twin's results by queue, algorithm and number of flows."""
     eeon("experiment", "run", str(EXPERIMENT), "--output", str(folder), "--workers", "1")
     return {
         (str(row.axes["queue"]), str(row.axes["algorithm"]), str(row.axes["flows"])): Seen(

@@ -1,4 +1,4 @@
-"""The new AQM: of a burst into a port of 1 Gbit/s, packets that have waited longer than 50 us are marked."""
+"""The new AQM: in a burst to a port of 1 Gbit/s, it marks packets that have waited longer than 50 us."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def switch() -> Switch:
 
 
 def burst(switch: Switch, ecn: int) -> list[int]:
-    """Returns the ECN of twelve frames that arrived at one instant, in the order in which they leave."""
+    """Returns the ECN of twelve frames that arrived at the same time, in order of departure."""
     for _ in range(12):
         switch.inject(0, frame(ecn))
     left = switch.advance_to(switch.now_ps + 1_000_000_000)

@@ -1,4 +1,4 @@
-"""Packet tests of router.p4, with the fixture that eeon-engine brings: `pytest examples/own_program`."""
+"""Packet tests of router.p4, with the fixture of eeon-engine: `pytest examples/own_program`."""
 
 from pathlib import Path
 

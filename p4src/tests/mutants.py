@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Break one rule of the P4 program at a time, and see the named test fail. `make mutants` calls it.
+"""Breaks one rule of the P4 program at a time; the named test must fail. `make mutants` calls it.
 
     p4src/tests/mutants.py             every mutant of mutants.toml
     p4src/tests/mutants.py --quick     one for each property
     p4src/tests/mutants.py TEXT ...    those with TEXT in their name or rule
     p4src/tests/mutants.py --markdown  the result as a table
 
-Each mutant is a copy of p4src/ with one text replaced, compiled with p4c-bm2-ss; the engine's tests run
-it because EEON_PROGRAM names it, and cases of ptf_tests/ are given it. Every named test must pass on the
-program as it is, and fail on its mutant with each of several fixed seeds, if it is random. Needs
-p4c-bm2-ss and cargo on PATH; without them nothing runs, and it says so. Cannot see: whether a test that
-fails does so for the right reason.
+Each mutant is a copy of p4src/ with one text replaced, compiled with p4c-bm2-ss; the engine's tests run it
+because EEON_PROGRAM names it, and cases of ptf_tests/ get it as an option. Every named test must pass on the
+unchanged program, and fail on its mutant, with each of several fixed seeds if it is random. Needs p4c-bm2-ss
+and cargo on PATH; without them it runs nothing, and says so. It does not detect whether a test fails for the
+right reason.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMMITTED = P4SRC / "compiled" / "eeon.json"
 PTF_ENGINE = REPOSITORY / "ptf_tests" / "run" / "engine.py"
 COMPILER = "p4c-bm2-ss"
 
-# Names in mutants.toml, and where their tests are: package, module of its test target `it`.
+# Targets in mutants.toml, and their tests: package, module of its test target `it`.
 TARGETS = {
     "switch": ("simple_switch", "properties"),
     "hold": ("simple_switch", "hold_exhaustive"),
@@ -42,20 +42,20 @@ TARGETS = {
     "fabric": ("netsim", "properties"),
 }
 
-# The other target: cases of ptf_tests/ on the engine, by file.Class. Needs eeon_engine and ptf.
+# The other target: cases of ptf_tests/ on the engine, as file.Class. Needs eeon_engine and ptf.
 PTF = "ptf"
 
-# Targets of random cases; of the others every run is the same. Each seed must find the mutant.
+# Targets with random cases; all runs of the others are equal. Each seed must detect the mutant.
 RANDOM_TARGETS = ("switch", "fabric")
 SEEDS = ("1", "2", "3")
 CASES = 400
-# That tests pass on the program as it is, `make test` shows as well.
+# `make test` also shows that tests pass on the unchanged program.
 UNBROKEN_CASES = 24
 TIMEOUT_SECONDS = 600
 
 
 class MutantError(Exception):
-    """The list is wrong, or the mutants cannot be run. Says what to do."""
+    """The list is wrong, or the mutants cannot be run. The message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant: how often its test was run, and failed."""
+    """The result of a mutant: the numbers of runs and failures of its test."""
 
     mutant: Mutant
     runs: int
@@ -92,12 +92,12 @@ class Outcome:
 
     @property
     def is_caught(self) -> bool:
-        """Whether every run saw it."""
+        """Whether every run detected it."""
         return self.failures == self.runs
 
 
 def load(path: Path = LIST) -> list[Mutant]:
-    """The list, checked as far as it can be without a compiler."""
+    """Returns the list, checked as far as possible without a compiler."""
     mutants = [Mutant(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]]
     names = [mutant.name for mutant in mutants]
     for mutant in mutants:
@@ -113,12 +113,12 @@ def load(path: Path = LIST) -> list[Mutant]:
 
 
 def missing_tools() -> list[str]:
-    """Programs that are needed and not on PATH."""
+    """Returns the required programs that are not on PATH."""
     return [tool for tool in (COMPILER, "cargo") if shutil.which(tool) is None]
 
 
 def build_tests(targets: Iterable[str]) -> dict[str, Path]:
-    """The test programs of the targets by package, built once, as `make test-rust` builds them."""
+    """Returns the targets' test programs by package, built once, as in `make test-rust`."""
     wanted = {TARGETS[target][0] for target in targets if target != PTF}
     if not wanted:
         return {}
@@ -137,7 +137,7 @@ def build_tests(targets: Iterable[str]) -> dict[str, Path]:
 
 
 def compile_mutant(mutant: Mutant, scratch: Path) -> Path:
-    """The mutant's BMv2 JSON."""
+    """Returns the mutant's BMv2 JSON."""
     p4src = scratch / "p4src"
     shutil.copytree(P4SRC, p4src, ignore=shutil.ignore_patterns("compiled", "tests", "__pycache__"))
     mutant.apply(p4src)
@@ -155,7 +155,7 @@ def compile_mutant(mutant: Mutant, scratch: Path) -> Path:
 
 
 def passes(executable: Path, test: str, program: Path, seed: str, cases: int) -> bool:
-    """Whether the test passes on a program. MutantError when it does not run at all."""
+    """Returns whether the test passes on a program. Raises MutantError if it does not run."""
     environment = os.environ | {
         "EEON_PROGRAM": str(program),
         "PROPTEST_CASES": str(cases),
@@ -179,7 +179,7 @@ def passes(executable: Path, test: str, program: Path, seed: str, cases: int) ->
 
 
 def passes_ptf(case: str, program: Path) -> bool:
-    """Whether a case of ptf_tests/ passes on a program. MutantError when it does not run at all."""
+    """Returns whether a case of ptf_tests/ passes on a program. Raises MutantError if it does not run."""
     with tempfile.TemporaryDirectory(prefix="eeon-mutant-ptf-") as output:
         run = subprocess.run(
             [sys.executable, str(PTF_ENGINE), "--program", str(program), "--output", output, case],
@@ -200,7 +200,7 @@ def passes_ptf(case: str, program: Path) -> bool:
 def run_test(
     name: str, programs: dict[str, Path], program: Path, seed: str = SEEDS[0], cases: int = CASES
 ) -> bool:
-    """Whether target::test passes on a program."""
+    """Returns whether target::test passes on a program."""
     target, test = name.split("::", 1)
     if target == PTF:
         return passes_ptf(test, program)
@@ -209,7 +209,7 @@ def run_test(
 
 
 def run_mutant(mutant: Mutant, programs: dict[str, Path]) -> Outcome:
-    """Compiles one mutant and runs its test, with every seed where that matters."""
+    """Compiles one mutant and runs its test, with every seed if the test is random."""
     target, _ = mutant.test.split("::", 1)
     seeds = SEEDS if target in RANDOM_TARGETS else SEEDS[:1]
     with tempfile.TemporaryDirectory(prefix="eeon-mutant-") as scratch:
@@ -219,7 +219,7 @@ def run_mutant(mutant: Mutant, programs: dict[str, Path]) -> Outcome:
 
 
 def check_unbroken(tests: Iterable[str], programs: dict[str, Path]) -> list[str]:
-    """Tests that fail on the program as it is committed."""
+    """Returns the tests that fail on the committed program."""
     wrong = []
     for name in sorted(set(tests)):
         if not run_test(name, programs, COMMITTED, cases=UNBROKEN_CASES):
@@ -237,7 +237,7 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
 
 
 def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mutant]:
-    """The mutants that the command line asks for."""
+    """Returns the mutants that the command line selects."""
     if quick:
         mutants = [mutant for mutant in mutants if mutant.quick]
     if texts:
@@ -246,7 +246,7 @@ def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mut
 
 
 def main() -> int:
-    """Exit status 0: all caught, or skipped. 1: a mutant that no test caught, or another failure."""
+    """Returns the exit status. 0: all caught, or skipped. 1: a mutant was not caught, or another failure."""
     parser = argparse.ArgumentParser(description="Break the P4 program, and see the named tests fail.")
     parser.add_argument("text", nargs="*", help="run mutants with this in their name or rule")
     parser.add_argument("--quick", action="store_true", help="one mutant for each property")

@@ -1,7 +1,7 @@
-"""The program's numbers are read from compiled/constants.json, not typed again. Cannot see numbers that mean
-nothing alone, such as 4096 or 16: only those by which a copy can be told, by value or by name.
+"""The program's numbers are read from compiled/constants.json, not repeated. Does not detect numbers that are
+not specific, such as 4096 or 16: only those by which a copy can be recognised, by value or by name.
 
-Tests and fuzz targets may write a number out: it is what they expect.
+Tests and fuzz targets may write a number: it is their expected value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NUMBERS = json.loads((REPOSITORY / "p4src/compiled/constants.json").read_text(en
 PARTS = ("control_plane", "tools", "experiments", "ptf_tests", "differential", "engine/python")
 
 CONSTANTS: dict[str, int] = NUMBERS["constants"]
-# Numbers that a program of this repository has for no other reason.
+# Numbers that occur in this repository's programs for no other reason.
 TELLING = {
     CONSTANTS["COPY_PORT"],
     CONSTANTS["CPU_PORT"],
@@ -27,12 +27,12 @@ TELLING = {
     1 << NUMBERS["type_bits"]["tick_t"],
     1 << NUMBERS["constants"]["WIRE_TIME_BITS"],
 }
-# The engine runs any program, and has what BMv2's command has by default.
+# The engine runs any program, and has the defaults of BMv2's command.
 ELSEWHERE = {("engine/python/eeon_engine/switch_command/options.py", "DEFAULT_DROP_PORT")}
 
 
 def number_of(node: ast.AST) -> int | None:
-    """The value of `511`, `"511"`, `1 << 48` or `2**48`; other arithmetic does not count as a typed
+    """Returns the value of `511`, `"511"`, `1 << 48` or `2**48`; other arithmetic does not count as a
     constant."""
     match node:
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
@@ -47,7 +47,7 @@ def number_of(node: ast.AST) -> int | None:
 
 
 def named(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """(name, value) of assignments, keyword arguments and the items of a dict."""
+    """Yields (name, value) of assignments, keyword arguments and the items of a dict."""
     match node:
         case ast.Assign(targets=targets, value=value):
             yield from ((target.id, value) for target in targets if isinstance(target, ast.Name))
@@ -62,7 +62,7 @@ def named(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def typed_again(source: str, place: str) -> list[str]:
-    """Each number of the program that a Python source has as a literal, with its line."""
+    """Returns each number of the program that a Python source has as a literal, with its line."""
     tree = ast.parse(source)
     allowed = {
         id(value) for node in ast.walk(tree) for name, value in named(node) if (place, name) in ELSEWHERE

@@ -1,6 +1,6 @@
 """The program without its optional parts: `p4c-bm2-ss -DEEON_CORE`. Needs p4c-bm2-ss.
 
-Cannot see whether a part that stays needs one that goes at run time, beyond what the named packet tests do.
+Beyond the named packet tests, it does not detect whether a remaining part needs a removed one at run time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.system
 REPOSITORY = Path(__file__).resolve().parents[2]
 PTF_ENGINE = REPOSITORY / "ptf_tests" / "run" / "engine.py"
 WHOLE = REPOSITORY / "p4src" / "compiled" / "eeon.p4info.txtpb"
-# The main way: routes, buffers, marks, sleeping links, lossless classes.
+# The core functions: routes, buffers, marks, sleeping links, lossless classes.
 CASES = (
     "forwarding",
     "buffer.BufferHoldsExactlyItsLimit",
@@ -31,7 +31,7 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The compiled program and its P4Info."""
+    """Returns the compiled program and its P4Info."""
     p4c = shutil.which("p4c-bm2-ss")
     if p4c is None:
         pytest.skip("p4c-bm2-ss is not on PATH")

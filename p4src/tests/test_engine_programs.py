@@ -1,4 +1,4 @@
-"""The engine's test programs belong to their sources, and the check sees when they do not."""
+"""The engine's test programs belong to their sources, and the check detects any that do not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def programs() -> ModuleType:
 
 @pytest.fixture
 def copy(programs: ModuleType, tmp_path: Path) -> Any:
-    """The constructs' folder, for a test to spoil."""
+    """Returns a copy of the constructs' folder, for a test to damage."""
     folder = next(folder for folder in programs.FOLDERS if folder.with_scripts)
     shutil.copytree(folder.path, tmp_path / "constructs")
     return replace(folder, path=tmp_path / "constructs")

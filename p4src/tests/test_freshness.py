@@ -1,4 +1,4 @@
-"""compiled/ belongs to the sources. Cannot see: whether the program is right (ptf_tests)."""
+"""compiled/ belongs to the sources. Does not detect whether the program is correct (ptf_tests do)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ P4SRC = Path(__file__).resolve().parents[1]
 
 
 def load_compile(p4src: Path) -> ModuleType:
-    """compile.py of a copy of p4src/; it finds its files beside itself."""
+    """Imports compile.py of a copy of p4src/; it finds its files beside itself."""
     spec = importlib.util.spec_from_file_location("p4src_compile", p4src / "compile.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -24,7 +24,7 @@ def load_compile(p4src: Path) -> ModuleType:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A p4src/ that a test may spoil."""
+    """Returns a copy of p4src/ that a test may damage."""
     target = tmp_path / "p4src"
     shutil.copytree(P4SRC, target, ignore=shutil.ignore_patterns("__pycache__", "tests"))
     return target

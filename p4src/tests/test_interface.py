@@ -1,6 +1,6 @@
-"""What P4Info tells a client that knows nothing else of ours: ids that stay, and the meaning of each object.
+"""The P4Info is sufficient for a client: ids are permanent, and each object has a description.
 
-Cannot see whether a description is true.
+Does not detect whether a description is true.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from finsy import P4Schema
 
 P4SRC = Path(__file__).resolve().parents[1]
 IDS = Path(__file__).with_name("ids.json")
-# p4c's own, which has no place in our sources.
+# p4c's own action, which is not in our sources.
 NOT_OURS = "NoAction"
 
 

@@ -1,6 +1,6 @@
-"""The list of broken rules, and one of them with the test that fails for it. All are `make mutants`.
+"""The list of mutants, and one of them with the test that fails for it. `make mutants` runs all.
 
-Cannot see: whether the list is complete.
+Does not detect whether the list is complete.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import mutants
 import pytest
 
 QUICK = [mutant for mutant in mutants.load() if mutant.quick]
-# One shows that the harness sees a broken rule; `make nightly` breaks all of them.
+# One shows that the harness detects a broken rule; `make nightly` runs all of them.
 SHOWN = QUICK[:1]
 
 needs_tools = pytest.mark.skipif(

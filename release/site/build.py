@@ -1,9 +1,9 @@
-"""`make site`: the repository's documents as a site, strictly: a link that leads nowhere is an error.
+"""`make site`: builds the repository's documents as a site. A link without a target is an error.
 
-Documents stay where they are and are written for readers of the repository. Each is copied to the same
-place below SOURCE, so that links between documents hold; a link to something other than a page (a source
-file, a folder) becomes its text. Pictures are copied. The sections are those of SECTIONS, and
-`release/tests/test_site.py` holds that every document is in one.
+Documents are written for readers of the repository. Each is copied to the same place below SOURCE, so that
+links between documents stay valid; a link to any other file or folder is replaced by its text. Pictures are
+copied. The sections are those of SECTIONS, and `release/tests/test_site.py` checks that every document is in
+one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXPERIMENTS = (
     *("setup", "setup_chasing", "setup_eee", "setup_energy", "setup_held", "setup_ns2", "setup_packets"),
     *("setup_reaction", "setup_scale", "threshold", "rtt", "workloads", "league"),
 )
-"""Those that ship, in the order of pages."""
+"""The documents that ship, in the order of pages."""
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Start": (
         "What it is, and everything there is to read.",
@@ -89,7 +89,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Glossary": ("Each term, its source, and its name in code.", ("docs/GLOSSARY.md",)),
 }
-"""Title: (what the section is for, its documents in order)."""
+"""Title: (purpose of the section, its documents in order)."""
 
 _FENCED = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[^\S\n]*$", re.M | re.S)
 _LINK = re.compile(r"(?<!\\)(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
@@ -122,7 +122,7 @@ def lay_out(source: Path) -> None:
 
 
 def _of_site(page: str, text: str, source: Path) -> str:
-    """Returns the text with links that lead to pages, pictures or outside; others are their text."""
+    """Returns the text with links only to pages, pictures and other sites; of others it keeps the text."""
     parts, last = [], 0
     for fence in _FENCED.finditer(text):
         parts += [_links(page, text[last : fence.start()], text, source), fence[0]]
@@ -145,7 +145,7 @@ def _links(page: str, prose: str, whole: str, source: Path) -> str:
             return link["text"]
         there = whole if path == page else (ROOT / path).read_text(encoding="utf-8")
         if to.fragment and to.fragment in _HTML_ANCHOR.findall(there):
-            # An anchor in HTML is none of Markdown's: the link is HTML as well.
+            # Markdown links cannot refer to HTML anchors, so the link is HTML as well.
             html = "" if path == page else _way(page, path.removesuffix(".md") + ".html")
             return f'<a href="{html}#{to.fragment}">{link["text"]}</a>'
         fragment = f"#{to.fragment}" if to.fragment else ""
@@ -168,7 +168,7 @@ def _copy(path: str, source: Path) -> None:
 
 
 class _Page(HTMLParser):
-    """What a page asks for: anchors it has, links, and what a browser loads with it."""
+    """The references of a page: its anchors, its links, and the resources that a browser loads with it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -188,7 +188,7 @@ class _Page(HTMLParser):
 
 
 def faults(site: Path) -> Iterator[str]:
-    """Yields the links of built pages that lead nowhere, and what a page would fetch from outside."""
+    """Yields the links of built pages without a target, and resources that a page would load from outside."""
     pages: dict[Path, _Page] = {}
     for path in sorted(site.rglob("*.html")):
         pages[path] = _Page()
@@ -214,7 +214,7 @@ def faults(site: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Builds the site into the folder that is named. Returns the exit status."""
+    """Builds the site into the folder in the first argument. Returns the exit status."""
     output = Path(sys.argv[1]).resolve()
     source, site = output / "source", output / "html"
     shutil.rmtree(output, ignore_errors=True)

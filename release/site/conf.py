@@ -1,4 +1,4 @@
-"""Sphinx' configuration. `build.py` lays out the sources; nothing is fetched when a page is read."""
+"""The configuration of Sphinx. `build.py` prepares the sources; a page loads nothing from outside."""
 
 import tomllib
 from pathlib import Path
@@ -11,7 +11,7 @@ release = tomllib.loads((ROOT / "engine" / "Cargo.toml").read_text())["workspace
 extensions = ["myst_parser"]
 myst_heading_anchors = 6
 myst_enable_extensions = ["attrs_inline"]
-# Documents are written for GitHub as well, where a heading may follow one two levels above.
+# Documents are also written for GitHub, where a heading may be followed by one two levels below.
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 html_theme = "furo"
 html_title = f"E-EON {release}"

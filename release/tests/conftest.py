@@ -1,4 +1,4 @@
-"""The wheels that were built, and environments that have them."""
+"""Fixtures: the built wheels, and environments with them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fresh_environment import FROM_WHEELS, WHEELS, Fresh, cpu_seconds, variables
 
 @pytest.fixture(scope="session")
 def wheels() -> list[Path]:
-    """What `make wheels` has built."""
+    """Returns the wheels built by `make wheels`."""
     found = sorted(WHEELS.glob("*.whl"))
     assert found, f"{WHEELS}: no wheels; run `make test-wheels`"
     return found
@@ -21,7 +21,7 @@ def wheels() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def fresh(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Fresh:
-    """`uv pip install eeon[ptf]` from the wheels, in an empty environment and with nothing in uv's cache."""
+    """Returns an empty environment after `uv pip install eeon[ptf]` from the wheels, without a cache."""
     del wheels
     folder = tmp_path_factory.mktemp("fresh")
     environment = folder / "venv"
@@ -40,7 +40,7 @@ def fresh(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Fresh
 
 @pytest.fixture
 def fresh_by_pip(wheels: list[Path], tmp_path: Path) -> Fresh:
-    """The same by pip."""
+    """Returns the same environment, made with pip."""
     del wheels
     started = cpu_seconds()
     venv.create(tmp_path / "venv", with_pip=True)

@@ -1,4 +1,4 @@
-"""An environment that has nothing but wheels and what registries have."""
+"""An environment with only the wheels and packages from registries."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ FROM_WHEELS = ("--find-links", str(WHEELS), "--constraint", str(ROOT / "constrai
 
 @dataclass(frozen=True)
 class Fresh:
-    """An environment without this repository, and a folder to be in."""
+    """An environment without this repository, and a working folder."""
 
     environment: Path
     folder: Path
     install_cpu_seconds: float
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """A command of the environment, with neither a compiler nor the repository in reach."""
+        """Runs a command of the environment, without access to a compiler or the repository."""
         return subprocess.run(
             [str(self.environment / "bin" / words[0]), *words[1:]],
             cwd=self.folder, env=variables(), capture_output=True, text=True, timeout=600, check=False,
@@ -30,13 +30,13 @@ class Fresh:
 
 
 def cpu_seconds() -> float:
-    """Processor time of all children that have ended, seconds."""
+    """Returns the processor time of all children that have ended, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def variables() -> dict[str, str]:
-    """What a stranger's shell has; how pip and uv reach their registry is this machine's business."""
+    """Returns the variables of a new user's shell, with this machine's registry settings of pip and uv."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""The site has every document once, and its builder finds faults. `make site` builds and checks all of it."""
+"""The site has every document once, and its builder detects faults. `make site` checks all of it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The wheels, installed without Rust and without the repository.
 
-Cannot see: other systems than the one it runs on, and other processors and C libraries than this one's.
+Does not detect faults on other systems, processors and C libraries than this machine's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fresh_environment import ROOT, Fresh, cpu_seconds
 pytestmark = pytest.mark.system
 
 DEMO_LOOPS = 120
-"""Installation and demo may take this many times `LOOP`: machines differ by two, this ratio is 55 to 71."""
+"""Maximum time of installation and demo, in times of `LOOP`: machines differ, this ratio is 55 to 71."""
 LOOP = """
 import time
 begin, total = time.process_time(), 0
@@ -28,7 +28,7 @@ print(time.process_time() - begin)
 
 def test_the_engines_wheel_is_for_every_python_from_3_11_and_for_old_systems(wheels: list[Path]) -> None:
     (engine,) = (path for path in wheels if path.name.startswith("eeon_engine"))
-    # maturin names a manylinux tag only after a check of every symbol and library that the extension needs.
+    # maturin assigns a manylinux tag only after it has checked all symbols and libraries of the extension.
     assert re.search(r"-cp311-abi3-manylinux_\d+_\d+_\w+\.whl$", engine.name), engine.name
     with zipfile.ZipFile(engine) as archive:
         native = [name for name in archive.namelist() if name.endswith(".so")]
@@ -50,7 +50,7 @@ def test_all_other_wheels_are_for_any_system_and_have_no_strangers_in_them(wheel
 
 
 def loop_seconds(fresh: Fresh) -> float:
-    """Processor time of `LOOP` in the environment's Python, seconds."""
+    """Returns the processor time of `LOOP` in the environment's Python, in seconds."""
     return float(fresh.run("python", "-c", LOOP).stdout)
 
 
