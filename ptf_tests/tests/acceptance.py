@@ -1,23 +1,22 @@
-"""What the industry asks of a switch that marks ECN, as two published test plans put it.
+"""The industry's requirements for ECN marking, from two published test plans.
 
   * SONiC: sonic-mgmt, docs/testplan/ECN_test.md, "ECN marking at egress" and "ECN marking accuracy". Its two
-    sections ask for marking at dequeue; here the same is asked, mirrored, of marking at enqueue.
+    sections require marking at dequeue; here marking at enqueue has the same requirements, mirrored.
   * OpenConfig: featureprofiles, DP-1.3 (feature/qos/tests/qos_ecn_config_test) and DP-1.12
     (feature/qos/ecn/otg_tests/ecn_enabled_traffic_test).
 
-"Above" or "at or above". The plans agree on everything but the packet that meets exactly the threshold:
-SONiC (q >= Kmax in its steps, though its overview says "exceeds") and DP-1.3 (at or above the cut-off) want
-it marked; DP-1.12 (> min-threshold) and RFC 8257, section 3.1, do not, nor does our `mark_threshold`. With
-equal frames that is one packet in a burst.
-Lengths are whole bytes, so "at or above K" is "above K - 1": the cases of the first two configure K - 1
-(`at_or_above`) and expect what their plan says, to the packet. The cases named `...WithKmaxAsItIs` and
-`...WithTheThresholdAsItIs` configure K itself and pin the difference to that one packet, so that anyone who
-carries a profile over with its number unchanged knows what changes. `red` compares inclusively, as the two
-plans do, and takes their numbers as they are.
+"Above" or "at or above". The plans differ only in the packet that meets exactly the threshold: SONiC (q >=
+Kmax in its steps, though its overview says "exceeds") and DP-1.3 (at or above the cut-off) mark it; DP-1.12
+(> min-threshold) and RFC 8257, section 3.1, do not, nor does our `mark_threshold`. With equal frames that is
+one packet in a burst. Lengths are whole bytes, so "at or above K" is "above K - 1": the cases of the first
+two configure K - 1 (`at_or_above`) and expect exactly the marks of their plan. The cases named
+`...WithKmaxAsItIs` and `...WithTheThresholdAsItIs` configure K itself and show that only that one packet
+differs, for users who take a profile's number unchanged. `red` compares inclusively, as the two plans do, and
+takes their numbers unchanged.
 
-A kilobyte is 1000 bytes of frame without FCS, a queue is the bytes that wait (the frame on the wire is not
-among them). What the plans do with a paused port is done with a plug (README). Not asked here: the plans'
-several queues a port (ours has one), and telemetry over gNMI (ours is P4Runtime).
+A kilobyte is 1000 bytes of frame without FCS, a queue is the waiting bytes (without the frame on the wire).
+In place of the plans' paused port there is a plug (README). Not tested here: the plans' several queues per
+port (one here), and telemetry over gNMI (P4Runtime here).
 """
 
 from collections import Counter, deque
@@ -41,7 +40,7 @@ PMAX = 0.05
 BEYOND = 10
 """Marking accuracy sends Kmax + 10 packets."""
 REPETITIONS = 200
-"""As often as SONiC's plan repeats the accuracy test."""
+"""Number of repetitions of the accuracy test in SONiC's plan."""
 
 CUT_OFF_BYTES = 80_000
 """OpenConfig's threshold: DP-1.3 (80 KB, min = max), DP-1.12 (min-threshold 80000)."""
@@ -54,14 +53,14 @@ _SIGMAS = 5.0
 
 
 def at_or_above(limit_bytes: int) -> int:
-    """The `threshold_bytes` that marks whatever meets `limit_bytes` or more: see the module."""
+    """Returns the `threshold_bytes` that marks at `limit_bytes` or more: see the module."""
     return limit_bytes - 1
 
 
 def ect(
     count: int, size: int = KB, to: int = 2, *, ecn: int = Ecn.ECT0, dscp: int = 0, ipv6: bool = False
 ) -> list[bytes]:
-    """Distinguishable frames, ECT(0) unless `ecn` says otherwise, for a queue known to the byte."""
+    """Returns distinguishable frames, ECT(0) unless `ecn` is given, for a queue known to the byte."""
     return [packets.data(to, size=size, seq=n, ecn=ecn, dscp=dscp, ipv6=ipv6) for n in range(count)]
 
 
@@ -69,8 +68,8 @@ def ect(
 
 
 class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(MarkingTest):
-    """2 x Kmax packets into a paused port, then release it. All arrive; the first leaves 2 x Kmax - 1 behind
-    and must carry CE, the last leaves nothing and must not. This is how the plan tells marking at egress."""
+    """Sends 2 x Kmax packets into a paused port, then releases it. All arrive; the first leaves 2 x Kmax - 1
+    behind and must have CE, the last leaves none and must not. So the plan recognises marking at egress."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
@@ -79,7 +78,7 @@ class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(MarkingTest):
 
 
 class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(MarkingTest):
-    """The mirror image: the first finds nothing ahead of it, the last 2 x Kmax - 1."""
+    """The mirror image: the first finds no packet ahead of it, the last 2 x Kmax - 1."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB))
@@ -89,9 +88,9 @@ class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(MarkingTest):
 
 # --- SONiC: ECN marking accuracy ---------------------------------------------------------------------------
 #
-# Kmax + 10 packets of 1 kB into a paused port. Packet i (from 1) has a queue of Kmax + 10 - i kB: what it
-# leaves behind when released. Kmax or more for i = 1 .. 10, less for all others. At enqueue packet i has
-# i - 1 kB ahead of it: less than Kmax for i = 1 .. Kmax, Kmax or more for the last ten.
+# Kmax + 10 packets of 1 kB into a paused port. Packet i (from 1) leaves Kmax + 10 - i kB behind at its
+# release: Kmax or more for i = 1 .. 10, less for all others. At enqueue packet i has i - 1 kB ahead of it:
+# less than Kmax for i = 1 .. Kmax, Kmax or more for the last ten.
 
 
 _ACCURACY = {
@@ -112,7 +111,7 @@ _ACCURACY = {
         ect(KMAX + BEYOND),
         [True] * 9 + [False] * 52,
     ),
-    # Packet Kmax + 1 finds exactly Kmax: the same one packet, at the other end.
+    # Packet Kmax + 1 finds exactly Kmax: also one packet, at the other end.
     "SonicAccuracyAtEnqueueMarksNineWithKmaxAsItIs": (
         {"threshold": KMAX * KB},
         ect(KMAX + BEYOND),
@@ -123,8 +122,8 @@ globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ACCU
 
 
 class SonicAccuracyOfRedMarksExactlyTheLastTen(MarkingTest):
-    """The example profile as `red`, numbers unchanged: at Kmin the probability is 0, at Kmax 1, and no frame
-    of 1 kB meets a queue between the two. `red` decides at enqueue: the expectation is the mirrored one."""
+    """The example profile as `red`, with its numbers: at Kmin the probability is 0, at Kmax 1, and no frame
+    of 1 kB meets a queue between the two. `red` decides at enqueue, so the mirrored expectation applies."""
 
     def runTest(self) -> None:
         self.red(2, low=KMIN * KB, high=KMAX * KB, probability=PMAX)
@@ -163,7 +162,8 @@ class SonicAccuracyAtEnqueueIsTheSameEveryTime(_SonicRepeated):
 class SonicAccuracyOfRedRisesFromKminTowardsPmax(_SonicRepeated):
     """Below Kmin no packet is marked, from Kmax on every packet, and in between a packet that meets q is
     marked with probability (q - Kmin) / (Kmax - Kmin) * Pmax, which stays below Pmax. Kmin is 20 kB here, so
-    that there is a between; five standard deviations for each depth, and for the two halves of the line."""
+    that there is a range between; tolerance: five standard deviations, at each depth and in each half of the
+    line."""
 
     def runTest(self) -> None:
         low, high = 20, 40
@@ -181,8 +181,8 @@ class SonicAccuracyOfRedRisesFromKminTowardsPmax(_SonicRepeated):
 
 @virtual_time_only
 class SonicAccuracyHoldsAtEveryPortAtOnce(MarkingTest):
-    """The plan wants every port tested and allows for all at the same time. Packets are sent one port after
-    the other in turn, so that an account shared between ports would show."""
+    """The plan requires a test of every port and allows all at the same time. Packets are sent to the ports
+    in turn, so that an account shared between ports would show."""
 
     def runTest(self) -> None:
         for port in DATA_PORTS:
@@ -201,9 +201,9 @@ class SonicAccuracyHoldsAtEveryPortAtOnce(MarkingTest):
 
 # --- OpenConfig DP-1.3: vertical cut-off -------------------------------------------------------------------
 #
-# min-threshold = max-threshold = 80 KB, probability 100 %: below the line nothing is marked, at it or above
-# everything. DP-1.3 itself sends no packets, it configures the profile and reads it back; the first case does
-# that, the others hold the switch to what the profile means.
+# min-threshold = max-threshold = 80 KB, probability 100 %: below the line nothing is marked, at or above it
+# everything. DP-1.3 itself sends no packets: it configures the profile and reads it back; the first case does
+# that, the others test what the profile means.
 
 
 class OpenConfigCutOffIsReadBackAsWritten(FabricTest):
@@ -229,13 +229,13 @@ _CUT_OFF = {
         ect(CUT_OFF + 20),
         [False] * 80 + [True] * 20,
     ),
-    # Strictly above 80 000 bytes, as RFC 8257 and DP-1.12 say: frame 81 is the one that differs.
+    # Strictly above 80 000 bytes, as in RFC 8257 and DP-1.12: frame 81 is the one that differs.
     "OpenConfigCutOffMarksOneFewerWithTheThresholdAsItIs": (
         {"threshold": CUT_OFF_BYTES},
         ect(CUT_OFF + 20),
         [False] * 81 + [True] * 19,
     ),
-    # The plan does not say where a switch marks. Of 100 frames, frame 20 leaves exactly 80 000 bytes.
+    # The plan does not specify where a switch marks. Of 100 frames, frame 20 leaves exactly 80 000 bytes.
     "OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind": (
         {"threshold": at_or_above(CUT_OFF_BYTES), "dequeue": True},
         ect(CUT_OFF + 20),
@@ -252,7 +252,7 @@ globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _CUT_
 
 
 class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(MarkingTest):
-    """The profile as it is written down, min = max, in `red`: inclusive, so no byte is taken off."""
+    """The profile unchanged, min = max, in `red`: inclusive, so no byte is subtracted."""
 
     def runTest(self) -> None:
         self.red(2, low=CUT_OFF_BYTES, high=CUT_OFF_BYTES)
@@ -271,7 +271,7 @@ class OpenConfigCutOffLeavesNotEctAlone(MarkingTest):
 @virtual_time_only
 class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(MarkingTest):
     """OpenConfig repeats its tests for every traffic class, over IPv4 and IPv6. Here all share the port's one
-    queue and none may have a line of its own."""
+    queue, and none may have its own threshold."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
@@ -286,13 +286,13 @@ class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(MarkingTest):
 #
 # Two ports send 51 % and 50 % of the line rate to a third of the same speed. The queue grows by 1 % of the
 # rate, passes 80 000 bytes, and fills the buffer. Required: every ECN-capable packet above the threshold is
-# marked; packets that are not ECN-capable never are; what the port transmitted and dropped adds up to what
-# was offered, by its own counters; nothing takes 100 us. The plan asks for 100 or 400 Gbit/s; with such a
+# marked; packets that are not ECN-capable never are; by the port's own counters, transmitted and dropped
+# packets add up to those offered; no packet takes 100 us. The plan specifies 100 or 400 Gbit/s; with such a
 # link 80 000 bytes are 6.4 us of queue.
 #
 # The plan's profile has max-threshold 2^64 - 1 with drop false: no upper end, so the threshold is a step and
-# `mark_threshold` its mode (a `red` between 80 000 and 2^64 would never mark). Its summary says "greater
-# than the minimum threshold": our rule word for word, so the number is configured as it is.
+# `mark_threshold` its mode (a `red` between 80 000 and 2^64 would never mark). Its summary says "greater than
+# the minimum threshold": the same rule as ours, so the number is configured unchanged.
 
 SIZE = 1226
 """Frame length, bytes: with its overhead 1250, which take 100 ns at 100 Gbit/s."""
@@ -314,21 +314,20 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Passage:
-    """What a frame that was admitted meets, by `fifo`."""
+    """The values for an admitted frame, by `fifo`."""
 
     arrival: Arrival
     leaves_ns: int
-    """When its first bit is on the wire."""
+    """Time of its first bit on the wire."""
     found_bytes: int
-    """Waiting when it came."""
+    """Bytes waiting at its arrival."""
     behind_bytes: int
-    """Waiting when it left."""
+    """Bytes waiting at its departure."""
 
 
 def fifo(arrivals: Sequence[Arrival], limit_bytes: int) -> list[Passage]:
-    """A first-in first-out port in plain arithmetic: who gets in, meets what, leaves when. It knows nothing
-    of marks, because marking changes none of that. A frame that leaves at the instant at which another comes
-    has left."""
+    """Returns the passages of a first-in first-out port, in plain arithmetic. Marks are left out, because
+    marking changes none of the values. A frame that leaves at the time of an arrival has left before it."""
     admitted: list[tuple[Arrival, int, int]] = []
     waiting: deque[int] = deque()
     free = 0
@@ -359,7 +358,7 @@ class _Oversubscribed(FabricTest):
     options = SwitchOptions(port_rate_bps=100_000_000_000)
 
     def offer(self, *, ecn: int, ipv6: bool = False) -> list[Arrival]:
-        """Send the load and let the queue empty; return what was sent."""
+        """Sends the load and lets the queue empty; returns the arrivals."""
         self.assertEqual((SIZE + WIRE_OVERHEAD_BYTES) * 8 * 10**9 // self.options.port_rate_bps, FRAME_NS)
         self.buffer_limit(3, BUFFER_BYTES)
         self.forget_counts()
@@ -382,8 +381,8 @@ class _Oversubscribed(FabricTest):
         return arrivals
 
     def expect(self, arrivals: Sequence[Arrival], passages: Sequence[Passage], marks: Sequence[bool]) -> None:
-        """Port 3 transmitted exactly `passages`, marked as `marks` says, when the model says, within the
-        latency that the plan allows; its counters say so, and dropped = offered - transmitted."""
+        """Checks that port 3 transmitted exactly `passages`, marked as in `marks`, at the model's times and
+        within the plan's latency, that its counters agree, and that dropped = offered - transmitted."""
         self.assertGreater(len(arrivals), len(passages), "the load must overflow the buffer")
         wanted: dict[tuple[bytes, bool], bytes] = {}
         for passage, mark in zip(passages, marks, strict=True):
@@ -404,7 +403,7 @@ class _Oversubscribed(FabricTest):
         )
 
     def expect_marked_above(self, arrivals: Sequence[Arrival], *, dequeue: bool = False) -> None:
-        """Every packet that met more than the threshold is marked and no other."""
+        """Checks that exactly the packets that met more than the threshold are marked."""
         passages = fifo(arrivals, BUFFER_BYTES)
         met = [passage.behind_bytes if dequeue else passage.found_bytes for passage in passages]
         marks = [found > CUT_OFF_BYTES for found in met]
@@ -412,7 +411,7 @@ class _Oversubscribed(FabricTest):
         self.expect(arrivals, passages, marks)
 
     def expect_never_marked(self, arrivals: Sequence[Arrival]) -> None:
-        """As many get through and as many are dropped as when they are marked; none changed."""
+        """Checks that as many are transmitted and dropped as with marking, and that none is changed."""
         passages = fifo(arrivals, BUFFER_BYTES)
         self.expect(arrivals, passages, [False] * len(passages))
 
@@ -430,7 +429,7 @@ class OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold(_Oversubscrib
 
 
 class OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold(_Oversubscribed):
-    """The plan sets either bit of the field: 01 is ECT(1), held to the same threshold here."""
+    """The plan sets either bit of the field: 01 is ECT(1), with the same threshold here."""
 
     def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)
@@ -438,7 +437,8 @@ class OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold(_Oversubscribed):
 
 
 class OpenConfigOversubscribedEctIsMarkedAtDequeueForWhatItLeavesBehind(_Oversubscribed):
-    """The plan does not say where a switch marks; at departure the same line holds for what stays behind."""
+    """The plan does not specify where a switch marks; at departure the bytes left behind have the same
+    threshold."""
 
     def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES, dequeue=True)
@@ -461,7 +461,7 @@ class OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted(_
 
 
 class OpenConfigOversubscribedCeStaysCe(_Oversubscribed):
-    """What comes marked leaves marked, and counts as forwarded: this switch has not marked it."""
+    """A packet that arrives with CE leaves with CE and counts as forwarded: this switch did not mark it."""
 
     def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)

@@ -1,5 +1,5 @@
-"""Which frames are the router's to forward: those for its own address at the port, between addresses that may
-be routed (control/admit.p4). The others are counted by their verdict where they came in, and dropped."""
+"""The frames that the router forwards: those for its own address at the port, between routable addresses
+(control/admit.p4). The others are counted by their verdict at the ingress port, and dropped."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ NO_MARTIANS_IPV6 = ("::2", "fe7f:ffff::1", "fec0::1", "fdff:ffff::1", "2001:db8:
 
 
 def addressed(frame: bytes, mac: str) -> bytes:
-    """The frame for another station."""
+    """Returns the frame with another destination MAC."""
     found = Ether(frame)
     found.dst = mac
     return bytes(found)
 
 
 def between(frame: bytes, *, src: str | None = None, dst: str | None = None) -> bytes:
-    """The frame with another address, and the header checksum of it."""
+    """Returns the frame with another address and a correct header checksum."""
     found = Ether(frame)
     network = found[IPv6] if IPv6 in found else found[IP]
     if src is not None:
@@ -73,7 +73,7 @@ def between(frame: bytes, *, src: str | None = None, dst: str | None = None) -> 
 
 class _Refused(FabricTest):
     def expect(self, frames: list[bytes], verdict: Verdict) -> None:
-        """Nothing leaves, and each frame is counted once."""
+        """Checks that nothing leaves, and that each frame is counted once."""
         self.forget_counts()
         self.send(IN, *frames)
         self.drain()
@@ -88,7 +88,7 @@ class FramesForOtherStationsAreNotForwarded(_Refused):
 
 
 class FramesForOtherStationsAreNotForwardedWhateverTheyCarry(_Refused):
-    """An ARP request has no route either; it is not the router's in the first place."""
+    """An ARP request has no route either; but first of all, it is not addressed to the router."""
 
     def runTest(self) -> None:
         self.expect([addressed(packets.udp(OUT, ttl=1), STATIONS["broadcast"])], Verdict.NOT_ADMITTED)

@@ -1,5 +1,5 @@
 """The buffer limit of a port, in bytes of waiting frames: enforced in ingress, exact to the byte, counted,
-and for everybody. A frame on the wire is not in the queue.
+and valid for every class. A frame on the wire is not in the queue.
 """
 
 from ptf_tests.lib import packets
@@ -10,13 +10,13 @@ SIZE = 500
 
 
 def frames(count: int, size: int = SIZE) -> list[bytes]:
-    """Distinguishable data frames."""
+    """Returns distinguishable data frames."""
     return [packets.data(2, size=size, seq=n) for n in range(count)]
 
 
 class _Buffer(FabricTest):
     def expect_kept(self, offered: list[bytes], kept: list[bytes]) -> None:
-        """Of a burst to port 2 exactly `kept` leave, and the others are counted as tail drops."""
+        """Checks that exactly `kept` of a burst to port 2 leave, and the others are counted as tail drops."""
         self.assert_frames(self.burst(2, offered), [packets.forwarded(frame, 2) for frame in kept])
         dropped = sum(
             count for (_, verdict), count in self.verdicts(2).items() if verdict == Verdict.TAIL_DROPPED
@@ -24,7 +24,7 @@ class _Buffer(FabricTest):
         self.assertEqual(dropped, len(offered) - len(kept))
 
     def limit_keeps(self, kind: str, limit: int, kept: int) -> None:
-        """Under a limit of that kind the first `kept` frames of a burst of eight stay, and no more."""
+        """Checks that a limit of that kind keeps exactly the first `kept` of eight frames."""
         getattr(self, kind)(2, limit)
         self.expect_kept(offered := frames(8), offered[:kept])
 
@@ -34,7 +34,7 @@ _KEPT = {
     "BufferHoldsExactlyItsLimit": ("buffer_limit", 5 * SIZE, 5),
     "BufferOneByteShortDropsOneMore": ("buffer_limit", 5 * SIZE - 1, 4),
     "BufferOneByteMoreHoldsNoMore": ("buffer_limit", 5 * SIZE + 1, 5),
-    # Nothing is held, so nothing waits outside: the limit in bytes.
+    # Nothing is held, so nothing waits outside the buffer: the limit in bytes applies.
     "BufferBesideHeldIsTheWholeBufferWhereEeeIsOff": ("buffer_limit_beside_held", 5 * SIZE, 5),
 }
 globals().update(cases(__name__, _Buffer, _Buffer.limit_keeps, _KEPT))
@@ -51,7 +51,7 @@ class BufferTakesASmallFrameWhereALargeOneDidNotFit(_Buffer):
 
 
 class BufferTailDropsAreCountedByClass(_Buffer):
-    """No class is spared: a full buffer is full. Verdict `tail_dropped` under the egress port."""
+    """No class is protected from a full buffer. Verdict `tail_dropped` under the egress port."""
 
     def runTest(self) -> None:
         self.buffer_limit(2, SIZE)
@@ -72,7 +72,7 @@ class BufferDropsEctAndNotEctAlike(_Buffer):
 
 
 class BufferInPacketsHoldsExactlyItsLimit(_Buffer):
-    """Three packets, however long: a small frame takes as much room as a full one."""
+    """Three packets of any length: a small frame takes as much space as a full one."""
 
     def runTest(self) -> None:
         self.buffer_limit_in_packets(2, 3)
@@ -108,7 +108,7 @@ class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):
 
 @virtual_time_only
 class BufferAdmitsAsSoonAsAFrameHasLeft(_Buffer):
-    """The queue is full; one frame goes onto the wire, and exactly one frame more fits."""
+    """The queue is full; when one frame goes onto the wire, exactly one more fits."""
 
     def runTest(self) -> None:
         self.buffer_limit(2, 3 * SIZE)
@@ -149,7 +149,7 @@ class BufferWithoutLimitKeepsADeepQueue(_Buffer):
 
 @virtual_time_only
 class BufferLimitCanBeChangedWhileFramesWait(_Buffer):
-    """Lowered below what is queued: nothing queued is lost, nothing more is admitted. Removed: no limit
+    """Lowered below the queued bytes: nothing queued is lost, and nothing more is admitted. Removed: no limit
     again."""
 
     def runTest(self) -> None:

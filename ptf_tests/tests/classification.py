@@ -1,7 +1,7 @@
 """The seven packet classes, seen through the `received` counter: cells are (ingress port, class).
 
-Payload is what the IP and TCP lengths say, never what the frame's length says. What this group cannot see:
-the class is also used by AQM protection, which has cases of its own (protection.py).
+The payload length comes from the IP and TCP lengths, never from the frame's. Not tested here: AQM protection
+also uses the class (protection.py).
 """
 
 from ptf.packet import IP, TCP, Ether
@@ -29,7 +29,7 @@ class _Classified(FabricTest):
                 self.assertEqual(self.received(1), {packet_class: 1})
 
     def expect_tcp(self, packet_class: PacketClass, flags: str, payload: int = 0) -> None:
-        """The same segment over IPv4 and IPv6, with and without VLAN tag, padding and options."""
+        """Checks the same segment over IPv4 and IPv6, with and without VLAN tag, padding and options."""
         self.expect(
             packet_class,
             packets.tcp(2, flags=flags, payload=payload),
@@ -59,7 +59,7 @@ class AckWithSackBlocksIsAnAck(_Classified):
 _TCP = {
     "DataIsTcpWithPayload": (PacketClass.DATA, "A", 100),
     "DataOfOneByteIsData": (PacketClass.DATA, "PA", 1),
-    # A segment that carries payload is data, even when it also echoes congestion.
+    # A segment with payload is data, even if it also echoes congestion.
     "DataWithEceIsDataNotAckEce": (PacketClass.DATA, "AEC", 100),
     "AckIsPureAckWithoutEce": (PacketClass.ACK, "A"),
     "AckWithCwrIsAnAck": (PacketClass.ACK, "AC"),
@@ -74,7 +74,7 @@ _TCP = {
     # RFC 3168, 6.1.1: an ECN-setup SYN-ACK has ECE set and CWR clear.
     "SynAckThatNegotiatesEcnIsSynAck": (PacketClass.SYN_ACK, "SAE"),
     "FinIsFinRst": (PacketClass.FIN_RST, "FA"),
-    # The last segment of a transfer: a FIN with payload is the connection's end, not just data.
+    # A FIN with payload is the end of the connection, not just data.
     "FinWithDataIsFinRst": (PacketClass.FIN_RST, "FPA", 100),
     "RstIsFinRst": (PacketClass.FIN_RST, "R"),
     "RstAckIsFinRst": (PacketClass.FIN_RST, "RA"),
@@ -95,7 +95,7 @@ _OTHERS = {
     "AckPaddedToTheEthernetMinimumIsAnAck": (PacketClass.ACK, packets.tcp(2, flags="A", pad_to=60)),
     "UdpIsOther": (PacketClass.OTHER, packets.udp(2), packets.udp(2, ipv6=True), packets.udp(2, vlan=9)),
     "IcmpIsOther": (PacketClass.OTHER, packets.icmp_echo(2), packets.icmp_echo(2, ipv6=True)),
-    # A later fragment holds no TCP header, and the first one's lengths are not the segment's: both are
+    # A later fragment has no TCP header, and the lengths of the first one are not the segment's: both are
     # other.
     "FragmentsAreOther": (
         PacketClass.OTHER,
@@ -104,7 +104,7 @@ _OTHERS = {
         packets.tcp_fragment(2, first=True, ipv6=True),
         packets.tcp_fragment(2, first=False, ipv6=True),
     ),
-    # Only TCP directly behind the IPv6 header is looked into; what the switch cannot see is other.
+    # Only TCP directly after the IPv6 header is parsed; all else is other.
     "TcpBehindIpv6ExtensionHeadersIsOther": (
         PacketClass.OTHER,
         bytes(packets.network(2, ipv6=True) / IPv6ExtHdrHopByHop() / TCP(flags="A")),
@@ -120,10 +120,9 @@ globals().update(cases(__name__, _Classified, _Classified.expect, _OTHERS))
 
 
 _MALFORMED = {
-    # The IP packet ends inside the TCP header: malformed, and nobody's ACK.
+    # The IP packet ends inside the TCP header: it is malformed, and not an ACK.
     "TcpHeaderCutShortIsOther": (PacketClass.OTHER, bytes(packets.network(2, proto=6) / bytes(12))),
-    # A data offset beyond the IP packet's end gives no payload length; padding must not be taken for
-    # options.
+    # A data offset beyond the IP packet's end gives no payload length; padding must not be parsed as options.
     "TcpHeaderLongerThanItsPacketIsOther": (
         PacketClass.OTHER,
         packets.padded(bytes(packets.network(2) / TCP(flags="A", dataofs=15)), 200),
@@ -143,7 +142,7 @@ class EachPortCountsItsOwnPackets(FabricTest):
 
 
 class DroppedPacketsAreCountedAsReceived(FabricTest):
-    """Classification comes before every decision: a packet without a route is counted with its class too."""
+    """Classification precedes every decision: a packet without a route is also counted with its class."""
 
     def runTest(self) -> None:
         self.send(1, packets.tcp(200, flags="S"))

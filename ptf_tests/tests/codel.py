@@ -1,11 +1,11 @@
-"""CoDel (RFC 8289): who is marked or dropped as packets leave, and when.
+"""CoDel (RFC 8289): which packets are marked or dropped at departure, and when.
 
-What is expected comes from a plain CoDel, the RFC's loop with real square roots, (`lib/codel.py`), from
-arrivals alone: departures are compared to the nanosecond and fates packet by packet. One packet of a port
-that is under CoDel takes 8 ns a byte; a burst of equal frames behind a plug therefore waits one frame's
-time more for each frame.
+The expectation comes from a plain CoDel, the RFC's loop with real square roots (`lib/codel.py`), given only
+the arrivals: departures are compared to the nanosecond and fates packet by packet. A byte takes 8 ns at a
+port; in a burst of equal frames behind a plug, each frame therefore waits one frame's time longer than the
+one before.
 
-`CodelInRealTime` is for targets whose clock is not the test's: a plugged port, and ranges.
+`CodelInRealTime` is for targets whose clock the test does not control: a plugged port, and ranges.
 """
 
 import random
@@ -27,7 +27,7 @@ SIZE = 1000
 FRAME_NS = (SIZE + 24) * BYTE_NS
 PORT = 2
 
-# Bits of packet_class_t's kinds that the tests mix: (how to build it, TCP flags or None, class).
+# Kinds of packets that the tests mix: (how to build it, TCP flags or None, class).
 _DATA, _ACK, _ACK_ECE, _SYN_ECE = range(4)
 
 Arrivals = Sequence[tuple[int, int, int, int]]
@@ -43,8 +43,7 @@ _SPARED = {
 
 
 def frame(number: int, kind: int = _DATA, size: int = SIZE, ecn: int = Ecn.NOT_ECT) -> bytes:
-    """A frame that carries its number where `numbers` finds it, `size` bytes long or as long as it must
-    be."""
+    """Returns a frame with its number where `numbers` finds it, of `size` bytes or its minimum."""
     if kind == _DATA:
         return packets.data(PORT, size=size, seq=number, ecn=ecn)
     flags = {_ACK: "A", _ACK_ECE: "AE", _SYN_ECE: "SEC"}[kind]
@@ -52,29 +51,29 @@ def frame(number: int, kind: int = _DATA, size: int = SIZE, ecn: int = Ecn.NOT_E
 
 
 def takes(settings: Codel, kind: int, ecn: int) -> Takes:
-    """How a packet takes a signal, by the settings of its port."""
+    """Returns how a packet takes a signal, by the settings of its port."""
     if settings.ecn and ecn != Ecn.NOT_ECT:
         return Takes.CARRIED if ecn == Ecn.CE else Takes.MARK
     return Takes.NONE if kind in _SPARED[settings.protect] else Takes.DROP
 
 
 def number_of(departure: Departure) -> int:
-    """The number in a TCP frame over IPv4."""
+    """Returns the number in a TCP frame over IPv4."""
     return int.from_bytes(departure.frame[38:42], "big")
 
 
 class _Codel(FabricTest):
     def codel(self, settings: Codel) -> None:
-        """Put port 2 under CoDel."""
+        """Puts port 2 under CoDel."""
         self.aqm = settings
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
 
     def at(self, time_ns: int) -> None:
-        """Let time pass until `time_ns`."""
+        """Advances the clock to `time_ns`."""
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
-        """Send (time, kind, size, ECN) and compare everything with the plain CoDel, whose port it returns."""
+        """Sends (time, kind, size, ECN) and compares all with the plain CoDel, whose port it returns."""
         before = self._verdict_totals()
         list_of = []
         for number, (at, kind, size, ecn) in enumerate(arrivals):
@@ -103,7 +102,7 @@ class _Codel(FabricTest):
         return plain
 
     def burst_of(self, count: int, kind: int = _DATA, ecn: int = Ecn.NOT_ECT) -> Port:
-        """`count` equal packets at one instant."""
+        """Offers `count` equal packets at the same time."""
         start = self.switch.now_ns + 1_000
         return self.offer([(start, kind, SIZE, ecn)] * count)
 
@@ -125,8 +124,8 @@ class CodelBelowTheTargetDoesNothing(_Codel):
 
 @virtual_time_only
 class CodelDropsWhatIsLateForAnInterval(_Codel):
-    """Packet n waits n frames' time. With a target of two and an interval of three, packet 2 misses it
-    first, and packet 5 is the first to leave an interval later."""
+    """Packet n waits n frames' time. With a target of two and an interval of three, packet 2 is the first
+    above the target, and packet 5 the first to leave an interval later."""
 
     def runTest(self) -> None:
         self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
@@ -156,7 +155,7 @@ class CodelWithEcnOffDropsEctToo(_Codel):
 
 @virtual_time_only
 class CodelLetsCeThroughAsASignalThatWasGiven(_Codel):
-    """CE stays, is not counted as a mark, and the next signal is due as after a mark."""
+    """CE stays, is not counted as a mark, and the next signal is due at the same time as after a mark."""
 
     def runTest(self) -> None:
         self.codel(Codel(target=2 * FRAME_NS, interval=12 * FRAME_NS - 77))
@@ -179,8 +178,8 @@ class CodelMarksIpv6AndChangesNothingElse(_Codel):
 
 @virtual_time_only
 class CodelSignalsByItsControlLaw(_Codel):
-    """In a queue that stays too long the nth signal comes interval / sqrt(n) after the one before, to
-    within the one packet that happens to leave next."""
+    """In a queue that stays above the target, the nth signal comes interval / sqrt(n) after the previous one,
+    to within one packet."""
 
     def runTest(self) -> None:
         interval = 12 * FRAME_NS - 77
@@ -198,7 +197,7 @@ class CodelSignalsByItsControlLaw(_Codel):
 
 @virtual_time_only
 class CodelDropsSeveralAtOnceWhenSeveralAreDue(_Codel):
-    """After a long frame the law is behind: packets are dropped until it has caught up, at one instant."""
+    """After a long frame the control law is behind: packets are dropped together until it catches up."""
 
     def runTest(self) -> None:
         self.codel(Codel(target=FRAME_NS, interval=FRAME_NS - 77))
@@ -217,7 +216,7 @@ class CodelRestsWithAnMtuOrLessLeft(_Codel):
 
 @virtual_time_only
 class CodelJudgesTheBytesLeftNotThePackets(_Codel):
-    """The same with an `mtu` of a byte less: two packets are above it for longer than the interval."""
+    """The same with an `mtu` one byte smaller: two packets are above it for longer than the interval."""
 
     def runTest(self) -> None:
         self.codel(Codel(target=1, interval=1, mtu=SIZE - 1))
@@ -226,8 +225,8 @@ class CodelJudgesTheBytesLeftNotThePackets(_Codel):
 
 @virtual_time_only
 class CodelStartsFromItsLastCountSoonAfter(_Codel):
-    """Two long queues within sixteen intervals, and a third a long time after. The second starts with the
-    count that the first had gained, the third from one."""
+    """Two long queues within sixteen intervals, and a third much later. The second starts with the count
+    reached in the first, the third with one."""
 
     def runTest(self) -> None:
         interval = 10 * FRAME_NS - 77
@@ -246,7 +245,7 @@ class CodelStartsFromItsLastCountSoonAfter(_Codel):
 
 @virtual_time_only
 class CodelSparesWhomItProtects(_Codel):
-    """Each mode and each kind of packet, alone in a queue that is too long: all pass, or some are dropped."""
+    """Each mode and each kind of packet, alone in a queue above the target: all pass, or some are dropped."""
 
     def runTest(self) -> None:
         for mode, spared in _SPARED.items():
@@ -266,8 +265,8 @@ class CodelSparesWhomItProtects(_Codel):
 
 @virtual_time_only
 class CodelGivesASparedPacketsSignalToTheNext(_Codel):
-    """When the first signal is due ACKs leave, and the first data packet behind them gets it; and one
-    signal only, however long the ACKs took."""
+    """When the first signal is due ACKs leave, and the first data packet after them gets it, and only this
+    one signal, however long the ACKs took."""
 
     def runTest(self) -> None:
         self.codel(Codel(target=FRAME_NS, interval=2 * FRAME_NS - 77, protect=_ACK_SYN_MODE))
@@ -280,7 +279,7 @@ class CodelGivesASparedPacketsSignalToTheNext(_Codel):
 
 @virtual_time_only
 class CodelKeepsItsPortsApart(_Codel):
-    """A queue that is too long at port 2 does nothing to one at port 3 that has no entry."""
+    """A queue above the target at port 2 has no effect at port 3, which has no entry."""
 
     def runTest(self) -> None:
         self.codel(Codel(target=1, interval=1))
@@ -291,8 +290,8 @@ class CodelKeepsItsPortsApart(_Codel):
 
 @virtual_time_only
 class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
-    """Sixteen settings, each with 200 random arrivals of all kinds: every departure to the nanosecond and
-    every fate are the plain CoDel's."""
+    """Sixteen settings, each with 200 random arrivals of all kinds: every departure, to the nanosecond, and
+    every fate equal those of the plain CoDel."""
 
     trials = 16
 
@@ -314,14 +313,14 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
                 else:
                     self.insert(entry)
                 self.aqm = settings
-                # The port has been idle for long, but its counts live on: start both from nothing.
+                # The port has been idle for long, but its counts persist: start both from zero.
                 for register in ("codel_count", "codel_last_count", "codel_drop_next", "codel_state"):
                     self.clear(register)
                 signals += len(self.offer(self.arrivals(source)).signals)
         self.assertGreater(signals, 8 * self.trials)
 
     def arrivals(self, source: random.Random) -> Arrivals:
-        """Bursts and gaps, above the port's rate and below."""
+        """Returns bursts and gaps, above and below the port's rate."""
         now = self.switch.now_ns + 1_000_000
         found = []
         busy = True
@@ -336,12 +335,12 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
         return found
 
     def clear(self, register: str) -> None:
-        """Write 0 into the port's cell."""
+        """Writes 0 into the port's cell."""
         write_register(self, register, 0)
 
 
 def write_register(test: FabricTest, name: str, value: int) -> None:
-    """The cell of port 2, over P4Runtime; the engine has that."""
+    """Writes the cell of port 2 over P4Runtime, which the engine supports."""
     entity = p4r.Entity()
     entity.register_entry.register_id = test.client.index.register(name).preamble.id
     entity.register_entry.index.index = PORT * PRIORITIES
@@ -384,25 +383,25 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
 
 
 class _CodelBehindAHold(EeeTest, _Codel):
-    """Port 2 sleeps; a queue gathers while it is held, and the hold counts as sojourn. (`settings` are
-    EEE's, `aqm` CoDel's.)"""
+    """Port 2 sleeps; a queue builds up during the hold, which counts as sojourn time. (`settings` are EEE's,
+    `aqm` CoDel's.)"""
 
     def held_burst(self) -> tuple[Arrivals, int]:
-        """300 arrivals from an instant at which the port has slept for long, and when its gate opens."""
+        """Returns 300 arrivals, starting after a long sleep of the port, and when its gate opens."""
         self.asleep_since_long()
         start = self.switch.now_ns + 100_000
         arrivals = [(start + 900 * n, _DATA, SIZE, (Ecn.NOT_ECT, Ecn.ECT0)[n % 3 == 0]) for n in range(300)]
         return arrivals, start + self.settings.hold + self.settings.wake
 
     def prepare(self, codel: Codel) -> None:
-        """EEE with a hold of 500 us, without a stall short enough to sleep again, and CoDel."""
+        """Sets EEE with a hold of 500 us and a stall long enough to prevent another sleep, and CoDel."""
         self.eee(Eee(hold=500_000, stall=100_000))
         self.codel(codel)
 
 
 class CodelCountsTheHoldAsSojourn(_CodelBehindAHold):
-    """Held packets have been late for as long as they were held: the first one that leaves opens the
-    interval, an interval later signals begin, and all departures after the gate are the plain CoDel's."""
+    """Held packets are late by their hold: the first one that leaves starts the interval, signals begin an
+    interval later, and all departures after the gate equal those of the plain CoDel."""
 
     def runTest(self) -> None:
         self.prepare(Codel(target=200_000, interval=100_000))
@@ -412,15 +411,15 @@ class CodelCountsTheHoldAsSojourn(_CodelBehindAHold):
         self.assertGreaterEqual(plain.signals[0], gate + 100_000)
         self.assertLess(plain.signals[0], gate + 100_000 + FRAME_NS)
         self.assertEqual(self.register("wakes", PORT), 2)
-        # What is dropped takes no time on the wire, so it does not put off the next sleep.
+        # A dropped packet takes no time on the wire, so it does not postpone the next sleep.
         self.assertEqual(self.register("busy_until", PORT), plain.wire_free)
 
 
 class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
-    """Without a gate the packets go round until it opens, and after a drop the next one may still be on
-    its way, so departures are late by up to a round each and the signals meet other packets. There are as
-    many as the plain one gives, to a tenth; they go to those who may carry them; order, tickets and
-    accounts are kept."""
+    """Without a gate the packets recirculate until it opens, and after a drop the next one may still be
+    recirculating, so departures are late by up to one recirculation each and the signals reach other packets.
+    Their number is that of the plain CoDel, within a tenth; only permitted packets get them; order, tickets
+    and accounts are kept."""
 
     options = SwitchOptions(gate=False)
     late_ns = 1_000
@@ -450,7 +449,7 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
 
 
 class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
-    """Ten packets that are held for less than the target are never late, however often they went round."""
+    """Ten packets that are held for less than the target are never late, however often they recirculated."""
 
     options = SwitchOptions(gate=False)
     late_ns = 1_000
@@ -466,10 +465,10 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
 
 
 class CodelInRealTime(FabricTest):
-    """Thirty ECT packets behind a plug: packet n waits about n packet times. With a target of one and a
-    half and an interval of four, the first signal comes about the sixth packet; by the law there are 14
-    in all. On the engine, packet times are exact and so is the count; in real time a plugged port sends
-    at its pace, give or take."""
+    """Thirty ECT packets behind a plug: packet n waits about n packet times. With a target of one and a half
+    and an interval of four, the first signal comes about the sixth packet; by the law there are 14 in all. On
+    the engine, packet times are exact and so is the count; in real time a plugged port is only roughly
+    regular."""
 
     def runTest(self) -> None:
         spacing = self.switch.plugged_packet_ns or FRAME_NS
@@ -485,7 +484,7 @@ class CodelInRealTime(FabricTest):
 
 
 class CodelDropsInRealTime(FabricTest):
-    """The same with Not-ECT packets: dropped ones are counted, and leave the account with the others."""
+    """The same with Not-ECT packets: dropped ones are counted, and leave the byte account like others."""
 
     def runTest(self) -> None:
         spacing = self.switch.plugged_packet_ns or FRAME_NS

@@ -1,8 +1,8 @@
 """ECMP: how flows spread over the members of a group, and that a flow keeps to one path.
 
-A spread is judged against the binomial law: with n flows and m equal members each member's count has mean n/m
-and variance n (1/m)(1 - 1/m). We allow 5 standard deviations: for a fair hash a false alarm has probability
-below 1e-6, and the flows are fixed, so a case that passes once passes always.
+A distribution is compared with the binomial law: with n flows and m equal members each member's count has
+mean n/m and variance n (1/m)(1 - 1/m). We allow 5 standard deviations: for a fair hash a false alarm has
+probability below 1e-6, and the flows are fixed, so a case that passes once always passes.
 """
 
 from ipaddress import IPv4Address, IPv6Address
@@ -16,12 +16,12 @@ from ptf_tests.lib.base_test import FabricTest
 _SIGMAS = 5.0
 _FLOWS = 512
 _NETWORK = 200
-"""Destinations behind no port of their own: 10.0.200.0/24 and its IPv6 peer, reached through a group."""
+"""Destinations behind no port: 10.0.200.0/24 and fd00:0:0:c8::/64, reached through a group."""
 _SEEDS = (1, 3, 5, 7, 9, 15, 0x9E3779B1, 0xC2B2AE35)
 
 
 def flow(number: int, ipv6: bool = False, payload: int = 10) -> bytes:
-    """A TCP packet of flow `number`: shuffle traffic, so that only the client's port and host differ."""
+    """Returns a TCP packet of flow `number`: shuffle traffic, with different client ports and hosts."""
     return packets.tcp(
         _NETWORK,
         host=1 + number % 4,
@@ -33,12 +33,12 @@ def flow(number: int, ipv6: bool = False, payload: int = 10) -> bytes:
 
 
 class _Ecmp(FabricTest):
-    """Routes 10.0.200.0/24 and fd00:0:0:c8::/64 over a group, and finds out which way each flow goes."""
+    """Routes 10.0.200.0/24 and fd00:0:0:c8::/64 over a group, and determines the path of each flow."""
 
     members: tuple[int, ...] = (3, 4, 5, 6)
 
     def route_to_group(self, members: dict[int, int] | None = None) -> None:
-        """One-shot groups: member port -> weight."""
+        """Routes over one-shot groups: member port -> weight."""
         chosen = members or dict.fromkeys(self.members, 1)
         actions = [("forward", self.next_hop(port), weight) for port, weight in chosen.items()]
         keys = {
@@ -49,7 +49,7 @@ class _Ecmp(FabricTest):
             self.insert(self.client.one_shot_entry(table, {"dst": dst}, actions))
 
     def paths(self, frames: list[bytes]) -> list[int]:
-        """The port each frame leaves by. Frames must differ; each must leave once, rewritten for its port."""
+        """Returns the egress port of each frame. Frames must differ, and each must leave once, rewritten."""
         self.send(1, *frames)
         self.drain()
         left = {(port, departure.frame) for port in self.members for departure in self.departures(port)}
@@ -62,7 +62,7 @@ class _Ecmp(FabricTest):
         return chosen
 
     def assert_fair(self, chosen: list[int], members: tuple[int, ...]) -> None:
-        """Every member's share is within the tolerance of this module of an equal one."""
+        """Checks that every member's share is equal within the tolerance of this module."""
         share = 1 / len(members)
         allowed = _SIGMAS * sqrt(len(chosen) * share * (1 - share))
         for port in members:
@@ -125,7 +125,7 @@ class EcmpSpreadsUdpFlows(_Ecmp):
 
 
 class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):
-    """Later fragments have no ports, so the first fragment's must not count either."""
+    """Later fragments have no ports, so the first fragment's ports must not count either."""
 
     def runTest(self) -> None:
         self.route_to_group()
@@ -137,7 +137,7 @@ class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):
 
 
 class EcmpSameSeedGivesTheSameChoices(_Ecmp):
-    """The negative control of the next case: two switches with one seed choose alike (they polarise)."""
+    """The negative control of the next case: two switches with the same seed choose alike (they polarise)."""
 
     def runTest(self) -> None:
         self.route_to_group()
@@ -148,9 +148,9 @@ class EcmpSameSeedGivesTheSameChoices(_Ecmp):
 
 
 class EcmpDifferentSeedsDoNotPolarise(_Ecmp):
-    """A spine gets only those flows that the leaf's hash sent to it. With a seed of its own it spreads each
-    such part fairly, for every pair of eight seeds. The small odd numbers are the hard case: where a hash is
-    only multiplied by its seed, seeds of which one is a small multiple of the other choose alike."""
+    """A spine gets only the flows that the leaf's hash sent to it. With another seed it distributes each such
+    part fairly, for every pair of eight seeds. The small odd numbers are the hard case: if a hash only
+    multiplies by its seed, two seeds of which one is a small multiple of the other choose alike."""
 
     members = (3, 4)
 
@@ -172,8 +172,8 @@ class EcmpDifferentSeedsDoNotPolarise(_Ecmp):
 
 
 class EcmpSpreadsThePacketsOfAFlowWhereItIsToldTo(_Ecmp):
-    """Packets of one flow use all members fairly, also where another flow's packets come between them; with
-    queues by class as without. A flow keeps its path again afterwards."""
+    """Packets of one flow use all members fairly, even if packets of another flow come between them, with and
+    without queues by class. Afterwards a flow keeps its path again."""
 
     def runTest(self) -> None:
         self.route_to_group()
@@ -193,14 +193,14 @@ class EcmpSpreadsThePacketsOfAFlowWhereItIsToldTo(_Ecmp):
 
 
 class _EcmpGroup(_Ecmp):
-    """The same through explicit members and a group. P4Runtime does not allow one-shot groups beside them in
-    one profile (P4RT 9.2.3), so no other routes exist."""
+    """The same with explicit members and a group. P4Runtime does not allow one-shot groups in the same
+    profile (P4RT 9.2.3), so there are no other routes."""
 
     def routes(self) -> list[p4r.Entity]:
         return []
 
     def route_to_members(self) -> None:
-        """Members 1 to 4 and a group of them all."""
+        """Creates members 1 to 4 and a group of all of them."""
         for number, port in enumerate(self.members, start=1):
             self.insert(self.client.member("ecmp_selector", number, "forward", self.next_hop(port)))
         self.insert(self.client.group("ecmp_selector", 1, dict.fromkeys(range(1, 5), 1), max_size=16))

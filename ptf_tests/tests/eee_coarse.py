@@ -1,8 +1,7 @@
-"""The EEE hold in milliseconds and judged coarsely, so that a switch in real time can be asked too (BMv2
-holds packets by letting them go round). What is exact is in eee_standard.py and eee_hold.py.
+"""The EEE hold in milliseconds with wide tolerances, so that it can be tested on a switch in real time (BMv2
+holds packets by recirculation). Exact tests are in eee_standard.py and eee_hold.py.
 
-Holds are long and the waits around them longer: a machine would have to stand still for 100 ms to fail a
-case.
+Holds are long and the waits around them longer: a case fails only if the machine stops for 100 ms.
 """
 
 from ptf_tests.lib import packets
@@ -12,20 +11,20 @@ from ptf_tests.lib.packets import Ecn
 
 _MS = 1_000_000
 _LONG_MS = 60_000
-"""A hold that no case waits for."""
+"""A hold longer than any case waits."""
 
 
 class _Coarse(FabricTest):
     def eee(self, settings: Eee, port: int = 2) -> None:
-        """EEE on `port`, in the ticks of this target."""
+        """Enables EEE on `port`, in the ticks of this target."""
         self.table_add("port_eee", {"port": port}, "eee", settings.params(self.switch.tick_ns))
 
     def frames(self, count: int) -> list[bytes]:
-        """Numbered ECT(0) data frames."""
+        """Returns numbered ECT(0) data frames."""
         return [packets.data(2, size=500, seq=n, ecn=Ecn.ECT0) for n in range(count)]
 
     def expect(self, frames: list[bytes], marked_from: int | None = None) -> None:
-        """Exactly these have left, in this order, marked from the given one on."""
+        """Checks that exactly these frames have left, in order, and those from `marked_from` on marked."""
         marked = len(frames) if marked_from is None else marked_from
         wanted = [
             packets.forwarded(frame, 2, ecn=Ecn.CE if n >= marked else None) for n, frame in enumerate(frames)
@@ -83,7 +82,7 @@ class CoarseHoldByByteTriggerReleasesEverythingInOrder(_Coarse):
 
 
 class CoarseHoldMarksByWhatIsHeld(_Coarse):
-    """The fifth frame finds 2000 bytes held, the threshold; the sixth is the first to find more."""
+    """The fifth frame finds 2000 bytes held, the threshold; the sixth is the first one to find more."""
 
     def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))

@@ -1,8 +1,8 @@
 """Packet coalescing: the first packet that finds the port asleep starts a timer, and the port wakes when it
-fires or when enough has been held, whichever is first. Departure times are exact to the tick (1 ns).
+fires or when a trigger is reached, whichever is first. Departure times are exact to the tick (1 ns).
 
 The timer starts at the first arrival even while the link is still in its sleep transition, and a sleep that
-has begun is never aborted; with Ts = 182 us of 1000BASE-T that matters, as it is longer than the 12 and 120
+has begun is never aborted; this matters with Ts = 182 us of 1000BASE-T, which is longer than the 12 and 120
 us of the papers.
 """
 
@@ -21,13 +21,13 @@ _WIRE = (SIZE + 24) * BYTE_NS
 
 
 def data(number: int, size: int = SIZE, to: int = 2, ecn: int = Ecn.NOT_ECT) -> bytes:
-    """Data frame `number`, identified by its sequence number."""
+    """Returns data frame `number`, with this sequence number."""
     return packets.data(to, size=size, seq=number, ecn=ecn)
 
 
 class _Holding(EeeTest):
     def send_at(self, *times: int, size: int = SIZE) -> list[bytes]:
-        """Send one frame at each time."""
+        """Sends one frame at each time."""
         frames = [data(n, size) for n in range(len(times))]
         for time_ns, frame in zip(times, frames, strict=True):
             self.at(time_ns)
@@ -37,7 +37,8 @@ class _Holding(EeeTest):
 
 _ASLEEP = {
     "HoldByTimerReleasesAfterHoldAndWake": (Eee(hold=HOLD), [0], HOLD + WAKE_NS),
-    # All that is held leaves back to back when the gate opens, which the first arrival alone has settled.
+    # All held packets leave back to back when the gate opens, at a time that only the first arrival
+    # determines.
     "HoldTimerIsNotRestartedByLaterArrivals": (
         Eee(hold=HOLD),
         [n * 20_000 for n in range(6)],
@@ -53,7 +54,7 @@ _ASLEEP = {
         [n * 5_000 for n in range(3)],
         HOLD + WAKE_NS,
     ),
-    # The third packet comes while the link already wakes: the gate stays where the timer put it.
+    # The third packet comes while the link is already waking: the gate stays at the timer's time.
     "HoldTriggerAfterTheTimerChangesNothing": (
         Eee(hold=HOLD, trigger_packets=3),
         [0, 1_000, HOLD + 5_000],
@@ -103,7 +104,7 @@ globals().update(cases(__name__, EeeTest, EeeTest.idle_leaves, _IDLE))
 class HoldTriggerOfOnePacketIsStandardEee(_Holding):
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=1))
-        self.settings = Eee()  # what priming the port must reckon with: no hold
+        self.settings = Eee()  # priming the port must assume these: no hold
         self.asleep_since_long()
         now = self.switch.now_ns
         self.send_at(now)
@@ -112,7 +113,7 @@ class HoldTriggerOfOnePacketIsStandardEee(_Holding):
 
 
 class HoldWakesByWhicheverTriggerIsFirst(_Holding):
-    """Ten packets or 1000 bytes: small packets reach the one, large ones the other."""
+    """Ten packets or 1000 bytes: small packets reach the first trigger, large ones the second."""
 
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=10, trigger_bytes=1000))
@@ -170,8 +171,7 @@ class HoldAccountsLpiAndWakes(_Holding):
 
 
 class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
-    """The gate stays as it was settled and opens; nothing is stuck or overtaken, and the next packet is not
-    held."""
+    """The gate opens at the planned time; no packet is stuck or overtaken, and the next one is not held."""
 
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
@@ -189,7 +189,7 @@ class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
 
 
 class HoldFillsTheBufferAndTailDrops(_Holding):
-    """Held bytes are queued bytes: the buffer limit applies to them, and the gate opens all the same."""
+    """Held bytes are queued bytes: the buffer limit applies to them, and the gate opens regardless."""
 
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
@@ -207,8 +207,9 @@ class HoldFillsTheBufferAndTailDrops(_Holding):
 
 
 class HoldOutsideTheBufferDropsNothingAndLeavesItToWhatComesAfter(_Holding):
-    """The buffer has room for two frames. Seven are held outside it. When they leave, two more fit, and still
-    only two as the seven become fewer; `outside_bytes` tells how much of the queue is not in the buffer."""
+    """The buffer has space for two frames. Seven are held outside it. When they leave, two more fit, and
+    still only two as the seven become fewer; `outside_bytes` is the part of the queue that is not in the
+    buffer."""
 
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
@@ -226,7 +227,7 @@ class HoldOutsideTheBufferDropsNothingAndLeavesItToWhatComesAfter(_Holding):
         self.at(gate + 4 * _WIRE + _WIRE // 2)
         self.assertEqual(self.register("outside_bytes", 2), 2 * SIZE)
         self.send(1, frames[10])
-        # Of those that came after the hold one is on the wire, and there is room for one.
+        # Of those that came after the hold one is on the wire, and there is space for one.
         self.at(gate + 7 * _WIRE + _WIRE // 2)
         self.assertEqual(self.register("outside_bytes", 2), 0)
         self.send(1, *frames[11:])
@@ -253,7 +254,7 @@ class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
 
 
 class HoldMarksByWhatIsHeld(_Holding):
-    """The marking threshold sees held bytes as it sees any other queue."""
+    """The marking threshold applies to held bytes as to any other queue."""
 
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
@@ -290,8 +291,8 @@ class HoldsOfTwoPortsRunByThemselves(_Holding):
 
 
 class HoldSurvivesTheWrapOfTheClock(_Holding):
-    """48-bit ticks wrap after 78 hours of nanoseconds. The wrap falls into a hold; the port has sent a day
-    before."""
+    """48-bit ticks wrap after 78 hours of nanoseconds. The wrap is during a hold; the port's last frame was a
+    day before."""
 
     options = SwitchOptions(clock_start_ns=2**47 - 1_000_000)
 
@@ -312,8 +313,7 @@ class HoldSurvivesTheWrapOfTheClock(_Holding):
 
 
 class HoldFirstPacketAfterDaysIsHeld(_Holding):
-    """Idle for 45 hours, more than half of the clock's circle: the port sleeps all the same, and goes on
-    doing so."""
+    """Idle for 45 hours, more than half of the clock's period: the port sleeps, and continues to do so."""
 
     def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
@@ -328,7 +328,7 @@ class HoldFirstPacketAfterDaysIsHeld(_Holding):
 
 class HoldFollowsTheModelUnderRandomTraffic(_Holding):
     """Twelve settings, each with 120 random arrivals in bursts and gaps: every departure, the LPI account and
-    the wakes are as the model (lib/eee.py) says."""
+    the wakes equal those of the model (lib/eee.py)."""
 
     needs_gate = True
 
@@ -347,7 +347,7 @@ class HoldFollowsTheModelUnderRandomTraffic(_Holding):
                 self.follow(settings, random_source)
 
     def follow(self, settings: Eee, random_source: random.Random) -> None:
-        """One setting: run the traffic and compare."""
+        """Runs the traffic with one setting and compares."""
         port = 2
         entity = self.client.table_entry("port_eee", {"port": port}, "eee", settings.params())
         if self.register("wakes", port):

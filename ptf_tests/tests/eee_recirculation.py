@@ -1,9 +1,9 @@
-"""Every EEE case again on a switch whose traffic manager has no gate: held packets go round (BMv2's way)
-until they may leave. Departures, order and accounts must be the same, but for the time a packet takes to go
-round.
+"""Every EEE case again on a switch whose traffic manager has no gate: held packets recirculate (as in BMv2)
+until they may leave. Departures, order and accounts must be the same, apart from the time of one
+recirculation.
 
-Cases that compare with the exact model are left out; everything else is taken over under its name with a
-prefix, e.g. `eee_recirculation.RecirculatingHoldByTimerReleasesAfterHoldAndWake`.
+Cases that compare with the exact model are left out; all others are included under their name with a prefix,
+e.g. `eee_recirculation.RecirculatingHoldByTimerReleasesAfterHoldAndWake`.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ def _without_gate(case: type[EeeTest]) -> type[EeeTest]:
         "__doc__": case.__doc__,
         "options": replace(case.options, gate=False),
         "late_ns": _ROUND_NS,
-        # ptf keeps the groups of a case here; without a list of its own the case would join its parent's.
+        # ptf keeps a case's groups here; without its own list the case would share its parent's.
         "_groups": [],
     }
     return type(f"Recirculating{case.__name__}", (case,), settings)

@@ -1,6 +1,6 @@
 """Standard EEE, without coalescing: a port that has been idle sleeps, and a packet that finds it asleep waits
-for the wake. Departure times are exact to the tick (1 ns); frames are stamped with the moment their first bit
-is on the wire.
+for the wake. Departure times are exact to the tick (1 ns); frames are timestamped when their first bit is on
+the wire.
 
 idle  when the wire went idle          stall  idle time before sleep begins
 Ts    the sleep transition, 182 us     Tw     waking, 16.5 us
@@ -58,7 +58,7 @@ class StandardEeePortIsAsleepSinceTheSwitchStarted(EeeTest):
 
 
 class StandardEeePortThatNeverSentSleepsForDays(EeeTest):
-    """The same 45 hours after the start, when the clock is past half of its circle."""
+    """The same 45 hours after the start, when the clock is past half of its period."""
 
     options = SwitchOptions(clock_start_ns=45 * 3600 * 10**9)
 
@@ -72,7 +72,8 @@ class StandardEeePortThatNeverSentSleepsForDays(EeeTest):
 
 
 class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
-    """A sleep that has begun is never aborted: idle + Ts + Tw, wherever in the transition the packet came."""
+    """A sleep that has begun is never aborted: departure is at idle + Ts + Tw, for any arrival in the
+    transition."""
 
     def runTest(self) -> None:
         self.eee(Eee())
@@ -88,9 +89,9 @@ class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
 
 _IDLE = {
     "StandardEeeArrivalAsTheTransitionEndsWakesAtOnce": (Eee(), [SLEEP_NS], SLEEP_NS + WAKE_NS),
-    # One tick before the stall is over the port is still awake.
+    # One tick before the end of the stall the port is still awake.
     "StandardEeeArrivalWithinTheStallLeavesAtOnce": (Eee(stall=_STALL), [_STALL - 1], _STALL - 1),
-    # A packet that finds the port idle for exactly the stall is one tick too late.
+    # A packet that finds the port idle for exactly the stall time is one tick too late.
     "StandardEeeArrivalAsTheStallEndsFindsSleepBegun": (
         Eee(stall=_STALL),
         [_STALL],
@@ -101,7 +102,7 @@ globals().update(cases(__name__, EeeTest, EeeTest.idle_leaves, _IDLE))
 
 
 class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
-    """Stall 0: the packet that comes as the last bit has gone finds sleep begun, one a tick earlier does
+    """Stall 0: a packet that arrives when the last bit has gone finds sleep begun, one a tick earlier does
     not."""
 
     def runTest(self) -> None:
@@ -119,7 +120,7 @@ class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
 
 
 class StandardEeeStallCountsFromTheLastDeparture(EeeTest):
-    """Packets that keep coming within the stall keep the port awake, for ever."""
+    """Packets that arrive within the stall time keep the port awake indefinitely."""
 
     def runTest(self) -> None:
         self.eee(Eee(stall=_STALL))
@@ -153,8 +154,8 @@ class StandardEeeArrivalAfterTheGateOpenedIsNotDelayed(EeeTest):
 
 
 class StandardEeeRegistersTellTheWake(EeeTest):
-    """While the packet waits: state WAKE, the gate at the end of the wake, the sleep it interrupts.
-    Afterwards: ACTIVE, no gate, busy until the wire is idle."""
+    """While the packet waits: state WAKE, the gate at the end of the wake, the interrupted sleep. Afterwards:
+    ACTIVE, no gate, busy until the wire is idle."""
 
     def runTest(self) -> None:
         self.eee(Eee())
@@ -173,7 +174,7 @@ class StandardEeeRegistersTellTheWake(EeeTest):
 
 
 class StandardEeeBusyUntilFollowsTheWire(EeeTest):
-    """After a burst the port has been busy until the last bit of the last frame, overhead included."""
+    """After a burst the port has been busy until the last bit of the last frame, including overhead."""
 
     def runTest(self) -> None:
         self.eee(Eee())
@@ -214,7 +215,7 @@ class StandardEeeAccountsLpiAndWakes(EeeTest):
 
 
 class StandardEeeWakeWithoutLowPowerAddsNothing(EeeTest):
-    """A packet in the sleep transition makes the port wake as soon as it is asleep: a wake, but no time in
+    """A packet in the sleep transition makes the port wake as soon as it is asleep: one wake, but no time in
     LPI."""
 
     def runTest(self) -> None:
@@ -230,7 +231,7 @@ class StandardEeeWakeWithoutLowPowerAddsNothing(EeeTest):
 
 
 class StandardEeePortsSleepByThemselves(EeeTest):
-    """Port 3 has EEE and sleeps; port 2 has none. One does not delay the other."""
+    """Port 3 has EEE and sleeps; port 2 has none. Neither delays the other."""
 
     def runTest(self) -> None:
         self.eee(Eee(), port=3)
@@ -242,8 +243,7 @@ class StandardEeePortsSleepByThemselves(EeeTest):
 
 
 class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
-    """The wake that is under way ends as planned; what comes after the change neither overtakes nor waits for
-    ever."""
+    """A wake that has begun ends as planned; later packets neither overtake nor wait indefinitely."""
 
     def runTest(self) -> None:
         self.eee(Eee())

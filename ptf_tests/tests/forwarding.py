@@ -1,4 +1,4 @@
-"""Forwarding of IPv4 and IPv6: who leaves where, with what changed, and what is dropped and counted.
+"""Forwarding of IPv4 and IPv6: egress ports, changed fields, drops and counts.
 
 One case:  python -m ptf_tests.run --target engine forwarding.Ipv4PacketLeavesWithNewMacsAndTtlLessOne
 """
@@ -16,7 +16,7 @@ from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verd
 
 
 class _Forwarded(FabricTest):
-    """Sends one frame in at port 1 and expects it, rewritten, at port 2 and nowhere else."""
+    """Sends one frame in at port 1 and checks that it leaves, rewritten, only at port 2."""
 
     def expect_forwarded(self, frame: bytes, wanted: bytes | None = None) -> None:
         self.send(1, frame)
@@ -26,7 +26,7 @@ class _Forwarded(FabricTest):
 
 
 class _Dropped(FabricTest):
-    """Sends one frame in at port 1 and expects nothing to leave, and one verdict."""
+    """Sends one frame in at port 1 and checks that nothing leaves, and the verdict."""
 
     def expect_dropped(self, frame: bytes, verdict: Verdict) -> None:
         self.send(1, frame)
@@ -56,7 +56,7 @@ globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _DROPPED))
 
 
 class Ipv4LongestPrefixWins(FabricTest):
-    """Host 7 behind port 2 has a /32 of its own to port 3; its neighbours keep the /24 to port 2."""
+    """Host 7 behind port 2 has a /32 to port 3; its neighbours keep the /24 to port 2."""
 
     def runTest(self) -> None:
         key = {"dst": (int(IPv4Address(packets.host_ipv4(2, 7))), 32)}
@@ -99,7 +99,7 @@ class Ipv4DeletedRouteNoLongerForwards(FabricTest):
 
 
 class MacControlFrameEndsAtTheSwitchAndIsCounted(FabricTest):
-    """IEEE 802.3 clause 31: a MAC control frame is for the receiving MAC, whatever it holds."""
+    """IEEE 802.3 clause 31: a MAC control frame is for the receiving MAC, whatever its content."""
 
     def runTest(self) -> None:
         self.send(1, packets.mac_control(2))
@@ -118,7 +118,7 @@ class Ipv4PacketWithTwoVlanTagsKeepsThem(_Forwarded):
 
 
 class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
-    """Every value of the 8-bit traffic class field goes through an empty queue as it came."""
+    """Every value of the 8-bit traffic class field passes an empty queue unchanged."""
 
     def runTest(self) -> None:
         frames = [packets.udp(2, dscp=tos >> 2, ecn=tos & 3) for tos in range(256)]
@@ -134,7 +134,7 @@ _FORWARDED = {
     "Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne": (packets.udp(2, ipv6=True),),
     "Ipv4TtlTwoIsForwardedAsOne": (packets.udp(2, ttl=2),),
     "Ipv6HopLimitTwoIsForwardedAsOne": (packets.udp(2, ipv6=True, ttl=2),),
-    # The checksum covers the options: a 40-byte record-route option, the longest header there is.
+    # The checksum covers the options: a 40-byte record-route option, the longest possible header.
     "Ipv4OptionsAreKeptAndTheChecksumIsRight": (
         packets.tcp(2, payload=40, ip_options=[IPOption_RR(routers=["0.0.0.0"] * 9)]),
     ),
@@ -158,7 +158,7 @@ globals().update(cases(__name__, _Forwarded, _Forwarded.expect_forwarded, _FORWA
 
 
 class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
-    """The checksum after a TTL decrement, over addresses and identifiers that exercise end-around carries."""
+    """The checksum after a TTL decrement, with addresses and identifiers that cause end-around carries."""
 
     def runTest(self) -> None:
         frames = []
@@ -176,7 +176,7 @@ class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
 
 
 def _damaged(frame: bytes, offset: int, value: int) -> bytes:
-    """`frame` with one byte of its IP header changed; an IPv4 checksum is made right again."""
+    """Returns `frame` with one byte of its IP header changed and a correct IPv4 checksum."""
     out = bytearray(frame)
     out[14 + offset] = value
     if out[14] >> 4 == 4:
@@ -215,7 +215,7 @@ class Ipv6WrongVersionIsMalformed(_Dropped):
 
 @group("malformed")
 class Ipv4TotalLengthBeyondTheFrameIsMalformed(_Dropped):
-    """Padding may make a frame longer than its packet; nothing may make it shorter."""
+    """Padding may make a frame longer than its packet; a frame must not be shorter."""
 
     def runTest(self) -> None:
         frame = packets.udp(2)
@@ -240,7 +240,7 @@ _MALFORMED = {
         Verdict.MALFORMED,
     ),
     "Ipv6HeaderCutShortIsMalformed": (packets.udp(2, ipv6=True)[: 14 + 39], Verdict.MALFORMED),
-    # An unfragmented packet that says TCP and has no room for its header.
+    # An unfragmented packet with protocol TCP that is too short for its header.
     "TcpHeaderBeyondItsPacketIsMalformed": (
         bytes(packets.network(2, proto=6) / bytes(12)),
         Verdict.MALFORMED,
@@ -251,7 +251,7 @@ globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _MALFORMED, 
 
 @group("malformed")
 class EthernetHeaderAloneIsNotForwarded(FabricTest):
-    """A frame with nothing behind its Ethernet header is dropped and counted once, whatever the reason."""
+    """A frame without payload is dropped and counted once, for whatever reason."""
 
     def runTest(self) -> None:
         self.send(1, packets.udp(2)[:14])
@@ -285,7 +285,7 @@ class ForwardedPacketIsCountedAtIngressAndEgress(FabricTest):
 
 
 class CountersCountFrameBytes(FabricTest):
-    """Bytes are those of the frame as it came (received) and as it left (verdicts): here the same."""
+    """Bytes are those of the frame at arrival (received) and at departure (verdicts): equal here."""
 
     def runTest(self) -> None:
         self.send(1, packets.data(2, size=777), packets.data(2, size=333))

@@ -1,4 +1,4 @@
-"""The numbers and names that the cases rely on are those of the program."""
+"""The numbers and names in the cases are those of the program."""
 
 import json
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""The true marking threshold: an ECT packet is marked if and only if the queue it meets holds more than K
+"""The true marking threshold: an ECT packet is marked if and only if the queue that it meets has more than K
 bytes.
 
-Queues are built behind a plug: one frame is on the wire, and what follows at the same instant queues. The Nth
-of equal frames (from 0) therefore finds N times its length. RFC 8257, section 3.1: mark when the occupancy is
-greater than K, so a packet that finds exactly K is not marked.
+Queues are built behind a plug: one frame is on the wire, and frames that follow at the same time are queued.
+The Nth of equal frames (from 0) therefore finds N times its length. RFC 8257, section 3.1: mark if the
+occupancy is greater than K, so a packet that finds exactly K is not marked.
 """
 
 from ptf_tests.lib import packets
@@ -11,11 +11,11 @@ from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 
 SIZE = 500
-"""Length of the frames in these cases; thresholds are multiples of it, give or take a byte."""
+"""Length of the frames in these cases; thresholds are multiples of it, or differ by one byte."""
 
 
 def ect(count: int, ecn: int = Ecn.ECT0, *, ipv6: bool = False, vlan: int | None = None) -> list[bytes]:
-    """Frames that differ by their TCP sequence number, ECT(0) unless `ecn` says otherwise."""
+    """Returns frames with different TCP sequence numbers, ECT(0) unless `ecn` is given."""
     return [packets.data(2, size=SIZE, ecn=ecn, seq=n, ipv6=ipv6, vlan=vlan) for n in range(count)]
 
 
@@ -40,7 +40,7 @@ class MarkThresholdAlwaysMarksAbove(MarkingTest):
 
 
 class MarkThresholdMarksUdp(FabricTest):
-    """ECT is what counts, not the transport (QUIC, RoCEv2)."""
+    """Only ECT counts, not the transport (QUIC, RoCEv2)."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 0)
@@ -49,7 +49,7 @@ class MarkThresholdMarksUdp(FabricTest):
 
 
 class MarkChangesOnlyEcnAndChecksum(MarkingTest):
-    """DSCP, options, payload, padding, flow label: all as before. The IPv4 checksum is right for the new
+    """DSCP, options, payload, padding, flow label: all are unchanged. The IPv4 checksum is right for the new
     byte."""
 
     def runTest(self) -> None:
@@ -69,7 +69,7 @@ class MarkChangesOnlyEcnAndChecksum(MarkingTest):
 
 
 class MarkThresholdNeverMarksNotEct(MarkingTest):
-    """RFC 3168, section 5: only ECT may become CE. And in this mode nothing is dropped instead."""
+    """RFC 3168, section 5: only ECT may become CE. In this mode nothing is dropped instead, either."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
@@ -78,7 +78,7 @@ class MarkThresholdNeverMarksNotEct(MarkingTest):
 
 
 class MarkThresholdNeverDropsAnyClass(FabricTest):
-    """Far above the threshold, a Not-ECT packet of every class gets through unmarked (the papers' answer)."""
+    """Far above the threshold, a Not-ECT packet of every class passes unmarked (the papers' proposal)."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 0)
@@ -112,8 +112,8 @@ class Ect1HasAThresholdOfItsOwn(MarkingTest):
 
 
 class EnqueueAndDequeueMarkOppositeEndsOfABurst(MarkingTest):
-    """SONiC's ECN test plan tells the two by exactly this: marking at dequeue marks the first packet of a
-    burst and not its last, marking at enqueue the last and not the first."""
+    """This is how SONiC's ECN test plan distinguishes them: marking at dequeue marks the first packet of a
+    burst and not the last, marking at enqueue the last and not the first."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 10 * SIZE, dequeue=True)
@@ -139,13 +139,13 @@ class MarkAtDequeueIsCounted(MarkingTest):
 
 
 _MARKED = {
-    # RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last one unmarked.
+    # RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last unmarked one.
     "MarkThresholdDoesNotMarkAtExactlyTheThreshold": (
         {"threshold": 4 * SIZE},
         ect(8),
         [False] * 5 + [True] * 3,
     ),
-    # The same burst, threshold one byte lower: the frame that found exactly four frames is marked now.
+    # The same burst, threshold one byte lower: the frame that found exactly four frames is now marked.
     "MarkThresholdMarksOneByteAbove": ({"threshold": 4 * SIZE - 1}, ect(8), [False] * 4 + [True] * 4),
     "MarkThresholdZeroMarksWhateverFindsAQueue": ({"threshold": 0}, ect(3), [False, True, True]),
     "MarkThresholdMarksIpv6": ({"threshold": 2 * SIZE}, ect(6, ipv6=True), [False] * 3 + [True] * 3),
@@ -155,8 +155,8 @@ _MARKED = {
         ect(6, ecn=Ecn.ECT1),
         [False] * 4 + [True] * 2,
     ),
-    # At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it:
-    # more than three for the first four.
+    # At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it: more
+    # than three for the first four.
     "MarkAtDequeueMarksWhatLeavesABacklog": (
         {"threshold": 3 * SIZE, "dequeue": True},
         ect(8),
@@ -193,12 +193,12 @@ class OccupancyIsInBytesNotPackets(FabricTest):
 
 
 class ThresholdsOfPortsAreTheirOwn(FabricTest):
-    """A full queue at port 2 marks nothing at port 3, and port 3's threshold is not port 2's."""
+    """A full queue at port 2 marks nothing at port 3, whose threshold differs from port 2's."""
 
     def runTest(self) -> None:
         self.mark_threshold(2, 0)
         self.mark_threshold(3, 100 * SIZE)
-        # Made before the plugs: in real time these hold the queues for a fraction of a second only.
+        # Built before the plugs: in real time these hold the queues only for a fraction of a second.
         frames = [packets.data(port, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(10) for port in (2, 3)]
         self.plug(2, 3)
         self.send(1, *frames)
@@ -208,7 +208,7 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
 
 
 class DropTailNeverMarks(MarkingTest):
-    """The default mode: a deep queue of ECT packets leaves as it came."""
+    """The default mode: a deep queue of ECT packets leaves unchanged."""
 
     def runTest(self) -> None:
         self.assertEqual(self.marks(ect(60)), [False] * 60)

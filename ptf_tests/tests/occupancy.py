@@ -1,8 +1,8 @@
-"""The program's own account of each queue, in bytes and packets: right at every moment, and zero when the
-port is empty.
+"""The program's own account of each queue, in bytes and packets: correct at all times, and zero when the port
+is empty.
 
-Every other case of the suite ends with the same check (FabricTest.tearDown); these look at the moments
-between, and at histories that could make the account drift.
+Every other case of the suite ends with the same check (FabricTest.tearDown); these check the times between,
+and histories that could make the account drift.
 """
 
 import random
@@ -14,7 +14,7 @@ from ptf_tests.lib.packets import Ecn
 
 class _Occupancy(FabricTest):
     def assert_waiting(self, port: int, *sizes: int) -> None:
-        """Frames of these lengths, and no others, wait in the queue of `port`."""
+        """Checks that the queue of `port` has exactly frames of these lengths."""
         found = (self.register("occupancy_packets", port), self.register("occupancy_bytes", port))
         self.assertEqual(found, (len(sizes), sum(sizes)), "packets and bytes waiting")
 
@@ -55,7 +55,7 @@ class OccupancyCountsPaddingAndVlanTags(_Occupancy):
 
 @virtual_time_only
 class OccupancyFallsByOneFrameAtEachDeparture(_Occupancy):
-    """The plug's last bit has gone after its wire time; then each frame leaves the queue as it starts."""
+    """The plug is sent within its transmit time; then each frame leaves the queue when its sending starts."""
 
     def runTest(self) -> None:
         sizes = [1000, 200, 600]
@@ -80,7 +80,7 @@ class OccupancyOfPortsIsTheirOwn(_Occupancy):
 
 @virtual_time_only
 class OccupancyDoesNotCountWhatIsDropped(_Occupancy):
-    """Neither early drops, nor tail drops, nor packets that never had a queue."""
+    """Neither early drops, nor tail drops, nor packets that were never queued."""
 
     def runTest(self) -> None:
         self.red(2, low=1000, high=1000)
@@ -105,7 +105,7 @@ class OccupancyReturnsToZeroAfterADeepBurst(_Occupancy):
 
 @virtual_time_only
 class OccupancyReturnsToZeroAfterOverload(_Occupancy):
-    """Ten times what the buffer holds, three times over, in every mode that drops or marks."""
+    """Ten times the buffer limit, three times, in every mode that drops or marks."""
 
     def runTest(self) -> None:
         self.buffer_limit(2, 30_000)
@@ -120,7 +120,7 @@ class OccupancyReturnsToZeroAfterOverload(_Occupancy):
 
 @virtual_time_only
 class OccupancyReturnsToZeroAfterRandomTraffic(_Occupancy):
-    """Five hundred packets of every kind over four ports with four modes, faster than the links in the mean:
+    """Five hundred packets of all kinds over four ports with four modes, on average faster than the links:
     the registers are never negative (huge), and zero in the end."""
 
     def runTest(self) -> None:

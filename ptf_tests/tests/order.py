@@ -1,4 +1,4 @@
-"""Packets of one egress port leave in the order in which they were admitted, whatever held them up."""
+"""Packets of one egress port leave in the order in which they were admitted, whatever delayed them."""
 
 import random
 
@@ -10,7 +10,7 @@ from ptf_tests.lib.targets.base import SwitchOptions
 
 
 def numbered(count: int, seed: int, to: int = 2) -> list[bytes]:
-    """Frames of random sizes and classes from two senders, numbered by their TCP sequence number."""
+    """Returns frames of random sizes and classes from two senders, numbered by their TCP sequence number."""
     source = random.Random(seed)
     return [
         packets.data(
@@ -25,13 +25,13 @@ def numbered(count: int, seed: int, to: int = 2) -> list[bytes]:
 
 
 def numbers(frames: list[bytes]) -> list[int]:
-    """The numbers of frames made by `numbered`."""
+    """Returns the numbers of frames made by `numbered`."""
     return [int.from_bytes(frame[38:42], "big") for frame in frames]
 
 
 class _Order(FabricTest):
     def assert_in_order(self, port: int, count: int) -> None:
-        """Exactly packets 0 to `count` - 1 have left, ascending."""
+        """Checks that exactly packets 0 to `count` - 1 have left, in ascending order."""
         left = [departure.frame for departure in self.departures(port)]
         self.assertEqual(numbers(left), list(range(count)))
 
@@ -44,7 +44,7 @@ class OrderIsKeptInAQueue(_Order):
 
 
 class OrderIsKeptBetweenIngressPorts(_Order):
-    """Packets that come alternately in at four ports leave as they came."""
+    """Packets that arrive alternately at four ports leave in the order of arrival."""
 
     def runTest(self) -> None:
         if not self.switch.keeps_order_between_ports:
@@ -80,7 +80,7 @@ class OrderIsKeptWhenSomeAreDropped(_Order):
 
 class _OrderUnderHold(_Order, EeeTest):
     def hold_and_release(self) -> None:
-        """Random arrivals over many sleeps, holds by timer and by trigger, and busy spells."""
+        """Sends random arrivals over many sleeps, holds by timer and by trigger, and busy periods."""
         self.eee(Eee(sleep=2_880, wake=4_480, hold=12_000, trigger_packets=10))
         source = random.Random(5)
         for frame in numbered(400, seed=5):
@@ -106,7 +106,7 @@ class OrderIsKeptByRecirculation(_OrderUnderHold):
 
 
 class OrderIsKeptBetweenTwoRecirculatingPorts(_OrderUnderHold):
-    """Packets of two holding ports go round together; each port keeps its own order and its own gate."""
+    """Packets of two holding ports recirculate together; each port keeps its own order and its own gate."""
 
     options = SwitchOptions(gate=False)
 

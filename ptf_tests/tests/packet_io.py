@@ -1,7 +1,7 @@
 """Packet-out and packet-in: frames between the controller and the ports.
 
-A packet-out leaves the port it names as it is, through the same queue as everybody else. A packet-in carries
-the port it came in at, and is what the route action `to_cpu` makes of a packet.
+A packet-out leaves its egress port unchanged, through the same queue as all other packets. A packet-in has
+its ingress port as metadata; the route action `to_cpu` sends it.
 """
 
 from ipaddress import IPv4Address, IPv6Address
@@ -16,12 +16,12 @@ from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DROP_PORT
 
 _TIMEOUT_SECS = 5.0
 _ROUTER = 77
-"""10.0.77.0/24 and its IPv6 peer go to the controller in these cases."""
+"""10.0.77.0/24 and its IPv6 counterpart go to the controller in these cases."""
 
 
 class _PacketIo(FabricTest):
     def route_to_cpu(self) -> None:
-        """Send everything for 10.0.77.0/24 and its IPv6 peer to the controller."""
+        """Routes 10.0.77.0/24 and its IPv6 counterpart to the controller."""
         for table, dst in (
             ("ipv4_route", (int(IPv4Address(packets.host_ipv4(_ROUTER, 0))), 24)),
             ("ipv6_route", (int(IPv6Address(packets.host_ipv6(_ROUTER, 0))), 64)),
@@ -29,7 +29,7 @@ class _PacketIo(FabricTest):
             self.insert(self.client.one_shot_entry(table, {"dst": dst}, [("to_cpu", {}, 1)]))
 
     def expect_packet_in(self, frame: bytes, port: int) -> None:
-        """Send a frame in at `port` and expect it at the controller, unchanged, with the port."""
+        """Sends a frame in at `port` and checks that the controller gets it, unchanged, with the port."""
         self.send(port, frame)
         self.drain()
         packet = self.client.packet_in(_TIMEOUT_SECS)
@@ -61,7 +61,7 @@ class PacketOutIsSentForWhateverStationAndAddress(_PacketIo):
 
 
 class PacketOutNeedNotBeIp(_PacketIo):
-    """LLDP, ARP and whatever else a controller speaks."""
+    """LLDP, ARP and any other protocol of a controller."""
 
     def runTest(self) -> None:
         frame = bytes.fromhex("0180c200000e02010000000188cc") + bytes(46)
@@ -72,7 +72,7 @@ class PacketOutNeedNotBeIp(_PacketIo):
 
 @virtual_time_only
 class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
-    """It stands in the queue of its port, is counted there, and leaves behind what came before it."""
+    """It waits in the queue of its port, is counted there, and leaves after the packets before it."""
 
     def runTest(self) -> None:
         self.plug(2)
@@ -114,7 +114,7 @@ class PacketOutIsCounted(_PacketIo):
 
 
 class MacControlFrameOfTheControllerIsSent(_PacketIo):
-    """A packet-out is not for this switch, whatever it is."""
+    """A packet-out is never addressed to this switch."""
 
     def runTest(self) -> None:
         frame = packets.mac_control(2)
@@ -125,7 +125,7 @@ class MacControlFrameOfTheControllerIsSent(_PacketIo):
 
 
 class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
-    """The ports of copies, of the controller and of drops have no queue that would drain."""
+    """The ports of copies, of the controller and of drops have no queue that would be drained."""
 
     def runTest(self) -> None:
         for number, port in enumerate((COPY_PORT, CPU_PORT, DROP_PORT), start=1):

@@ -1,6 +1,6 @@
-"""Priority flow control (IEEE 802.1Q-2022 clause 36): pause frames that come in, and the queues they stop.
+"""Priority flow control (IEEE 802.1Q-2022 clause 36): received pause frames, and the queues that they stop.
 
-Port 2 takes pauses for priority 3, to which DSCP 26 is sent. Its links have 1 Gbit/s: a quantum is 512 ns.
+Port 2 obeys pauses for priority 3, the priority of DSCP 26. Its links have 1 Gbit/s: a quantum is 512 ns.
 Frames are written out as bytes; `pfc` of the library makes the others.
 """
 
@@ -20,7 +20,7 @@ AF31, EF = 26, 46
 LOSSLESS, OTHER = 3, 5
 QUANTUM_NS = 512
 ROUND_NS = 1_000
-"""What a recirculation takes on the engine, nanoseconds."""
+"""Time of a recirculation on the engine, nanoseconds."""
 _SEED = 1
 
 XOFF = bytes.fromhex(
@@ -32,7 +32,7 @@ XON = bytes.fromhex(
 
 
 class _Pfc(FabricTest):
-    """DSCP 26 is priority 3, which the neighbour at port 2 may pause; DSCP 46 is priority 5, which not."""
+    """DSCP 26 is priority 3, which the neighbour at port 2 may pause; DSCP 46 is priority 5, not pausable."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -56,41 +56,41 @@ class _Pfc(FabricTest):
         self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "take_pauses")
 
     def pause(self, quanta: int) -> int:
-        """Pause priority 3; return when the pause ends."""
+        """Pauses priority 3; returns the time at which the pause ends."""
         self.send(PORT, packets.pfc({LOSSLESS: quanta}))
         return self.switch.now_ns + quanta * QUANTUM_NS
 
     def until(self, time_ns: int) -> None:
-        """Let time pass up to and including `time_ns`."""
+        """Advances the clock up to and including `time_ns`."""
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def await_queued(self, count: int) -> None:
-        """Lets time pass until that number of packets is in the queues of port 2."""
+        """Advances the clock until that number of packets is in the queues of port 2."""
         deadline = time.monotonic() + 20
         while self.register("occupancy_packets", PORT) != count and time.monotonic() < deadline:
             self.switch.advance(ms=5)
         self.assertEqual(self.register("occupancy_packets", PORT), count)
 
     def ignored(self) -> int:
-        """MAC control frames of port 2 that moved no gate."""
+        """Returns the MAC control frames of port 2 that changed no gate."""
         return self.counter("control_ignored", PORT)
 
     def pauses(self, priority: int = LOSSLESS) -> int:
-        """Pauses that came by port 2, obeyed or not."""
+        """Returns the pauses received at port 2, obeyed or not."""
         return self.counter("pauses_received", PORT * PRIORITIES + priority)
 
     def counter(self, name: str, cell: int) -> int:
-        """Packets of a counter's cell, since the case began for the cells of port 2."""
+        """Returns the packets in a counter's cell; for the cells of port 2, since the case began."""
         return self.client.counter_read(name, cell)[0] - self._counted.get((name, cell), 0)
 
 
 def lossless(number: int = 0) -> bytes:
-    """A packet of the class that may be paused."""
+    """Returns a packet of the class that may be paused."""
     return packets.data(PORT, dscp=AF31, sport=1000 + number)
 
 
 class XoffStopsTheQueueAndXonOpensIt(_Pfc):
-    """On every target: nothing of the class leaves until XON, and then all of it, in order."""
+    """On every target: no packet of the class leaves until XON, and then all of them, in order."""
 
     def runTest(self) -> None:
         frames = [lossless(n) for n in range(20)]
@@ -109,8 +109,8 @@ class XoffStopsTheQueueAndXonOpensIt(_Pfc):
 
 
 class QueueThatDiscardsTakesNothingMoreAndLosesNothing(_Pfc):
-    """What the watchdog writes: what waits leaves when the pause is over, what comes is dropped, and others
-    go on."""
+    """The watchdog's setting: waiting packets leave when the pause is over, new ones are dropped, and other
+    classes continue."""
 
     def runTest(self) -> None:
         held, late = [lossless(n) for n in range(4)], [lossless(n) for n in range(4, 7)]
@@ -136,7 +136,7 @@ class OtherClassesGoOn(_Pfc):
         self.send(PORT, XOFF)
         self.switch.advance(ms=1)
         self.send(1, lossless(), *other)
-        # Less than the pause in virtual time; on a busy machine a target in real time may need long.
+        # Less than the pause in virtual time; on a busy machine a target in real time may take long.
         left: list[bytes] = []
         for _ in range(20 if self.switch.virtual_time else 1000):
             self.switch.advance(ms=1)
@@ -151,7 +151,7 @@ class OtherClassesGoOn(_Pfc):
 
 @virtual_time_only
 class PauseEndsAfterItsQuanta(_Pfc):
-    """To the tick: 512 bit times for each."""
+    """To the tick: 512 bit times for each quantum."""
 
     late_ns = 0
 
@@ -170,7 +170,7 @@ class PauseEndsAfterItsQuanta(_Pfc):
 
 @virtual_time_only
 class PauseEndsAfterItsQuantaWhereTheTargetKeepsNoGate(PauseEndsAfterItsQuanta):
-    """The packets go round meanwhile."""
+    """The packets recirculate meanwhile."""
 
     options = SwitchOptions(gate=False)
     late_ns = ROUND_NS
@@ -211,7 +211,7 @@ class FrameOnTheWireIsFinished(_Pfc):
 
 @virtual_time_only
 class BothGatesMustBeOpen(_Pfc):
-    """A port that sleeps and a queue that is paused: the later of the two."""
+    """A port that sleeps and a queue that is paused: the later end counts."""
 
     def runTest(self) -> None:
         eee = Eee()
@@ -229,7 +229,7 @@ class BothGatesMustBeOpen(_Pfc):
 
 @virtual_time_only
 class PausedClassHoldsUpNoOtherOfItsPort(_Pfc):
-    """The lower class goes while the higher one waits, and what waited goes first afterwards."""
+    """The lower class leaves while the higher one waits, and the waiting packets leave first afterwards."""
 
     def runTest(self) -> None:
         low = [packets.data(PORT, sport=2000 + n) for n in range(3)]
@@ -243,7 +243,7 @@ class PausedClassHoldsUpNoOtherOfItsPort(_Pfc):
 
 @virtual_time_only
 class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
-    """A time that stayed would be one to come when the clock has gone round."""
+    """A time left in the register would be in the future again when the clock has wrapped."""
 
     def runTest(self) -> None:
         self.pause(10)
@@ -255,7 +255,7 @@ class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
 
 
 class _Ignored(_Pfc):
-    """A frame that moves no gate: a packet of the class leaves as if it had not come."""
+    """A frame that changes no gate: a packet of the class leaves as if it had not arrived."""
 
     verdict = Verdict.CONSUMED
     counted = 1
@@ -285,7 +285,7 @@ class PauseOfAClassThatIsNotLosslessHereIsIgnored(_Ignored):
 
 
 class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
-    """Priority 3 is obeyed and 5 is not: by each frame's bits, and not when the time is 0."""
+    """Priority 3 is obeyed and 5 is not: counted by each frame's bits, unless the time is 0."""
 
     def runTest(self) -> None:
         before = self.client.counter_read("pauses_received", PORT * PRIORITIES + OTHER)[0]
@@ -337,7 +337,7 @@ class ShortestPauseIsObeyed(_Pfc):
 
 
 class EachPriorityHasItsBitAndItsTime(_Pfc):
-    """Every priority of a port that lets all of them be paused, alone and with others."""
+    """Every priority of a port where all may be paused, alone and with others."""
 
     def runTest(self) -> None:
         port = 3
@@ -356,7 +356,7 @@ class EachPriorityHasItsBitAndItsTime(_Pfc):
 
 
 class PacketOutOfAPauseLeavesAsItIs(_Pfc):
-    """The controller's own frame goes to the neighbour; it is not read here."""
+    """The controller's own frame goes to the neighbour; this switch does not obey it."""
 
     def runTest(self) -> None:
         frame = packets.pfc({LOSSLESS: 0x1234, 7: 1})

@@ -1,7 +1,7 @@
 """Pause frames that the switch sends to the neighbour behind an ingress port.
 
-Packets of DSCP 26 (priority 3) that come in at port 1 are a lossless group. They go to port 2, whose queue of
-priority 3 its neighbour may pause: while it does, the group fills.
+Packets of DSCP 26 (priority 3) that arrive at port 1 are a lossless group. They go to port 2, where the
+neighbour may pause priority 3: during its pause, the group fills.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ XOFF_BYTES, XON_BYTES, LIMIT_BYTES = 600, 400, 1000
 QUANTA = 0x1234
 REFRESH_NS = 1_000_000
 ROUND_NS = 1_000
-"""What a recirculation takes on the engine, nanoseconds."""
+"""Time of a recirculation on the engine, nanoseconds."""
 SAMPLED_ALWAYS = {
     "set_point_bytes": 1,
     "weight_shift": 0,
@@ -32,7 +32,7 @@ SAMPLED_ALWAYS = {
     "sample_bytes": 1,
     "jitter_q16": 0,
 }
-"""A congestion point whose feedback is as strong as can be."""
+"""A congestion point with the strongest possible feedback."""
 HOLD_OUT = packets.pfc({LOSSLESS: 0xFFFF})
 LET_OUT_GO = packets.pfc({LOSSLESS: 0})
 
@@ -50,7 +50,7 @@ class _PfcSent(FabricTest):
     xoff_bytes = XOFF_BYTES
     obeyed = 1 << LOSSLESS
     refresh_ns = 10**12
-    """Longer than any case; on BMv2 a busy machine must not bring a refresh about."""
+    """Longer than any case; on BMv2 a busy machine must not cause a refresh."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -82,19 +82,19 @@ class _PfcSent(FabricTest):
         return self.client.counter_read(name, IN * PRIORITIES + LOSSLESS)[0]
 
     def pauses_sent(self) -> int:
-        """Pauses that the group has sent in this case."""
+        """Returns the pauses that the group has sent in this case."""
         return self._count("pauses_sent") - self._sent
 
     def dropped(self) -> int:
-        """Packets of the group that did not fit, in this case."""
+        """Returns the packets of the group that did not fit, in this case."""
         return self._count("lossless_dropped") - self._dropped
 
     def group_bytes(self) -> int:
-        """The account of the group."""
+        """Returns the byte account of the group."""
         return self.queue_register("ingress_bytes", IN, LOSSLESS)
 
     def hold_out(self) -> None:
-        """The neighbour at port 2 pauses priority 3."""
+        """Sends a pause of priority 3 from the neighbour at port 2."""
         self.send(OUT, HOLD_OUT)
         self.settle()
 
@@ -112,12 +112,12 @@ class _PfcSent(FabricTest):
 
 
 def lossless(number: int = 0, *, ecn: int = 0) -> bytes:
-    """A packet of the group."""
+    """Returns a packet of the group."""
     return packets.data(OUT, dscp=AF31, sport=1000 + number, size=SIZE, ecn=ecn)
 
 
 class NeighbourIsPausedAboveXoffAndGoesOnAtXon(_PfcSent):
-    """Byte for byte: a frame above the upper threshold, one when the account has fallen to the lower."""
+    """Byte for byte: a frame above XOFF, and one when the account has fallen to XON."""
 
     def runTest(self) -> None:
         frames = [lossless(n) for n in range(4)]
@@ -139,8 +139,8 @@ class NeighbourIsPausedAboveXoffAndGoesOnAtXon(_PfcSent):
 
 
 class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
-    """The queue is sampled with every frame, too. A packet is copied once: the first three make a CNM each,
-    and the fourth, which brings the group above its threshold, the pause."""
+    """The queue is also sampled with every frame. A packet is copied only once: the first three make a CNM
+    each, and the fourth, which brings the group above its threshold, the pause."""
 
     def frames_made(self) -> int:
         return self.client.counter_read("cnms_made", OUT * PRIORITIES + LOSSLESS)[0]
@@ -164,7 +164,7 @@ class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAn
     """Every third packet is sampled: the first makes a CNM, the fourth the pause, and the fifth the CNM."""
 
     def runTest(self) -> None:
-        # An eighth of it while feedback is as strong as can be.
+        # An eighth of it while the feedback is strongest.
         params = {**SAMPLED_ALWAYS, "sample_bytes": 8 * 3 * SIZE}
         self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
         self.hold_out()
@@ -180,7 +180,7 @@ class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAn
 
 @virtual_time_only
 class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
-    """To the tick: with the packet that leaves that number of bytes behind."""
+    """To the tick: with the packet that leaves exactly XON bytes behind."""
 
     def runTest(self) -> None:
         self.hold_out()
@@ -193,7 +193,7 @@ class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
 
 
 class FrameIsAsShortWhateverItWasMadeOf(_PfcSent):
-    """Long packets, with and without a payload that is parsed; also by IPv6."""
+    """Long packets, with and without a parsed payload; also over IPv6."""
 
     def runTest(self) -> None:
         self.hold_out()
@@ -210,7 +210,7 @@ class FrameIsAsShortWhateverItWasMadeOf(_PfcSent):
 
 
 class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
-    """The limit of the group decides; the port's buffer limit is for lossy packets alone."""
+    """The limit of the group decides; the port's buffer limit applies only to lossy packets."""
 
     def runTest(self) -> None:
         self.buffer_limit(OUT, 300)
@@ -233,7 +233,7 @@ class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
 
 
 class GroupThatIsFullBelowXoffPausesItsNeighbour(_PfcSent):
-    """Its limit is no larger than its XOFF, so that no packet ever passes that."""
+    """Its limit is not larger than its XOFF, so no packet ever exceeds XOFF."""
 
     xoff_bytes = LIMIT_BYTES
 
@@ -264,7 +264,7 @@ class PacketsOfAnotherPortOrClassAreInNoGroup(_PfcSent):
 
 
 class LosslessPacketIsNeverDroppedEarly(_PfcSent):
-    """RED would drop each of them. What can carry a mark gets one."""
+    """RED would drop each of them. ECT packets are marked."""
 
     def runTest(self) -> None:
         self.red(OUT, low=0, high=0)
@@ -277,7 +277,7 @@ class LosslessPacketIsNeverDroppedEarly(_PfcSent):
 
 
 class WithoutItsSessionThePauseIsNotSent(_PfcSent):
-    """And nothing else changes: packets and accounts go on."""
+    """All else is unchanged: packets and accounts."""
 
     def runTest(self) -> None:
         session = self.client.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
@@ -296,8 +296,8 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
 
 @virtual_time_only
 class PauseIsSaidAgainByTimeWhereTheTargetHasTimers(_PfcSent):
-    """To the tick, whatever comes or leaves, until the neighbour may go on; nothing is counted as received
-    but the frames themselves."""
+    """To the tick, independent of arrivals and departures, until XON; only the frames themselves are counted
+    as received."""
 
     refresh_ns = REFRESH_NS
 
@@ -323,8 +323,8 @@ class PauseIsSaidAgainByTimeWhereTheTargetHasTimers(_PfcSent):
 
 @virtual_time_only
 class TwoGroupsOfAPortAreEachToldAgain(_PfcSent):
-    """Priority 4 is lossless, too, and both are due at one time. When one may go on, the other is told again
-    as before."""
+    """Priority 4 is also lossless, and both are due at the same time. When one gets XON, the pauses of the
+    other continue."""
 
     refresh_ns = REFRESH_NS
     xoff_bytes = 0
@@ -366,8 +366,8 @@ class TwoGroupsOfAPortAreEachToldAgain(_PfcSent):
 
 @virtual_time_only
 class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
-    """When a packet of the group comes, also one that does not fit, and when one leaves; where the target has
-    no timers."""
+    """When a packet of the group arrives, even one that does not fit, and when one leaves; on targets without
+    timers."""
 
     refresh_ns = REFRESH_NS
     options = SwitchOptions(timers=False)
@@ -430,7 +430,7 @@ class PauseAndThenMessagesLeaveBeforeAllDataThatWaits(PacketThatWouldMakeACnmAnd
 
 @virtual_time_only
 class PauseEndsTheHoldOfASleepingLink(_PfcSent):
-    """Otherwise it would wait for as long as packets are collected. The link wakes in its time."""
+    """Otherwise it would wait as long as packets are collected. The link takes its time to wake."""
 
     def runTest(self) -> None:
         eee = Eee(hold=5_000_000, trigger_packets=100)
@@ -459,6 +459,6 @@ class PauseEndsTheHoldOfASleepingLink(_PfcSent):
 
 @virtual_time_only
 class AccountsHoldWherePacketsGoRound(NeighbourIsPausedAboveXoffAndGoesOnAtXon):
-    """Packets that circulate keep their group."""
+    """Packets that recirculate keep their group."""
 
     options = SwitchOptions(gate=False)

@@ -1,7 +1,7 @@
-"""Priorities: which of a port's queues a packet stands in, by DSCP and PCP, and what the queues share.
+"""Priorities: the choice of a port's queue for a packet, by DSCP and PCP, and what the queues share.
 
-What a target does with several queues is its own: the order between queues is checked only where time is the
-test's.
+The handling of several queues depends on the target: the order between queues is checked only in virtual
+time.
 """
 
 from collections.abc import Sequence
@@ -38,12 +38,12 @@ class _Priorities(FabricTest):
         super().tearDown()
 
     def queued(self, port: int) -> dict[int, int]:
-        """Bytes that the account has in each of a port's queues but the lowest, without zeros."""
+        """Returns the bytes in each of a port's queues with an account, all but the lowest, without zeros."""
         found = {p: self.queue_register("queue_bytes", port, p) for p in range(PRIORITIES)}
         return {priority: count for priority, count in found.items() if count}
 
     def expect_queue(self, frame: bytes, priority: int, ingress: int = 1) -> None:
-        """The frame waits behind a plug, in the account of this priority and of no other."""
+        """Checks that the frame waits behind a plug, in the account of only this priority."""
         self.plug(PORT)
         self.send(ingress, frame)
         self.assertEqual(self.queued(PORT), {priority: len(frame)} if priority else {})
@@ -53,7 +53,7 @@ class _Priorities(FabricTest):
 
 
 def _tagged(pcp: int, dscp: int = 0) -> bytes:
-    """An IPv4 packet in a frame with this PCP."""
+    """Returns an IPv4 packet in a frame with this PCP."""
     frame = bytearray(packets.udp(PORT, vlan=7, dscp=dscp))
     frame[14] = pcp << 5
     return bytes(frame)
@@ -68,7 +68,7 @@ _QUEUES = {
     "DscpChoosesTheQueueOfAnIpv4Packet": (packets.udp(PORT, dscp=AF31), 3),
     "DscpChoosesTheQueueOfAnIpv6Packet": (packets.udp(PORT, dscp=EF, ipv6=True), 5),
     "DscpWithoutEntryIsOfTheLowestQueue": (packets.udp(PORT, dscp=EF + 1), 0),
-    # A router goes by the IP header.
+    # A router uses the IP header.
     "DscpGoesBeforePcp": (_tagged(6, dscp=AF31), 3),
 }
 globals().update(cases(__name__, _Exact, _Exact.expect_queue, _QUEUES))
@@ -76,7 +76,7 @@ globals().update(cases(__name__, _Exact, _Exact.expect_queue, _QUEUES))
 
 @virtual_time_only
 class DscpWithoutEntryIsOfTheQueueOfTheDefault(_Priorities):
-    """So that a scavenger's class can be below it."""
+    """So that a scavenger class can be below it."""
 
     def runTest(self) -> None:
         self.set_default("dscp_priority", "set_priority", {"priority": 1})
@@ -102,7 +102,7 @@ class WithoutPrioritiesNoTableIsAsked(_Priorities):
 
 @virtual_time_only
 class SpreadPacketsGoToTheirQueue(_Priorities):
-    """A switch that spreads packets over equal paths asks for their class as any other."""
+    """A switch that sprays packets over equal paths classifies them like any other."""
 
     def runTest(self) -> None:
         self.set_default("switch_config", "spray_packets_and_priorities", {"seed": _SEED})
@@ -124,7 +124,7 @@ class HighestQueueLeavesFirst(_Priorities):
 
 
 class OrderIsKeptWithinEachQueue(_Priorities):
-    """On every target, whatever it does between queues."""
+    """On every target, whatever its order between queues."""
 
     def runTest(self) -> None:
         dscps = (0, AF31, EF)
@@ -150,12 +150,12 @@ class QueuesShareThePortsBuffer(_Priorities):
 
 
 class TicketsAreGivenByQueue(_Priorities):
-    """A packet that waits in one queue holds up no other."""
+    """A packet that waits in one queue delays no other queue."""
 
     options = SwitchOptions(gate=False)
 
     def held(self) -> Sequence[bytes]:
-        """EEE with a short wake, so that all take tickets and circulate."""
+        """Returns frames, after enabling EEE with a short wake, so that all take tickets and recirculate."""
         timing = {"sleep_ticks": 0, "wake_ticks": 2, "stall_ticks": 0, "hold_ticks": 0}
         trigger = {"trigger_packets": 0, "trigger_bytes": 0, "ticks_per_byte_q24": 0, "overhead_bytes": 0}
         self.table_add("port_eee", {"port": PORT}, "eee", {**timing, **trigger})

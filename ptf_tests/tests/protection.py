@@ -1,11 +1,11 @@
-"""What RED drops early and what it spares: each protection mode against each packet class, in a full queue.
+"""The packets that RED drops early or protects: each protection mode with each packet class, in a full queue.
 
-The queue is held above `max` by ECT packets, which are marked and never dropped; then one Not-ECT packet of
-the class is offered. Spared means forwarded unmarked (it is Not-ECT, so it must not be marked either). One
-case for each mode and class, made from the tables below, e.g. `protection.ProtectEctDropsSyn`.
+ECT packets, which are marked and never dropped, keep the queue above `max`; then one Not-ECT packet of the
+class is offered. Protected means forwarded unmarked (a Not-ECT packet must not be marked). One case for each
+mode and class, made from the tables below, e.g. `protection.ProtectEctDropsSyn`.
 
-The modes (RED with thresholds is what the papers criticise; `ack_syn` is what they ask for):
-  ect      only ECT packets are spared: what switches do today
+The modes (the papers criticise RED with thresholds, and propose `ack_syn`):
+  ect      only ECT packets are protected: the present practice
   ece      also TCP packets with ECE set: an ECN-setup SYN or SYN-ACK (RFC 3168, 6.1.1), an ACK that echoes
   congestion
   ack_syn  all pure ACKs, with and without ECE, every SYN and every SYN-ACK
@@ -58,13 +58,13 @@ class _Protection(FabricTest):
     packet_class = PacketClass.OTHER
 
     def offer(self) -> list[bytes]:
-        """What left behind the frames that filled the queue."""
+        """Returns the frames that left after those that filled the queue."""
         self.red(2, low=_FULL, high=_FULL, protect=self.mode)
         filling = [packets.data(2, size=1000, ecn=Ecn.ECT0) for _ in range(5)]
         return [departure.frame for departure in self.burst(2, [*filling, self.frame])[5:]]
 
     def verdict(self) -> set[Verdict]:
-        """The verdicts under port 2 for the frame's class, without the five frames that filled the queue."""
+        """Returns the verdicts under port 2 for the frame's class, without the five frames in the queue."""
         found = self.verdicts(2)
         if self.packet_class == PacketClass.DATA:
             found[PacketClass.DATA, Verdict.FORWARDED] -= 5
@@ -100,7 +100,7 @@ globals().update(_cases())
 
 
 class ProtectEctMarksEctOfEveryClass(FabricTest):
-    """In every mode an ECT packet, whatever its class, is marked rather than dropped."""
+    """In every mode an ECT packet of any class is marked and not dropped."""
 
     def runTest(self) -> None:
         self.red(2, low=1, high=1, protect=_MODES["Ect"])
@@ -112,7 +112,7 @@ class ProtectEctMarksEctOfEveryClass(FabricTest):
 
 
 class ProtectAckSynMarksEctOfEveryClass(FabricTest):
-    """Protection means "not dropped", not "not marked": an ECT pure ACK (DCTCP) still carries the signal."""
+    """Protection means "not dropped", not "not marked": an ECT pure ACK (DCTCP) still gets the signal."""
 
     def runTest(self) -> None:
         self.red(2, low=1, high=1, protect=_MODES["AckSyn"])
@@ -124,7 +124,7 @@ class ProtectAckSynMarksEctOfEveryClass(FabricTest):
 
 
 class ProtectAckSynDoesNotSpareFromTailDrop(FabricTest):
-    """Protection is from early drop. A buffer that is full is full."""
+    """Protection is from early drops, not from a full buffer."""
 
     def runTest(self) -> None:
         self.red(2, low=2**31, high=2**31, protect=_MODES["AckSyn"])

@@ -1,9 +1,9 @@
 """Quantized congestion notification (IEEE 802.1Q-2022 clauses 30 to 33).
 
-When a queue is sampled, what the messages say, and where they go.
+The sampling of a queue, the content of the messages, and their destinations.
 
-Packets come in at port 1 and stand in queue 0 of port 2, which has a congestion point; messages (CNMs) leave
-by port 1. `Point` is a congestion point in plain Python.
+Packets arrive at port 1 and wait in queue 0 of port 2, which has a congestion point; messages (CNMs) leave at
+port 1. `Point` is a congestion point in plain Python.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Point:
     feedback: int = 0
 
     def arrives(self, length: int, found: int) -> tuple[int, int, int] | None:
-        """A frame that finds `found` bytes: feedback, offset and delta in 64 bytes, when it is sampled."""
+        """Processes a frame that finds `found` bytes; returns a sample's feedback, offset, delta in 64 B."""
         if self.left > length:
             self.left -= length
             return None
@@ -63,7 +63,7 @@ class Point:
 
 
 def cnm_of(frame: bytes, feedback: int, offset: int, delta: int, queue: int = PORT * PRIORITIES) -> bytes:
-    """The CNM that a sampled frame leads to, as it leaves by the port of the frame's source."""
+    """Returns the CNM for a sampled frame, as it leaves at the port of the frame's source."""
     carried = packets.forwarded(frame, PORT)[12:][:64]
     head = (
         bytes.fromhex((packets.host_mac(SOURCE) + packets.switch_mac(SOURCE)).replace(":", "")) + b"\x22\xe7"
@@ -111,7 +111,7 @@ class _Qcn(FabricTest):
         return point
 
     def plugged(self, point: Point) -> bool:
-        """The plug comes first, and finds nothing; whether it is sampled. Nobody is told."""
+        """Processes the plug, which finds nothing and causes no CNM; returns whether it is sampled."""
         sample = point.arrives(PLUG_BYTES, 0)
         self.assertTrue(sample is None or sample[0] == 0)
         return sample is not None
@@ -121,20 +121,20 @@ class _Qcn(FabricTest):
         return sum(self.packets_counted("cnms_made", queues))
 
     def made(self) -> int:
-        """CNMs that the switch has made in this case."""
+        """Returns the CNMs that the switch has made in this case."""
         return self.frames_made() - self._made
 
     def ignored(self) -> int:
         return self.client.counter_read("cnms_ignored", SOURCE)[0]
 
     def assert_cnms(self, wanted: Sequence[bytes], port: int = SOURCE) -> None:
-        """These, and nothing else, have left a port."""
+        """Checks that exactly these frames have left a port."""
         self.drain()
         self.assert_frames(self.departures(port), wanted)
 
 
 def frames(count: int, size: int = 1000) -> list[bytes]:
-    """Data for the host behind port 2."""
+    """Returns data frames for the host behind port 2."""
     return [packets.data(PORT, size=size) for _ in range(count)]
 
 
@@ -152,7 +152,7 @@ class CnmOfAFullQueueIsTheStandardsFrame(_Qcn):
 
 
 class _Modelled(_Qcn):
-    """What leaves for the source is what the congestion point in Python says."""
+    """The frames that leave to the source are those of the congestion point in Python."""
 
     def expect(self, point: Point, sent: Sequence[bytes], queue: int = PORT * PRIORITIES) -> None:
         before = self.client.counter_read("qcn_samples", queue)[0]
@@ -173,7 +173,7 @@ class _Modelled(_Qcn):
 
 @virtual_time_only
 class EveryLevelOfFeedbackHasItsPeriod(_Modelled):
-    """Queues that grow past the set point; the stronger the feedback, the sooner the next."""
+    """Queues that grow past the set point; the stronger the feedback, the sooner the next sample."""
 
     def runTest(self) -> None:
         for set_point in (500, 1_000, 20_000, 66_000, 200_000):
@@ -202,7 +202,7 @@ class RandomTrafficIsSampledAsTheModelSays(_Modelled):
 
 @virtual_time_only
 class QueueThatShrinksAsksForNothing(_Modelled):
-    """Above the set point, but emptying twice as fast as it is above it."""
+    """Above the set point, but falling at twice the rate of the excess."""
 
     def runTest(self) -> None:
         point = self.point()
@@ -218,7 +218,7 @@ class QueueThatShrinksAsksForNothing(_Modelled):
 
 @virtual_time_only
 class QueueOfItsOwnPriorityIsSampled(_Modelled):
-    """A higher queue is judged by its own bytes, the lowest by what is left; the CNM names the queue."""
+    """A higher queue's congestion point has its own bytes, the lowest's the rest; the CNM names the queue."""
 
     def runTest(self) -> None:
         self.table_add("dscp_priority", {"dscp": 26}, "set_priority", {"priority": 3})
@@ -263,7 +263,7 @@ class FramesThatDoNotFitAreSampledToo(_Modelled):
 
 @virtual_time_only
 class JitterStaysWithinItsBounds(_Qcn):
-    """15 %: the next sample is due after 85 % to 115 % of 40 KB, and not always after the same."""
+    """15 %: the next sample is due after 85 % to 115 % of 40 KB, and not always after the same amount."""
 
     jitter_q16 = 9_830
 
@@ -291,7 +291,7 @@ class QueueWithoutSettingsSendsNothing(_Qcn):
 
 
 class _Carried(_Qcn):
-    """A frame that is sampled at once; every byte of its CNM."""
+    """A frame that is sampled at once, and every byte of its CNM."""
 
     def sampled(self, frame: bytes) -> None:
         self.point(point=Point(set_point=100, sample=1))
@@ -316,7 +316,7 @@ globals().update(cases(__name__, _Carried, _Carried.sampled, _CARRIED))
 
 
 class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
-    """The TTL that it carries is one less again, the outer addresses are those of the next hop."""
+    """The TTL in the CNM is decremented again, and the outer addresses are those of the next hop."""
 
     buffer_bytes: int | None = None
 
@@ -344,7 +344,7 @@ class CnmIsExemptFromTheBuffersLimit(CnmOfAnotherSwitchGoesToTheSource):
 
 
 class CnmsStandInTheirOwnQueue(_Qcn):
-    """Before what waited for the port."""
+    """Ahead of the packets that waited for the port."""
 
     def runTest(self) -> None:
         self.set_default("cnm_queue", "set_cnm_priority", {"priority": 7})
@@ -355,7 +355,7 @@ class CnmsStandInTheirOwnQueue(_Qcn):
         self.send(CORE, packets.arriving(cnm_of(packets.data(PORT), 1, 0, 0), CORE))
         self.drain()
         left = [departure.frame[12:14] for departure in self.departures(SOURCE)]
-        # BMv2 takes the frame that goes next out of the queue before the one on the wire has gone.
+        # BMv2 takes the next frame out of the queue before the one on the wire has gone.
         self.assertLessEqual(left.index(b"\x22\xe7"), 0 if self.switch.virtual_time else 1)
         self.assertEqual(len(left), 4)
 
@@ -370,7 +370,7 @@ class CnmOfAHostIsCountedAndGoesNowhere(_Qcn):
 
 
 class CnmOfTheControllerGoesAsItIs(_Qcn):
-    """A packet-out has a port and no route, so the addresses that it carries stay where they are."""
+    """A packet-out has a port and no route, so its addresses are unchanged."""
 
     def runTest(self) -> None:
         self.packet_out(CORE, CNM)
@@ -391,14 +391,14 @@ class _Refused(_Qcn):
 
 
 def changed(at: int, value: bytes, carried: bytes | None = None) -> bytes:
-    """A CNM with other bytes."""
+    """Returns a CNM with other bytes."""
     cnm = bytearray(cnm_of(carried or packets.data(PORT), 9, 0, 0))
     cnm[at : at + len(value)] = value
     return bytes(cnm)
 
 
 class MalformedCnmsAreDropped(_Refused):
-    """Another version; more bytes than 64, or than there are; no IP, or not all of its header."""
+    """Another version; more bytes than 64, or than there are; no IP, or an incomplete header."""
 
     def runTest(self) -> None:
         whole = cnm_of(packets.data(PORT), 9, 0, 0)
@@ -419,7 +419,7 @@ class MalformedCnmsAreDropped(_Refused):
 
 
 class CnmInALoopEnds(_Refused):
-    """Each switch lowers the TTL that is carried."""
+    """Each switch decrements the TTL in the CNM."""
 
     packet_class = PacketClass.CONTROL
     verdict = Verdict.TTL_EXPIRED

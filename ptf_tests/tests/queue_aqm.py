@@ -1,7 +1,7 @@
-"""AQM by queue: what a queue's AQM compares, and what it keeps, is the queue's; a port's AQM sees all queues.
+"""AQM by queue: a queue's AQM compares only its queue and has its own state; a port's AQM sees all queues.
 
-DSCP 46 is priority 6, everything else priority 0. BMv2 limits the rate of each queue apart, so there a plug
-holds up the lowest queue alone; cases that need frames to wait in both are for virtual time.
+DSCP 46 is priority 6, everything else priority 0. BMv2 limits the rate of each queue separately, so there a
+plug delays only the lowest queue; cases with frames waiting in both queues need virtual time.
 """
 
 from ptf_tests.lib import packets
@@ -38,19 +38,19 @@ class _TwoQueues(FabricTest):
         super().tearDown()
 
     def by_queue(self) -> None:
-        """From now on the port's queues have AQMs of their own."""
+        """Gives the port's queues their own AQMs."""
         self.set_aqm(PORT, "by_queue")
 
     def low(self, count: int) -> list[bytes]:
-        """ECT frames of the lowest queue."""
+        """Returns ECT frames of the lowest queue."""
         return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(count)]
 
     def high(self, count: int) -> list[bytes]:
-        """ECT frames of the queue of priority 6."""
+        """Returns ECT frames of the queue of priority 6."""
         return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, dscp=EF, seq=n) for n in range(count)]
 
     def marked(self, frames: list[bytes]) -> list[bool]:
-        """Whether each of a burst left with CE, in the order in which they came; each must leave, once."""
+        """Returns whether each frame of a burst left with CE, in order of arrival; each must leave once."""
         left = [departure.frame for departure in self.burst(PORT, frames)]
         with_ce = [packets.forwarded(frame, PORT, ecn=Ecn.CE) for frame in frames]
         found = [frame in left for frame in with_ce]
@@ -63,7 +63,7 @@ class _TwoQueues(FabricTest):
 
 
 class FrameInAnEmptyQueueIsNotMarkedForWhatWaitsInAnother(_TwoQueues):
-    """Twenty frames wait in the lowest queue; the one of priority 6 finds its own empty."""
+    """Twenty frames wait in the lowest queue; the one of priority 6 finds its own queue empty."""
 
     def runTest(self) -> None:
         self.by_queue()
@@ -82,7 +82,7 @@ class FrameInAnEmptyQueueIsMarkedWhereThePortIsCompared(_TwoQueues):
 
 @virtual_time_only
 class LowestQueueIsNotMarkedForWhatWaitsAboveIt(_TwoQueues):
-    """The lowest queue has no account of its own: its bytes are what is left of the port's."""
+    """The lowest queue has no account of its own: its bytes are the rest of the port's."""
 
     def runTest(self) -> None:
         self.by_queue()
@@ -111,7 +111,8 @@ class QueuesEntriesMeanNothingWhereThePortIsCompared(_TwoQueues):
 
 
 class _AtDequeue(_TwoQueues):
-    """Twenty frames of the lowest queue and two of priority 6; marked is what leaves more than one behind."""
+    """Twenty frames of the lowest queue and two of priority 6; those that leave more than one behind are
+    marked."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -129,7 +130,7 @@ class MarkAtDequeueIsForWhatStaysInTheQueue(_AtDequeue):
 
 @virtual_time_only
 class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(_AtDequeue):
-    """The packets circulate while their link wakes, and keep what their AQM compares."""
+    """The packets recirculate while their link wakes, and keep the bytes that their AQM compares."""
 
     options = SwitchOptions(gate=False)
 
@@ -145,8 +146,7 @@ class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(_AtDequeue):
 
 
 class RedAveragesEachQueueAlone(_TwoQueues):
-    """With a weight of 1/2 the average of 0, 1, 2, 3 frames is 2.125 frames; the other queue was found
-    empty."""
+    """With a weight of 1/2 the average of 0, 1, 2, 3 frames is 2.125 frames; the other queue was empty."""
 
     def runTest(self) -> None:
         self.by_queue()
@@ -162,7 +162,7 @@ class RedAveragesEachQueueAlone(_TwoQueues):
 
 class _RedAlone(_TwoQueues):
     def judge(self, threshold: int, *, in_packets: bool) -> None:
-        """What finds four frames in its queue is marked, whatever waits in the other."""
+        """Checks that a frame that finds four in its queue is marked, independent of the other queue."""
         self.by_queue()
         for queue in (LOW, HIGH):
             self.red(PORT, low=threshold, high=threshold, in_packets=in_packets, queue=queue)
@@ -191,7 +191,7 @@ class RedInPacketsOfTheLowestQueueSeesNoneAboveIt(_RedAlone):
 
 @virtual_time_only
 class CodelKeepsTheStateOfEachQueueAlone(_TwoQueues):
-    """A packet that leaves an empty queue of priority 6 does not end the dropping of the lowest queue."""
+    """A packet that leaves an empty queue of priority 6 does not end the dropping in the lowest queue."""
 
     def runTest(self) -> None:
         self.by_queue()
@@ -210,7 +210,7 @@ class CodelKeepsTheStateOfEachQueueAlone(_TwoQueues):
 
 @virtual_time_only
 class CodelRestsWithAnMtuOrLessLeftInTheQueue(_TwoQueues):
-    """Both packets of priority 6 have waited too long, and leave nothing of their queue behind."""
+    """Both packets of priority 6 have waited too long, and leave no bytes of their queue behind."""
 
     def runTest(self) -> None:
         self.by_queue()

@@ -2,9 +2,9 @@
 
 Thresholds are compared with the queue a packet finds (itself excluded): instantaneous, or an average with
 weight 2^-average_shift. ECT packets are marked; Not-ECT are dropped instead, unless protected
-(protection.py). Where a case is statistical, it compares a count with the sum of the probabilities along the
-very queue that was met, and allows five standard deviations; the switch's random numbers are seeded, so what
-passes once passes always.
+(protection.py). A statistical case compares a count with the sum of the probabilities at the depths that were
+met, and allows five standard deviations; the switch's random numbers are seeded, so a case that passes once
+always passes.
 """
 
 import random
@@ -22,12 +22,12 @@ _AVERAGE_ONE = 1 << NUMBERS["constants"]["RED_DEPTH_BITS"]
 
 
 def ect(count: int, size: int = SIZE, *, ipv6: bool = False, dscp: int = 0) -> list[bytes]:
-    """ECT(0) data frames."""
+    """Returns ECT(0) data frames."""
     return [packets.data(2, size=size, ecn=Ecn.ECT0, seq=n, ipv6=ipv6, dscp=dscp) for n in range(count)]
 
 
 def not_ect(count: int, size: int = SIZE) -> list[bytes]:
-    """Not-ECT data frames."""
+    """Returns Not-ECT data frames."""
     return [packets.data(2, size=size, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
 
 
@@ -43,8 +43,8 @@ class RedBelowMinNeverDrops(_Red):
 
 
 class RedAboveMaxDropsNotEct(_Red):
-    """Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, which
-    leaves the queue at `max`."""
+    """Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, so the
+    queue stays at `max`."""
 
     def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE)
@@ -75,7 +75,7 @@ class RedMarksIpv6AndChangesNothingElse(_Red):
 
 
 class RedKeepsCe(_Red):
-    """A packet that is CE already is neither dropped nor cleared above `max`."""
+    """Above `max`, a packet that already has CE is neither dropped nor cleared."""
 
     def runTest(self) -> None:
         self.red(2, low=SIZE, high=SIZE)
@@ -84,7 +84,7 @@ class RedKeepsCe(_Red):
 
 
 class RedWithEcnOffDropsEctToo(_Red):
-    """Without ECN an ECT packet is nothing special: dropped where it would have been marked."""
+    """Without ECN an ECT packet is treated like any other: dropped where it would have been marked."""
 
     def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE, ecn=False)
@@ -94,8 +94,8 @@ class RedWithEcnOffDropsEctToo(_Red):
 
 @virtual_time_only
 class RedProbabilityRisesOnAStraightLine(_Red):
-    """Bursts of ECT frames climb from an empty queue to `max`. Over many bursts the marks in each quarter of
-    the range are as many as the line says, and none fall outside."""
+    """Bursts of ECT frames rise from an empty queue to `max`. Over many bursts the number of marks in each
+    quarter of the range follows the line, and there are none outside it."""
 
     def runTest(self) -> None:
         steps, bursts, probability = 40, 60, 0.5
@@ -116,9 +116,9 @@ class RedProbabilityRisesOnAStraightLine(_Red):
 
 @virtual_time_only
 class RedDropProbabilityHoldsAtOneDepth(_Red):
-    """Dropped packets do not change the queue, so a Not-ECT run at one depth repeats one probability. ECT(0)
-    frames that may be marked but never dropped first fill the queue half way; then 2000 tiny ACKs, Not-ECT,
-    are offered: the count of drops follows the probability at the depth each of them met."""
+    """Dropped packets do not change the queue, so a Not-ECT sequence at one depth repeats one probability.
+    ECT(0) frames, which may be marked but not dropped, first fill half of the queue; then 2000 tiny ACKs,
+    Not-ECT, are offered: the number of drops follows the probability at the depth that each of them met."""
 
     def runTest(self) -> None:
         high, probability, offered = 200_000, 0.4, 2000
@@ -137,7 +137,7 @@ class RedDropProbabilityHoldsAtOneDepth(_Red):
 
 
 class RedInPacketsCountsPackets(_Red):
-    """Thresholds of five packets: 54-byte ACKs and full frames weigh the same."""
+    """Thresholds of five packets: 54-byte ACKs and full frames count the same."""
 
     def runTest(self) -> None:
         self.red(2, low=5, high=5, in_packets=True)
@@ -177,7 +177,7 @@ _MARKED = {
         ect(10),
         [False] * 6 + [True] * 4,
     ),
-    # Between the thresholds next to nothing is marked (one in a million), above them everything is.
+    # Between the thresholds almost nothing is marked (one in a million), above them everything is.
     "RedAboveMaxMarksEvenWithATinyProbability": (
         {"low": 0, "high": 10 * SIZE, "probability": 1e-6},
         ect(40),
@@ -208,8 +208,8 @@ globals().update(cases(__name__, _Red, _Red.red_marks, _MARKED))
 
 @virtual_time_only
 class RedAverageFollowsItsDefinition(_Red):
-    """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register is that in units of 2^-32
-    byte; we allow a thousandth of a byte for rounding over the burst."""
+    """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register has it in units of 2^-32
+    byte; the tolerance is a thousandth of a byte for rounding over the burst."""
 
     def runTest(self) -> None:
         self.red(2, low=2**31, high=2**31, average_shift=4)
@@ -237,20 +237,20 @@ class RedAveragedMarksOnceTheAverageReachesMax(_Red):
 
 
 class _RedIdle(_Red):
-    """Weight 1/2, and no threshold that could be reached."""
+    """Weight 1/2, and thresholds that are never reached."""
 
     def idle_red(self, halvings: int, shift: int) -> None:
-        """While idle the average halves in 2^(16 + shift) / halvings ticks."""
+        """Sets RED; while the port is idle the average halves in 2^(16 + shift) / halvings ticks."""
         self.red(2, low=2**31, high=2**31, average_shift=1, idle_halvings=halvings, idle_shift=shift)
 
     def forget_settings(self) -> None:
-        """The port's entry, so that another can be written."""
+        """Removes the port's entry, so that another can be written."""
         self._remove_what_was_written()
         self._undo.clear()
 
     def fill(self) -> int:
-        """A burst that leaves an average behind, and 10 us after it a queue that is empty. The average as the
-        register has it."""
+        """Sends a burst that leaves an average, and waits until the queue has been empty for 10 us. Returns
+        the average in the register."""
         self.drain()
         self.plug(2)
         self.send(1, *ect(8))
@@ -258,8 +258,8 @@ class _RedIdle(_Red):
         return self.queue_register("red_average", 2)
 
     def after(self, ticks: int) -> float:
-        """What is left of the average when a frame comes `ticks` after the last departure: it finds nothing,
-        which halves what is left."""
+        """Returns the rest of the average when a frame arrives `ticks` after the last departure: the frame
+        finds nothing, which halves the rest."""
         since = self.register("busy_until", 2)
         self.switch.advance(ns=(since + ticks) * self.switch.tick_ns - self.switch.now_ns)
         self.send(1, ect(1)[0])
@@ -268,7 +268,7 @@ class _RedIdle(_Red):
 
 @virtual_time_only
 class RedIdleAverageHalves(_RedIdle):
-    """After one, two and five half-lives of 2^24 ticks a half, a fourth and a 32nd are left, to the bit."""
+    """After one, two and five half-lives of 2^24 ticks, a half, a quarter and a 32nd are left, to the bit."""
 
     def runTest(self) -> None:
         self.idle_red(halvings=2**15, shift=23)
@@ -281,8 +281,8 @@ class RedIdleAverageHalves(_RedIdle):
 
 @virtual_time_only
 class RedIdleAverageDecaysAsAnExponential(_RedIdle):
-    """Sixty idle times from nothing to forty half-lives, of six half-lives: what is left is 2^-x of the
-    average, to 0.3 % and a 2^-15th of a byte."""
+    """Sixty idle times from zero to forty half-lives, for six half-lives: 2^-x of the average is left, to 0.3
+    % and a 2^-15th of a byte."""
 
     def runTest(self) -> None:
         source = random.Random(11)
@@ -305,7 +305,7 @@ class RedIdleAverageDecaysAsAnExponential(_RedIdle):
 
 @virtual_time_only
 class RedIdleAverageIsForgotten(_RedIdle):
-    """After 64 half-lives of 1 us nothing is left, and after 9 minutes, half a billion of them."""
+    """After 64 half-lives of 1 us nothing is left, nor after 9 minutes, half a billion of them."""
 
     def runTest(self) -> None:
         self.idle_red(halvings=65_535, shift=10)
@@ -316,7 +316,7 @@ class RedIdleAverageIsForgotten(_RedIdle):
 
 @virtual_time_only
 class RedAverageOfABusyPortDoesNotAge(_RedIdle):
-    """Frames that find others queued change the average by the weight alone, however fast it would age."""
+    """Frames that find others queued change the average only by the weight, regardless of the half-life."""
 
     def runTest(self) -> None:
         self.idle_red(halvings=65_535, shift=0)
@@ -333,8 +333,8 @@ class RedAverageOfABusyPortDoesNotAge(_RedIdle):
 
 
 class RedForgetsWhileIdleInRealTime(_RedIdle):
-    """With a half-life of 4 ms a burst's average is gone after 400 ms; without ageing it stays. That a
-    target in real time is slower only makes the idle time longer."""
+    """With a half-life of 4 ms a burst's average is gone after 400 ms; without ageing it stays. On a slow
+    target in real time the idle time is only longer."""
 
     def runTest(self) -> None:
         ticks = 4_000_000 // self.switch.tick_ns
@@ -364,8 +364,8 @@ class RedForgetsWhileIdleInRealTime(_RedIdle):
 
 @virtual_time_only
 class RedBySizeSparesSmallPackets(_Red):
-    """ns-2's byte mode: below `max` a packet's probability is in proportion to its size. With a mean of 500
-    bytes, frames of 500 bytes have the probability of the line, and ACKs of 60 an eighth of it."""
+    """ns-2's byte mode: below `max` a packet's probability is proportional to its size. With a mean of 500
+    bytes, frames of 500 bytes have the probability of the line, and ACKs of 60 bytes an eighth of it."""
 
     def runTest(self) -> None:
         steps, bursts = 20, 80
@@ -384,7 +384,7 @@ class RedBySizeSparesSmallPackets(_Red):
             for size in lost:
                 lost[size] += steps - stayed.count(size)
         for size, chances in met.items():
-            # `chances` is the sum over those that stayed; who was dropped met the same queues.
+            # `chances` is the sum over those that stayed; the dropped ones met the same queues.
             wanted = chances / (1 - chances / (bursts * steps))
             self.assertAlmostEqual(lost[size], wanted, delta=_SIGMAS * sqrt(wanted) + 0.05 * wanted, msg=size)
         self.assertGreater(lost[SIZE], 5 * lost[60])
