@@ -1,4 +1,4 @@
-"""What several tests share: the hosts of the smallest fabric and a small trace."""
+"""Fixtures of several tests: the hosts of the smallest fabric and a small trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from made_jobs import INCAST, small_job
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what needs a trace: the twin that makes it has servers."""
+    """Marks tests that need a trace: the twin that makes it starts servers."""
     for item in items:
         if "made_trace" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.system)
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def hosts() -> list[TraceHost]:
-    """The four hosts of leaf-spine-4, two a leaf, at 1 Gbit/s."""
+    """Returns the four hosts of leaf-spine-4, two at each leaf, at 1 Gbit/s."""
     return trace_hosts.of_topology(topologies.load("leaf-spine-4"))
 
 
@@ -50,7 +50,7 @@ def _small_trace(made_trace: Callable[[Workload, int], Path]) -> Path:
 
 @pytest.fixture
 def small_trace(_small_trace: Path, tmp_path: Path) -> Path:
-    """A trace of a few hundred packets with its manifest, which a test may change."""
+    """Returns a trace of a few hundred packets with its manifest, which a test may change."""
     path = tmp_path / _small_trace.name
     for file in (_small_trace, manifest_path(_small_trace)):
         shutil.copy(file, path.with_name(file.name))
@@ -59,5 +59,5 @@ def small_trace(_small_trace: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def incast(made_trace: Callable[[Workload, int], Path]) -> Path:
-    """A trace that congests the link of one host."""
+    """Returns a trace that congests the link of one host."""
     return made_trace(INCAST, 1)

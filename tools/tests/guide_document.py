@@ -1,6 +1,6 @@
-"""docs/run/guide.md as a program: files to write, commands to run in terminals, and what they print.
+"""docs/run/guide.md as a program: files to write, commands to run in terminals, and their output.
 
-A fenced block says in its info string what it is:
+The info string of a fenced block defines its kind:
 
     ```yaml file=fabric.yaml        a file in the reader's folder
     ```console                      commands after `$ `, each with its output
@@ -14,9 +14,9 @@ A fenced block says in its info string what it is:
     ```console quiet                what is printed does not matter
     ```console manual               not run
 
-Commands of `eeon` alone run in this process, because each would import for a second, but for `fabric exec`,
-which would end it; all others run in bash.
-`guide_reader` follows it; `guide_refresh` (`make guide`) puts in what was printed.
+Commands of `eeon` alone run in this process, because each would import for a second; `fabric exec`, which
+would end it, and all others run in bash. `guide_reader` runs the guide; `guide_refresh` (`make guide`)
+updates its outputs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?"), "TIME"),
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "DIGEST"),
     (re.compile(r"\b\d+(?:\.\d+)?m?s\b(?= +ready)"), "SPAN"),
-    # Time in low power, and its share: both grow with how long the switches have run.
+    # Time in low-power idle, and its share: both grow with the run time of the switches.
     (re.compile(r"\b\d+(?:\.\d+)?m?s +\d+\.\d%"), "SPAN SHARE"),
     (re.compile(r"\bpid \d+"), "pid N"),
     (re.compile(r"\bseconds=[\d.]+"), "seconds=N"),
@@ -44,7 +44,7 @@ _ANY_ORDER = re.compile(r"\w+: (?:program loaded|written|read back as intended|u
 
 @dataclass
 class Block:
-    """A fenced block of the document; `start` and `end` are of what is between the fences."""
+    """A fenced block of the document; `start` and `end` delimit the text between the fences."""
 
     kind: str
     words: dict[str, str]
@@ -54,7 +54,7 @@ class Block:
 
     @property
     def commands(self) -> list[tuple[str, str]]:
-        """(command, output below it); a block without `$ ` is one output of no command."""
+        """Returns (command, output below it); a block without `$ ` is one output without a command."""
         parts: list[tuple[str, str]] = []
         lines = iter(self.text.splitlines())
         for line in lines:
@@ -68,12 +68,12 @@ class Block:
         return parts or [("", "")]
 
     def agrees(self, shown: str, printed: str) -> bool:
-        """Whether what a command of this block printed is what is shown below it."""
+        """Returns whether the output of a command of this block is what the document shows."""
         return "quiet" in self.words or alike(shown, printed, loose="loose" in self.words)
 
 
 def blocks(document: str) -> list[Block]:
-    """All fenced blocks of consoles and files, in order."""
+    """Returns all fenced blocks of consoles and files, in order."""
     found = []
     for match in _FENCE.finditer(document):
         words = {
@@ -84,7 +84,7 @@ def blocks(document: str) -> list[Block]:
 
 
 def alike(shown: str, printed: str, *, loose: bool) -> bool:
-    """Whether two outputs differ only in what differs from run to run."""
+    """Returns whether two outputs differ only in parts that change from run to run."""
     ours, theirs = _settled(shown), _settled(printed)
     if loose:
         return set(ours) <= {*theirs, "..."} and (bool(ours) or not theirs)
@@ -96,7 +96,7 @@ def _settled(output: str) -> list[str]:
     for line in output.rstrip().splitlines():
         for pattern, word in _VOLATILE:
             line = pattern.sub(word, line)
-        lines.append(re.sub(r"\s+", " ", line).rstrip())  # columns move with what is in them
+        lines.append(re.sub(r"\s+", " ", line).rstrip())  # the width of columns depends on their values
     settled: list[str] = []
     unordered: list[str] = []
     for line in [*lines, ""]:

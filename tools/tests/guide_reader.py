@@ -1,4 +1,4 @@
-"""Somebody who follows the guide: terminals, a folder and a home of their own, free TCP ports."""
+"""A reader of the guide: terminals, its own folder and home, free TCP ports."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from guide_document import Block
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _COLUMNS = "80"
-_SECONDS = 60.0  # for anything to happen; the machine may be busy
+_SECONDS = 60.0  # for any event; the machine may be busy
 _EEON = [sys.executable, "-m", "eeon_control"]
-# Into a terminal programs print line by line, into a pipe only with some help.
+# Programs print line by line only into a terminal; into a pipe they need stdbuf.
 _BASH = [*(["stdbuf", "-oL"] if shutil.which("stdbuf") else []), "bash", "-c"]
 _PORTS = (*range(19559, 19563), 19464, 19570)  # of the guide; each run takes free ones instead
 
 
 @dataclass
 class Terminal:
-    """A command that goes on while others run, and what it prints."""
+    """A command that runs while others run, and its output."""
 
     process: subprocess.Popen[str]
     printed: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Terminal:
             self._changed.notify_all()
 
     def more(self, until: str | None) -> str:
-        """What it printed since the last call, up to a line with `until` and what came at once after it."""
+        """Returns the output since the last call, up to a line with `until` and lines directly after it."""
 
         def is_there() -> bool:
             seen = "".join(self.printed[self.shown :])
@@ -65,7 +65,7 @@ class Terminal:
         with self._changed:
             if not self._changed.wait_for(is_there, _SECONDS):
                 raise AssertionError(f"{until!r} did not come in {_SECONDS:g} s:\n{''.join(self.printed)}")
-        time.sleep(0.2)  # lines that belong to the same message
+        time.sleep(0.2)  # further lines of the same message
         with self._changed:
             text = "".join(self.printed[self.shown :])
             self.shown = len(self.printed)
@@ -73,7 +73,7 @@ class Terminal:
 
 
 class Reader:
-    """Somebody who does what the guide says, in a folder of their own."""
+    """A reader who follows the guide in a folder of their own."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "fabric"
@@ -94,7 +94,7 @@ class Reader:
         ]
 
     def do(self, block: Block) -> list[tuple[str, str, int]] | None:
-        """(command, what it printed, exit code) of each command; None where the block is not to be run."""
+        """Returns (command, output, exit code) of each command; None if the block is not to be run."""
         needed = block.words.get("needs")
         if "manual" in block.words or (needed is not None and shutil.which(needed) is None):
             return None
@@ -102,7 +102,7 @@ class Reader:
             if "file" in block.words:
                 (self.folder / block.words["file"]).write_text(self._inward(block.text), encoding="utf-8")
             return None
-        # In this terminal, as wide as most people's are at least, or where a host's name is in a table wider.
+        # The terminal has the usual width, or more where a table contains the machine's name.
         self.environment["COLUMNS"] = block.words.get("columns", _COLUMNS)
         name = block.words.get("on")
         if name is None:
@@ -118,7 +118,7 @@ class Reader:
         return [(command, printed, 0 if until else terminal.process.wait(_SECONDS))]
 
     def close(self) -> None:
-        """End what still runs."""
+        """Ends the commands that still run."""
         for terminal in self.terminals.values():
             if terminal.process.poll() is None:
                 terminal.process.send_signal(signal.SIGINT)
@@ -130,7 +130,7 @@ class Reader:
 
     def _run(self, command: str) -> tuple[str, int]:
         text = self._inward(command)
-        # `exec` puts another program in the place of its process.
+        # `exec` would replace this process by another program.
         if re.match(r"eeon (?!fabric exec )[^|<>;&$(]*$", text):
             words = shlex.split(text.replace("\\\n", " "))[1:]
             with _inside(self.folder, self.environment):
@@ -184,7 +184,7 @@ def _inside(folder: Path, environment: dict[str, str]) -> Iterator[None]:
 
 
 def _free_ports() -> dict[int, int]:
-    """Free TCP ports for those of the guide; neighbours stay neighbours, since `--first-port` counts up."""
+    """Returns free TCP ports for the guide's; consecutive ones stay consecutive, for `--first-port`."""
     for _ in range(100):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""Type what a guide says, and put in what comes out where it has changed: `make guide`."""
+"""Runs a guide's commands, and replaces the outputs that have changed: `make guide`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from guide_reader import Reader
 
 
 def refresh(path: Path) -> int:
-    """Follow the document and put in what was printed where it differs. How many blocks changed."""
+    """Runs the document's commands and replaces outputs that differ. Returns the number of changed blocks."""
     document = path.read_text(encoding="utf-8")
     pieces, done_to, changed = [], 0, 0
     with tempfile.TemporaryDirectory() as home:

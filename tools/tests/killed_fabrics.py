@@ -1,4 +1,4 @@
-"""Fabrics whose maker, or whose `down`, is killed before its n-th operation: a command, a file, a switch."""
+"""Fabrics whose creator or `down` is killed before its n-th operation: a command, a file, a switch."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _fork.set_forkserver_preload(["eeon_tools.live.running", "eeon_control.topology"
 
 
 def killed_up(name: str, number: int) -> int:
-    """Bring a fabric up and down in a process that kills itself before its `number`-th operation until the
-    fabric is up. Returns its exit code: -9, or 0 if fewer steps come."""
+    """Brings a fabric up and down in a process that kills itself before its `number`-th operation until the
+    fabric is up. Returns its exit code: -9, or 0 if there are fewer operations."""
     return _run(_up, name, number)
 
 
 def killed_down(name: str, number: int) -> int:
-    """`down`, likewise."""
+    """Runs `down` in the same way."""
     return _run(_down, name, number)
 
 
 def leave_behind(name: str, *, with_switches: bool) -> None:
-    """A fabric whose maker was killed: before its first switch, or when all ran."""
+    """Leaves a fabric whose creator was killed: before its first switch, or when all were running."""
     assert _run(_up_until_started if not with_switches else _up_until_ready, name, 0) == -signal.SIGKILL
 
 
@@ -48,7 +48,7 @@ def _run(work: Callable[[str, int], None], name: str, number: int) -> int:
 
 
 def _count(number: int) -> list[bool]:
-    """Let this process kill itself before its `number`-th operation, while the list is not empty."""
+    """Lets this process kill itself before its `number`-th operation, while the list is not empty."""
     counting = [True]
     left = number
 

@@ -1,4 +1,4 @@
-"""Live fabrics for tests: why there can be none, and one that another process has brought up."""
+"""Live fabrics for tests: whether they are possible, and a fabric that another process has brought up."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ roles:
 
 
 def why_not() -> str | None:
-    """The reason for which no live fabric can be made here, if there is one."""
+    """Returns the reason why no live fabric can be created here; None if there is none."""
     try:
         network.check_possible()
     except UnavailableError as error:
@@ -55,7 +55,7 @@ NEEDS_FABRIC = [
     pytest.mark.system,
     pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}"),
 ]
-"""The marks of a test that brings one up."""
+"""The marks of a test that brings a fabric up."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Fabric:
         return rows
 
     def transfer(self, source: str, destination: str, address: str, count: int) -> dict[str, Any]:
-        """Send `count` bytes; returns what the sender says, after the receiver has said the same sum."""
+        """Sends `count` bytes; returns the sender's report after the receiver has reported the same sum."""
         inside = (*EEON, "fabric", "exec", "--name", self.name)
         command = (*inside, destination, "--", sys.executable, str(PEER), "receive", address, str(count))
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
@@ -107,7 +107,7 @@ class Fabric:
 
 
 def bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> Fabric:
-    """`eeon fabric up`, until it is."""
+    """Starts `eeon fabric up` and waits until the fabric is up."""
     targets = folder / "targets.yaml"
     command = (*EEON, "fabric", "up", "leaf-spine-4", "--target", target, "--name", name, *options)
     with (folder / "up.txt").open("wb") as output:
@@ -126,14 +126,14 @@ def bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> 
 
 
 def remains(name: str) -> list[str]:
-    """Namespaces and interfaces whose names are a fabric's."""
+    """Returns the namespaces and interfaces with a fabric's names."""
     found = [path.name for path in Path("/run/netns").glob(f"{name}-*")]
     return found + [path.name for path in Path("/sys/class/net").glob(f"{name}[0-9]*p*")]
 
 
 @contextlib.contextmanager
 def brought_up(folder: Path, name: str, *options: str, **settings: Any) -> Iterator[Fabric]:
-    """A fabric until the block ends; it must then end well, and leave nothing behind."""
+    """Yields a fabric; at the end of the block it must end without an error and leave nothing behind."""
     up = bring_up(folder, name, *options, **settings)
     try:
         yield up

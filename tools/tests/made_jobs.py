@@ -1,4 +1,4 @@
-"""Jobs for tests, and how much memory a process needs."""
+"""Jobs for tests, and the memory that a process needs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def small_job(maps: int = 4, split_bytes: int = 200_000) -> Shuffle:
-    """A job of milliseconds on four hosts."""
+    """Returns a job that takes milliseconds on four hosts."""
     return Shuffle(
         maps=maps, reducers=4, split_bytes=split_bytes, startup_ns=1_000_000, heartbeat_ns=1_000_000
     )
 
 
 def peak_kib(script: str, *arguments: object) -> tuple[int, str]:
-    """Maximum memory that a Python process of its own ever had in use, in KiB, and what it printed.
+    """Returns the peak memory of a separate Python process, in KiB, and its output.
 
-    `ru_maxrss` would not do: it starts from what the parent had at the fork, and pytest is large.
+    `ru_maxrss` is not suitable: it starts with the parent's memory at the fork, and pytest is large.
     """
     report = (
         "\nprint(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))\n"
@@ -37,7 +37,7 @@ def peak_kib(script: str, *arguments: object) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class Transfers:
-    """Transfers that begin at once: indices of the sending and the receiving host, and bytes."""
+    """Transfers that begin at the same time: indices of the sending and the receiving host, and bytes."""
 
     kind: ClassVar[str] = "transfers"
 
@@ -66,4 +66,4 @@ class Transfers:
 INCAST = Transfers(
     tuple(one for other in (1, 2, 3) for one in ((other, 0, 150_000), (0, other, 50_000)) for _ in range(3))
 )
-"""Every other host sends to host 0 at once, while host 0 itself sends to all of them."""
+"""Every other host sends to host 0 at the same time, while host 0 itself sends to all of them."""

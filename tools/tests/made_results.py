@@ -1,4 +1,4 @@
-"""Results made by hand, for tests of what is done with results."""
+"""Results made by hand, for tests of their use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run_result(
     data_p50: float = 100.0,
     tail: int = 3,
 ) -> RunResult:
-    """A plausible replay; the arguments are what findings look at."""
+    """Returns a plausible replay; the arguments are the values that findings use."""
     packets = {kind: ClassPackets() for kind in CLASS_NAMES}
     latency = {kind: Latency(None, None, None) for kind in CLASS_NAMES}
     packets["data"] = ClassPackets(1000, 1000 - tail, marked, 0, tail, 0)

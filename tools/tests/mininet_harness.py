@@ -1,5 +1,5 @@
-"""What Mininet's harnesses of the public need here: Mininet itself, P4Runtime's messages, and the switch that
-stands behind BMv2's names: ours, or BMv2 where it is installed."""
+"""What public Mininet harnesses need here: Mininet itself, P4Runtime's messages, and a switch under the names
+of BMv2's programs: ours, or BMv2 if it is installed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pool = descriptor_pool.Default()
 pool.Add(file)
 P4DeviceConfig = message_factory.GetMessageClass(pool.FindMessageTypeByName("p4.tmp.P4DeviceConfig"))
 """
-"""PI's `p4/tmp/p4config.proto`, which no package on PyPI has."""
+"""PI's `p4/tmp/p4config.proto`, which is in no package on PyPI."""
 
 GENERATED = (
     "v1/p4runtime_pb2",
@@ -37,7 +37,7 @@ GENERATED = (
 
 
 def skip_without(*tools: str) -> None:
-    """Skips a module where root, Mininet or one of the programs is missing."""
+    """Skips a module if root, Mininet or one of the programs is missing."""
     if os.geteuid() != 0:
         pytest.skip("Mininet needs root", allow_module_level=True)
     if not MININET.is_dir():
@@ -48,7 +48,7 @@ def skip_without(*tools: str) -> None:
 
 
 def bindings(folder: Path) -> Path:
-    """Makes a folder of what the harnesses import: Mininet, P4Runtime's messages, BMv2's Python."""
+    """Creates a folder with the harnesses' imports: Mininet, P4Runtime's messages, BMv2's Python."""
     for module in GENERATED:
         path = folder / "p4" / f"{module}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ exec p4c-bm2-ss --std p4-16 --arch v1model $more -o "$folder/$(basename "$source
 
 
 def programs(folder: Path, switch: str) -> Path:
-    """Makes a folder with `sudo`, `p4c`, `simple_switch` and `simple_switch_grpc`."""
+    """Creates a folder with `sudo`, `p4c`, `simple_switch` and `simple_switch_grpc`."""
     folder.mkdir()
     if switch == "eeon-switch":
         eeon = Path(sys.executable).with_name("eeon-switch")
@@ -94,7 +94,7 @@ def programs(folder: Path, switch: str) -> Path:
 
 
 def environment(folder: Path, switch: str) -> dict[str, str]:
-    """Returns the environment in which a harness finds `programs` and `bindings`, made in a folder."""
+    """Returns the environment for a harness, with `programs` and `bindings` made in a folder."""
     path = (
         programs(folder / "bin", switch),
         Path(sys.executable).parent,

@@ -1,7 +1,7 @@
 """One TCP transfer, run inside a host of a live fabric: `receive|send ADDRESS BYTES`.
 
-Each prints one line of JSON: the SHA-256 of what it received or sent, and the sender also what `ss` says
-about its connection once the receiver has read everything. Not a test itself; it needs Python and `ss`.
+Each prints one line of JSON: the SHA-256 of the bytes received or sent, and for the sender the output of `ss`
+about its connection after the receiver has read all bytes. Not a test itself; it needs Python and `ss`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ PORT = 5001
 _TIMEOUT_SECS = 60.0
 _CHUNK = 1 << 16
 _CONGESTION_CONTROL = b"reno"
-"""Every Linux has it, and it halves its window for a mark (RFC 3168); BBR, which may be the default, does
-not."""
+"""Every Linux has it, and it halves its window for a mark (RFC 3168); BBR, a possible default, does not."""
 
 
 def receive(address: str, count: int) -> dict[str, object]:
-    """Take one connection and `count` bytes that come by it."""
+    """Accepts one connection and reads `count` bytes."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.create_server((address, PORT), family=family) as server:
         server.settimeout(_TIMEOUT_SECS)
@@ -35,13 +34,13 @@ def receive(address: str, count: int) -> dict[str, object]:
                 digest.update(chunk)
                 got += len(chunk)
             connection.sendall(b"!")
-            # The sender closes when it has looked at its connection.
+            # The sender closes after it has examined its connection.
             connection.recv(1)
     return {"sha256": digest.hexdigest(), "bytes": got}
 
 
 def send(address: str, count: int) -> dict[str, object]:
-    """Send `count` bytes that look random and are the same every time."""
+    """Sends `count` pseudorandom bytes, which are the same every time."""
     source = random.Random(count)
     digest = hashlib.sha256()
     with socket.create_connection((address, PORT), timeout=_TIMEOUT_SECS) as connection:

@@ -1,5 +1,5 @@
-"""Captures of any bytes: what is read are packets, or one error that says where; never another exception, and
-no more memory than a packet may need. The engine's own reader of pcap files is fuzzed in engine/fuzz."""
+"""Captures of any bytes: the result is packets, or one error with its position; never another exception, and
+no more memory than a packet may need. engine/fuzz fuzzes the engine's own reader of pcap files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 PEAK_BYTES = 4 << 20
-"""A block that is believed has 1 MiB, and scapy copies it."""
+"""An accepted block has up to 1 MiB, and scapy copies it."""
 
 
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """A whole file of each format."""
+    """Returns a complete file of each format."""
     folder = tmp_path_factory.mktemp("captures")
     files = {}
     for suffix in ("pcap", "pcapng"):
@@ -38,7 +38,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read_or_refuse(path: Path, content: bytes) -> int:
-    """Reads a file of this content to its end or its error; returns the number of packets before that."""
+    """Reads a file of this content to its end or its error; returns the number of packets before it."""
     path.write_bytes(content)
     packets = 0
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Coflows under schedulers in the fluid model: what is made of a trace, closed forms, CoflowSim's sums."""
+"""Coflows under schedulers in the fluid model: conversion of traces, closed forms, CoflowSim's sums."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TWO = "4 2\n1 0 1 0 1 1:4\n2 1000 1 0 1 2:1\n"
 @pytest.mark.parametrize(
     ("name", "seconds"),
     [
-        # A has 3 left when B comes: they share until B ends at 3, and A ends at 5.
+        # A has 3 left when B arrives: they share until B ends at 3, and A ends at 5.
         ("fair", (5.0, 2.0)),
         # FCA takes nothing from A, which ends at 4; B ends at 5.
         ("fca", (4.0, 4.0)),
@@ -119,8 +119,8 @@ def test_the_command_prints_a_table_or_json_for_the_sample() -> None:
 
 
 SUMS = {"scf": 283_200, "sebf": 281_880, "dclas": 326_688}
-"""CoflowSim's (commit b61f209) for the first 100 coflows of FB2010-1Hr-150-0, line 1 changed to `150 100`: of
-its durations in its milliseconds, under SCF, SEBF, and DARK, which is D-CLAS with strict priorities."""
+"""Sums of durations in CoflowSim (commit b61f209), in its milliseconds, of the first 100 coflows of
+FB2010-1Hr-150-0, line 1 changed to `150 100`: SCF, SEBF, and DARK, which is D-CLAS by strict priorities."""
 
 
 @pytest.mark.system
@@ -135,7 +135,7 @@ def test_the_sums_of_coflowsim_come_out_within_one_percent(name: str) -> None:
 
 
 def test_coflowsim_lets_the_coflows_of_an_epoch_begin_together(tmp_path: Path) -> None:
-    # 10.24 s of the file are an epoch: 1024 ms are a second of CoflowSim's.
+    # 10.24 s of the file are an epoch, because a second of CoflowSim has 1024 ms.
     lines = [f"{number} {at} 1 0 1 1:1" for number, at in enumerate((0, 1, 10_240, 10_241, 20_481), start=1)]
     read = read_trace(trace(tmp_path, "2 5\n" + "\n".join(lines) + "\n"), 1, None, COFLOWSIM)
     assert [at / _SECOND for at in read.arrivals] == [0, 0, 0, 10, 20]
@@ -171,7 +171,7 @@ def test_all_variants_are_in_their_order_and_as_they_are_alone() -> None:
 
 
 class TellingPool(ThreadPoolExecutor):
-    """Says when those that run have been told to stop."""
+    """A pool that signals when its running jobs have been told to stop."""
 
     told = threading.Event()
 

@@ -1,4 +1,4 @@
-"""How many of the demo's runs are made at a time."""
+"""The number of the demo's concurrent runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from made_results import MANIFEST
 
 
 class Messages(Exception):
-    """Ends the demo where it would start its workers."""
+    """Ends the demo at the point where it would start its workers."""
 
 
 @pytest.mark.parametrize(

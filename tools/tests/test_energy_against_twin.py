@@ -1,10 +1,10 @@
-"""The controller's energy, from what the P4 program counts, against what the twin's PHYs truly did.
+"""The controller's energy, from the P4 program's counts, against the state of the twin's PHYs.
 
-Two witnesses that share no code: `eeon_control.energy` reads registers, the engine integrates the state of
-each PHY over its transmissions.
+The two share no code: `eeon_control.energy` reads registers, the engine integrates the state of each PHY over
+its transmissions.
 
-Tolerance: the program's timestamps are whole nanoseconds, so each sleep's begin and its end may be off by a
-tick each, and a frame that is on the wire at the moment of reading is not yet known to end.
+Tolerance: the program's timestamps are whole nanoseconds, so the beginning and the end of each sleep may each
+be off by a tick, and the end of a frame that is on the wire at the time of reading is not yet known.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_energy_from_registers_is_the_energy_of_the_phys(
         for port in found.ports:
             then, now = (phys[name, port.port.number] for phys in (phys_before, phys_after))
             off_ps = TICKS_OFF_PER_WAKE * TICK_PS * (port.wakes + 2) + FRAME_PS
-            if not knows_clock:  # the newest departure stands for the clock, at both readings
+            if not knows_clock:  # the latest departure is used as the clock, at both readings
                 newest = max(values["busy_until"] for values in after[name].registers.values())
                 off_ps += max(0, after[name].at_ps - newest * TICK_PS)
             assert port.lpi_ps == pytest.approx(now["lpi_ps"] - then["lpi_ps"], abs=off_ps)

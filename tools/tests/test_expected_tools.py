@@ -24,7 +24,7 @@ from control_plane.tests.expected_rows import Messages, Reader, Row, command, ro
 
 
 def refused(read: Callable[[], object]) -> Messages:
-    """Tells why something is refused."""
+    """Returns the messages of a refusal."""
     try:
         read()
     except (ToolsError, ValueError) as error:
@@ -37,7 +37,7 @@ def lab_topology(text: str, folder: Path) -> Messages:
 
 
 def lab_host(text: str, folder: Path) -> dict[str, object]:
-    """Returns what a host knows that runs a command when it starts."""
+    """Returns a host's neighbours and routes after a command at its start."""
     file = test_lab.written(folder, hosts={"h1": test_lab.host_file(text)}, **test_lab.ONE_HOST)
     host = read_topology(file).hosts["h1"]
     neighbours = {str(address): mac for address, mac in host.neighbours.items()}
@@ -50,7 +50,7 @@ def lab_line(text: str, folder: Path) -> Messages:
 
 
 def lab_command(text: str, folder: Path) -> Messages:
-    """Tells why a running lab cannot do something; it can go on."""
+    """Returns why a running lab refuses a command; the lab continues."""
     with Lab(test_lab.TOPOLOGY) as lab:
         found = refused(lambda: test_lab.run(lab, text))
         assert test_lab.run(lab, "h1 ping h2 -c 1")[0]["received"] == 1
@@ -67,13 +67,13 @@ def fault(text: str, folder: Path) -> Messages:
 
 
 def on_a_capture(text: str, folder: Path) -> Messages:
-    """Tells why a command refuses that has `sparse.pcap` in its folder."""
+    """Returns why a command with `sparse.pcap` in its folder is refused."""
     sparse(folder)
     return command(text, folder, 1)
 
 
 def entries(text: str, folder: Path) -> Messages:
-    """Tells why `eeon explain` does not take a file of entries."""
+    """Returns why `eeon explain` refuses a file of entries."""
     result = test_explain_entries.with_entries(folder, value(text), 1)
     assert result.exit_code == 1
     return Messages(result.stderr.splitlines())
@@ -82,14 +82,14 @@ def entries(text: str, folder: Path) -> Messages:
 def why(
     text: str, folder: Path, frame: Mapping[str, Any] | None = None, digits: str = "", lines: int = 1
 ) -> list[str]:
-    """Returns the first lines of why a frame ends as it does: one with something of its own, or any."""
+    """Returns the first lines of a frame's ending: of a frame with changed fields, or of any digits."""
     made = digits or test_explain.frame(**frame or {})
     with contextlib.chdir(folder):
         return test_explain.why(made, *test_explain.FABRIC, *shlex.split(text))[:lines]
 
 
 def ending(text: str, folder: Path) -> str:
-    """Returns the first line of why a frame is not queued: one with something of its own, or any digits."""
+    """Returns the first line of why a frame is not queued: one with changed fields, or any digits."""
     how = {"digits": text} if text.isalnum() else {"frame": value(text)}
     return why("-c drop_tail --port 1", folder, **how)[0]
 

@@ -1,4 +1,4 @@
-"""`eeon explain` on frames: what it says of each ending, its JSON, and what it answers to wrong input."""
+"""`eeon explain` on frames: its text for each ending, its JSON, and its errors for wrong input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def frame(
     ttl: int = 64,
     wrong_checksum: bool = False,
 ) -> str:
-    """A TCP segment from h1, which is at port 1 of leaf1, in hexadecimal; h2 is at port 2."""
+    """Returns a TCP segment from h1, which is at port 1 of leaf1, in hexadecimal; h2 is at port 2."""
     packet = (
         Ether(src="02:00:00:00:01:01", dst="02:01:00:00:00:01")
         / IP(src="10.0.1.1", dst=dst, tos=dscp << 2 | ecn, ttl=ttl)
@@ -62,7 +62,7 @@ def text(*arguments: str) -> str:
 
 
 def why(*arguments: str) -> list[str]:
-    """The lines of the first branch, without indentation."""
+    """Returns the lines of the first branch, without indentation."""
     lines = text(*arguments).splitlines()
     assert lines[1] == "  why"
     return [line.strip() for line in takewhile(lambda line: line.startswith("    "), lines[2:])]
@@ -93,8 +93,8 @@ def test_brief_is_why_and_nothing_else() -> None:
 
 
 def renamed(program: bytes) -> bytes:
-    """A compiled program whose local variables have other names; p4c's are what stands in `scalars` without a
-    struct's name."""
+    """Returns a compiled program whose local variables have other names: those that p4c puts into `scalars`
+    without the name of a struct."""
     text = program.decode()
     names = {
         part[0]
@@ -253,7 +253,7 @@ def probe(operation: int, count: int = 0, argument: int = 0) -> tuple[str, ...]:
 
 
 def test_another_programs_drop_is_explained_with_the_statement_that_asked_for_it() -> None:
-    # probe.json says no places; p4c numbers the actions that it makes of single statements by their line.
+    # probe.json has no places; p4c names the actions that it generates from single statements by their line.
     assert why(*probe(1)) == ["dropped at 0.000 us: mark_to_drop in probe119"]
     assert document(*probe(1))["endings"] == [
         {
@@ -323,7 +323,7 @@ def test_any_frame_is_explained(data: bytes, port: int) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.binary(min_size=10, max_size=60))
 def test_any_request_to_another_program_is_explained_and_keeps_to_the_schema(data: bytes) -> None:
-    # Recirculating 255 times is a long story; the count is the second byte.
+    # Recirculating 255 times takes long; the count is the second byte.
     request = data[:1] + bytes([data[1] % 8]) + data[2:]
     found = json.loads(text(request.hex(), "--program", str(PROBE), "--port", "0", "-o", "json"))
     jsonschema.validate(found, schema())

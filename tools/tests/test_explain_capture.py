@@ -1,4 +1,4 @@
-"""`eeon explain` on packets of captures: in the fabric that `eeon replay` runs, and alone."""
+"""`eeon explain` on packets of captures: in the fabric of `eeon replay`, and in a single switch."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def told(*arguments: str) -> dict[str, Any]:
 
 
 def without_ecn(trace: Path, copy: Path) -> None:
-    """The same IPv4 packets from hosts that did not negotiate ECN."""
+    """Writes the same IPv4 packets as from hosts that did not negotiate ECN."""
     writer = open_writer(copy)
     for packet in read_packets(trace):
         frame = bytearray(packet.captured)
@@ -60,7 +60,7 @@ def step(found: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def across_the_fabric(trace: Path) -> int:
-    """The first data packet of a trace that leaves its sender's leaf."""
+    """Returns the number of the first data packet of a trace that leaves its sender's leaf."""
     hosts = {host.ipv4.packed: host.leaf for host in topologies.load("leaf-spine-4").hosts.values()}
     for number, packet in enumerate(read_packets(trace), start=1):
         source, destination = packet.captured[26:30], packet.captured[30:34]
@@ -180,7 +180,7 @@ def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
     assert any("held until" in reason for hop in kept["hops"] for reason in hop["endings"][0]["reasons"])
     lost = told(str(incast), "--first", "dropped", "-t", "leaf-spine-4", "-c", "red_ect")
     assert lost["hops"][-1]["endings"][0]["outcome"] == "dropped" and lost["receiver"] is None
-    # Of another flow, the first is another one.
+    # The first packet of another flow differs.
     other = next(visit for visit in marked if visit.flow != first.flow)
     source, destination = (end.rsplit(":", 1) for end in other.flow.split(" > "))
     flow = ",".join(["tcp", *source, *destination])

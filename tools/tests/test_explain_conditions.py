@@ -1,4 +1,4 @@
-"""The text of a condition holds exactly when the condition does."""
+"""The text of a condition is true if and only if the condition is."""
 
 import json
 from typing import Any

@@ -20,7 +20,7 @@ TABLE = "EverythingIngress.exact_table"
 
 
 def frame(key: int, ether_type: int = 0x1234) -> str:
-    """A frame of the program: Ethernet, and four bytes of key."""
+    """Returns a frame of the program: Ethernet, and four bytes of key."""
     return f"020000000001020000000002{ether_type:04x}{key:08x}"
 
 

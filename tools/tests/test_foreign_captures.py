@@ -1,4 +1,4 @@
-"""Captures as people have them: other link types, several sections, compressed, through a pipe."""
+"""Captures from other sources: other link types, several sections, compressed, through a pipe."""
 
 from __future__ import annotations
 

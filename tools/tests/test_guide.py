@@ -1,4 +1,4 @@
-"""docs/run/guide.md tells the truth: somebody who types what it says sees what it shows."""
+"""docs/run/guide.md is true: its commands have the output that it shows."""
 
 from __future__ import annotations
 

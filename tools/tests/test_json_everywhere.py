@@ -1,4 +1,4 @@
-"""One way to ask for JSON, in every command that prints data; no blanks at the ends of lines in a pipe."""
+"""The same option for JSON in every command that prints data; no trailing blanks in a pipe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eeon_tools.live import state
 
 pytest.importorskip("eeon_experiments", reason="the experiments are not installed; `make setup` does it")
 
-# They print no data: what they make is a file, a page, a script, or goes on until it is stopped.
+# They print no data: they write a file, a page or a script, or run until they are stopped.
 _WITHOUT = {
     "eeon completion",
     "eeon config schema",  # it is JSON already

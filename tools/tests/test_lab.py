@@ -1,5 +1,4 @@
-"""The lab: networks read and refused, hosts that answer, and a program of one's own that carries their
-traffic."""
+"""The lab: networks read and refused, hosts that answer, and a user's program that forwards their packets."""
 
 from __future__ import annotations
 
@@ -237,7 +236,7 @@ def test_a_host_answers_arp_and_echo_for_its_own_address_only():
         answers = one.receive(bytes(echo)).answers
         if answered:
             [answer] = map(Ether, answers)
-            # It scapy's checksums agree with, and the frame goes by the gateway.
+            # scapy's checksums are equal, and the frame goes to the gateway.
             assert bytes(answer) == bytes(
                 Ether(src="02:00:00:00:01:01", dst="02:00:00:00:01:fe")
                 / IP(src="10.0.1.1", dst="10.0.9.9", tos=2, id=0)
@@ -274,7 +273,7 @@ def test_an_ip_packet_is_read_as_written_and_not_at_all_when_its_header_is_broke
     assert Packet.read(bytes(broken)) is None
 
 
-# ---- a program of one's own
+# ---- a user's program
 
 
 @pytest.fixture
@@ -297,7 +296,7 @@ def test_a_stream_beyond_the_link_is_marked_where_it_is_capable_and_loses_the_re
     assert capable["sent"] == 1000 and other["sent"] == 500
     assert set(other["tos"]) == {"0x00"}
     assert capable["tos"]["0x03"] > 20 * capable["tos"]["0x02"]
-    # 10 Mb/s take 1,221 frames of 1,000 bytes and 24 a second, and 65 wait or are on the wire when the
+    # 10 Mb/s carry 1,221 frames of 1,000 bytes and 24 per second, and 65 are queued or on the wire when the
     # streams end.
     assert capable["received"] + other["received"] == pytest.approx(1221 + 65, abs=3)
 
@@ -422,7 +421,7 @@ def test_a_wrong_line_in_a_script_ends_it_with_status_1():
 
 
 def blocks(page: str) -> list[list[str]]:
-    """The indented blocks of a page, without their indentation."""
+    """Returns the indented blocks of a page, without their indentation."""
     found: list[list[str]] = [[]]
     for line in page.splitlines():
         if line.startswith("    "):

@@ -1,7 +1,7 @@
 """`examples/linux_beside_twin`: the same transfers between Linux' stacks over a live fabric, and in the twin.
 
-Judged is what does not hang on the machine's load. How near times and counts are is measured on a quiet
-machine; docs/models/tcp.md has the table.
+The tests check only what does not depend on the machine's load. The agreement of times and counts was
+measured on an idle machine; docs/models/tcp.md has the table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import live_fabrics
 import pytest
 
-# Linux' TCP over a live fabric is in `make test` as well: test_live_fabric.py.
+# `make test` also runs Linux' TCP over a live fabric: test_live_fabric.py.
 pytestmark = [pytest.mark.system, pytest.mark.nightly]
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "linux_beside_twin" / "compare.py"
@@ -22,7 +22,7 @@ AT_THE_LINKS_RATE_SECONDS = 8_000_000 * 8 / 20e6
 
 @pytest.fixture(scope="module")
 def table() -> dict[tuple[str, ...], list[float]]:
-    """By queue, algorithm, flows and who: seconds, packets marked, dropped and sent again."""
+    """Returns, by queue, algorithm, flows and stack: seconds, packets marked, dropped and sent again."""
     pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     if (reason := live_fabrics.why_not()) is not None:
         pytest.skip(reason)
@@ -43,7 +43,7 @@ def test_both_are_marked_and_lose_nothing_behind_a_threshold(
         seconds, marked, dropped, again = table["mark_threshold", algorithm, flows, by]
         assert seconds > AT_THE_LINKS_RATE_SECONDS
         assert (marked > 0, dropped) == (True, 0), by
-        # Linux' tail loss probes fire when the machine is late with its packets: how many is not judged.
+        # Linux' tail loss probes fire when the machine is late with its packets; their number is not checked.
         assert by == "Linux" or again == 0
 
 
@@ -55,7 +55,7 @@ def test_eight_initial_windows_that_are_more_than_the_buffer_lose_packets_which_
         seconds, marked, dropped, again = table["mark_threshold", algorithm, "8", by]
         assert seconds > AT_THE_LINKS_RATE_SECONDS
         assert marked > 0, by
-        # Linux' windows come one after the other on a busy machine, and may all find room.
+        # On a busy machine Linux' windows may come one after the other, and then all fit into the queue.
         assert again == dropped > 0 if by == "twin" else again >= dropped, by
 
 

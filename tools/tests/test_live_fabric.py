@@ -1,4 +1,4 @@
-"""A live fabric of the engine, with Linux' own TCP between its hosts. Skipped, saying so, without root."""
+"""A live fabric of the engine, with Linux' own TCP between its hosts. Skipped with a message without root."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = NEEDS_FABRIC
 
 @pytest.fixture(scope="module")
 def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
-    """leaf-spine-4 at a tenth of its rates: hosts at 100 Mbit/s."""
+    """Yields leaf-spine-4 at a tenth of its rates: hosts at 100 Mbit/s."""
     with brought_up(tmp_path_factory.mktemp("fabric"), f"a{os.getpid() % 1000:03d}") as up:
         yield up
 
@@ -71,9 +71,9 @@ def test_linux_tcp_crosses_the_fabric_whole_and_answers_its_marks(
     counted = marks(fabric) - before
     assert counted > 0
     assert drops(fabric) == lost
-    # The receiver tells of a mark by ECE until it sees CWR, so one mark may be told by many ACKs (RFC 3168).
+    # The receiver sets ECE until it sees CWR, so several ACKs may report one mark (RFC 3168).
     assert ce_delivered(sent["ss"]) > 0, sent["ss"]
-    # It has left its first slow start, which without a loss a mark alone makes Reno do.
+    # It has left its first slow start; without a loss, only a mark makes Reno do so.
     assert re.search(r"\bssthresh:\d+", sent["ss"]), sent["ss"]
     rows = fabric.show("eee")
     assert any(row["wakes"] for row in rows) == (eee != "eee_off")
@@ -149,7 +149,7 @@ def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without
             up.apply(str(marking), eee)
             before = marks(up)
             sent = up.transfer("h1", "h3", "10.0.2.1", 500_000)
-            # 346 segments at 812 packets a second: 10 Mbit/s in frames of 1538 bytes on the wire.
+            # 346 segments at 812 packets per second: 10 Mbit/s in frames of 1538 bytes on the wire.
             busy = re.search(r"\bbusy:(\d+)ms", sent["ss"])
             assert busy is not None and int(busy[1]) > 400, sent["ss"]
             assert ce_delivered(sent["ss"]) > 0, sent["ss"]

@@ -1,4 +1,4 @@
-"""`eeon fabric up` and `down`, killed at any step: `down` then removes all of it, and nothing of others."""
+"""`eeon fabric up` and `down`, killed at any operation: `down` then removes the fabric, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ needs_root = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_
 
 @pytest.fixture
 def name() -> Iterator[str]:
-    """Of a fabric that is gone when the test ends."""
+    """Yields the name of a fabric, which is removed at the end of the test."""
     found = f"k{os.getpid() % 1000:03d}"
     yield found
     down(found)
-    shutil.rmtree(state.folder(found), ignore_errors=True)  # logs of what did not come up
+    shutil.rmtree(state.folder(found), ignore_errors=True)  # logs of a fabric that did not come up
     assert remains(found) == []
 
 
 @contextlib.contextmanager
 def foreign(namespace: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Somebody else's namespace with a process in it."""
+    """Yields a process in a namespace that belongs to no fabric."""
     subprocess.run(("ip", "netns", "add", namespace), check=True)
     try:
         with subprocess.Popen(("ip", "netns", "exec", namespace, "sleep", "600")) as process:
@@ -64,7 +64,7 @@ def down(name: str) -> None:
 
 
 def switches_of(name: str) -> list[str]:
-    """Switch processes on interfaces of the fabric, found by their command lines."""
+    """Returns the switch processes on the fabric's interfaces, found by their command lines."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -133,7 +133,7 @@ def test_name_that_somebody_takes_after_the_check_is_left_alone(
 
 
 def killed_up_here(name: str) -> str:
-    """Why a fabric cannot be brought up in this process."""
+    """Returns why a fabric cannot be brought up in this process."""
     from fractions import Fraction
 
     from eeon_control import topology
@@ -154,7 +154,7 @@ def test_process_with_the_id_of_one_that_has_ended_gets_no_signal() -> None:
         assert other.poll() is None
         process.signal(signal.SIGKILL)
         assert other.wait(60) == -signal.SIGKILL
-    process.signal(signal.SIGKILL)  # nobody is there, or somebody else
+    process.signal(signal.SIGKILL)  # no process has this id, or another one
 
 
 def test_claim_of_a_name_is_whole_and_refused_when_it_is_taken(

@@ -1,6 +1,6 @@
-"""Links of a live fabric that die: leaves pass over the uplinks that they have lost, and take them again.
+"""Links of a live fabric that fail: leaves avoid the uplinks that are down, and use them again later.
 
-Skipped, saying so, without root. On the engine: on BMv2 the controller's routes watch no port.
+Skipped with a message without root. On the engine: on BMv2 the controller's routes watch no port.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytest.importorskip("eeon_engine")
 
 pytestmark = NEEDS_FABRIC
 
-FLOWS = 16  # that all of them choose one spine has a chance of 2^-15, and the hash is the same in every run
+FLOWS = 16  # all of them choose one spine with a probability of 2^-15, and the hash is the same in every run
 SERVER = """
 import socket
 listening = socket.create_server(("10.0.2.1", 5000), backlog=100)
@@ -29,7 +29,7 @@ print("listening", flush=True)
 while True:
     listening.accept()[0].close()
 """
-# A flow's SYN takes the same way each time that it is sent again: where that is dead, it never arrives.
+# Each retransmission of a flow's SYN takes the same path: if that is down, it never arrives.
 CLIENT = f"""
 import json, socket
 lost = []
@@ -68,7 +68,7 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
 
 
 def spine1_links(fabric: Fabric, is_up: bool) -> None:
-    """Set the interfaces of spine1, device 3, up or down: the other ends lose their carrier."""
+    """Sets the interfaces of spine1, device 3, up or down: the other ends lose their carrier."""
     for interface in state.load(fabric.name).interfaces:
         if interface.startswith(f"{fabric.name}3p"):
             subprocess.run(("ip", "link", "set", interface, "up" if is_up else "down"), check=True)
@@ -91,7 +91,7 @@ def test_traffic_goes_on_when_a_spine_dies_and_comes_back_to_it(fabric: Fabric) 
 
     spine1_links(fabric, is_up=False)
     try:
-        deadline = time.monotonic() + SECS  # until the switches have seen that their carriers are gone
+        deadline = time.monotonic() + SECS  # until the switches have noticed the lost carriers
         while flows_lost(fabric):
             assert time.monotonic() < deadline, "flows still choose the dead spine"
         before = sent(fabric)

@@ -1,4 +1,4 @@
-"""What a live fabric would consist of, without making it: names, rates, and what its state file promises."""
+"""The parts of a live fabric, without creating them: names, rates, and the guarantees of its state file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_link_of_which_scaling_leaves_nothing_is_refused() -> None:
 
 
 def test_a_packet_rate_is_that_of_full_frames_with_their_overhead() -> None:
-    # 1538 bytes of wire for 1500 bytes of IP: 81,274 full frames a second at 1 Gbit/s.
+    # 1538 bytes on the wire for 1500 bytes of IP: 81,274 full frames per second at 1 Gbit/s.
     assert switches.packet_rate(1_000_000_000, 24) == 81_274
     assert switches.packet_rate(1, 24) == 1
 

@@ -1,4 +1,4 @@
-"""A trace through a live fabric, sent from the hosts' namespaces. Skipped, saying so, without root."""
+"""A trace through a live fabric, sent from the hosts' namespaces. Skipped with a message without root."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ roles:
     ],
 )
 def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
-    """leaf-spine-4 at a hundredth of its rates: hosts at 10 Mbit/s."""
+    """Yields leaf-spine-4 at a hundredth of its rates: hosts at 10 Mbit/s."""
     name = f"{request.param[0]}{os.getpid() % 1000:03d}"
     with brought_up(
         tmp_path_factory.mktemp("fabric"), name, "--rate-scale", "1/100", target=request.param
@@ -109,7 +109,7 @@ roles: {host_facing: {eee: held}}
     result = replay(fabric, small_trace, *options, "--speed", "0.05")
     assert total(result, "delivered") == total(result, "sent")
     assert result["wakes"] > 0
-    # A SYN finds its host's link asleep, and waits for the hold.
+    # A SYN finds its host's link asleep, and waits for the end of the hold.
     assert result["latency_us"]["syn"]["p50"] > 10_000
 
 
@@ -135,7 +135,7 @@ def test_hosts_answer_nothing_during_a_replay_and_speak_again_afterwards(
     fabric: Fabric, small_trace: Path
 ) -> None:
     result = replay(fabric, small_trace, "-c", configuration(fabric, DEEP))
-    # TCP of a host would answer each data packet for nobody with a reset.
+    # A host's TCP would answer each data packet, which belongs to no socket, with a reset.
     assert result["foreign"] == 0
     fabric.transfer("h1", "h3", "10.0.2.1", 20_000)
 
@@ -143,7 +143,7 @@ def test_hosts_answer_nothing_during_a_replay_and_speak_again_afterwards(
 def test_a_second_replay_at_the_same_time_is_refused(fabric: Fabric, small_trace: Path) -> None:
     fabric.apply(configuration(fabric, DEEP))
     command = ("replay", str(small_trace), "--fabric", fabric.name)
-    # The lock's holder is another process, as a replay is.
+    # The lock is held by another process, as by a replay.
     lock = f"/run/eeon/{fabric.name}/replay.lock"
     with subprocess.Popen(
         ("flock", lock, "sh", "-c", "echo held; read _"), stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -1,4 +1,4 @@
-"""A live switch that is killed takes its links with it, and comes back by `eeon fabric restart`."""
+"""The links of a live switch that is killed go down, and `eeon fabric restart` brings both back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def down_at(fabric: Fabric, leaf: str) -> list[str]:
-    """Ports of a switch whose links are down, by who is at the other end."""
+    """Returns the ports of a switch whose links are down, by the neighbour's name."""
     place = ("-t", str(fabric.topology), "-T", str(fabric.targets), "--switch", leaf, "-o", "json")
     rows = json.loads(fabric.eeon("show", "ports", *place).stdout)["rows"]
     return [row["peer"] for row in rows if row["link"] == "down"]

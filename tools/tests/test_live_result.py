@@ -1,4 +1,4 @@
-"""The packet counts of a replay in real time, without one."""
+"""The packet counts of a replay in real time, without running one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eeon_tools.replay.result import CLASS_NAMES, Latency
 
 
 def counters(received: int, forwarded: int, dropped: int, marked: int = 0) -> FabricCounters:
-    """Of data on one host-facing port of leaf-spine-4."""
+    """Returns counters of data on one host-facing port of leaf-spine-4."""
     verdicts = {"forwarded": forwarded, "marked": marked, "tail_dropped": dropped}
     return FabricCounters(
         (ReceivedCount("leaf1", 1, "data", received, 100 * received),),

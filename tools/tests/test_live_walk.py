@@ -1,5 +1,5 @@
-"""docs/run/live-fabric.md: its commands work as they are typed, on the engine and on BMv2.
-Skipped, saying so, without root."""
+"""docs/run/live-fabric.md: its commands work as printed, on the engine and on BMv2. Skipped with a message
+without root."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_commands_of_the_page_work_as_they_are_typed(tmp_path: Path) -> None
     packets = run["packets"].values()
     assert sum(one["marked"] for one in packets) > 0
     assert sum(one["sent"] for one in packets) == 12_576
-    # Where BMv2 is there, it has been told to sleep and wake in whole microseconds, and marked as well.
+    # BMv2, if installed, was configured with sleep and wake times in whole microseconds, and has marked.
     applied = [printed for command, printed in typed.items() if "-c bmv2" in command]
     for printed in applied:
         assert "rounded up to this target's 1us tick: wake 30.5us to 31us, wake 16.5us to 17us" in printed

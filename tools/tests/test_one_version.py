@@ -1,4 +1,4 @@
-"""Packages, crates and the citation have one version, and what pins a part pins that one."""
+"""Packages, crates and the citation have one version, and dependencies on own parts pin it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The everyday tools without the packages that only experiments and drawings need."""
+"""The everyday commands without the packages that only experiments and drawings need."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HEAVY = ("matplotlib", "bokeh", "perfetto", "distributed", "dask", "eeon_experim
 
 
 def eeon(*words: str, absent: tuple[str, ...] = HEAVY) -> subprocess.CompletedProcess[str]:
-    """The command `eeon` in a process of its own in which some packages cannot be found."""
+    """Runs the command `eeon` in a separate process in which some packages cannot be found."""
     program = _WITHOUT.format(absent=absent, words=list(words))
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
 

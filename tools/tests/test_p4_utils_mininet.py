@@ -1,10 +1,10 @@
-"""Exercises of p4-learning under their own harness, p4-utils' `p4run` of Mininet. Two switches stand behind
-the names of BMv2's programs: ours, and BMv2 where it is installed.
+"""Exercises of p4-learning under their own harness, p4-utils' `p4run` of Mininet. Two switches are tested
+under the names of BMv2's programs: ours, and BMv2 if it is installed.
 
 `make tutorials P4_UTILS=DIR P4_LEARNING=DIR` runs them on checkouts of nsg-ethz/p4-utils and
-nsg-ethz/p4-learning. They need what the tutorials need, and the Python packages ipaddr, networkx and psutil.
-Each has namespaces of its own for networks and processes: the harness uses fixed ports, and ends programs by
-their names.
+nsg-ethz/p4-learning. They need the tutorials' requirements, and the Python packages ipaddr, networkx and
+psutil. Each has its own network and process namespaces: the harness uses fixed ports, and ends programs by
+name.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ for _package in ("ipaddr", "networkx", "psutil"):
 
 ALL = r"Results: 0% dropped"
 PINGS = r"3 packets transmitted, [23] received"
-"""The first may be lost while a controller still writes."""
+"""The first may be lost while a controller is still writing."""
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """A folder of p4-learning, what is typed at the prompt, and a pattern of what is then on the screen."""
+    """A folder of p4-learning, the input at the prompt, and a pattern of the resulting output."""
 
     folder: str
     lines: tuple[str, ...]

@@ -1,5 +1,5 @@
-"""Three switches in a ring whose routes were made to go round: full lossless buffers wait for each other for
-ever, and the watchdog's rules end that. In virtual time, on a twin."""
+"""Three switches in a ring with circular routes: full lossless buffers wait for each other indefinitely, and
+the watchdog's rules end that. In virtual time, on a twin."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FULL_FRAMES_A_MS = 81
 
 
 def forced_round(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Every route but those to the switch's own host goes to the next switch."""
+    """Returns the entries with every route, except those to the switch's own host, to the next switch."""
 
     def is_way(entry: Entry) -> bool:
         return entry.table in ("ipv4_route", "ipv6_route") and any(
@@ -82,7 +82,7 @@ def forced_round(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 @dataclass
 class Ring:
-    """The running twin, the sessions of its controller, and what the watchdog has found."""
+    """The running twin, its controller's sessions, and the watchdog's findings."""
 
     twin: RunningTwin
     sessions: dict[str, P4RuntimeSession]
@@ -90,10 +90,10 @@ class Ring:
     watches: dict[str, dict[int, QueueWatch]]
     storms: dict[str, dict[int, pfc.Watched]] = field(default_factory=lambda: {name: {} for name in NAMES})
     changes: list[tuple[int, str, str]] = field(default_factory=list)
-    """Milliseconds, switch, what."""
+    """Milliseconds, switch, change."""
 
     def send(self, at_ms: int, for_ms: int, load: float) -> int:
-        """Each host sends full frames to that behind the next but one switch; how many."""
+        """Sends full frames from each host to the one two switches further. Returns their number."""
         hosts = list(RING.hosts.values())
         frames = [
             bytes(
@@ -117,7 +117,7 @@ class Ring:
         return sum(one["delivered"]["packets"] for one in self.twin.report()["classes"].values())
 
     async def waiting(self) -> int:
-        """Packets of the class that wait in any switch."""
+        """Returns the packets of the class that wait in any switch."""
         found = 0
         for name in NAMES:
             looks = await self._look(name)
@@ -129,7 +129,7 @@ class Ring:
         return await look_at_queues(self.sessions[name], target, list(self.watches[name]), program.load())
 
     async def watch(self, now_ms: int) -> None:
-        """What the supervisor does at a look, without its clock."""
+        """Does what the supervisor does at each check, without its clock."""
         for name, session in self.sessions.items():
             storms = self.storms[name]
             before = self._around(name)
@@ -183,7 +183,7 @@ def test_routes_that_go_round_stop_a_ring_of_lossless_buffers():
         ring.twin.run_until(100 * MS)
         before, waiting = ring.delivered(), await ring.waiting()
         ring.twin.run_until(300 * MS)
-        # Each pause is said again before its 34 ms are over.
+        # Each pause is repeated before its 34 ms are over.
         assert ring.delivered() == before
         assert waiting > 50 and await ring.waiting() == waiting
 
@@ -204,7 +204,7 @@ def test_the_watchdog_resolves_it_within_detect_and_restore_and_the_ring_takes_p
         assert sorted(found) == sorted((where, what) for where in around for what in ("storm", "over"))
         assert empty_at is not None and empty_at <= DETECT_MS + RESTORE_MS
         before = ring.delivered()
-        # Two of them share each link, which is little enough not to close the circle again.
+        # Two of them share each link, which is too little to close the circle again.
         sent = ring.send(1_000, 20, 0.3)
         ring.twin.run_until(1_100 * MS)
         assert ring.delivered() - before == sent

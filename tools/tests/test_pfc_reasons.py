@@ -1,4 +1,4 @@
-"""Priority flow control in replays: the counts are the trace's, and the reasons are those of the program."""
+"""Priority flow control in replays: the counts agree with the trace, and the reasons with the program."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_replay_says_who_was_paused_how_often_and_for_how_long(
     assert pauses.transmitters == 2 * len(recording.topology.links)
     by_name = {queue.name: queue for queue in pauses.queues}
     assert pauses.paused == len(by_name) == len(pauses.queues)
-    # Three hosts fill the link to a fourth; nobody pauses that one.
+    # Three hosts fill the link to a fourth, which itself is not paused.
     assert {"h1 to leaf1", "h2 to leaf1", "h3 to leaf2"} <= by_name.keys()
     assert "h4 to leaf2" not in by_name
     host = by_name["h1 to leaf1"]
@@ -150,7 +150,7 @@ def test_a_replay_says_who_was_paused_how_often_and_for_how_long(
     for queue in pauses.queues:
         assert 0 < queue.longest_ms <= queue.paused_ms < 1000 * run.virtual_seconds
         assert queue.paused_share == pytest.approx(queue.paused_ms / 1000 / run.virtual_seconds)
-    # Each pause is a control frame, and so is what ends one.
+    # Each pause is a control frame, and so is each XON.
     assert run.control_frames / 2 <= sum(queue.pauses for queue in pauses.queues) < run.control_frames
 
 

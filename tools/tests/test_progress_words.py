@@ -1,4 +1,4 @@
-"""Names that users chose, in the words of a progress bar."""
+"""Names chosen by users, in the text of a progress bar."""
 
 from __future__ import annotations
 

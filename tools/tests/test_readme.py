@@ -1,4 +1,4 @@
-"""README.md: short, and its ways in work when they are typed in the folder of the repository."""
+"""README.md: short, and its commands work in the folder of the repository."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_example_of_the_twin_says_what_marks_and_what_drops(tmp_path):
 
 def test_the_ways_in_work_as_they_are_typed(tmp_path):
     reader = Reader(tmp_path)
-    # A folder like the repository's: what is written goes elsewhere.
+    # A folder like the repository's, so that output does not go into the repository.
     for name in ("examples", "ptf_tests", "p4src"):
         (reader.folder / name).symlink_to(ROOT / name)
     try:

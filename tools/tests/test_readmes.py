@@ -1,4 +1,4 @@
-"""The examples in the READMEs of the Python packages run as they stand."""
+"""The examples in the READMEs of the Python packages run unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened by hop: as pcapng, as a Perfetto trace, as a page; and several settings side by side."""
+"""Recorded hops: as pcapng, as a Perfetto trace, as a page; and a comparison of several settings."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_pcapng_follows_a_packet_over_links_with_reasons(
     assert len(packets) == count == sum(1 for _ in recording.visits())
     ports = recording.ports()
     assert len(interfaces) == len(ports)
-    # Data as the sender's NIC and each switch sent it: headers only, with the whole length.
+    # Data frames as sent by the sender's NIC and each switch: headers only, with the original length.
     assert {len(data) for data, _ in packets} <= set(range(40, pcapng.SNAP_BYTES + 1))
     assert max(meta.wirelen for _, meta in packets) == 1514
     comments = [comment for _, meta in packets for comment in _comments(meta)]
@@ -164,7 +164,7 @@ def test_settings_are_compared_in_one_table_and_one_page(incast: Path, tmp_path:
         deepest = max(port["deepest"] for port in shown["ports"])
         assert deepest == max(max(q["peak_bytes"], default=0) for q in run["queues"])
         assert sum(port["marks"] for port in shown["ports"]) == shown["totals"]["marked"]
-    # Nothing is fetched from anywhere.
+    # Nothing is loaded from outside.
     outside = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
     assert not re.search(r'(src|href)="', outside)
 

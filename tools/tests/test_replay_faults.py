@@ -1,5 +1,4 @@
-"""Links and switches that fail in a replay's twin: what is refused, what is lost, and that every packet is
-counted."""
+"""Links and switches that fail in a replay's twin: refusals, losses, and the count of every packet."""
 
 from __future__ import annotations
 

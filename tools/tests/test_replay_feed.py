@@ -1,4 +1,4 @@
-"""Feeding: who sends what and when; foreign addresses; order."""
+"""The feed: hosts and times of frames; foreign addresses; order."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
     expected.src, expected.dst = source.mac.hex(":"), source.gateway_mac.hex(":")
     expected.getlayer(1).src = str(source.ipv6 if six else source.ipv4)
     expected.getlayer(1).dst = str(target.ipv6 if six else target.ipv4)
-    # scapy computes the checksums of `expected` anew; ours were adjusted.
+    # scapy computes the checksums of `expected`; ours were updated incrementally.
     assert bytes(rewritten) == bytes(expected)
 
 
@@ -203,7 +203,7 @@ def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(
 def read(
     folder: Path, hosts: list[TraceHost], packets: list[Packet], rules: SendRules, keep: int | None = None
 ) -> tuple[FeedCounts, list[bytes]]:
-    """What the feed counts, and the frames that hosts send."""
+    """Returns the counts of the feed, and the frames that hosts send."""
     path = write(folder / "t.pcap", list(enumerate(packets)), keep)
     feed = rules.feed(path, hosts, 1.0)
     return feed.counts, [offer.captured for offer in feed.offers()]

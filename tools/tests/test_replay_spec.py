@@ -1,4 +1,4 @@
-"""From topology and configuration to the fabric that the engine builds."""
+"""The conversion of a topology and a configuration to the engine's fabric."""
 
 from __future__ import annotations
 

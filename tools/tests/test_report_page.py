@@ -91,7 +91,7 @@ def test_a_mark_tells_its_queue_who_was_ahead_and_the_threshold_that_would_have_
     assert f"A threshold of {queue:,} B or more would not have marked it (now 30,000 B)" in text
     assert "before it:" in text
     assert "--packet" in text
-    # A click on a point of the chart tells the same of it.
+    # A click on a point of the chart shows the same text.
     page.evaluate("eeon.model('points held').selected.indices = [0]")
     assert "of it asleep" in page.locator("#detail").inner_text()
 

@@ -1,4 +1,4 @@
-"""Frames of segmentation offload: what a NIC makes of them is what the fabric gets."""
+"""Frames of segmentation offload: the fabric gets the segments that a NIC would send."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def whole(packet: Packet) -> tuple[bytes, int]:
 
 
 def right(frame: bytes) -> bytes:
-    """A frame with the checksums that scapy computes."""
+    """Returns a frame with the checksums that scapy computes."""
     packet = Ether(frame)
     for layer in (IP, TCP):
         if layer in packet:

@@ -1,4 +1,4 @@
-"""Commands that SIGTERM ends, as `kill`, systemd and containers send it."""
+"""Commands that are ended by SIGTERM, as sent by `kill`, systemd and containers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_sigterm_ends_a_command_with_its_workers_and_130(
         while first not in (line := process.stdout.readline()):
             assert line, "the command ended"
         process.send_signal(signal.SIGTERM)
-        # Until everybody who has the pipe, the workers too, is gone.
+        # Until all processes with the pipe, including the workers, have ended.
         rest = process.stdout.read()
     assert process.returncode == 130, rest
     assert "stopped" in rest and "Traceback" not in rest

@@ -1,4 +1,4 @@
-"""Drawings as SVG: small, and whole in themselves."""
+"""Drawings as SVG: small and self-contained."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def test_a_drawing_says_what_matplotlib_says_in_a_third_of_the_bytes():
 
 
 def corners(text: str) -> list[complex]:
-    """Where lines of paths begin and end, outside of definitions."""
+    """Returns the ends of lines in paths, outside of definitions."""
     root = ElementTree.fromstring(text)
     defined = {one for defs in root.iter("{http://www.w3.org/2000/svg}defs") for one in defs.iter()}
     found = []
     for path in root.iter("{http://www.w3.org/2000/svg}path"):
-        # Nobody sees the background of the axes.
+        # The background of the axes is invisible.
         if path in defined or path.get("style") == "fill: none":
             continue
         here = 0j

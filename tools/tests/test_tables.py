@@ -1,4 +1,4 @@
-"""Tables of `eeon replay` and its like: as wide as the terminal, and with all their columns."""
+"""Tables of `eeon replay` and similar commands: as wide as the terminal, and with all their columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captures: both formats keep everything; hostile files end in an error that says where."""
+"""Captures: both formats keep everything; malformed files cause an error with its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`eeon trace` as somebody types it: what it writes, prints and refuses."""
+"""`eeon trace` on the command line: the files that it writes, its output and its errors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path: Path, fami
     rows = [line.split(",") for line in lines]
     manifest = json.loads((tmp_path / "t.pcap.manifest.json").read_text())
     payload = json.loads(eeon_trace("info", path, "--json").output)["payload_bytes"]
-    # A fetch is a question and an answer over a connection of its own; nothing is sent twice.
+    # A fetch is a request and a response over its own connection; nothing is retransmitted.
     assert len(rows) in (manifest["connections"], 2 * manifest["connections"])
     assert sum(int(row[2]) for row in rows) == payload
     assert f"{len(rows)} flows, {payload:,} bytes" in done.output
@@ -81,7 +81,7 @@ STATIONS = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 
 
 def segment(seconds: float, sequence: int, payload: int, flags: str = "A", reverse: bool = False) -> Packet:
-    """Of h1's port 1 to h3's port 2, or back."""
+    """Returns a segment from h1's port 1 to h3's port 2, or back."""
     ends = [("10.0.1.1", 1), ("10.0.2.1", 2)]
     (source, sport), (destination, dport) = ends[::-1] if reverse else ends
     tcp = TCP(sport=sport, dport=dport, seq=sequence, flags=flags)
@@ -103,7 +103,7 @@ def test_bytes_of_a_flow_count_once_also_where_the_sequence_number_wraps(tmp_pat
     packets = [
         segment(0, first - 1, 0, "S"),
         segment(0.001, first, 600),
-        segment(0.002, (first + 1200) % 2**32, 600),  # What is before it was lost.
+        segment(0.002, (first + 1200) % 2**32, 600),  # The data before it was lost.
         segment(0.003, first + 600, 600),
         segment(0.004, (first + 1500) % 2**32, 700),  # 300 of them are new.
         segment(0.005, 77, 50, reverse=True),
@@ -122,7 +122,7 @@ def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_anoth
     tmp_path: Path,
 ) -> None:
     packets = [
-        segment(0, 3_000_000_000, 0, "S"),  # Nobody answers.
+        segment(0, 3_000_000_000, 0, "S"),  # Without an answer.
         segment(0.2, 9, 0, "S"),
         segment(0.3, 9, 0, "S"),
         segment(0.5, 10, 100),
@@ -147,7 +147,7 @@ def test_tcp_behind_ipv6_extension_headers_is_in_a_flow(tmp_path: Path) -> None:
     info = json.loads(eeon_trace("info", tmp_path / "c.pcap", "--json").stdout)
     assert (
         info["payload_bytes"] == 300 and info["classes"]["other"]["packets"] == 3
-    )  # As switches count them.
+    )  # The class in the switches' counts.
 
 
 def test_a_capture_without_tcp_has_no_flows_and_what_is_left_out_is_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The coflow format: what it means, how racks are mapped, and that every breach of it is named."""
+"""The coflow format: its meaning, the mapping of racks, and the error for every violation."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_racks_are_dealt_over_leaves_in_turn(hosts: list[TraceHost]) -> None:
 
 def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: list[TraceHost]) -> None:
     source = tmp_path / "one.txt"
-    # Rack 1 is on leaf2, racks 0 and 2 on leaf1; the reducer's 2 MB come from both mappers in halves.
+    # Rack 1 is on leaf2, racks 0 and 2 on leaf1; each mapper sends half of the reducer's 2 MB.
     source.write_text("5 1\n1 70 2 0 2 1 1:2.0\n")
     (coflow,) = CoflowReplay(source, 1, None, scale=0.01, time_scale=1.0).application(hosts)["coflows"]
     assert coflow["at_ps"] == 0, "time counts from the first coflow taken"

@@ -1,4 +1,4 @@
-"""Frames: what is read of them against scapy, an independent judge; classes against their definitions."""
+"""Frames: parsing compared with scapy's, which is independent; classes compared with their definitions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 
-# With both addresses: scapy asks the network for one that it is not given.
+# With both addresses: scapy would look a missing one up in the network.
 ETHER = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 A_TO_B = ETHER / IP(src="10.0.1.1", dst="10.0.2.2")
 

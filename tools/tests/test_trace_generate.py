@@ -1,5 +1,4 @@
-"""Whole traces: the same seed gives the same bytes, the manifest agrees with the file, memory stays
-bounded."""
+"""Whole traces: the same seed gives the same bytes, the manifest agrees with the file, memory is bounded."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[Tra
 def test_every_partition_is_fetched_once_or_read_locally(tmp_path: Path) -> None:
     job = small_job(maps=6, split_bytes=40_000)
     manifest = generate(tmp_path / "t.pcap", FABRIC, job, SenderSettings(), 2)
-    # Each host has one of the four reducers, and so a quarter of each map that it ran.
+    # Each host has one of the four reducers, and thus a quarter of each map that it ran.
     assert manifest.connections == 6 * 3
     assert describe(read_packets(tmp_path / "t.pcap")).payload_bytes == 6 * 3 * (10_000 + 280)
 

@@ -1,5 +1,4 @@
-"""What hosts send, read back from the trace: the network that the settings describe, and frames as scapy has
-them."""
+"""The frames that hosts send, read from the trace: the network of the settings, and frames as in scapy."""
 
 from __future__ import annotations
 
@@ -27,14 +26,14 @@ TO_H1 = Transfers(tuple((other, 0, 400_000) for other in (1, 2, 3)))
 
 
 def sent(folder: Path, transfers: Transfers, **settings: object) -> list[tuple[int, Packet]]:
-    """Whole frames, with the nanoseconds at which they leave."""
+    """Returns whole frames, with the times in nanoseconds at which they leave."""
     path = folder / "t.pcap"
     generate(path, FABRIC, transfers, SenderSettings(**settings), 1, whole_frames=True)  # type: ignore[arg-type]
     return [(int(frame.time * 10**9), frame) for frame in PcapReader(str(path))]
 
 
 def of_class(frames: list[tuple[int, Packet]], flags: str) -> list[Packet]:
-    """Segments without payload whose flags are these."""
+    """Returns the segments without payload that have these flags."""
     return [frame for _, frame in frames if frame[TCP].flags == flags and not payload(frame)]
 
 
@@ -54,7 +53,7 @@ def test_a_frame_is_in_front_of_the_receivers_link_after_the_one_way_delay(
 ) -> None:
     frames = sent(tmp_path, Transfers(((0, 2, 1),)), one_way_delay_ns=asked_us * 1000)
     (syn_ns, syn), (answer_ns, _) = frames[:2]
-    # A SYN is shorter than a full frame, so that it takes less time on either link.
+    # A SYN is shorter than a full frame, so it takes less time on both links.
     expected = full_frame_takes_ns - 8 * (1514 + 24) + 2 * wire_ns(syn)
     assert answer_ns - syn_ns == pytest.approx(expected, abs=2)
 

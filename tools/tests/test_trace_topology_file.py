@@ -1,4 +1,4 @@
-"""A trace for a topology of one's own: what reads it finds the topology's file."""
+"""A trace for a user's topology: its readers find the topology's file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def made(topology: str, output: Path) -> Path:
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A topology's file, named from the working folder."""
+    """Returns the file of a topology, relative to the working folder."""
     text = (data.folder("topologies") / "leaf-spine-4.yaml").read_text()
     (tmp_path / "mine.yaml").write_text(text.replace("name: leaf-spine-4", "name: mine"))
     monkeypatch.chdir(tmp_path)

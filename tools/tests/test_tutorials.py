@@ -1,5 +1,5 @@
-"""p4lang's tutorials in the lab: each solution compiled by p4c, its own topology and entries, and what its
-README promises.
+"""p4lang's tutorials in the lab: each solution compiled by p4c, with its own topology and entries, has the
+results that its README describes.
 
 `make tutorials P4_TUTORIALS=DIR` runs them on a checkout of p4lang/tutorials; without one, or without p4c on
 PATH, they are skipped.
@@ -47,8 +47,8 @@ Message = TypeVar("Message")
 
 @pytest.fixture
 def exercise(tmp_path, monkeypatch) -> MakeLab:
-    """Makes a lab of an exercise: its folder copied, its programs compiled to where its runtime files name
-    them."""
+    """Makes a lab of an exercise: copies its folder, and compiles its programs to the places that its runtime
+    files name."""
 
     def make(name: str, topology: str = "topology.json", **options) -> Lab:
         folder = tmp_path / name
@@ -72,7 +72,7 @@ def exercise(tmp_path, monkeypatch) -> MakeLab:
                 capture_output=True,
             )
         if name == "multicast":
-            # The entries beside the README leave a port out; completing them is the exercise.
+            # The entries beside the README omit a port; completing them is the exercise.
             shutil.copy(folder / "solution/s1-runtime.json", folder / "sig-topo/s1-runtime.json")
         monkeypatch.chdir(folder)
         program = options.pop("program", name)
@@ -181,7 +181,7 @@ def test_mri_packets_carry_the_queue_of_each_switch(exercise):
 
 
 def test_p4runtime_tunnels_are_set_up_over_p4runtime(exercise):
-    """What solution/mycontroller.py writes, by a P4Runtime client."""
+    """Does the writes of solution/mycontroller.py with a P4Runtime client."""
     with exercise("p4runtime", program="advanced_tunnel") as lab:
         lab.serve()
         assert run(lab, "h1 ping h2 -c 1")[0]["received"] == 0
@@ -213,7 +213,7 @@ async def _write_tunnels(targets: Mapping[str, str], p4info: Path) -> None:
 
 
 def test_flowcache_learns_a_flow_from_packet_ins_and_forgets_it_when_idle(exercise):
-    """What solution/mycontroller.py does, by a P4Runtime client: it answers packet-ins with an entry and a
+    """Does what solution/mycontroller.py does with a P4Runtime client: answers packet-ins with an entry and a
     packet-out, and notifications of idle entries by deleting them."""
     with exercise("flowcache") as lab:
         lab.serve()
@@ -265,7 +265,7 @@ async def _cache_a_flow(lab: Lab, p4info: Path) -> None:
 
 
 async def _heard(lab: Lab, messages: AsyncIterator[Message]) -> Message:
-    """The next message of a switch; virtual time passes until it comes."""
+    """Returns the next message of a switch; advances virtual time until it arrives."""
     message = asyncio.ensure_future(anext(messages))
     async with asyncio.timeout(_PATIENCE_S):
         while not message.done():

@@ -1,8 +1,8 @@
-"""p4lang's tutorials under their own harness, `make run` of Mininet. Two switches stand behind the name
-`simple_switch_grpc`: ours, and BMv2's where it is installed.
+"""p4lang's tutorials under their own harness, `make run` of Mininet. Two switches are tested under the name
+`simple_switch_grpc`: ours, and BMv2's if it is installed.
 
 `make tutorials P4_TUTORIALS=DIR` runs them on a checkout of p4lang/tutorials. They need root, Debian's
-package mininet and p4c. Each has a network namespace of its own: the harness uses fixed ports.
+package mininet and p4c. Each has its own network namespace: the harness uses fixed ports.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ skip_without("make", "iperf")
 
 @dataclass(frozen=True)
 class Exercise:
-    """What is typed at Mininet's prompt, and what must then be in files of the exercise and on the screen."""
+    """The input at Mininet's prompt, and the resulting content of the exercise's files and of the screen."""
 
     lines: tuple[str, ...]
     results: Callable[[Path, str], object]
     expected: object
     solution: dict[str, str] = field(default_factory=dict)
-    """Files of `solution` that go elsewhere than beside the exercise's own."""
+    """Files of `solution` that are copied to other places than beside the exercise's own."""
 
 
 def listen(*hosts: str) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ EXERCISES = {
             "h1 python3 send.py --p=TCP --des=10.0.2.2 --m=two --dur=1",
             "sh sleep 3",
         ),
-        # 0xb9 of UDP, 0xb1 of TCP. The answers of h2's kernel are heard, too.
+        # 0xb9 for UDP, 0xb1 for TCP. The answers of h2's kernel are also received.
         different(r"tos\s+= (0xb[19])", "h2"),
         ["0xb1", "0xb9"],
     ),

@@ -1,5 +1,5 @@
-"""mypy is strict in every package, and no option makes it check less. ruff sees the rest: arguments
-and results that are `Any` (ANN401), and ignored errors without a name (PGH003).
+"""mypy is strict in every package, and no option weakens it. ruff detects the rest: arguments and results
+that are `Any` (ANN401), and ignored errors without a name (PGH003).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PACKAGES = (
 
 
 def mypy_settings() -> Iterator[tuple[str, str, dict[str, object]]]:
-    """(file, section, settings) of every configuration of mypy."""
+    """Yields (file, section, settings) of every configuration of mypy."""
     for path in [*sorted(REPOSITORY.glob("*/pyproject.toml")), REPOSITORY / "engine/python/pyproject.toml"]:
         tools = tomllib.loads(path.read_text(encoding="utf-8"))["tool"]
         if "mypy" not in tools:
@@ -39,7 +39,7 @@ def mypy_settings() -> Iterator[tuple[str, str, dict[str, object]]]:
             yield str(path), section, dict(parser[section])
 
 
-# What a part may say: where its sources are, and which libraries have no types, or some.
+# Permitted settings of a part: where its sources are, and which libraries have no types, or incomplete ones.
 PERMITTED = {
     "strict", "files", "packages", "python_version", "mypy_path", "explicit_package_bases", "module",
     "untyped_calls_exclude", "ignore_missing_imports", "follow_imports", "cache_dir",

@@ -1,4 +1,4 @@
-"""Why a run has marked nothing."""
+"""The reason why a run has marked nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROLES = "\nroles: {host_facing: {queue: q}, uplink: {queue: q}, spine: {queue: q
 
 
 ETHERNET = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
-"""With both addresses: scapy asks the network for one that it is not given."""
+"""With both addresses: scapy would look a missing one up in the network."""
 
 
 def why(config: str, depths: dict[str, int] | None = None, **by_ecn: int) -> str:

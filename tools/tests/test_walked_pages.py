@@ -1,4 +1,4 @@
-"""Pages of docs/ beside the guide whose commands print what they show."""
+"""Pages of docs/ apart from the guide whose commands have the shown outputs."""
 
 from __future__ import annotations
 
