@@ -1,7 +1,7 @@
-"""The E-EON controller: what a fabric should do, in one YAML file, and how it gets into the switches.
+"""The E-EON controller: configures the switches of a fabric from one YAML file.
 
-Reading order: `units` (numbers with units), `topology` (what is there), `config` (what it should do),
-`plan` (pure: which table entries that means), `fabric` (P4Runtime: read, diff, apply, undo), `cli`.
+Reading order: `units` (numbers with units), `topology` (switches, hosts, links), `config` (the intended
+behaviour), `plan` (pure: the resulting table entries), `fabric` (P4Runtime: read, diff, apply, undo), `cli`.
 
 Not here: packet processing (p4src/), switches and simulation (engine/), traces and replays (tools/).
 """

@@ -1,4 +1,4 @@
-"""`python -m eeon_control` is `eeon`."""
+"""`python -m eeon_control` runs `eeon`."""
 
 from eeon_control.cli import main
 

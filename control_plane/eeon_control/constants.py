@@ -1,4 +1,4 @@
-"""Numbers that the P4 program fixes, read from the file that compiling it writes; none is typed twice."""
+"""Constants of the P4 program, read from a file that its compilation writes; none is defined twice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DROPS: tuple[str, ...] = (
     "not_admitted",
     "martian",
 )
-"""Verdicts of packets that are lost."""
+"""Verdicts of dropped packets."""
 EEE_STATES: tuple[str, ...] = _names(_ALL["eee_state_t"])
 EEE_ACTIVE: int = _ALL["eee_state_t"]["ACTIVE"]
 PROTECT: dict[str, int] = {name.lower(): number for name, number in _ALL["protect_t"].items()}
@@ -62,26 +62,26 @@ RECEIVED_CELLS: int = _CONSTANTS["RECEIVED_CELLS"]
 VERDICT_CELLS: int = _CONSTANTS["VERDICT_CELLS"]
 PORT_CELLS: int = _CONSTANTS["PORT_CELLS"]
 CONTROL_PRIORITY: int = _CONSTANTS["CONTROL_PRIORITY"]
-"""The queue of frames that the switch makes; a paused class there would hold its own pauses."""
+"""The queue of frames that the switch generates. Pausing it would also hold back its pause frames."""
 PRIORITY_BITS: int = _ALL["type_bits"]["priority_t"]
-"""A queue is numbered `port << PRIORITY_BITS | priority`."""
+"""Bits of a priority in the number of a queue: `port << PRIORITY_BITS | priority`."""
 TICKET_BITS: int = _ALL["type_bits"]["ticket_t"]
 PAUSE_FRAME_BYTES: int = _CONSTANTS["PAUSE_FRAME_BYTES"]
 
 TICK_VALUES: int = 1 << _ALL["type_bits"]["tick_t"]
-"""Timestamps count modulo this."""
+"""Timestamps are modulo this number of ticks."""
 TICKS_AHEAD_LIMIT: int = _CONSTANTS["TICKS_AHEAD_LIMIT"]
 WAKES_VALUES: int = 1 << _REGISTER_BITS["wakes"]
-"""The register `wakes` counts modulo this."""
+"""The register `wakes` counts modulo this number."""
 BYTE_COUNT_MAX: int = (1 << _ALL["type_bits"]["byte_count_t"]) - 1
 
 RED_PROBABILITY_ONE: int = 1 << _ALL["type_bits"]["probability_t"]
-"""Probability 1, and what RED's random numbers lie below."""
+"""Probability 1 in RED's fixed point, and the exclusive upper bound of its random numbers."""
 RED_DEPTH_ONE: int = 1 << _CONSTANTS["RED_DEPTH_BITS"]
-"""A byte, or a packet, in the depth that RED judges."""
+"""One byte, or one packet, in the fixed point of RED's depth."""
 RED_RAMP_BITS: int = _CONSTANTS["RED_RAMP_BITS"]
 """Fractional bits of the depth's distance from the lower threshold."""
 WIRE_TIME_ONE: int = 1 << _CONSTANTS["WIRE_TIME_BITS"]
-"""A tick in `ticks_per_byte_q24`."""
+"""One tick in the fixed point of `ticks_per_byte_q24`."""
 WIRE_TIME_LIMIT: int = 1 << _ALL["type_bits"]["wire_time_t"]
-"""What `ticks_per_byte_q24` is below."""
+"""The exclusive upper bound of `ticks_per_byte_q24`."""

@@ -1,7 +1,7 @@
-"""Where files that ship beside the code are: in an installed wheel, or in the repository's work tree.
+"""Paths of the files that ship with the code: in an installed wheel, or in the repository's work tree.
 
-The wheel carries copies under `eeon_control/_data` (see pyproject.toml); in a checkout that folder does not
-exist and the originals are used, so that an edit takes effect at once.
+The wheel contains copies under `eeon_control/_data` (see pyproject.toml). In a checkout, that folder does
+not exist and the originals are used, so that an edit takes effect immediately.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def folder(kind: str) -> Path:
 
 
 def names(kind: str) -> list[str]:
-    """Returns the names, without `.yaml`, of the files that ship in a folder."""
+    """Returns the names, without `.yaml`, of the packaged files in a folder."""
     return sorted(path.stem for path in folder(kind).glob("*.yaml"))
 
 
 def find_yaml(kind: str, name_or_path: str | Path) -> Path:
-    """Returns the file meant by a path, or by the bare name of one that ships. A path that exists wins."""
+    """Returns the file of a path, or of the bare name of a packaged file; an existing path wins."""
     path = Path(name_or_path)
     if path.is_file():
         return path

@@ -1,14 +1,14 @@
-"""How much power the ports of a fabric draw, from what the P4 program counts about their EEE. Pure.
+"""The power of a fabric's ports, computed from the P4 program's EEE registers. Pure.
 
     before = Reading(at_ps=..., registers={3: {...}}, timings={3: Timing(...)})
     energy = switch_energy(switch, before, after)         # watts and joules, port by port
 
-A port's PHY draws full power, except in low-power idle (LPI), where it draws a fraction. The registers give
-the time in LPI of every sleep that has ended, and enough about the current one to add its part, once the
-switch's clock is known. The clock is in no register: a caller that has it (Thrift's
-`get_time_elapsed_us`, a twin's virtual time) gives it as `Reading.now_ticks`, and the result is exact to
-two ticks a sleep. Without it the clock is taken from the newest packet that left the switch between the two
-readings, and a port's time in LPI may be off by the time since that packet.
+A port's PHY draws full power, except in low-power idle (LPI), where it draws a fraction. The registers hold
+the time in LPI of all completed sleeps and the start of the current one; its duration follows from the
+switch's clock. No register holds the clock. A caller that knows it (Thrift's `get_time_elapsed_us`, a twin's
+virtual time) passes it as `Reading.now_ticks`, and the result is exact to two ticks per sleep. Otherwise, the
+clock is estimated from the last packet that left the switch between the two readings, and a port's time in
+LPI may be off by the time since that packet.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from eeon_control.topology import Port, Switch, phy
 from eeon_control.units import DataRate
 
 REGISTERS: tuple[str, ...] = ("eee_state", "busy_until", "wake_start", "asleep_at", "lpi_ticks", "wakes")
-"""What `Reading.registers` must hold for every port, by P4Info alias."""
+"""P4Info aliases of the registers that `Reading.registers` must hold for every port."""
 
 _PS_PER_S = 10**12
 
 
 @dataclass(frozen=True)
 class Timing:
-    """EEE timers of one port as the switch holds them, in ticks of its timestamps."""
+    """EEE timers of one port, in ticks of the switch's timestamps, as the switch holds them."""
 
     sleep: int
     wake: int
@@ -38,7 +38,7 @@ class Timing:
 
     @classmethod
     def of(cls, action: Action | None) -> Timing | None:
-        """Returns the timers of an action of the table `port_eee`; None where the link never sleeps."""
+        """Returns the timers in an action of the table `port_eee`; None if the link never sleeps."""
         eee = None if action is None else EEE.from_action(action, IN_TICKS)
         return cls(eee.sleep, eee.wake, eee.stall) if isinstance(eee, EeeSettings) else None
 
@@ -47,9 +47,9 @@ class Timing:
 class Reading:
     """One switch's EEE registers at one moment.
 
-    `at_ps`: when, by any clock that runs as fast as the switch's. `tick_ps`: length of a tick. `registers`:
-    port -> register -> value, of REGISTERS. `timings`: port -> its timers, None where EEE is off.
-    `now_ticks`: what the switch's own clock showed, if known.
+    `at_ps`: the time, by any clock that runs at the switch's rate. `tick_ps`: length of a tick. `registers`:
+    port -> register -> value, for REGISTERS. `timings`: port -> its timers, None if EEE is off.
+    `now_ticks`: the switch's own clock, if known.
     """
 
     at_ps: int
@@ -61,10 +61,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class PortEnergy:
-    """What one port's transmitter did and drew between two readings.
+    """The states and the energy of one port's transmitter between two readings.
 
-    `lpi_ps` + `transition_ps` + `active_ps` = `elapsed_ps`. `watts` is the mean. `legacy_joules`: what a PHY
-    that never sleeps would have used. Joules and watts are None where the PHY's power is not known.
+    `lpi_ps` + `transition_ps` + `active_ps` = `elapsed_ps`. `watts` is the mean. `legacy_joules`: the energy
+    of a PHY that never sleeps. Joules and watts are None if the PHY's power is unknown.
     """
 
     port: Port
@@ -77,12 +77,12 @@ class PortEnergy:
 
     @property
     def active_ps(self) -> int:
-        """Awake: sending, or idle and not gone to sleep."""
+        """Time awake, in picoseconds: sending, or idle but not asleep."""
         return self.elapsed_ps - self.lpi_ps - self.transition_ps
 
     @property
     def watts(self) -> float | None:
-        """Mean power; None where it is not known, or no time has passed."""
+        """Mean power; None if it is unknown or no time has passed."""
         if self.joules is None or not self.elapsed_ps:
             return None
         return self.joules * _PS_PER_S / self.elapsed_ps
@@ -90,7 +90,7 @@ class PortEnergy:
 
 @dataclass(frozen=True)
 class SwitchEnergy:
-    """All linked ports of one switch. `restarted`: its registers began anew between the two readings."""
+    """All linked ports of one switch. `restarted`: its registers were reset between the two readings."""
 
     ports: tuple[PortEnergy, ...]
     restarted: bool
@@ -98,7 +98,7 @@ class SwitchEnergy:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What every number of this module rests on, to be shown with it."""
+    """The assumptions behind every number of this module, to be shown with it."""
 
     watts: Mapping[str, float | None] = field(
         default_factory=lambda: {f"{one.name} ({one.rate})": one.watts for one in phy.KNOWN}
@@ -111,7 +111,7 @@ class Assumptions:
     source: str = "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1"
 
     def lines(self) -> tuple[str, ...]:
-        """Returns the same for people."""
+        """Returns the assumptions as sentences."""
         known = ", ".join(f"{name} {watts:g} W a port" for name, watts in self.watts.items() if watts)
         shares = sorted({f"{share:.0%}" for share in self.lpi_fraction.values()})
         return (
@@ -122,7 +122,7 @@ class Assumptions:
 
 
 def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing | None]:
-    """Returns the timers of every port in `ports`, from what a switch's table `port_eee` holds."""
+    """Returns the timers of every port in `ports`, from the entries of a switch's table `port_eee`."""
     actions = {
         entry.match[0].value: entry.actions[0]
         for entry in entries
@@ -132,8 +132,7 @@ def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing
 
 
 def power_of(rate: DataRate) -> tuple[float, float] | None:
-    """Returns (full power in watts, share of it in LPI) of a port of this speed; None where it is not
-    known."""
+    """Returns (full power in watts, share of it in LPI) of a port of this speed; None if unknown."""
     known = phy.of_rate(rate)
     return None if known is None or known.watts is None else (known.watts, known.lpi_fraction)
 
@@ -141,8 +140,8 @@ def power_of(rate: DataRate) -> tuple[float, float] | None:
 def lpi_ticks(registers: Mapping[str, int], timing: Timing | None, now: int) -> int:
     """Returns the ticks in LPI from the switch's start to `now`, the current sleep included; modulo 2^48.
 
-    The rules are those of the P4 program (control/eee.p4): a sleep begins `stall` after the wire went idle,
-    LPI `sleep` later, and it lasts until the wake-up starts.
+    The rules are those of the P4 program (control/eee.p4): a sleep begins `stall` after the wire became idle;
+    LPI begins `sleep` later and lasts until the wake-up starts.
     """
     closed = registers["lpi_ticks"]
     if registers["eee_state"] != EEE_ACTIVE:
@@ -156,10 +155,10 @@ def lpi_ticks(registers: Mapping[str, int], timing: Timing | None, now: int) -> 
 
 
 def switch_energy(switch: Switch, before: Reading, after: Reading) -> SwitchEnergy:
-    """Returns what every linked port of a switch did and drew between two readings.
+    """Returns the states and the energy of every linked port of a switch between two readings.
 
-    When the switch has restarted in between, what its registers hold counts as having happened in the
-    interval, and the rest of it at full power.
+    If the switch has restarted in between, the times in its registers count as part of the interval, and the
+    rest of the interval counts at full power.
     """
     elapsed_ps = max(0, after.at_ps - before.at_ps)
     restarted = _has_restarted(before, after, elapsed_ps)
@@ -212,17 +211,16 @@ def _lpi_between(
 ) -> int:
     if clocks is not None:
         spent = (lpi_ticks(now, timing, clocks[1]) - lpi_ticks(then, timing_then, clocks[0])) % TICK_VALUES
-        # Registers are not read at one moment; a little less than nothing is nothing.
+        # Registers are not all read at the same moment; a slightly negative time counts as 0.
         return 0 if spent > TICK_VALUES // 2 else min(spent, elapsed)
-    # Nothing has left the switch in all the time: every link that may sleep sleeps, at the latest stall + Ts
-    # after.
+    # No packet has left the switch in the interval: every link with EEE sleeps after at most stall + Ts.
     if timing is None or now["eee_state"] != EEE_ACTIVE:
         return 0
     return max(0, elapsed - timing.stall - timing.sleep)
 
 
 def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | None:
-    """Returns the switch's clock at both readings, as given or as its newest departure tells; None: none
+    """Returns the switch's clock at both readings, given or by its last departure; None if no packet
     left."""
     if after.now_ticks is not None and before.now_ticks is not None:
         return before.now_ticks, after.now_ticks
@@ -237,7 +235,7 @@ def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | 
     for stamp in changed[1:]:
         if (
             stamp - newest
-        ) % TICK_VALUES < TICK_VALUES // 2:  # all lie within one interval, far below half a circle
+        ) % TICK_VALUES < TICK_VALUES // 2:  # all lie within one interval, far less than half of the range
             newest = stamp
     return (newest - elapsed) % TICK_VALUES, newest
 
@@ -254,13 +252,13 @@ def _has_restarted(before: Reading, after: Reading, elapsed_ps: int) -> bool:
         if port not in before.registers or timing is None:
             continue
         wakes = (now["wakes"] - before.registers[port]["wakes"]) % WAKES_VALUES
-        # Each wake takes a sleep and a wake-up. More than there was time for: the count began anew.
+        # Each wake takes a sleep and a wake-up. More wakes than the time allows: the count was reset.
         if (wakes - 1) * max(1, timing.sleep + timing.wake) * after.tick_ps > elapsed_ps:
             return True
     return False
 
 
 def _is_ahead(moment: int, now: int) -> bool:
-    """Returns the program's own rule for a clock that wraps (docs/models/eee_hold.md): ahead by less than
-    2^40 ticks."""
+    """Returns whether `moment` is less than 2^40 ticks ahead of `now`: the program's rule for its wrapping
+    clock (docs/models/eee_hold.md)."""
     return 0 < (moment - now) % TICK_VALUES < TICKS_AHEAD_LIMIT

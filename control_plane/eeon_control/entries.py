@@ -1,8 +1,8 @@
-"""A table entry as a value: hashable, comparable, with whole numbers only, independent of any wire format.
+"""Table entries as values: hashable, comparable, with whole numbers only, independent of any wire format.
 
-Names are P4Info aliases. Two entries are about the same thing when their `key` is equal; they say the same
-when they are equal. They are named tuples because a large fabric has millions of them, and tuples are made,
-hashed and compared by the interpreter itself.
+Names are P4Info aliases. Two entries with the same `key` are the same entry of a switch, possibly with
+different actions. Entries are named tuples because a large fabric has millions of them, and the interpreter
+itself creates, hashes and compares tuples.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ class Action(NamedTuple):
 
 
 CLONE_SESSIONS = "clone_session"
-"""Stands for P4Runtime's clone sessions among tables: match `session`, actions `clone_to(port)`
-(`fabric.clone_sessions`)."""
+"""The name under which P4Runtime's clone sessions appear as a table: match `session`, action
+`clone_to(port)` (`fabric.clone_sessions`)."""
 
 EntryKey = tuple[str, tuple[Exact | Lpm, ...], bool]
-"""Table, match, and whether it is the default: what identifies an entry within a switch."""
+"""Identifies an entry within a switch: table, match, and whether it is the default."""
 
 
 class Entry(NamedTuple):
     """One entry of one table.
 
-    `actions` has one action; in a table with an action selector it is the set of equally likely actions (a
+    `actions` has one action; in a table with an action selector, it is the set of equally likely actions (a
     one-shot action set), sorted, so that two sets with the same members are equal. `is_default` entries have
-    no match and are the action of a miss.
+    no match and define the action of a miss.
     """
 
     table: str
@@ -73,36 +73,36 @@ class Entry(NamedTuple):
 
     @property
     def key(self) -> EntryKey:
-        """What identifies the entry within a switch."""
+        """Identifies the entry within a switch."""
         return self.table, self.match, self.is_default
 
     @property
     def match_text(self) -> str:
-        """The match as people read it."""
+        """The match as text."""
         return "(default)" if self.is_default else ", ".join(str(part) for part in self.match)
 
     @property
     def action_text(self) -> str:
-        """The action or set of actions as people read it."""
+        """The action, or set of actions, as text."""
         return " | ".join(str(action) for action in self.actions)
 
 
 Owned = Mapping[str, frozenset[EntryKey]]
-"""Switch -> what identifies the entries that are the controller's, where others write to its tables too."""
+"""Switch -> keys of the controller's own entries, if other controllers also write to its tables."""
 
 
 def keys_of(entries: Iterable[Entry]) -> frozenset[EntryKey]:
-    """Returns what identifies these entries."""
+    """Returns the keys of these entries."""
     return frozenset(entry.key for entry in entries)
 
 
 def owned_of(entries: Iterable[Entry], owned: frozenset[EntryKey] | None) -> list[Entry]:
-    """Returns the entries that are the controller's, tables' defaults included; None: all of them are."""
+    """Returns the entries with keys in `owned` and all default entries; every entry if `owned` is None."""
     return [entry for entry in entries if owned is None or entry.is_default or entry.key in owned]
 
 
 def entries_digest(entries: Iterable[Entry]) -> str:
-    """Returns the SHA-256, in hex, of a set of entries, whatever their order."""
+    """Returns the SHA-256, in hex, of a set of entries, independent of their order."""
     lines = sorted(f"{entry.table} {entry.match_text} {entry.action_text}" for entry in entries)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

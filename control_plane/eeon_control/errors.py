@@ -1,18 +1,18 @@
-"""Every exception that a caller of this package is meant to catch.
+"""The exceptions that callers of this package are expected to catch.
 
     EeonError
-    +-- UnitError        a number's text cannot be understood (also a ValueError)
-    +-- InputError       a file a person wrote breaks rules; carries a list of Problem
-    +-- DataNotFound     a named topology, example or program file is nowhere to be found
+    +-- UnitError        the text of a quantity is invalid (also a ValueError)
+    +-- InputError       an input file breaks rules; carries a list of Problem
+    +-- DataNotFound     a named topology, example or program file does not exist
     +-- PlanError        topology and configuration cannot be turned into table entries
     +-- StateError       the fabric's state folder: missing, damaged, open to others, locked, no such revision
-        +-- ProgramPinned  a revision or a journal is of another P4 program than this version's
+        +-- ProgramPinned  a revision or a journal belongs to another P4 program than this version's
     +-- FabricError      the switches: connection, arbitration, pipeline, read, write
-        +-- NothingWritten   an apply failed while it connected and read
+        +-- NothingWritten   an apply failed before its first write
         +-- NoRegisters  a target does not offer registers over P4Runtime
-        +-- ApplyError   an apply failed; says what was undone and what was not
+        +-- ApplyError   an apply failed; reports what was undone and what was not
 
-Anything else that escapes is a bug in this package, or Ctrl-C: ApplyCancelled in coroutines, else Stopped.
+Any other exception is a bug in this package, or Ctrl-C: ApplyCancelled in coroutines, otherwise Stopped.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 
 class EeonError(Exception):
-    """Base of everything this package raises on purpose."""
+    """Base class of this package's exceptions."""
 
 
 class UnitError(EeonError, ValueError):
-    """A quantity's text is not one this package reads; the message gives an example that is."""
+    """The text of a quantity is invalid; the message gives a valid example."""
 
 
 class DataNotFound(EeonError):
-    """A topology, example or program file was asked for by name and is in none of the places searched."""
+    """A named topology, example or program file is in none of the places searched."""
 
 
 class PlanError(EeonError):
-    """Topology and configuration are each legal but together exceed what the data plane can hold."""
+    """Topology and configuration are each valid but together exceed the limits of the data plane."""
 
 
 class StateError(EeonError):
-    """A fabric's state folder is missing, damaged, open to others, locked, or lacks what was asked for."""
+    """A fabric's state folder is missing, damaged, open to others or locked, or lacks a requested item."""
 
 
 class ProgramPinned(StateError):
@@ -54,9 +54,9 @@ class ProgramPinned(StateError):
 
 
 class FabricError(EeonError):
-    """A switch could not be reached, refused a request, or answered with what it should not hold.
+    """A switch could not be reached, refused a request, or returned unexpected content.
 
-    `code`: gRPC's, of a call to one switch that failed.
+    `code`: gRPC's status code, if a call to one switch failed.
     """
 
     def __init__(self, message: str, code: GRPCStatusCode | None = None) -> None:
@@ -73,7 +73,7 @@ class NoRegisters(FabricError):
 
 
 class Severity(StrEnum):
-    """How serious a Problem is: an error stops the command, a warning is shown and passed over."""
+    """The severity of a Problem: an error stops the command; a warning is only shown."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -81,7 +81,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a file something stands. `line` is 1-based; 0 when the whole file is meant."""
+    """A place in a file. `line` counts from 1; 0 means the whole file."""
 
     file: str
     line: int = 0
@@ -92,7 +92,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One broken rule in an input file: where, which key, the value found, and the rule."""
+    """One broken rule in an input file: place, key, value and rule."""
 
     place: Place
     key: str
@@ -120,10 +120,10 @@ class InputError(EeonError):
 class ApplyError(FabricError):
     """An apply failed on at least one switch.
 
-    `failures`: switch -> why, in a text that names the switch. `undone`: switches that were to be changed and
-    are as before. `not_undone`: switch -> why it could not be brought back (empty when all or none held).
-    `notes`: switch -> in what its state before could not be had exactly. `advice`: what to do when not all
-    could be undone.
+    `failures`: switch -> reason, in a text that names the switch. `undone`: switches in the apply whose state
+    is as before. `not_undone`: switch -> why it could not be restored; empty if all switches are as before.
+    `notes`: switch -> how its restored state differs from the earlier one. `advice`: what to do if not all
+    switches could be restored.
     """
 
     def __init__(
@@ -158,8 +158,8 @@ class ApplyError(FabricError):
 
 
 class ApplyCancelled(asyncio.CancelledError):
-    """An apply was cancelled. Its text says what was undone, and what was not, as ApplyError's does."""
+    """An apply was cancelled. Like ApplyError's, its text says what was undone and what was not."""
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C, after what was under way has come to its end. Its text says how things were left."""
+    """Ctrl-C, raised after the running operation has ended. Its text describes the resulting state."""

@@ -1,4 +1,4 @@
-"""For steps that make very many objects without reference cycles."""
+"""Memory management for steps that create very many objects without reference cycles."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def cyclic_collector_paused() -> Iterator[None]:
-    """Stops the search for reference cycles meanwhile; memory without cycles is freed as always.
+    """Disables the search for reference cycles in its context; memory without cycles is freed as always.
 
-    Python looks through all objects again whenever their number has grown by a quarter; a plan for a thousand
-    switches has millions, none of which is in a cycle, and that search took a third of the time.
+    Python searches all objects again whenever their number has grown by a quarter. A plan for a thousand
+    switches has millions, none of them in a cycle, and the search took a third of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()

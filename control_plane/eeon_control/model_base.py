@@ -1,8 +1,8 @@
-"""What all models of a configuration share: strictness, and the kinds of text that a value may be.
+"""The common parts of all configuration models: strictness, and the kinds of text that values may be.
 
-Each kind is a pair: the function that reads the text, exact about every rule, and a JSON Schema of its form,
-which editors use. The schema may be laxer than the function (it does not count, it only matches), never
-stricter; tests/test_config_schema.py holds the two together.
+Each kind is a pair: a function that parses the text and checks every rule, and a JSON Schema of its form for
+editors. The schema may be laxer than the function (it matches patterns but does not compare numbers), never
+stricter; tests/test_config_schema.py compares the two.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from eeon_control.units import (
 )
 
 U32_MAX = 0xFFFF_FFFF
-FULL_FRAME_BYTES = 1500  # the packet of the papers' thresholds in packets, and of comparisons with bytes
+FULL_FRAME_BYTES = 1500  # packet size for the papers' thresholds in packets, and for comparisons with bytes
 
 
 class Strict(BaseModel):
     """Base of the configuration's models: frozen, and an unknown key is an error.
 
-    A key without a value (`queue:` and nothing behind it) is as if it were not there, unless it is required.
+    A key without a value (`queue:` with nothing after it) is treated as absent, unless it is required.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
@@ -55,12 +55,12 @@ def text_schema(*kinds: type[Quantity], **extra: object) -> JsonSchemaValue:
 def of_text(
     read: Callable[[object], object], schema: JsonSchemaValue
 ) -> tuple[PlainValidator, WithJsonSchema]:
-    """Returns the two annotations of a kind of text."""
+    """Returns the two pydantic annotations of a kind of text."""
     return PlainValidator(read), WithJsonSchema(schema)
 
 
 def positive(kind: type[Quantity]) -> Callable[[object], Quantity]:
-    """Reads a quantity that must be above zero."""
+    """Returns a parser of quantities that must be above zero."""
 
     def read(text: object) -> Quantity:
         value = kind.parse(text)
@@ -72,7 +72,7 @@ def positive(kind: type[Quantity]) -> Callable[[object], Quantity]:
 
 
 def in_bytes(what: str, *, above_zero: bool = False) -> Callable[[object], Bytes]:
-    """Reads a size in bytes of 32 bits; one in packets is refused with what it would be in bytes."""
+    """Returns a parser of 32-bit sizes in bytes. It refuses packets, with the equivalent in bytes."""
 
     def read(text: object) -> Bytes:
         try:
@@ -99,14 +99,14 @@ PacketRateText = Annotated[PacketRate, *of_text(positive(PacketRate), text_schem
 
 
 def unquoted(value: object) -> str:
-    """Returns what to do where a number is text to YAML: in quotes, or with a 0 in front."""
+    """Returns a hint for a number that YAML reads as text: one in quotes, or with a leading 0."""
     if not isinstance(value, str) or not value.isdecimal():
         return ""
     return "; write it without quotes, and without a 0 in front"
 
 
 def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    """Returns a whole number within bounds; `what` begins the sentence that refuses another one."""
+    """Returns the annotations of a whole number within bounds; `what` begins the error message."""
 
     def read(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
@@ -117,7 +117,7 @@ def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJ
 
 
 def no_speed_twice(value: object) -> object:
-    """Refuses a mapping by link speed two of whose keys are the same speed, such as 1Gbps and 1000Mbps."""
+    """Refuses a mapping by link speed with the same speed twice, such as 1Gbps and 1000Mbps."""
     if not isinstance(value, dict):
         return value
     seen: dict[DataRate, object] = {}
@@ -125,7 +125,7 @@ def no_speed_twice(value: object) -> object:
         try:
             rate = DataRate.parse(key)
         except UnitError:
-            continue  # the key's own type says what is wrong with it
+            continue  # the validation of the key's own type reports the error
         if rate in seen:
             raise ValueError(f"{seen[rate]} and {key} are the same speed")
         seen[rate] = key

@@ -1,4 +1,4 @@
-"""What a person may have meant who wrote a name that is not there."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _LISTED = 6
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Returns known names that resemble a mistyped one, the nearest first; at most three."""
+    """Returns at most three known names that resemble a mistyped one, the nearest first."""
     return difflib.get_close_matches(name, list(known), n=_SUGGESTED)
 
 
 def hint(name: str, known: Collection[str]) -> str:
-    """Returns `did you mean leaf1 or leaf2?`, or where nothing resembles the name, `there are leaf1, ...`."""
+    """Returns `did you mean leaf1 or leaf2?`, or `there are leaf1, ...` if no known name is similar."""
     close = nearest(name, known)
     if close:
         return f"did you mean {' or '.join(close)}?"

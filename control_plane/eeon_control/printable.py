@@ -1,9 +1,9 @@
-"""Text from outside (switches, files, command lines) in a form that a terminal shows and does not obey.
+"""Text from outside (switches, files, command lines) in a form that a terminal shows but does not execute.
 
-Escaped are C0 and C1 controls and DEL (ECMA-48; ESC and CSI move the cursor and clear the screen), the
-controls of Unicode's bidirectional algorithm (UAX #9), which show text in another order than it has, and what
-else is invisible: line separators, zero-width and tag characters, surrogates. The escapes are JSON's,
-`\\u001b`, so that a JSON document that holds such characters in its strings means the same afterwards.
+Escapes C0 and C1 controls and DEL (ECMA-48; ESC and CSI move the cursor and clear the screen), the controls
+of Unicode's bidirectional algorithm (UAX #9), which change the order in which text is shown, and other
+invisible characters: line separators, zero-width and tag characters, surrogates. The escapes are JSON's,
+`\\u001b`, so that a JSON document with such characters in its strings keeps its meaning.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _UNPRINTABLE = re.compile(rf"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
 _NOT_IN_A_LINE = re.compile(rf"[\x00-\x1f{_INVISIBLE}]")
 _LINE_CHARACTERS = 2000
 SAID_CHARACTERS = 500
-"""How much of one answer of a switch is shown."""
+"""Maximum number of characters shown of one answer of a switch."""
 
 
 def printable(text: str) -> str:
-    """Returns the text with every character escaped that is not visible, a space, a tab or a line end."""
+    """Returns the text with all characters escaped except visible ones, spaces, tabs and line ends."""
     return _UNPRINTABLE.sub(_escape, text)
 
 
 def one_line(text: str, characters: int = _LINE_CHARACTERS) -> str:
-    """Returns the same, ends of lines and tabs escaped too: what others say must not look like lines of ours.
+    """Returns the same with line ends and tabs escaped, so that foreign text cannot look like our own lines.
 
     A longer text is cut at the limit.
     """

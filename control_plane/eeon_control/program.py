@@ -1,4 +1,4 @@
-"""The compiled P4 program: BMv2 JSON, P4Info, and where they came from. Compiled by p4src/, never here."""
+"""The compiled P4 program: BMv2 JSON, P4Info, and their provenance. It is compiled in p4src/, never here."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _PROVENANCE = "provenance.json"
 class Program:
     """One compiled program.
 
-    `digest`: SHA-256 of the JSON, in hex; what a report writes down. `provenance`: compiler version and the
-    digests of the sources, empty where the file is missing.
+    `digest`: SHA-256 of the JSON, in hex, for reports. `provenance`: compiler version and digests of the
+    sources, empty if the file is missing.
     """
 
     json: bytes
@@ -41,26 +41,26 @@ class Program:
     p4info_path: Path
 
     def schema(self) -> P4Schema:
-        """Returns finsy's view of the program: names, ids and widths of everything a controller can touch. It
-        is shared: nobody may change it."""
+        """Returns finsy's schema of the program: names, ids and widths of all objects. It is shared and must
+        not be changed."""
         return _schema(self.p4info_path, self.json_path, self.digest, self.p4info)
 
     @functools.cached_property
     def identity(self) -> str:
-        """What the program does, as `identity` has it: what a revision pins."""
+        """The program's identity (see the function `identity`), which a revision pins."""
         return identity(self.json, self.schema().p4info)
 
 
 @functools.lru_cache(maxsize=2)
 def _schema(p4info_path: Path, json_path: Path, digest: str, p4info: str) -> P4Schema:
-    """Reads a schema anew where what is in its files has changed."""
-    from finsy import P4Schema  # with gRPC, which a twin does without
+    """Reads a schema. The cache is keyed by the files' contents, so that changed files are read again."""
+    from finsy import P4Schema  # imports gRPC, which a twin does not need
 
     return P4Schema(p4info_path, json_path)
 
 
 def load(folder: Path | None = None) -> Program:
-    """Reads the program that ships, or the one of another folder. Raises DataNotFound."""
+    """Reads the packaged program, or that of another folder. Raises DataNotFound."""
     place = folder if folder is not None else data.folder("p4src")
     parts: dict[str, bytes] = {}
     for name in (_JSON, _P4INFO):
@@ -84,20 +84,20 @@ def load(folder: Path | None = None) -> Program:
 
 
 def identity(program_json: bytes, info: p4i.P4Info) -> str:
-    """Returns the SHA-256, in hex, of what a program does and of what a controller can touch of it.
+    """Returns the SHA-256, in hex, of a program's behaviour and of the objects that a controller can access.
 
-    Left out is what a comment in a source changes: `source_info`, files' names and lines, also in the names
-    that p4c makes of them for tables and actions that have none; and P4Info's documentation, to which
-    `@format` belongs: how a value is shown.
+    Excludes everything that a comment in a source changes: `source_info`, and file names and lines, also
+    in names that p4c derives from them for unnamed tables and actions. Excludes P4Info's documentation,
+    including `@format`, which says how a value is shown.
     """
     touched = _without_documentation(info).SerializeToString(deterministic=True)
     return _identity(program_json, touched)
 
 
 def only_adds(held: p4i.P4Info, new: p4i.P4Info, *, roles: bool = True) -> bool:
-    """Returns whether all that can be touched of the program `held` is in `new`, the same, by the same ids.
+    """Returns whether `new` has all objects of the program `held` unchanged, with the same ids.
 
-    Without `roles`, whatever role it belongs to.
+    Without `roles`, the objects' roles are ignored.
     """
     after = _without_documentation(new, roles=roles)
     for field, value in _without_documentation(held, roles=roles).ListFields():
@@ -114,7 +114,7 @@ def _identity(program_json: bytes, touched: bytes) -> str:
         files = {PurePosixPath(name).stem for name in _file_names(value)}
         made = re.compile(rf"(?:tbl_)?(?:{'|'.join(map(re.escape, sorted(files)))})\d+(?:_\d+)?")
         does = json.dumps(_doing(value, made, {}), sort_keys=True).encode()
-    except (ValueError, RecursionError):  # not what p4c makes for BMv2
+    except (ValueError, RecursionError):  # not p4c's output for BMv2
         does = program_json
     return hashlib.sha256(hashlib.sha256(does).digest() + touched).hexdigest()
 
@@ -132,7 +132,7 @@ def _file_names(value: object) -> Iterator[str]:
 
 
 def _doing(value: object, made: re.Pattern[str], numbers: dict[str, str]) -> object:
-    """Returns a program's JSON without places in sources; names made of places become their numbers."""
+    """Returns a program's JSON without source positions; names derived from positions become numbers."""
     match value:
         case dict():
             return {
@@ -148,7 +148,7 @@ def _doing(value: object, made: re.Pattern[str], numbers: dict[str, str]) -> obj
 
 
 def roles_of(info: p4i.P4Info) -> dict[str, str]:
-    """Returns alias -> role, of the objects that belong to one by `@p4runtime_role("name")`."""
+    """Returns alias -> role, for the objects with an annotation `@p4runtime_role("name")`."""
     found = {}
     for _, objects in info.ListFields():
         for one in () if isinstance(objects, Message) else objects:

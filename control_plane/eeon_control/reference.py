@@ -1,7 +1,7 @@
-"""The reference of configuration keys, made from the JSON Schema, as Markdown.
+"""The reference of configuration keys in Markdown, generated from the JSON Schema.
 
-`docs/run/configuration.md` has it between two markers, under an introduction that people write. `python -m
-eeon_control.reference FILE` puts it there.
+`docs/run/configuration.md` has it between two markers, below a hand-written introduction. `python -m
+eeon_control.reference FILE` writes it there.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def reference() -> str:
 
 
 def into(page: str, made: str | None = None) -> str:
-    """Returns a page with the reference, or another text that is made, between its markers. Raises ValueError
-    when it has none."""
+    """Returns a page with the reference, or with `made`, between its markers. Raises ValueError if it has no
+    markers."""
     start, end = page.find(BEGIN), page.find(END)
     if not 0 <= start < end:
         raise ValueError(f"the page needs the lines {BEGIN} and {END}")
@@ -45,17 +45,17 @@ def into(page: str, made: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Tables:
-    """How a JSON Schema becomes tables.
+    """The conversion of a JSON Schema to tables.
 
-    `units`: further kinds of text, by a unit that their pattern has. `elsewhere`: models whose tables are on
-    another page, with its address.
+    `units`: further kinds of text, by a unit in their pattern. `elsewhere`: models whose tables are on
+    another page -> address of that page.
     """
 
     units: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, schema: JsonSchemaValue) -> Iterator[str]:
-        """Yields what a schema describes, then a table for it and for every mapping below it."""
+        """Yields a schema's description, then a table for it and for every mapping below it."""
         yield _lines(_described(schema))
         yield self._table(schema)
         written: set[str] = set(self.elsewhere)
@@ -82,7 +82,7 @@ class Tables:
         return "\n".join(rows)
 
     def _value(self, schema: JsonSchemaValue) -> str:
-        """Returns what may stand behind a key, in words."""
+        """Returns the permitted values of a key, in words."""
         if "$ref" in schema:
             return self._link(schema["$ref"])
         if "enum" in schema:
@@ -108,7 +108,7 @@ class Tables:
                 return str(kind)
 
     def _text(self, schema: JsonSchemaValue) -> str:
-        """Returns the kind of a text by the units that its pattern has, with its examples."""
+        """Returns the kind of a text, by the units in its pattern, with its examples."""
         pattern = schema["pattern"]
         known = {**_UNITS, **self.units}
         kinds = [kind for unit, kind in known.items() if re.search(rf"[(|]{unit}[)|]", pattern)]
@@ -133,7 +133,7 @@ class Tables:
 
 
 def _lines(text: str) -> str:
-    """Returns prose with one sentence a line, and no line above 160 characters."""
+    """Returns prose with one sentence per line, and no line above 160 characters."""
     sentences = re.split(r"(?<=\.) (?=[A-Z`])", text)
     return "\n".join(line for one in sentences for line in textwrap.wrap(one, 160, break_on_hyphens=False))
 

@@ -21,7 +21,7 @@ _LAST_TCP_PORT = 65535
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked for. `hosts`: of each leaf. `first_port`: of the first switch; the others follow."""
+    """The requested fabric. `hosts`: per leaf. `first_port`: of the first switch; the others follow."""
 
     name: str
     leaves: int
@@ -34,7 +34,7 @@ class Plan:
 
 
 def files(plan: Plan) -> dict[str, str]:
-    """Returns the texts by file name. Raises EeonError for a fabric that cannot be."""
+    """Returns the texts by file name. Raises EeonError for an impossible fabric."""
     texts = {TOPOLOGY: _topology(plan), CONFIG: _config(max(plan.host_rate, plan.uplink_rate))}
     topology = topologies.from_text(texts[TOPOLOGY], TOPOLOGY)
     config = configs.from_text(texts[CONFIG], CONFIG)
@@ -100,8 +100,8 @@ routing:
 
 
 def _buffer(fastest: DataRate) -> str:
-    """Returns the smallest of the papers' buffers that is twice a link's marking threshold, or a size that
-    is."""
+    """Returns the smallest of the papers' buffers that is at least twice a link's marking threshold, else a
+    size that is."""
     wanted = 2 * default_threshold(fastest)
     fitting = (name for name, size in BUFFER_PRESETS.items() if Bytes.parse(size) >= wanted)
     return next(fitting, f"{-(-wanted // 10**6)}MB")

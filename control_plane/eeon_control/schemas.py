@@ -1,8 +1,8 @@
-"""JSON Schemas of the files that people write: configuration, topology, targets. Made from the models.
+"""JSON Schemas of hand-written files (configuration, topology, targets), generated from the models.
 
-Editors use them (yaml-language-server, for example) to complete and to mark mistakes while one types. They
-describe the form of a file. What the loaders check beyond that, names that must exist, values that must be
-ordered or fit 32 bits, one way out of several, is listed in docs/run/configuration.md.
+Editors (with yaml-language-server, for example) use them for completion and to mark mistakes. They describe
+the form of a file. docs/run/configuration.md lists the further checks of the loaders: names that must exist,
+values that must be ordered or fit 32 bits, keys that exclude each other.
 
     # yaml-language-server: $schema=config.schema.json
 
@@ -31,7 +31,7 @@ from eeon_control.targets import TargetsFile
 from eeon_control.topology.schema import TopologyFile
 from eeon_control.units import Quantity
 
-_DIALECT = "http://json-schema.org/draft-07/schema#"  # what editors' YAML plugins know best
+_DIALECT = "http://json-schema.org/draft-07/schema#"  # the version that editors' YAML plugins support best
 MODELS: dict[str, tuple[type[BaseModel], str]] = {
     "config": (FabricConfig, "E-EON configuration"),
     "topology": (TopologyFile, "E-EON topology"),
@@ -45,19 +45,19 @@ def schema(kind: str) -> JsonSchemaValue:
 
 
 def of_model(model: type[BaseModel], title: str) -> JsonSchemaValue:
-    """Returns the JSON Schema of files that a model describes."""
+    """Returns the JSON Schema of the files that a model describes."""
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     _tidy(made)
     return {"$schema": _DIALECT, **made, "title": title}
 
 
 def text(kind: str) -> str:
-    """Returns the schema as it is committed: indented JSON with a newline at its end."""
+    """Returns the schema in its committed form: indented JSON with a final newline."""
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
 def write(folder: Path) -> list[Path]:
-    """Writes all schemas into a folder; gives back their paths."""
+    """Writes all schemas into a folder. Returns their paths."""
     paths = [folder / f"{kind}.schema.json" for kind in MODELS]
     for path, kind in zip(paths, MODELS, strict=True):
         path.write_text(text(kind), encoding="utf-8")
@@ -65,9 +65,9 @@ def write(folder: Path) -> list[Path]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Without titles that repeat the key, with defaults as people write them, and with the text below each
-    field as its description. pydantic can read that text too, but in every process that has the models, and
-    takes a quarter of a command's start."""
+    """Omits titles that repeat the key, writes defaults in the files' notation, and takes the text below each
+    field as its description. pydantic can read that text too, but would do so in every process that imports
+    the models, which takes a quarter of a command's start."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
@@ -92,7 +92,7 @@ class _Generator(GenerateJsonSchema):
 
 
 def _texts_below_fields(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """Yields (field, the string below it) of a class, without those that it inherits."""
+    """Yields (field, the string below it) of a class, without inherited fields."""
     (defined,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
     assert isinstance(defined, ast.ClassDef)
     for field, below in pairwise(defined.body):
@@ -123,7 +123,7 @@ def _tidy(part: object) -> None:
 
 
 def _allow_empty_values(properties: JsonSchemaValue, required: list[str]) -> None:
-    """Lets a key that is not required stand without a value; see model_base.Strict."""
+    """Allows an optional key to have no value; see model_base.Strict."""
     for key, value in properties.items():
         if key in required:
             continue

@@ -1,8 +1,8 @@
-"""YAML files with the line of every key: the ground under error messages that say file, line, key and value.
+"""YAML files with the line of every key, for error messages with file, line, key and value.
 
-Reads YAML 1.2 into plain dict, list, str, int, float, bool and None. Duplicate keys, tags, merge keys,
-non-text keys and oversized or endlessly nested documents are refused: these files come from people and from
-other programs, and a bad one must end in a message, not in a traceback or in all of the memory.
+Reads YAML 1.2 into plain dict, list, str, int, float, bool and None. Refuses duplicate keys, tags, merge
+keys, non-text keys and oversized or endlessly nested documents: these files come from people and other
+programs, and a bad one must cause a message, not a traceback or the use of all memory.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from eeon_control.errors import DataNotFound, InputError, Place, Problem, Severi
 KeyPath = tuple[str | int, ...]
 
 _FILE_LIMIT_BYTES = 1 << 20
-_NODE_LIMIT = 100_000  # also bounds what repeated aliases may expand to
+_NODE_LIMIT = 100_000  # also bounds the expansion of repeated aliases
 _DEPTH_LIMIT = 24
 _VALUE_SHOWN_CHARS = 60
-_MODE = "mode"  # decides which other keys a mapping may have
+_MODE = "mode"  # determines the other keys of a mapping
 _TAG = "tag:yaml.org,2002:"
 _OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b)\S*", re.MULTILINE)
 
 
 @dataclass
 class Document:
-    """One or more merged YAML files: the plain value, and where each key path stands."""
+    """One or more merged YAML files: the plain value, and the place of each key path."""
 
     value: dict[str, object]
     places: dict[KeyPath, Place] = field(default_factory=dict)
 
     @classmethod
     def of_value(cls, value: dict[str, object], source: str) -> Document:
-        """Returns a document of plain values that come from no file; every place in it is `source`."""
+        """Returns a document of plain values without a file; every place in it is `source`."""
         place = Place(source)
         places: dict[KeyPath, Place] = {(): place}
         todo: list[tuple[KeyPath, dict[str, object] | list[object]]] = [((), value)]
@@ -54,7 +54,7 @@ class Document:
         return cls(value, places)
 
     def place(self, path: KeyPath) -> Place:
-        """Returns where `path` stands; for a path that is not in the file, its nearest parent that is."""
+        """Returns the place of `path`, or of its nearest parent in the file if it is not there."""
         while path and path not in self.places:
             path = path[:-1]
         return self.places[path]
@@ -62,7 +62,7 @@ class Document:
     def problem(
         self, path: KeyPath, rule: str, value: object = None, *, severity: Severity = Severity.ERROR
     ) -> Problem:
-        """Returns a Problem at `path`; `value` defaults to what the file has there."""
+        """Returns a Problem at `path`; `value` defaults to the file's value there."""
         if value is None:
             value = self.get(path)
         return Problem(self.place(path), dotted(path), show(value), rule, severity)
@@ -80,13 +80,13 @@ class Document:
         return here
 
     def has(self, path: KeyPath) -> bool:
-        """Returns whether the files give a value at `path`."""
+        """Returns whether the files have a value at `path`."""
         return path in self.places
 
     def merged_with(self, later: Document) -> Document:
-        """Returns a document in which `later` wins key by key; mappings are merged, anything else is
-        replaced. So is a mapping with a `mode` by one with another `mode`, whose keys the first one's would
-        contradict."""
+        """Returns a document in which `later` takes precedence key by key. Mappings are merged, other values
+        replaced. A mapping with another `mode` also replaces the earlier one, whose keys would contradict
+        it."""
         replaced = {
             path
             for path in later.places
@@ -119,7 +119,7 @@ def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: in
 
 
 def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Document:
-    """Parses YAML text; `name` is the file named in errors."""
+    """Parses YAML text; `name` is the file name in errors."""
     if other := _OTHER_VERSION.search(text):
         line = text.count("\n", 0, other.start()) + 1
         rule = "files here are YAML 1.2, in which `yes`, `on` and 010 are text; remove this line"
@@ -154,7 +154,7 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
 
 
 class _ShallowComposer(Composer):
-    """Stops at the first value that is nested too deeply; the library's own recursion is not bounded."""
+    """A composer that stops at the first value nested too deeply; the library's recursion is not bounded."""
 
     depth = 0
 
@@ -245,8 +245,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def show(value: object) -> str:
-    """Returns a value as an error message quotes it: short, one line, empty for None and for whole
-    mappings."""
+    """Returns a value for an error message: short, on one line, empty for None and for whole mappings."""
     if value is None or isinstance(value, (dict, list)):
         return ""
     text = str(value)

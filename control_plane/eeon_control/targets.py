@@ -5,9 +5,9 @@ A targets file is YAML:
 
     tick: 1ns                       # BMv2: 1us
     clock: real                     # virtual: a twin's, which stands still between requests
-    role: eeon                      # where another controller writes to the switches, too
-    foreign: keep                   # what it writes to this controller's tables; delete
-    topology: /run/eeon/eeon/topology.yaml     # of these switches, whose links may be slower than planned
+    role: eeon                      # if another controller writes to the switches, too
+    foreign: keep                   # or delete: its entries in this controller's tables
+    topology: /run/eeon/eeon/topology.yaml     # of these switches; its links may be slower than planned
     tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
     switches:
       leaf1: 127.0.0.1:9559         # optionally 127.0.0.1:9559?device_id=1
@@ -18,9 +18,9 @@ A targets file is YAML:
         tls: {server_name: spine1.example.net}
         thrift: 127.0.0.1:9090
 
-`device_id` defaults to the switch's id in the topology. `tls` of a switch goes key by key over the file's;
-`tls: off` is a plain connection. File names are relative to the targets file. `thrift` has neither encryption
-nor passwords, so an address that is not of this machine is refused without `thrift_remote: allow`.
+`device_id` defaults to the switch's id in the topology. A switch's `tls` overrides the file's key by key;
+`tls: off` is a plain connection. File names are relative to the targets file. Thrift has neither encryption
+nor passwords, so addresses of other machines are refused without `thrift_remote: allow`.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ _TARGET = re.compile(
 _THRIFT = re.compile(_HOST_AND_PORT, re.ASCII)
 _PORT_MAX = 65535
 Clock: TypeAlias = Literal["real", "virtual"]
-"""What the switches' timestamps count."""
+"""The time base of the switches' timestamps: real or virtual time."""
 Foreign: TypeAlias = Literal["keep", "delete"]
-"""What is done with entries that the controller has not written."""
+"""The treatment of foreign entries in the controller's tables."""
 _DEVICE_ID_MAX = 2**64 - 1  # p4runtime.proto: uint64 device_id
 
 
 @dataclass(frozen=True)
 class Target:
-    """One switch: its P4Runtime server's gRPC address, its device id when it is not the topology's.
+    """One switch: the address of its P4Runtime server, and its device id if it differs from the topology's.
 
-    `tls`: how the connection is protected; None is a plain one. `thrift`: its Thrift server, if it has one.
-    `role`: the P4Runtime role to write under; None is the default role.
+    `tls`: protection of the connection; None is a plain one. `thrift`: address of its Thrift server, if any.
+    `role`: the P4Runtime role of the controller; None is the default role.
     """
 
     address: str
@@ -76,7 +76,7 @@ class Target:
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Reads `host:port` or `unix:PATH`, with or without `?device_id=N`."""
+        """Parses `host:port` or `unix:PATH`, with or without `?device_id=N`. Raises ValueError."""
         if isinstance(text, cls):
             return text
         match = _TARGET.fullmatch(text) if isinstance(text, str) else None
@@ -91,24 +91,24 @@ class Target:
         )
 
     def as_value(self) -> str | dict[str, object]:
-        """Returns the value in a targets file: the text that `parse` reads, or a mapping to say more."""
+        """Returns the value for a targets file: the text that `parse` reads, or a mapping if needed."""
         if self.tls is None and self.thrift is None:
             return str(self)
         more = {"tls": None if self.tls is None else self.tls.as_value(), "thrift": self.thrift}
         return {"address": str(self)} | {key: value for key, value in more.items() if value is not None}
 
     def __str__(self) -> str:
-        """Returns address and device id, the text that `parse` reads."""
+        """Returns address and device id, in the form that `parse` reads."""
         return self.address if self.device_id is None else f"{self.address}?device_id={self.device_id}"
 
 
 @dataclass(frozen=True)
 class Targets:
-    """All of a targets file, with everything that it says about all switches said of each.
+    """The content of a targets file, with the keys for all switches copied to each switch.
 
-    `clock`: whether the switches run in real time, or in a virtual one that nothing tells over P4Runtime.
-    `topology`: the file that has the links of these switches as they are; a live fabric's are slower.
-    `foreign`: what is done with entries of the controller's tables that no revision has.
+    `clock`: whether the switches run in real time, or in virtual time, which P4Runtime does not report.
+    `topology`: the file with the actual links of these switches; a live fabric's are slower than planned.
+    `foreign`: whether entries in the controller's tables that belong to no revision are kept or deleted.
     """
 
     tick: Duration
@@ -118,8 +118,7 @@ class Targets:
     foreign: Foreign = "delete"
 
     def as_value(self) -> dict[str, object]:
-        """Returns the plain values that `from_value` reads: all that it takes to connect again, and no
-        secret."""
+        """Returns the plain values that `from_value` reads: all that a new connection needs, no secrets."""
         value: dict[str, object] = {
             "tick": str(self.tick),
             "switches": {name: one.as_value() for name, one in self.switches.items()},
@@ -134,13 +133,12 @@ class Targets:
             value["foreign"] = self.foreign
         roles = {one.role for one in self.switches.values() if one.role is not None}
         if roles:
-            value["role"] = roles.pop()  # a file has one for all
+            value["role"] = roles.pop()  # a file has one role for all switches
         return value
 
     @classmethod
     def from_value(cls, value: dict[str, object], source: str) -> Self:
-        """Returns the targets that `as_value` wrote; `source` stands for the file in errors. Raises
-        InputError."""
+        """Returns the targets that `as_value` wrote; errors call their source `source`. Raises InputError."""
         return cls._from_document(Document.of_value(value, source), Path())
 
     @classmethod
@@ -223,7 +221,7 @@ class TlsFile(Strict):
         return self
 
     def at(self, folder: Path) -> Tls:
-        """Returns the same with absolute file names, which were relative to `folder`."""
+        """Returns the same with file names resolved relative to `folder`."""
         assert self.ca is not None, "checked by the caller, which knows where in the file to point"
         certificate, key = (
             None if name is None else (folder / name).absolute() for name in (self.certificate, self.key)
@@ -285,7 +283,7 @@ class TargetsFile(Strict):
 
 
 def load_targets(path: Path) -> Targets:
-    """Reads a targets file, and sees that the files it names are there and keys are kept from others.
+    """Reads a targets file, and checks that the files that it names exist and that keys are private.
 
     Raises InputError or DataNotFound.
     """
@@ -298,14 +296,14 @@ def load_targets(path: Path) -> Targets:
             place = (*own, key) if document.has((*own, key)) else ("tls", key)
             problems.append(document.problem(place, fault))
     if problems:
-        raise InputError(dict.fromkeys(problems))  # what the file says once is told once
+        raise InputError(dict.fromkeys(problems))  # a problem in a key for all switches is reported once
     return targets
 
 
 def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, Target]:
     """Returns every switch's target with its device id filled in, in topology order.
 
-    Raises FabricError unless there is exactly one target for every switch, and of no two the same.
+    Raises FabricError unless every switch has exactly one target, and all targets differ.
     """
     missing = [name for name in topology.switches if name not in targets]
     unknown = [name for name in targets if name not in topology.switches]
@@ -333,8 +331,8 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
 
 
 def is_loopback(address: str) -> bool:
-    """Returns whether an address is of this machine, by its text; names other than `localhost` are not looked
-    up."""
+    """Returns whether the text of an address means this machine; names other than `localhost` are not
+    resolved."""
     if is_unix(address):
         return True
     host = host_of(address)
@@ -345,12 +343,12 @@ def is_loopback(address: str) -> bool:
 
 
 def is_unix(address: str) -> bool:
-    """Returns whether an address is of a socket in the file system."""
+    """Returns whether an address is a socket in the file system."""
     return address.startswith("unix:")
 
 
 def host_of(address: str) -> str:
-    """Returns the host of `host:port`, an IPv6 address without its brackets."""
+    """Returns the host of `host:port`, without the brackets of an IPv6 address."""
     return address.rpartition(":")[0].strip("[]")
 
 

@@ -1,10 +1,10 @@
-"""TLS towards the switches: which files, whether they can be used, and why a protected connection failed.
+"""TLS connections to the switches: files, their checks, and reasons why a connection failed.
 
-Only names of files are kept, shown and written down. What is in them is read when a connection is opened, so
-that a renewed certificate is used without a restart, and goes to gRPC and nowhere else.
+Only file names are kept, shown and stored. Their contents are read when a connection is opened, so that a
+renewed certificate is used without a restart, and are passed to gRPC only.
 
-gRPC says "Socket closed" where a certificate was missing. So after a failure, and only then, the handshake is
-done once more with Python's own TLS, whose errors tell what was wrong; nothing else is sent.
+gRPC reports a missing certificate as "Socket closed". After a failure, and only then, the handshake is
+therefore repeated with Python's own TLS, whose errors give the reason; nothing else is sent.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _BEGIN = {
 
 
 _HANDSHAKE_SECONDS = 3.0
-# What gRPC says of a connection that was made and then given up. Of one that was not made at all nothing is
-# to be found out, and looking would take time for each of many switches.
+# gRPC's messages for connections that were established and then closed. If none was established, there is
+# nothing to find out, and trying would take time for each of many switches.
 _GIVEN_UP = re.compile(
     r"failed to connect to all addresses.*(socket closed|reset|handshake|verification)",
     re.IGNORECASE | re.DOTALL,
@@ -40,11 +40,11 @@ _CERTIFICATE_ALERTS = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE", "BAD_CERTIFI
 
 @dataclass(frozen=True)
 class Tls:
-    """How a connection is protected: PEM files by name, none of what is in them.
+    """The protection of a connection: names of PEM files, without their contents.
 
     `ca`: authorities of the switch's certificate. `certificate` and `key`: the controller's own, None
-    without mutual TLS. `server_name`: the name in the switch's certificate where it is not the host of its
-    address.
+    without mutual TLS. `server_name`: the name in the switch's certificate, if it differs from the host of
+    its address.
     """
 
     ca: Path
@@ -53,7 +53,7 @@ class Tls:
     server_name: str | None = None
 
     def as_value(self) -> dict[str, str]:
-        """Returns the mapping in a targets file."""
+        """Returns the mapping for a targets file."""
         named = {
             "ca": self.ca,
             "certificate": self.certificate,
@@ -70,7 +70,7 @@ class Tls:
 
 
 def file_faults(tls: Tls | None) -> Iterator[tuple[str, str]]:
-    """Returns (key, what is wrong and how to fix it) for each file that cannot be used."""
+    """Yields (key, fault and fix) for each file that cannot be used."""
     for key, path in () if tls is None else tls.files.items():
         fault = _fault(key, path)
         if fault is not None:
@@ -78,7 +78,7 @@ def file_faults(tls: Tls | None) -> Iterator[tuple[str, str]]:
 
 
 def context(tls: Tls) -> ssl.SSLContext:
-    """Returns what Python's own TLS needs. Raises FabricError when the files do not fit together."""
+    """Returns a context for Python's own TLS. Raises FabricError if the files do not fit together."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.set_alpn_protocols(["h2"])
     try:
@@ -96,12 +96,12 @@ def context(tls: Tls) -> ssl.SSLContext:
 
 
 def may_explain(said: str) -> bool:
-    """Returns whether gRPC's words for a failure may hide a reason that `explain` finds."""
+    """Returns whether gRPC's message may hide a reason that `explain` can find."""
     return _GIVEN_UP.search(said) is not None
 
 
 def explain(address: str, tls: Tls | None) -> str | None:
-    """Returns what is wrong with the protection of a connection to `address`; None when it is something else.
+    """Returns the fault in the protection of a connection to `address`; None if the cause lies elsewhere.
 
     Blocks for some seconds at most.
     """
@@ -110,7 +110,7 @@ def explain(address: str, tls: Tls | None) -> str | None:
     try:
         connection = socket.create_connection((host, int(port)), _HANDSHAKE_SECONDS)
     except OSError:
-        return None  # nobody listens: gRPC's own words say so
+        return None  # no server listens, which gRPC's own message says
     with connection:
         return _without_tls(connection) if tls is None else _with_tls(connection, tls, host)
 
@@ -134,7 +134,7 @@ def _with_tls(connection: socket.socket, tls: Tls, host: str) -> str | None:
     name = tls.server_name or host
     try:
         wrapped = context(tls).wrap_socket(connection, server_hostname=name)
-        # With TLS 1.3 the server judges the client's certificate after the handshake has ended here.
+        # With TLS 1.3, the server checks the client's certificate after the client's handshake has ended.
         with wrapped:
             return None if wrapped.recv(1) else _refused(tls)
     except FabricError as error:
@@ -200,7 +200,7 @@ def _fault(key: str, path: Path) -> str | None:
 
 
 def _no_password() -> str:
-    return ""  # an empty one is refused by OpenSSL, which would ask on the terminal otherwise
+    return ""  # OpenSSL refuses an empty password; without one, it would prompt on the terminal
 
 
 def _words(error: OSError) -> str:

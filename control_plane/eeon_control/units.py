@@ -1,9 +1,9 @@
-"""Numbers as people write them (`97.5kB`, `65pkt`, `120us`, `10Gbps`, `2%`) and as programs need them.
+"""Quantities in the notation of users (`97.5kB`, `65pkt`, `120us`, `10Gbps`, `2%`), and as exact numbers.
 
 Every quantity is a whole number of its base unit, in a type of its own: Bytes, Packets, Duration
 (picoseconds), DataRate (bit/s), PacketRate (packets/s). KB and kB are 1000 bytes, KiB is 1024. Nothing is
-rounded: `0.3B` is refused, not cut off. Bytes and packets are different types and no function here turns one
-into the other, because how many packets fit in a byte limit depends on the traffic."""
+rounded: `0.3B` is refused, not truncated. Bytes and packets are different types; no function here converts
+one to the other, because the number of packets that fit a limit in bytes depends on the traffic."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from eeon_control.errors import UnitError
 
 _TEXT = re.compile(r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[A-Za-zµμ%/]*)\s*", re.ASCII)
 TEXT_LIMIT = 48  # characters; the longest sensible quantity is far shorter
-_VALUE_LIMIT = 2**63  # what the engine and JSON readers hold in a signed 64-bit integer
+_VALUE_LIMIT = 2**63  # the engine and JSON readers use signed 64-bit integers
 
 
 class Quantity(int):
-    """A whole number of one base unit. Subclasses fix the unit; `parse` reads back what `str()` gives."""
+    """A whole number of one base unit. Subclasses fix the unit; `parse` reads what `str()` returns."""
 
     units: ClassVar[dict[str, int]]
     what: ClassVar[str]
@@ -28,7 +28,7 @@ class Quantity(int):
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Reads text such as the class's `examples`. Raises UnitError with an example on anything else."""
+        """Parses text such as the class's `examples`. Raises UnitError, with an example, for other values."""
         if isinstance(text, cls):
             return text
         if isinstance(text, bool) or not isinstance(text, str):
@@ -61,8 +61,7 @@ class Quantity(int):
 
     @classmethod
     def pattern(cls) -> str:
-        """Returns a regular expression (ECMA 262, for JSON Schema) of all texts that have the right form and
-        unit."""
+        """Returns a regular expression (ECMA 262, for JSON Schema) of the texts of valid form and unit."""
         units = "|".join([*cls.units, *(unit.replace("µ", "μ") for unit in cls.units if "µ" in unit)])
         return rf"^\s*[0-9]+(\.[0-9]+)?\s*({units})\s*$"
 
@@ -79,7 +78,7 @@ class Quantity(int):
 
 
 class Bytes(Quantity):
-    """A number of bytes. Frame bytes as the switch sees them: without FCS, preamble or gap."""
+    """A number of bytes. Bytes of frames exclude FCS, preamble and gap, which a switch does not see."""
 
     what = "a number of bytes"
     examples = "300KB (300000 bytes), 97.5kB or 64KiB"
@@ -123,7 +122,7 @@ class Duration(Quantity):
     canonical = ("s", "ms", "us", "ns", "ps")
 
     def __str__(self) -> str:
-        """Returns the text as every quantity does, but `0s` for zero, whatever the unit."""
+        """Returns the text as for every quantity, but `0s` for zero."""
         return super().__str__() if self else "0s"
 
 
@@ -144,7 +143,7 @@ class DataRate(Quantity):
 
 
 class PacketRate(Quantity):
-    """A rate in packets per second, whatever their length; BMv2 limits its queues in this unit."""
+    """A rate in packets per second, regardless of their length; BMv2 limits its queues in this unit."""
 
     what = "a packet rate"
     examples = "10000pps or 80kpps"
@@ -153,7 +152,7 @@ class PacketRate(Quantity):
 
 
 def parse_size(text: object) -> Bytes | Packets:
-    """Reads a size that may be in bytes or in packets; the unit decides and is part of the result's type."""
+    """Parses a size in bytes or in packets; its unit determines the result's type."""
     if isinstance(text, (Bytes, Packets)):
         return text
     match = _TEXT.fullmatch(text) if isinstance(text, str) else None
@@ -168,7 +167,7 @@ def parse_size(text: object) -> Bytes | Packets:
 
 
 def parse_probability(text: object) -> Fraction:
-    """Reads `2%` or a plain number from 0 to 1 as an exact fraction."""
+    """Parses `2%` or a plain number from 0 to 1 as an exact fraction."""
     number: Fraction | None = None
     if isinstance(text, Fraction):
         number = text
@@ -187,7 +186,7 @@ def parse_probability(text: object) -> Fraction:
 
 
 def format_probability(value: Fraction) -> str:
-    """Returns the text of a probability in percent, exact when the probability has at most six decimals."""
+    """Returns a probability in percent, exact if the probability has at most six decimals."""
     return f"{float(value * 100):.6g}%"
 
 

@@ -1,4 +1,4 @@
-"""pydantic's findings in the words of this project: the place in the file, the key, the value, the rule."""
+"""Conversion of pydantic's errors to this project's form: place in the file, key, value, rule."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def input_error(
     model: type[BaseModel],
     other_names: Mapping[str, tuple[str, ...]] | None = None,
 ) -> InputError:
-    """Returns every finding at its place in `document`, which was checked against `model`.
+    """Returns every error at its place in `document`, which was checked against `model`.
 
-    `other_names`: what else a key may be called in the file (short forms), so that errors point at that.
+    `other_names`: other names of a key in the file (short forms), so that errors refer to these.
     """
     found = []
     for item in error.errors():
@@ -42,15 +42,15 @@ def input_error(
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Returns ` (did you mean roles?)`, or nothing when no known word is near."""
+    """Returns ` (did you mean roles?)`, or an empty text if no known word is similar."""
     by_lower = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     return f" (did you mean {by_lower[close[0]]}?)" if close else ""
 
 
 def _hint(model: type[BaseModel], loc: KeyPath) -> str:
-    """Returns what may be meant by a key that is unknown at a place: one like it, the same at a place above
-    or below, or one of those that there are."""
+    """Returns a suggestion for a key unknown at its place: a similar key, the same key at a place above
+    or below, or the known keys."""
     key, known = str(loc[-1]), _keys_at(model, loc[:-1])
     if near := did_you_mean(key, known):
         return near
@@ -68,8 +68,7 @@ def _hint(model: type[BaseModel], loc: KeyPath) -> str:
 def _path_in_file(
     loc: KeyPath, document: Document, other_names: Mapping[str, tuple[str, ...]], *, is_missing: bool
 ) -> KeyPath:
-    """Returns the steps of a location that are in the file (pydantic adds names of types), and a missing
-    key."""
+    """Returns the steps of a location that are in the file (pydantic adds type names), and a missing key."""
     path: KeyPath = ()
     for step in loc:
         names = (step, *other_names.get(str(step), ()))
@@ -78,7 +77,7 @@ def _path_in_file(
 
 
 def _without_tags(annotation: object, loc: KeyPath) -> KeyPath:
-    """Returns pydantic's location without the tags of unions. A tag may be the name of a key, too."""
+    """Returns pydantic's location without the tags of unions. A tag may have the same name as a key."""
     if not loc:
         return loc
     origin = get_origin(annotation)
@@ -101,7 +100,7 @@ def _without_tags(annotation: object, loc: KeyPath) -> KeyPath:
 
 
 def _keys_at(annotation: object, loc: KeyPath) -> set[str]:
-    """Returns the keys that a model knows at a location of pydantic's."""
+    """Returns the keys of a model at one of pydantic's locations."""
     origin = get_origin(annotation)
     arguments = get_args(annotation)
     if origin is Annotated:
@@ -131,7 +130,7 @@ def _tag(model: object) -> str | None:
 
 
 def _explain(item: ErrorDetails) -> tuple[str, object]:
-    """Translates pydantic's error types into the words of this project: (rule, value shown)."""
+    """Converts an error of pydantic to (rule in this project's words, value shown)."""
     context = item.get("ctx", {})
     match item["type"]:
         case "extra_forbidden":
