@@ -1,7 +1,7 @@
-"""The `eeon` command. Other packages add commands to it through the entry-point group `eeon.commands`.
+"""The `eeon` command. Other packages add commands through the entry-point group `eeon.commands`.
 
-Exit codes: 0 done (for `config plan`: nothing to change), 2 `config plan` found changes, 1 anything wrong,
-wrong usage included, so that a script can tell 2 from a mistake; 130 stopped by Ctrl-C or SIGTERM.
+Exit codes: 0 done (for `config plan`: nothing to change), 2 `config plan` found changes, 1 any error,
+including wrong usage, so that a script can tell 2 from a mistake; 130 stopped by Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eeon_control import __version__
 from eeon_control.cli.group import EeonGroup
 from eeon_control.cli.help.page import ENVIRONMENT
 
-# gRPC would write lines of its own to stderr about what commands say in words. It reads this at first use.
+# Without this, gRPC logs to stderr what commands report themselves. It reads the variable at first use.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 _PLACES = {

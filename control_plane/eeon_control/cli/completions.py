@@ -1,6 +1,6 @@
-"""What a shell may complete beyond commands and options: names that ship, switches, ports, revisions.
+"""Shell completion of values: packaged names, switches, ports, revisions.
 
-A completion must be quick and silent: whatever goes wrong here, nothing is offered.
+A completion must be quick and silent: on any error, it offers nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _silent(function: Complete) -> Complete:
     def quiet(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:
             return function(ctx, param, incomplete)
-        except Exception:  # a traceback in the middle of a command line helps nobody
+        except Exception:  # a traceback in the middle of a command line would not help
             return []
 
     return quiet
@@ -32,13 +32,13 @@ def _silent(function: Complete) -> Complete:
 
 @_silent
 def topology_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the topologies that ship; completes file names where none fits."""
+    """Returns the packaged topologies that fit; if none does, file names are completed."""
     return _names(data.names("topologies"), incomplete) or [_FILES]
 
 
 @_silent
 def config_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the examples that ship; completes file names where none fits."""
+    """Returns the packaged examples that fit; if none does, file names are completed."""
     return _names(data.names("examples"), incomplete) or [_FILES]
 
 
@@ -56,7 +56,7 @@ def host_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 
 @_silent
 def target_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the names of switches as `--target` takes them, each followed by `=`."""
+    """Returns the names of switches in the form of `--target`, each followed by `=`."""
     return _names((f"{name}=" for name in _topology(ctx).switches), incomplete)
 
 
@@ -72,8 +72,8 @@ def port_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 
 @_silent
 def revision_numbers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the revisions of the fabric whose topology or state folder is given before, newest first."""
-    from eeon_control.state import StateStore, folder_of  # with gRPC, which no other completion needs
+    """Returns the revisions of the fabric given earlier on the command line, newest first."""
+    from eeon_control.state import StateStore, folder_of  # imports gRPC, which no other completion needs
 
     name = ctx.params.get("topology_name")
     folder = folder_of(topologies.load(name).name if name else "", ctx.params.get("state_folder"))

@@ -17,7 +17,7 @@ from eeon_control.controller.metrics import MetricsServer
 
 
 class _Interval(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    """A span of time, or 0."""
+    """A duration, or 0."""
 
     name = "time"
 

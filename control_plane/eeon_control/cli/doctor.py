@@ -1,4 +1,4 @@
-"""`eeon doctor`: checks of the machine and of the switches, each with its remedy."""
+"""`eeon doctor`: checks of the machine and of the switches, each with a remedy."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from eeon_control.cli.streams import guarded
 from eeon_control.errors import EeonError, InputError, Stopped
 
 _PLUGINS = "eeon.commands"
-_STOPPED = 130  # as a shell reports a command that SIGINT has ended: 128 + 2
-# Which package has a command of the project that this one lacks, and its folder in a checkout.
+_STOPPED = 130  # a shell's exit code for a command ended by SIGINT: 128 + 2
+# The packages of the project's other commands, and their folders in a checkout.
 _TOOLS = ("eeon-tools", "tools")
 _OTHER_PACKAGES = {
     "demo": _TOOLS,
@@ -32,10 +32,10 @@ _OTHER_PACKAGES = {
 
 
 class EeonGroup(LazyGroup):
-    """The commands of this package and of installed ones, each loaded only when it is used."""
+    """The commands of this package and of installed plugins, each loaded only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns the names of its own commands and of those of other packages, in alphabetical order."""
+        """Returns the names of built-in and plugin commands, in alphabetical order."""
         return sorted({*super().list_commands(ctx), *_plugins()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -53,14 +53,14 @@ class EeonGroup(LazyGroup):
             return own
         try:
             command = plugin.load()
-        except Exception as error:  # whatever a foreign module raises, the other commands must go on working
+        except Exception as error:  # a plugin may raise anything, and the other commands must keep working
             return _broken(cmd_name, f"{plugin.value} cannot be loaded: {type(error).__name__}: {error}")
         if not isinstance(command, click.Command):
             return _broken(cmd_name, f"{plugin.value} is not a click command")
         return command
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """Returns what a command does, in a few words."""
+        """Returns the summary of a command."""
         plugin = None if name in self.places else _plugins().get(name)
         return (summary_of(plugin.value) if plugin is not None else None) or super().summary(ctx, name)
 
@@ -71,8 +71,8 @@ class EeonGroup(LazyGroup):
         complete_var: str | None = None,
         standalone_mode: bool = True,
         **extra: Any,  # click's own signature # noqa: ANN401
-    ) -> Any:  # an overload of click's: in fact the exit code # noqa: ANN401
-        """Runs the command; in standalone mode ends the process with the exit code."""
+    ) -> Any:  # click's overload; in fact the exit code # noqa: ANN401
+        """Runs the command. In standalone mode, ends the process with the exit code."""
         with guarded(), stopped_by_sigterm():
             code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:
@@ -84,7 +84,7 @@ class EeonGroup(LazyGroup):
         args: Sequence[str] | None,
         prog_name: str,
         complete_var: str | None,
-        **extra: Any,  # what click's `main` takes besides # noqa: ANN401
+        **extra: Any,  # the other parameters of click's `main` # noqa: ANN401
     ) -> int:
         try:
             result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)

@@ -1,4 +1,4 @@
-"""`eeon init`: the files of a fabric of one's own."""
+"""`eeon init`: writes the files of a new fabric."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eeon_control.units import DataRate, Duration
 
 
 def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type # noqa: ANN401
-    """Returns the value given, or what somebody at a terminal answers, or the default."""
+    """Returns the given value, else the answer to a prompt at a terminal, else the default."""
     source = ctx.get_parameter_source(str(param.name))
     is_given = source is click.core.ParameterSource.COMMANDLINE
     if is_given or ctx.params.get("takes_defaults") or not sys.stdin.isatty():

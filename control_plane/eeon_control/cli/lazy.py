@@ -1,7 +1,7 @@
-"""Commands that are imported when they are used: `eeon --help` and completion wait for no gRPC, no pydantic.
+"""Commands imported on first use, so that `eeon --help` and completion need not load gRPC and pydantic.
 
-A command is written as an entry point is, `package.module:function`. What it does in a few words is the first
-sentence of the function's docstring, read from the source without running it.
+A command is given as an entry point, `package.module:function`. Its summary is the first sentence of the
+function's docstring, read from the source without running it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from eeon_control.cli.help.page import SUMMARY_WIDTH, complete, contexts
 
 
 class LazyGroup(click.Group):
-    """A click group of `places`: name -> `package.module:function`. Each is imported once, at first use."""
+    """A click group of `places`: name -> `package.module:function`. Each is imported once, on first use."""
 
-    # What else click.Group takes is its own affair.
+    # The other arguments are those of click.Group.
     def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **more: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **more)
         self.places = dict(places or {})
@@ -32,7 +32,7 @@ class LazyGroup(click.Group):
         return sorted({*super().list_commands(ctx), *self.places})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns the command itself, imported, its help with examples and exit codes."""
+        """Imports and returns a command, with examples and exit codes added to its help."""
         if cmd_name in self.places and cmd_name not in self.commands:
             command = load(self.places[cmd_name])
             if not isinstance(command, LazyGroup):
@@ -45,8 +45,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolves a command as click does. For an unknown name, commands that are not imported are among the
-        nearest too."""
+        """Resolves a command as click does. The suggestions for an unknown name include commands not yet
+        imported."""
         name = args[0]
         if not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
             from eeon_control.nearest import nearest
@@ -56,7 +56,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """Returns what a command does, in a few words; nothing is imported for it if that can be avoided."""
+        """Returns the summary of a command, without importing it if possible."""
         found = summary_of(self.places[name]) if name in self.places else None
         if found is None:
             command = self.get_command(ctx, name)
@@ -69,7 +69,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(self._summaries(ctx)))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Returns the names of commands, and what every command completes."""
+        """Returns the names of commands, and the completions of every command."""
         found = [
             CompletionItem(name, help=text)
             for name, text in self._summaries(ctx)
@@ -82,8 +82,7 @@ class LazyGroup(click.Group):
 
 
 def load(place: str) -> click.Command:
-    """Imports `package.module:function`. Raises what the import raises, and TypeError if it is not a
-    command."""
+    """Imports `package.module:function`. Raises the import's errors, and TypeError if it is not a command."""
     module, _, name = place.partition(":")
     command = getattr(importlib.import_module(module), name)
     if not isinstance(command, click.Command):
@@ -92,8 +91,7 @@ def load(place: str) -> click.Command:
 
 
 def summary_of(place: str) -> str | None:
-    """Returns the first sentence of the docstring of a function at the top level of its module, if there is
-    one."""
+    """Returns the first sentence of the docstring of a module's top-level function, if it has one."""
     module, _, name = place.partition(":")
     try:
         spec = find_spec(module)

@@ -1,6 +1,6 @@
-"""Options that several commands share: which topology, which configuration, which switches.
+"""Options shared by several commands: topology, configuration, switches.
 
-The state folder is loaded where it is asked for: it brings gRPC, a quarter of the start of every command.
+Functions import `eeon_control.state` on use, because it imports gRPC: a quarter of a command's start time.
 """
 
 from __future__ import annotations

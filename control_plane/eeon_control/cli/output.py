@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from eeon_control.errors import Problem, Severity
 
-if TYPE_CHECKING:  # imported when something is printed: completion and --help do without
+if TYPE_CHECKING:  # imported on the first output, because completion and --help do not need it
     from rich.console import Console
 
-_PIPE_WIDTH = 200  # a table that goes to a file or a pipe must not be folded to 80 columns; COLUMNS says else
+_PIPE_WIDTH = 200  # a table for a file or a pipe must not be folded to 80 columns, unless COLUMNS is set
 
 
 class _Errors:
-    """stderr, looked up at each use so that redirection is honoured."""
+    """The stderr console, looked up at each use so that redirection takes effect."""
 
     def print(
         self,
@@ -55,12 +55,12 @@ def print_problems(problems: Iterable[Problem]) -> None:
 
 
 def counted(count: int, one: str, more: str | None = None) -> str:
-    """Returns a number of things in words: `1 fault`, `2 faults`; `more` for what is more than an `s`."""
+    """Returns `1 fault` or `2 faults`; `more` is the plural if it is not formed with `s`."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def problem_row(problem: Problem) -> dict[str, object]:
-    """Returns a problem of an input file as JSON has it."""
+    """Returns a problem of an input file for JSON output."""
     return {
         "file": problem.place.file,
         "line": problem.place.line,
@@ -72,14 +72,14 @@ def problem_row(problem: Problem) -> dict[str, object]:
 
 
 def span(seconds: float) -> str:
-    """Returns a time to wait in words: `9 min 30 s`."""
+    """Returns a duration in words: `9 min 30 s`."""
     minutes, rest = divmod(round(seconds), 60)
     parts = [f"{minutes} min"] if minutes else []
     return " ".join([*parts, *([f"{rest} s"] if rest or not minutes else [])])
 
 
 def moment(text: str) -> str:
-    """Returns a time of the state folder for people, in UTC: `2026-11-22 01:17:14`."""
+    """Returns a time from the state folder as readable text, in UTC: `2026-11-22 01:17:14`."""
     try:
         return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     except ValueError:

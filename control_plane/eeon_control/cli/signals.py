@@ -1,4 +1,4 @@
-"""What Ctrl-C and SIGTERM do to a command: they end it, but not in the middle of starting a process."""
+"""Ctrl-C and SIGTERM: they end a command, but not while it starts a process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
-    """Makes SIGTERM end what is inside as Ctrl-C does: what is under way is undone or tidied up first."""
+    """Makes SIGTERM raise KeyboardInterrupt in its context, as Ctrl-C does, so that the command cleans up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -28,8 +28,8 @@ def stopped_by_sigterm() -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Holds Ctrl-C and SIGTERM back until what is inside is done: a process whose parent stops before it has
-    told it its work prints a traceback."""
+    """Delays Ctrl-C and SIGTERM until the end of its context: a new process prints a traceback if its parent
+    stops before sending it its work."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""`eeon sonic`: SONiC's CONFIG_DB to a configuration, and back."""
+"""`eeon sonic`: conversion of SONiC's CONFIG_DB to a configuration, and back."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def import_(
     """
     switch = _switch(topology_name, switch_name)
     value, notes = imported(_read(file), switch, queue=queue, buffer=buffer, without=without)
-    # Held against our own rules before anybody uses it.
+    # Checks the result against our own rules.
     configs.from_value(value, str(file))
     for note in notes:
         click.echo(f"note: {note}", err=True)

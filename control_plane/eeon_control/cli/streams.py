@@ -1,8 +1,8 @@
-"""stdout and stderr of a command, behind a guard that lets no control character through.
+"""A guard for stdout and stderr of a command, which lets no control character through.
 
-What commands print holds text of switches, files and command lines. Escape sequences in it could clear the
-screen, or show a success that was none. All that is written to `sys.stdout` and `sys.stderr` while a command
-runs is made printable here, whichever module writes it.
+Commands print text from switches, files and command lines. Escape sequences in it could clear the screen or
+fake a success. The guard makes everything printable that any module writes to `sys.stdout` and `sys.stderr`
+while a command runs.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from eeon_control.printable import printable
 
 
 class Guard:
-    """A text stream before another one. It has no `buffer`: nobody writes bytes past it."""
+    """A text stream in front of another one. It has no `buffer`, so that no bytes bypass it."""
 
     def __init__(self, stream: TextIO) -> None:
-        # rich's name for the stream behind one: a console of rich escapes nothing that it writes itself.
+        # rich's name for the wrapped stream: rich's consoles then write to it without escaping.
         self.rich_proxied_file = stream
 
     def write(self, text: str | bytes) -> int:
-        """Writes it, made printable, and `?` for what the stream's encoding does not have.
+        """Writes printable text, with `?` for characters that the stream's encoding lacks.
 
-        click hands in completions as bytes, as a stream without a `buffer` has no other place for them.
+        click passes completions as bytes, because the stream has no `buffer` to write them to.
         """
         shown = printable(text if isinstance(text, str) else text.decode("utf-8", "backslashreplace"))
         try:
@@ -35,11 +35,11 @@ class Guard:
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Writes them one after the other."""
+        """Writes lines in order."""
         for line in lines:
             self.write(line)
 
-    def __getattr__(self, name: str) -> Any:  # of any type, as the stream's own attributes are # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:  # any type, like the stream's attributes # noqa: ANN401
         if name == "buffer":
             raise AttributeError(name)
         return getattr(self.rich_proxied_file, name)
@@ -47,7 +47,7 @@ class Guard:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Guards stdout and stderr while the context lasts."""
+    """Guards stdout and stderr in its context."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Guard(before[0]), Guard(before[1])
     try:
@@ -57,8 +57,8 @@ def guarded() -> Iterator[None]:
 
 
 def unguarded(*, stderr: bool = False) -> TextIO:
-    """Returns stderr or stdout as it is behind the guard, for text that was made printable and for control
-    sequences of our own."""
+    """Returns stderr or stdout without the guard, for text already made printable and for our own control
+    sequences."""
     stream = sys.stderr if stderr else sys.stdout
     while hasattr(stream, "rich_proxied_file"):
         stream = stream.rich_proxied_file

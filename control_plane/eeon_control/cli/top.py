@@ -1,4 +1,4 @@
-"""`eeon top`: ports of a running fabric, again and again, the busiest first."""
+"""`eeon top`: repeatedly shows the ports of a running fabric, the busiest first."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def top(
     interval_s: float,
     once: bool,
     switches: tuple[str, ...],
-    **asked: Any,  # click has checked it # noqa: ANN401
+    **asked: Any,  # checked by click # noqa: ANN401
 ) -> int:
     """Show the ports' current load, queues, marks, drops and sleep.
 

@@ -1,4 +1,4 @@
-"""`eeon topology`: topology files of what other systems know."""
+"""`eeon topology`: topology files from the data of other systems."""
 
 from __future__ import annotations
 
@@ -79,9 +79,7 @@ def netbox(
     source = "<stdin>" if str(file) == "-" else str(file)
     roles = inventory.Roles(leaf, spine, host, ignore)
     found, notes = inventory.import_(text, source, roles, name=name, delay=delay)
-    topologies.from_text(
-        found, f"the topology of {source}"
-    )  # held against our own rules before anybody uses it
+    topologies.from_text(found, f"the topology of {source}")  # checks the result against our own rules
     for note in notes:
         click.echo(f"note: {note}", err=True)
     click.echo(found, nl=False)

@@ -1,4 +1,4 @@
-"""`eeon config`: check, plan, apply and roll back a configuration. One verb a file."""
+"""`eeon config`: check, plan, apply and roll back a configuration. Each verb has its own file."""
 
 from __future__ import annotations
 

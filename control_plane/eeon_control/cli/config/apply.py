@@ -96,7 +96,7 @@ def apply(
             meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
         warn(meant.config, meant.topology, meant.targets)
     given = options.targets_if_given(targets_file, target_texts, tick)
-    # Targets of another fabric, and waves that are none, leave no folder behind.
+    # Targets of another fabric, and invalid waves, are refused before a folder is created.
     resolve(meant.topology, meant.targets.switches)
     rollout = choice.rollout(meant)
     if dry_run:

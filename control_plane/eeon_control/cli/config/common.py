@@ -1,4 +1,4 @@
-"""What several verbs of `eeon config` do alike."""
+"""Functions shared by several verbs of `eeon config`."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def meant_by(
     tick: Duration | None,
     state_folder: Path | None,
 ) -> Intended:
-    """Returns what a command line means. A topology that is left out is the one of the targets file or of the
-    fabric's current revision, and so are switches. Raises EeonError when nothing says."""
+    """Returns the configuration, topology and targets of a command line. An omitted topology is taken from
+    the targets file or the current revision, omitted targets from that revision. Raises EeonError if
+    unknown."""
     loaded = configs.load(*config_names)
     if targets_file is None and not target_texts:
         topology = options.topology_or_known(topology_name, state_folder)
@@ -53,7 +54,7 @@ def meant_by(
 
 
 def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
-    """Shows warnings; raise InputError with the errors."""
+    """Prints the warnings. Raises InputError with the errors."""
     problems = [
         *configs.check(loaded, topology, targets.tick),
         *_other_rates(topology, targets),
@@ -66,7 +67,7 @@ def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
 
 
 def _unset(loaded: FabricConfig) -> Iterator[Problem]:
-    """Yields what the configuration says and P4Runtime cannot set."""
+    """Yields a warning about settings that P4Runtime cannot write."""
     if not loaded.quanta:
         return
     owner = next(name for name, one in loaded.classes.items() if one.quantum is not None)
@@ -80,14 +81,14 @@ def _unset(loaded: FabricConfig) -> Iterator[Problem]:
 
 
 def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
-    """Yields a link that has another rate in the switches' own topology than in the one that settings are
-    for."""
+    """Yields a warning about the first link whose rate in the switches' own topology differs from
+    `topology`."""
     if targets.topology is None:
         return
     try:
         own = topologies.load(targets.topology)
     except EeonError:
-        return  # the fabric is gone, or the targets file has come from another machine
+        return  # the fabric is gone, or the targets file comes from another machine
     meant = {port.name: port for port in topology.ports()}
     for port in own.ports():
         if port.name in meant and port.rate != meant[port.name].rate:
@@ -101,8 +102,7 @@ def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
 
 
 def open_store(folder: Path | None, topology_name: str | None, *, create: bool = False) -> StateStore:
-    """Returns the state folder of a command line: --state, EEON_STATE, the topology's, or the only one there
-    is."""
+    """Opens the state folder of a command line: --state, EEON_STATE, the topology's, or the only one."""
     if topology_name is None:
         path = options.only_known(folder)
     else:
@@ -118,10 +118,9 @@ def _fabric_name(topology_name: str) -> str:
 
 
 def plan(meant: Intended, folder: Path | None) -> FabricPlan:
-    """Returns what an apply of `meant` would change, after the revision in force in a state folder, if there
-    is one.
+    """Returns the changes that an apply of `meant` would make, given the revision in force, if there is one.
 
-    `folder`: as --state gives it. Raises EeonError.
+    `folder`: the value of --state. Raises EeonError.
     """
     before, path = None, state.folder_of(meant.topology.name, folder)
     if meant.targets.foreign == "keep" and path.is_dir():
@@ -138,7 +137,7 @@ def plan(meant: Intended, folder: Path | None) -> FabricPlan:
 def changing(
     store: StateStore, election_id: int | None, targets: Targets | None, quiet: bool = False
 ) -> Iterator[Work]:
-    """Locks the store, settles what earlier commands left and tells that on stderr, and yields the work."""
+    """Locks the store, finishes what earlier commands left, reporting it on stderr, and yields the work."""
     command = click.get_current_context().command_path
     with store.lock(command) as lock:
         work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=tell)
@@ -147,7 +146,7 @@ def changing(
 
 
 def tell(text: str) -> None:
-    """Prints one message for people on stderr."""
+    """Prints one message on stderr."""
     printing.errors.print(text, highlight=False, soft_wrap=True)
 
 
@@ -162,14 +161,14 @@ _WORDS = {
 
 
 class Progress:
-    """Prints a line for every switch that was written or undone. Switches that stay as they are have none."""
+    """Prints a line for every switch that was written or undone, and none for unchanged switches."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
         self._written: set[str] = set()
 
     def __call__(self, step: Step, switch: str) -> None:
-        """Prints a step for people, as an Observer (fabric.progress)."""
+        """Prints a step; this makes the object an Observer (fabric.progress)."""
         if self._quiet:
             return
         words = _WORDS.get(step)

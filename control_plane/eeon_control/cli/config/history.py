@@ -87,5 +87,5 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
 
 
 def _place(one: Revision | Stopped) -> tuple[int, int, str]:
-    """Returns where something stands: what stopped comes after the revision that stayed in force."""
+    """Returns the sort key of an item: a stopped apply follows the revision that stayed in force."""
     return (one.after, 1, one.made) if isinstance(one, Stopped) else (one.number, 0, one.made)

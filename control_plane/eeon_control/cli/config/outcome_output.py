@@ -1,4 +1,4 @@
-"""What an apply or a rollback did, on stdout."""
+"""Output of an apply or a rollback on stdout."""
 
 from __future__ import annotations
 

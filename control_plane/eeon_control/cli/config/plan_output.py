@@ -1,4 +1,4 @@
-"""A plan on stdout: in words, as table entries, or as JSON."""
+"""Output of a plan on stdout: in words, as table entries, or as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STYLES = {"insert": "green", "modify": "yellow", "delete": "red"}
 def print_plan(
     topology: Topology, plan: FabricPlan, tick: Duration, output: str, *, entries: bool = False
 ) -> None:
-    """Prints what an apply would change."""
+    """Prints the changes that an apply would make."""
     if output == "json":
         click.echo(json.dumps(as_value(topology, plan, tick), indent=1))
         return
@@ -39,7 +39,7 @@ def print_plan(
 
 
 def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, object]:
-    """Returns a plan for JSON: `lines` says it in words, `switches` has the entries."""
+    """Returns a plan for JSON: `lines` describes it in words, `switches` has the entries."""
     return {
         "changes": not plan.is_empty,
         "lines": [
@@ -67,7 +67,7 @@ def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, 
 
 
 def summary(plan: FabricPlan, *, done: bool = False) -> str:
-    """Returns one line that says how much changes, or has changed, on how many switches."""
+    """Returns one line with the numbers of changes and of switches that an apply changes, or has changed."""
     changes = [change for one in plan.switches.values() for change in one.changes]
     numbers = Counter(change.kind.value for change in changes)
     words = _DONE if done else _TO_DO

@@ -66,7 +66,7 @@ def recover(
         )
         return
     with changing(store, election_id, given):
-        pass  # taking the lock finishes it, and says what was done
+        pass  # `changing` finishes it, and reports what it did
     value: dict[str, object] = {"finished": journal is not None, "revision": store.current_number()}
     _show(output, value, "" if journal is not None else "there was nothing to finish")
 

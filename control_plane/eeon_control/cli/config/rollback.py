@@ -67,7 +67,7 @@ def rollback(
     with changing(store, election_id, given, quiet) as work:
         now = store.current_number()
         if number is None and now != before:
-            # What was to be gone back from is not in force any more: a step more would be one too many.
+            # The revision to go back from is no longer in force: another step would be one too many.
             raise EeonError(
                 f"finishing earlier work has just put revision {now} in force, and nothing else was done; "
                 "`eeon config rollback` again goes back from that one"

@@ -71,7 +71,7 @@ def _yaml(value: dict[str, object]) -> str:
     out = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
-    # ruamel annotates it with the value that it begins with.
+    # ruamel's annotation is the type of the initial value.
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.width = 110
     yaml.dump(value, out)

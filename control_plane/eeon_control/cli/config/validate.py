@@ -18,7 +18,7 @@ from eeon_control.targets import load_targets, resolve
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
-_ENGINE_TICK = Duration.parse("1ns")  # when no target says otherwise
+_ENGINE_TICK = Duration.parse("1ns")  # unless a targets file or --tick gives another
 
 
 @click.command()
@@ -72,7 +72,7 @@ def validate(
 
 
 class _Checked:
-    """Files read as far as they can be, and all problems found on the way."""
+    """The files, read as far as possible, and all problems found."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class _Checked:
                     self.entries = {name: len(of) for name, of in entries.items()}
 
     def summary(self) -> str:
-        """Returns what was found to be valid, and the values that were left to the controller."""
+        """Returns a text about the valid files and the values that the controller computes."""
         if self.topology is None or self.config is None:
             return f"{self.names}: well formed; give -t to check it against a topology"
         switches = "1 switch" if len(self.entries) == 1 else f"{len(self.entries)} switches"
@@ -130,7 +130,7 @@ class _Checked:
 
 
 class _Collecting:
-    """Turns errors of this package into problems; those without a place get the file's name."""
+    """Collects this package's errors as problems; errors without a place get the file's name."""
 
     def __init__(self, problems: list[Problem], name: str) -> None:
         self._problems = problems

@@ -1,4 +1,4 @@
-"""The wait of `eeon config apply --confirm`: until somebody confirms, the time is over, or Ctrl-C."""
+"""The wait of `eeon config apply --confirm`: until a confirmation, the end of the time, or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eeon_control.operations import rollback
 from eeon_control.state import LockHeld, Pending, StateStore, SystemClock
 from eeon_control.targets import Targets
 
-_LOOK_SECONDS = 0.5  # how often the state folder, on this machine, is looked at
+_LOOK_SECONDS = 0.5  # interval between two reads of the local state folder
 
 
 def wait(
@@ -27,10 +27,10 @@ def wait(
     targets: Targets | None,
     quiet: bool,
 ) -> None:
-    """Returns when the revision was confirmed; ends the command with exit code 1 when it was taken back.
+    """Returns when the revision is confirmed. Ends the command with exit code 1 if it is rolled back.
 
-    The lock is free meanwhile, for `eeon config confirm`. Whichever goes back first, this command, a running
-    controller or another command, holds it then, and the others find it done.
+    Meanwhile, the lock is free for `eeon config confirm`. This command, a running controller or another
+    command rolls back; the first one takes the lock, and the others find the rollback done.
     """
     clock = SystemClock()
     shown = sys.stderr.isatty()
@@ -62,6 +62,6 @@ def wait(
 def _settle(store: StateStore, election_id: int | None, targets: Targets | None, quiet: bool) -> None:
     try:
         with changing(store, election_id, targets, quiet):
-            pass  # taking the lock finishes what is overdue
+            pass  # `changing` rolls back an overdue revision
     except LockHeld:
-        time.sleep(_LOOK_SECONDS)  # somebody else is doing it
+        time.sleep(_LOOK_SECONDS)  # another process is doing it

@@ -1,4 +1,4 @@
-"""--waves, --pause, --gate and --switch: an apply that goes through the fabric step by step."""
+"""The options --waves, --pause, --gate and --switch: an apply that changes the fabric step by step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Rule(click.ParamType):  # type: ignore[type-arg] # it takes arguments fro
 
 @dataclass(frozen=True)
 class WaveChoice:
-    """What a command line says about waves; `switches` is empty for all of them."""
+    """The command line's options about waves; `switches` is empty for all switches."""
 
     switches: tuple[str, ...]
     waves: str | None
@@ -44,7 +44,7 @@ class WaveChoice:
     gate_seconds: float
 
     def check(self) -> None:
-        """Raises UsageError for options that do not go together."""
+        """Raises UsageError for incompatible options."""
         if self.pause_seconds is not None and not (self.waves or self.rules or self.commands):
             raise click.UsageError("--pause goes with --waves, --gate or --gate-command")
 
@@ -115,7 +115,7 @@ _OPTIONS = (
 
 
 def wave_options(function: _F) -> _F:
-    """Returns all of them, which come as one parameter: `choice`."""
+    """Adds these options to a command, which gets them as one parameter: `choice`."""
 
     @functools.wraps(function)
     def with_choice(
@@ -131,7 +131,7 @@ def wave_options(function: _F) -> _F:
         choice = WaveChoice(switches, waves, pause_seconds, rules, commands, gate_seconds)
         return function(*args, choice=choice, **others)
 
-    # It has the function's type but for parameters that no caller but click gives.
+    # It has the function's type, except for the parameters that only click passes.
     wrapped = cast(_F, with_choice)
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)

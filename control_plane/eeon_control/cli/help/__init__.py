@@ -1,4 +1,4 @@
-"""`eeon help` and `eeon completion`: manual pages and shell completion, made from the commands themselves."""
+"""`eeon help` and `eeon completion`: manual pages and shell completion, generated from the commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_control.cli.help.page import contexts, page_of, root_context
 from eeon_control.errors import EeonError
 
 _SHELLS = ("bash", "zsh", "fish")
-_VARIABLE = "_EEON_COMPLETE"  # click's, for a program of this name
+_VARIABLE = "_EEON_COMPLETE"  # the name that click derives from the program's
 
 
 @click.command("help")

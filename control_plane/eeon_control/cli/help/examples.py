@@ -1,6 +1,6 @@
-"""What the commands' own help texts leave to one place: examples, and exit codes that are not 0 and 1.
+"""Examples of the commands, and exit codes other than 0 and 1, for commands whose help text has none.
 
-By command path without `eeon`. Text that a command has in its help stays as it is.
+The keys are command paths without `eeon`. Text in a command's own help takes precedence.
 """
 
 from __future__ import annotations

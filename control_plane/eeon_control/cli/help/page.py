@@ -1,4 +1,4 @@
-"""One command's manual page as data, made from click's description of it, and as roff for man."""
+"""A command's manual page: as data, generated from click's description, and as roff for man."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eeon_control import __version__
 from eeon_control.cli.help.examples import EXAMPLES, EXIT_CODES, USUAL_EXIT_CODES
 
 SUMMARY_WIDTH = 96
-"""Characters that a command's summary has at most."""
+"""Maximum number of characters in a command's summary."""
 _SECTION = re.compile(r"[A-Z][A-Z ]+")
 ENVIRONMENT = (
     ("EEON_STATE", "the fabric's state folder, where --state is not given"),
@@ -24,7 +24,7 @@ ENVIRONMENT = (
 
 @dataclass
 class Page:
-    """`path`: `eeon config plan`. `options` and `commands`: (name, text). `examples`: lines to type."""
+    """A page. `path`: `eeon config plan`. `options`, `commands`: (name, text). `examples`: lines to type."""
 
     path: str
     summary: str
@@ -37,11 +37,11 @@ class Page:
 
     @property
     def file_name(self) -> str:
-        """Of the page for man: `eeon-config-plan.1`."""
+        """The name of the page's file for man: `eeon-config-plan.1`."""
         return f"{self.path.replace(' ', '-')}.1"
 
     def as_roff(self) -> str:
-        """Returns the page for man(1), in the macros of man(7)."""
+        """Returns the page for man(1), with the macros of man(7)."""
         name = self.path.replace(" ", "-")
         lines = [
             f'.TH "{_roff(name.upper())}" 1 "" "eeon {__version__}" "E-EON"',
@@ -95,7 +95,7 @@ def page_of(ctx: click.Context) -> Page:
 
 
 def complete(ctx: click.Context) -> None:
-    """Gives a command's --help the examples and exit codes that its own text leaves out."""
+    """Adds the examples and exit codes that a command's own text lacks to its --help."""
     command = ctx.command
     page = page_of(ctx)
     text = f"{command.help or ''}\n{command.epilog or ''}"
@@ -108,7 +108,7 @@ def complete(ctx: click.Context) -> None:
 
 
 def contexts(root: click.Context) -> Iterator[click.Context]:
-    """Yields a context for a group and all of its commands, in order of name."""
+    """Yields a context for a group and for all of its commands, in order of name."""
     yield root
     if not isinstance(root.command, click.Group):
         return
@@ -119,7 +119,7 @@ def contexts(root: click.Context) -> Iterator[click.Context]:
 
 
 def root_context(command: click.Command) -> click.Context:
-    """Returns the context of the program as people call it, whatever the process was started as."""
+    """Returns the context of the program as `eeon`, however the process was started."""
     return click.Context(command, info_name="eeon", **command.context_settings)
 
 
@@ -135,7 +135,7 @@ def _commands(ctx: click.Context) -> list[tuple[str, str]]:
 
 
 def _parts(text: str) -> tuple[list[str], dict[str, list[str]]]:
-    """Returns paragraphs and sections: verbatim blocks (click's \\b) that begin with a line in capitals."""
+    """Returns paragraphs and sections: verbatim blocks (click's \\b) headed by a line in capitals."""
     paragraphs: list[str] = []
     sections: dict[str, list[str]] = {}
     for block in re.split(r"\n\s*\n", text.strip()):
@@ -153,6 +153,6 @@ def _code(line: str) -> tuple[str, str]:
 
 
 def _roff(text: str) -> str:
-    """Escapes text so that nothing in it is a command of roff."""
+    """Escapes text so that it contains no roff requests."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
     return "\n".join(f"\\&{line}" if line.startswith(".") else line for line in escaped.splitlines())

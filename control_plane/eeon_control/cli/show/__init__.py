@@ -1,4 +1,4 @@
-"""`eeon show` and `eeon clear`: entries and counters of the switches. They write to no switch."""
+"""`eeon show` and `eeon clear`: show entries and counters of the switches, without writing to a switch."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def show(ctx: click.Context, /, **common: object) -> None:
       eeon show ecn -t leaf-spine-4 -T targets.yaml --nonzero --role uplink
       eeon show energy -t leaf-spine-4 -T targets.yaml --rate 10s -o json
     """
-    # What stands before the command's name is the default of what stands behind it.
+    # Options before the command's name are the defaults of its own options.
     given = {name: value for name, value in common.items() if value}
     ctx.default_map = dict.fromkeys(show.commands, given)
 
 
 def _command(kind: Kind) -> click.Command:
-    """Returns the command of a view, with the options that the view has."""
+    """Returns the command of a view, with the view's options."""
 
-    # What click has checked becomes the options, whose names are its parameters.
+    # `asked` holds click's checked parameters, which are named like the fields of ViewOptions.
     def command(
         fabric: common.Fabric,
         switches: tuple[str, ...],

@@ -1,7 +1,7 @@
-"""`eeon clear counters`: what the counters were, remembered for one user; `eeon show` shows what came after.
+"""`eeon clear counters`: stores the counters' values for one user; `eeon show` then shows the increase.
 
-Nothing is written to a switch, so nobody else's view changes, as with SONiC's `sonic-clear`. One file a
-topology, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by default).
+Nothing is written to a switch, so other users see no change, as with SONiC's `sonic-clear`. Each topology
+has one file, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by default).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Strict(BaseModel):
 
 
 class SwitchBaseline(_Strict):
-    """Counter cells of one switch that were not zero; `address` tells it from another of the same name."""
+    """The non-zero counter cells of one switch; `address` distinguishes it from others of the same name."""
 
     address: str
     elapsed_us: int | None
@@ -41,7 +41,7 @@ class SwitchBaseline(_Strict):
 
 
 class Baseline(_Strict):
-    """All switches that answered when the counters were cleared."""
+    """The switches that answered when the counters were cleared."""
 
     taken_at: datetime
     switches: dict[str, SwitchBaseline]
@@ -95,7 +95,7 @@ def path_of(topology: str) -> Path:
 
 
 def load(topology: str) -> Baseline | None:
-    """Returns the baseline, or None where counters were not cleared. Raises StateError for a damaged file."""
+    """Returns the baseline, or None if counters were not cleared. Raises StateError for a damaged file."""
     path = path_of(topology)
     try:
         if path.stat().st_size > _LIMIT_BYTES:
@@ -124,7 +124,7 @@ def save(topology: str, baseline: Baseline) -> Path:
 
 
 def forget(topology: str) -> bool:
-    """Removes the baseline; whether there was one."""
+    """Removes the baseline. Returns whether there was one."""
     path = path_of(topology)
     try:
         path.unlink()

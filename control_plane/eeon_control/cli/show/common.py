@@ -1,4 +1,4 @@
-"""What the commands of `eeon show` share: their exit codes, and how one view is printed."""
+"""Common parts of the commands of `eeon show`: exit codes, options, and the output of a view."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ ORDER = (
         help="sort by this column, given as its heading or its JSON key; largest numbers first",
     ),
 )
-"""--sort and --reverse, for click to add in this order."""
+"""The options --reverse and --sort, in the order in which click adds them."""
 
 
 @dataclass(frozen=True)
 class Fabric:
-    """The fabric that a command line names. Looking up what is not known raises EeonError."""
+    """The fabric of a command line. Its properties raise EeonError if the topology or targets are unknown."""
 
     name: str | None
     targets_file: Path | None
@@ -52,17 +52,17 @@ class Fabric:
 
     @cached_property
     def topology(self) -> Topology:
-        """That of -t, else the known one."""
+        """The topology of -t, else that of the current revision."""
         return options.topology_or_known(self.name)
 
     @cached_property
     def targets(self) -> Targets:
-        """Those of -T and --target, else where the current revision has its switches."""
+        """The targets of -T and --target, else those of the current revision."""
         return options.targets_or_known(self.topology.name, self.targets_file, self.target_texts, self.tick)
 
 
 def fabric_options(function: _F) -> _F:
-    """Adds -t, -T, --target and --tick to a command; they come as one parameter: `fabric`."""
+    """Adds -t, -T, --target and --tick to a command, which gets them as one parameter: `fabric`."""
 
     @functools.wraps(function)
     def with_fabric(
@@ -76,12 +76,12 @@ def fabric_options(function: _F) -> _F:
         fabric = Fabric(topology_name, targets_file, target_texts, tick)
         return function(*args, fabric=fabric, **others)
 
-    # It has the function's type but for the parameters that no caller but click gives.
+    # It has the function's type, except for the parameters that only click passes.
     return cast(_F, options.topology_option(required=False)(options.target_options(with_fabric)))
 
 
 def switch_option(name: str = "switches") -> Callable[[_F], _F]:
-    """Returns the option --switch, which comes as the parameter `name`."""
+    """Returns the option --switch, which sets the parameter `name`."""
     return click.option(
         "--switch",
         name,
@@ -93,7 +93,7 @@ def switch_option(name: str = "switches") -> Callable[[_F], _F]:
 
 
 def only_option(names: Collection[str]) -> Callable[[_F], _F]:
-    """Returns the option --only, with what one command can filter by."""
+    """Returns the option --only, with the names of a command's filters."""
     return click.option(
         "--only",
         multiple=True,
@@ -103,7 +103,7 @@ def only_option(names: Collection[str]) -> Callable[[_F], _F]:
 
 
 def troubles(observed: FabricObservation) -> list[str]:
-    """Returns why switches were not read, and why something of a switch that was is missing."""
+    """Returns the reasons why switches, or parts of them, could not be read."""
     missing = (one.missing for one in observed.switches.values() if one.missing is not None)
     return [*observed.failures.values(), *missing]
 
@@ -122,7 +122,7 @@ def print_view(
     output: str,
     indent: int | None = 1,
 ) -> None:
-    """Prints a view on stdout, as a table or JSON, and what could not be read on stderr."""
+    """Prints a view on stdout, as a table or JSON, and the failures to read on stderr."""
     if output == "json":
         click.echo(
             printing.as_json(

@@ -1,4 +1,4 @@
-"""A view as a table for people, or as JSON for programs."""
+"""Formats of a view: a table for people, or JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rich.text import Text
 
 from eeon_control.views.table import Column, Row, View
 
-_GAP = 2  # rich's, between two columns
-_FOLDED_WIDTH = 16  # to which a column of words may shrink: its text goes on in the next line
+_GAP = 2  # rich's gap between two columns
+_FOLDED_WIDTH = 16  # minimum width of a column of words, whose text is then folded
 
 
 def as_json(
     view: View, *, topology: str, taken_at: str, unreachable: Mapping[str, str], indent: int | None
 ) -> str:
-    """Returns a view as one JSON document; docs/run/show.md names its keys."""
+    """Returns a view as one JSON document; docs/run/show.md lists its keys."""
     document: dict[str, object] = {
         "view": view.name,
         "topology": topology,
@@ -34,10 +34,10 @@ def as_json(
 
 
 def as_table(view: View, width: int) -> Group:
-    """Returns title, table and notes, for rich to print in lines of at most `width` characters.
+    """Returns title, table and notes for rich, with lines of at most `width` characters.
 
-    Columns that identify a row are always there and whole. Where not all others fit, those of least worth are
-    left out, the rightmost of equal ones first, and a note names them.
+    Columns that identify a row are always shown, in full width. If not all other columns fit, those of least
+    worth are omitted, the rightmost of equal ones first, and a note names them.
     """
     texts = [column.texts([row[column.key] for row in view.rows]) for column in view.columns]
     shown = _that_fit(view, texts, width)

@@ -49,7 +49,7 @@ def routes(
     more_switches: tuple[str, ...],
     fabric: common.Fabric,
     config_names: tuple[str, ...],
-    **asked: Any,  # click has checked it # noqa: ANN401
+    **asked: Any,  # checked by click # noqa: ANN401
 ) -> int:
     """Show routes, ECMP groups, and why next hops are out of use.
 
@@ -69,7 +69,7 @@ def routes(
 
     def view(data: ViewData) -> View:
         down = data.observed.down
-        if len(part.switches) < len(whole.switches):  # a link that is down may be between others
+        if len(part.switches) < len(whole.switches):  # a link between other switches may be down
             rest = run(observe(whole, fabric.targets.switches, Wanted(ports=True)))
             down = rest.down | down
         return routes_view(whole, data.observed, planned, down)
@@ -148,7 +148,7 @@ def _host(topology: Topology, text: str) -> Host:
 
 
 def _planned(topology: Topology, config_names: tuple[str, ...], tick: Duration) -> PlannedRoutes | None:
-    """Returns what the configuration of the command line means, or that of the current revision."""
+    """Returns the routes planned by the command line's configuration, else by the current revision."""
     config: FabricConfig | None = configs.load(*config_names) if config_names else None
     folder = folder_of(topology.name)
     if config is None and folder.is_dir():

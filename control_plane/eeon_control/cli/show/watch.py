@@ -1,4 +1,4 @@
-"""Read the switches once, or again and again, and print a view each time."""
+"""Reads the switches once or repeatedly, and prints a view each time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ViewOptions:
 
 
 def view_loop(kind: Kind, fabric: common.Fabric, selection: Selection, options: ViewOptions) -> int:
-    """Shows a view of a part of a fabric as the command line asks. Returns the exit code."""
+    """Shows a view of the selected part of a fabric. Returns the exit code."""
     part = select(fabric.topology, selection)
     targets = fabric.targets
     if options.blocks is not None and options.watch_s is None:
@@ -62,7 +62,7 @@ def view_loop(kind: Kind, fabric: common.Fabric, selection: Selection, options: 
 
 
 class ViewLoop:
-    """Reads a fabric, or a part of it, and prints a view of it, as often as asked."""
+    """Reads a fabric, or a part of it, and prints a view of it, once or repeatedly."""
 
     def __init__(
         self, kind: Kind, whole: Topology, part: Topology, targets: Targets, options: ViewOptions
@@ -80,7 +80,7 @@ class ViewLoop:
         self.failed = False
 
     def run(self) -> None:
-        """Prints one block, or a block after another until Ctrl-C."""
+        """Prints one block, or with --watch, blocks until Ctrl-C or their number is reached."""
         if self._options.watch_s is None:
             self._print(self._block())
             return
@@ -90,7 +90,7 @@ class ViewLoop:
             else:
                 self._repeat()
         except KeyboardInterrupt:
-            pass  # how a person ends it
+            pass  # the normal way to end it
 
     def _live(self) -> None:
         to = console()
@@ -176,7 +176,7 @@ class ViewLoop:
             for name, one in earlier.switches.items()
             if name in observed.switches and name not in gone
         ):
-            return view  # nothing is taken away: all have restarted, are elsewhere, or had counted nothing
+            return view  # nothing to subtract: all have restarted, have moved, or had counted nothing
         old = self._kind.make(ViewData(self._part, self._targets, earlier))
         view = since(view, old, ignored=gone)
         at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
