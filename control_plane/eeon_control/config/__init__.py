@@ -1,10 +1,10 @@
-"""What the fabric should do: buffers, AQM, EEE, routing, in YAML with units, attached by role, switch, port.
+"""The configuration of a fabric: buffers, AQM, EEE, routing, in YAML with units, by role, switch and port.
 
-    config = eeon_control.config.load("red_ack_syn", "eee_120us100")   # examples that ship, or paths
+    config = eeon_control.config.load("red_ack_syn", "eee_120us100")   # packaged examples, or paths
     settings = config.settings_of(port)                                # of one topology.Port
 
-Later files win over earlier ones, key by key. What a configuration means together with a topology and a
-target's tick (ports that do not exist, timers that do not fit) is checked by `check`.
+Later files override earlier ones, key by key. `check` checks a configuration against a topology and a
+target's tick (ports that do not exist, timers that do not fit).
 """
 
 from eeon_control.config.checks import check, check_names

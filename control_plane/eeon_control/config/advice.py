@@ -1,4 +1,4 @@
-"""Warnings about settings that are legal but unwise, each with the reason and where it is published. Pure.
+"""Warnings about settings that are valid but unwise, each with its reason and source. Pure.
 
 T: the E-EON thesis; M: the marking-threshold paper; DCTCP: Alizadeh et al., SIGCOMM 2010.
 """
@@ -16,17 +16,17 @@ from eeon_control.port_settings.mark_threshold import DCTCP_RTT, bandwidth_delay
 from eeon_control.sources import KeyPath
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 
-# T section 6.5: commodity switches have less than 1 MB a port; the ones compared have 300 KB and 3 MB.
+# T section 6.5: commodity switches have less than 1 MB per port; those compared have 300 KB and 3 MB.
 _DEEP_BUFFER = Bytes.parse("1MB")
 _LONG_HOLD_WITH_MARKING = Duration.parse("500us")  # T section 7.4.2
-# Preamble and SFD, FCS, gap (IEEE 802.3): what a frame takes on the wire beyond itself.
+# Preamble and SFD, FCS, gap (IEEE 802.3): a frame's overhead on the wire.
 _WIRE_OVERHEAD = Bytes(24)
 _LONG_HOLD = Duration.parse("1ms")  # T section 4.3.3.1
 _FAR = 100
-"""Times the default from which a threshold is rather a mistake in its unit."""
-_SLOWEST_WITH_A_THRESHOLD = DataRate.parse("1Gbps")  # of DCTCP's authors
+"""Multiple of the default threshold above which a mistake in the unit is likely."""
+_SLOWEST_WITH_A_THRESHOLD = DataRate.parse("1Gbps")  # slowest link with a threshold by DCTCP's authors
 
-_Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that it may be about, the text
+_Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that may cause it, the text
 
 
 def queue_warnings(
@@ -37,7 +37,7 @@ def queue_warnings(
     rate: DataRate,
     topology_rtt: Duration | None,
 ) -> Iterator[Problem]:
-    """Yields warnings about an AQM of a queue profile, which stands at `path`, on links of one speed."""
+    """Yields warnings about the AQM at `path` in a queue profile, on links of one speed."""
 
     def warning(keys: tuple[str, ...], text: str) -> Problem:
         key = next((key for key in keys if config.document.has((*path, key))), None)
@@ -169,7 +169,7 @@ def _below_share(
         return None if given_rtt or is_auto else _below_slower_links(threshold, rate)
     share = Bytes(round(bandwidth_delay_share(rate, rtt)))
     of = "as given" if given_rtt else "of the longest path, empty"
-    # What auto takes unless it is told must not be recommended where it is too low as well.
+    # auto's default RTT must not be recommended if it results in too low a threshold as well.
     told = Duration(max(DCTCP_RTT, _rounded(rtt))) if given_rtt is None else given_rtt
     auto = "auto" if told in (given_rtt, DCTCP_RTT) else f"auto with rtt: {told}"
     try:
@@ -184,7 +184,7 @@ def _below_share(
 
 
 def _far_above_default(threshold: Bytes, rate: DataRate) -> str | None:
-    """Returns why a threshold is so high that it can hardly be meant, or None."""
+    """Returns why a threshold is implausibly high, or None."""
     default = default_threshold(rate)
     if threshold < _FAR * default:
         return None
@@ -196,8 +196,8 @@ def _far_above_default(threshold: Bytes, rate: DataRate) -> str | None:
 
 
 def _below_slower_links(threshold: Bytes, rate: DataRate) -> str | None:
-    """Returns the same where nobody has said how long a round trip takes with its hosts: what is below the
-    default of a link that is ten times slower."""
+    """Returns why a threshold is too low if no RTT with hosts is given: it is below the default of a link ten
+    times slower. None if it is not."""
     slower = DataRate(rate // 10)
     if slower < _SLOWEST_WITH_A_THRESHOLD or threshold >= default_threshold(slower):
         return None
@@ -210,7 +210,7 @@ def _below_slower_links(threshold: Bytes, rate: DataRate) -> str | None:
 
 
 def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
-    """Returns why a port's holding time does not go with its queue, if so."""
+    """Returns why a port's holding time does not suit its queue, or None."""
     if eee.mode != "coalesce" or eee.hold is None:
         return None
     brought = Bytes(rate * eee.hold // (8 * 10**12))
@@ -241,5 +241,5 @@ def marks(aqm: Aqm) -> bool:
 
 
 def _rounded(span: Duration) -> Duration:
-    """Rounds a duration to nanoseconds, for people."""
+    """Rounds a duration to nanoseconds, for messages."""
     return Duration(round(int(span), -3))

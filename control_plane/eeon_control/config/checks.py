@@ -1,7 +1,7 @@
-"""What a configuration means together with a topology and a target's tick: the last check before planning.
+"""The last check before planning: a configuration together with a topology and a target's tick.
 
-Pure; returns Problems, errors and warnings alike, each at the line of the profile or attachment that causes
-it. A profile used by a hundred ports is reported once a cause.
+Pure; returns Problems, both errors and warnings, each at the line of the profile or attachment that causes
+it. A profile used by a hundred ports is reported once per cause.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class _Used(NamedTuple):
 
 
 class _Rounding:
-    """Settings as a target with this tick has them, and which of their times it rounds up."""
+    """Collects the times of settings that a target with this tick rounds up."""
 
     def __init__(self, tick: Duration) -> None:
         self._tick = tick
         self._found: dict[str, None] = {}
 
     def of(self, settings: Settings) -> None:
-        """Raises PlanError when the target cannot express them."""
+        """Collects rounded times of `settings`. Raises PlanError if the target cannot express them."""
         settings.to_action(self._tick)
         for key, span in settings.spans().items():
             up = codec.from_ticks(codec.to_ticks(span, self._tick), self._tick)
@@ -88,14 +88,14 @@ def _assumed(topology: Topology) -> Iterator[Problem]:
 
 
 def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
-    """Warns of links of several rates over which a switch spreads flows evenly: once for all switches."""
+    """Warns once for all switches about links of different rates over which flows are spread evenly."""
     if not config.routing.ecmp or config.routing.max_paths == 1:
         return
     leaves = {leaf.name for leaf in topology.leaves}
     found: dict[str, dict[DataRate, Port]] = {}
     for name, switch in topology.switches.items():
         to_switches = [port for port in switch.ports if port.peer.node in topology.switches]
-        # What goes down from a spine goes to one pod, whatever the links of the others.
+        # Packets down from a spine go to one pod, and links to other pods do not matter.
         if name in leaves or any(port.peer.node in leaves for port in to_switches):
             up = [port for port in to_switches if port.peer.node not in leaves]
             rates = {port.rate: port for port in reversed(up)}
@@ -130,8 +130,7 @@ def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) ->
 
 
 def check_names(document: Document, topology: Topology) -> list[Problem]:
-    """Returns problems of switches and ports that the topology lacks, in files that break the schema
-    elsewhere."""
+    """Returns problems of unknown switches and ports, in files that violate the schema elsewhere."""
     switches, ports = document.get(("switches",)), document.get(("ports",))
     return list(
         _names(
@@ -153,7 +152,7 @@ def _names(
     ports_path: KeyPath,
     ports: Iterable[str],
 ) -> Iterator[Problem]:
-    """Yields a problem for each switch and port that the topology does not have."""
+    """Yields a problem for each switch and port that is not in the topology."""
     for name in switches:
         if name not in topology.switches:
             near = did_you_mean(name, topology.switches)
@@ -204,7 +203,7 @@ def _queues(
 
 
 def _aqms(name: str, queue: Queue) -> Iterator[tuple[KeyPath, Aqm]]:
-    """Yields every AQM of a queue profile with its place."""
+    """Yields every AQM of a queue profile with its key path."""
     path: KeyPath = ("profiles", "queue", name)
     yield (*path, "aqm"), queue.aqm
     for of_class, aqm in queue.class_aqm.items():
@@ -212,7 +211,7 @@ def _aqms(name: str, queue: Queue) -> Iterator[tuple[KeyPath, Aqm]]:
 
 
 def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
-    """Checks the AQMs of queues: whether there are queues, and which class each is of."""
+    """Checks that AQMs per queue have traffic classes, and that each belongs to a known class."""
     for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
         queue = config.profiles.queue[name]
         path: KeyPath = ("profiles", "queue", name)
@@ -316,7 +315,7 @@ def _eee(
 
 
 def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
-    """Checks that each lossless class is a class of its own, and has its headroom on every link."""
+    """Checks that lossless classes share no priority with other classes, and have headroom on every link."""
     for priority, name in config.lossless.items():
         names = config.priorities_in_use[priority]
         lossy = [one for one in names if one not in config.classes or config.classes[one].pfc != name]
@@ -348,7 +347,7 @@ def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
 
 
 def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Problem]:
-    """Warns of classes that go before a lossless one and leave it nothing when they want all of a link."""
+    """Warns of classes that are served before a lossless one and may starve it."""
     above = [
         name
         for name, one in config.classes.items()
@@ -403,7 +402,7 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
 
 
 def _watchdog(config: FabricConfig, name: str, slowest: DataRate) -> Iterator[Problem]:
-    """Warns of times within which ordinary pauses look like a storm, or like its end."""
+    """Warns of times so short that ordinary pauses look like a storm, or like its end."""
     profile = config.profiles.pfc[name]
     if profile.watchdog is None:
         return
@@ -421,7 +420,7 @@ def _watchdog(config: FabricConfig, name: str, slowest: DataRate) -> Iterator[Pr
 
 
 def _quanta(config: FabricConfig) -> Iterator[Problem]:
-    """Checks queues that share a port by weight: one quantum each, and none for the switches' own frames."""
+    """Checks that each queue has at most one quantum, and the queue of the switches' own frames none."""
     owners: dict[int, str] = {}
     for name, one in config.classes.items():
         if one.quantum is None:
@@ -443,7 +442,8 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
 
 
 def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
-    """Refuses classes that would make the switches' own frames wait: BMv2 has no place before its queues."""
+    """Refuses classes behind which the switches' own frames would wait: BMv2 cannot send before its
+    queues."""
     has_qcn = any(one.queue is not None and config.profiles.queue[one.queue].qcn for one in used)
     if config.target_settings.bmv2 is None or not (config.lossless or has_qcn):
         return
@@ -478,7 +478,7 @@ def _target_settings(config: FabricConfig, topology: Topology, used: list[_Used]
 
 
 def _eee_place(config: FabricConfig, name: str, port: Port) -> KeyPath:
-    """Returns the profile's own lines, or, for a preset, the line that attaches it."""
+    """Returns the key path of the profile, or, for a preset, of its attachment."""
     own: KeyPath = ("profiles", "eee", name)
     attached = [path for path, given in config.levels(port, "eee") if given is not None]
     return next((path for path in [own, *attached] if config.document.get(path) is not None), ())

@@ -1,4 +1,4 @@
-"""Traffic classes: which DSCP and PCP go to which of a port's eight queues."""
+"""Traffic classes: the mapping of DSCP and PCP to a port's eight queues."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from eeon_control.model_base import BYTES_SCHEMA, Strict, in_bytes, of_text, who
 from eeon_control.units import Bytes
 
 PRIORITIES = 8
-"""Queues of a port, numbered from 0: what v1model's `priority` field of 3 bits can name."""
+"""Number of a port's queues, numbered from 0: the range of v1model's 3-bit field `priority`."""
 DEFAULT_CLASS = "default"
-"""The class of everything that no other class names."""
+"""The class of packets that belong to no other class."""
 
 
 class TrafficClass(Strict):
@@ -33,7 +33,7 @@ class TrafficClass(Strict):
 
 
 def _consistent(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
-    """Refuses what two classes claim, and a class to which nothing belongs."""
+    """Refuses a DSCP or PCP in two classes, and a class without either."""
     for key in ("dscp", "pcp"):
         owner: dict[int, str] = {}
         for name, one in classes.items():
@@ -52,17 +52,17 @@ def _consistent(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
 
 
 Classes = Annotated[dict[str, TrafficClass], AfterValidator(_consistent)]
-"""Classes by name; none leaves every port with one queue."""
+"""Classes by name; without classes, every port has one queue."""
 
 
 def priority_of(classes: dict[str, TrafficClass], name: str) -> int | None:
-    """Returns the queue of a class, `default` included where it is not written; None for an unknown one."""
+    """Returns the queue of a class, also of an implicit `default`; None for an unknown class."""
     if name == DEFAULT_CLASS:
         return default_priority(classes)
     return classes[name].priority if name in classes else None
 
 
 def default_priority(classes: dict[str, TrafficClass]) -> int:
-    """Returns the priority of what no class names."""
+    """Returns the priority of packets that belong to no class."""
     one = classes.get(DEFAULT_CLASS)
     return 0 if one is None else one.priority

@@ -1,5 +1,4 @@
-"""Where each setting of one port comes from: which level named its profiles, and which line each value.
-Pure."""
+"""The origin of each setting of a port: the level that named its profiles, the line of each value. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from eeon_control.units import DataRate, format_probability
 
 @dataclass(frozen=True)
 class Level:
-    """One place that may name a profile for a port. `profile` is None where it does not; one level wins."""
+    """One place that may name a profile for a port. `profile` is None if it names none; one level wins."""
 
     key: str
     place: Place | None
@@ -30,7 +29,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Setting:
-    """One value that the port has, and where it comes from: a line of a file, or a rule in words."""
+    """One value of a port, and its origin: a line of a file, or a rule in words."""
 
     key: str
     value: str
@@ -40,7 +39,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything about one port. `queue` and `eee` are levels, most specific first."""
+    """The explanation of one port. `queue` and `eee` are levels, most specific first."""
 
     port: Port
     queue: tuple[Level, ...]
@@ -49,7 +48,7 @@ class Explanation:
 
 
 def explain(config: FabricConfig, port: Port) -> Explanation:
-    """Returns why a switch port, or a host's NIC, is set as it is."""
+    """Returns the origin of all settings of a switch port or a host's NIC."""
     queue = () if port.role is PortRole.HOST else tuple(_levels(config, port, "queue"))
     eee = tuple(_levels(config, port, "eee"))
     settings = (*_queue(config, port), *_eee(config, port), *_quanta(config, port), *_pfc(config, port))
@@ -92,7 +91,7 @@ def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
 
 
 def _aqm(config: FabricConfig, port: Port, prefix: str, aqm: Aqm, at: KeyPath) -> Iterator[Setting]:
-    """Yields an AQM's settings. `prefix`: before its keys; empty for that of the port."""
+    """Yields an AQM's settings. `prefix`: of its keys; empty for the port's AQM."""
     for one in _aqm_settings(config, port, aqm, at):
         yield replace(one, key=prefix.rstrip(".") if prefix and one.key == "aqm" else prefix + one.key)
 
@@ -129,7 +128,7 @@ def _aqm_settings(config: FabricConfig, port: Port, aqm: Aqm, at: KeyPath) -> It
         yield _written(config, "by_size", "true" if aqm.by_size else "false", (*at, "by_size"))
         yield _written(config, "ecn", "true" if aqm.ecn else "false", (*at, "ecn"))
         yield _written(config, "protect", aqm.protect, (*at, "protect"))
-    else:  # its values are its keys, whatever the port
+    else:  # its values are its keys and do not depend on the port
         for key, value in aqm:
             if key != "mode":
                 shown = str(value).lower() if isinstance(value, bool) else str(value)
@@ -170,7 +169,7 @@ def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
 
 
 def _quanta(config: FabricConfig, port: Port) -> Iterator[Setting]:
-    """Yields what each queue that shares the port by weight may send at its turn."""
+    """Yields the quantum of each queue that shares the port by weight."""
     if port.role is PortRole.HOST:
         return
     for name, one in config.classes.items():
@@ -179,7 +178,7 @@ def _quanta(config: FabricConfig, port: Port) -> Iterator[Setting]:
 
 
 def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:
-    """Yields the thresholds of each lossless priority, and what its headroom is the sum of."""
+    """Yields the thresholds of each lossless priority, and the parts of its headroom."""
     if port.role is PortRole.HOST:
         return
     for priority, name in sorted(config.lossless.items()):
@@ -208,13 +207,13 @@ def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:
 
 
 def _speeds(config: FabricConfig, path: KeyPath) -> list[str]:
-    """Returns the keys of a mapping by link speed, as the files have them."""
+    """Returns the keys of a mapping by link speed, as written in the files."""
     given = config.document.get(path)
     return list(given) if isinstance(given, dict) else []
 
 
 def _phy_time(config: FabricConfig, port: Port, key: str, value: str, eee: Eee) -> Setting:
-    """Returns a sleep or wake time that no profile gives."""
+    """Returns the setting of a sleep or wake time that the profile does not give."""
     if getattr(eee, key) is not None:
         speeds = _speeds(config, ("phy",))
         given = next((one for one in speeds if DataRate.parse(one) == port.rate), "")
@@ -226,7 +225,7 @@ def _phy_time(config: FabricConfig, port: Port, key: str, value: str, eee: Eee) 
 def _written(
     config: FabricConfig, key: str, value: str, *paths: KeyPath, default: str = "default"
 ) -> Setting:
-    """Returns a value that stands at the first of `paths` that the files have, or else is a default."""
+    """Returns the setting of a value from the first of `paths` in the files, else of a default."""
     found = next((path for path in paths if config.document.has(path)), None)
     if found is None:
         return Setting(key, value, default)

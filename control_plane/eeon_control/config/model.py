@@ -1,4 +1,4 @@
-"""The configuration as a whole: profiles, where they are attached, routing, what only one target needs."""
+"""The whole configuration: profiles, their attachment, routing, settings of single targets."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ class Routing(Strict):
 
 @dataclass(frozen=True)
 class PortSettings:
-    """What one port does: its profiles by name and value, the EEE profile as it is at the port's speed.
+    """The settings of one port: its profiles by name and value, the EEE profile at the port's speed.
 
-    `queue_aqms`: the AQM of each priority in use; empty where the port has one AQM, `queue.aqm`.
+    `queue_aqms`: the AQM of each priority in use; empty if the port has one AQM, `queue.aqm`.
     """
 
     queue_name: str
@@ -121,11 +121,11 @@ class PortSettings:
 
     @property
     def aqms(self) -> tuple[Aqm, ...]:
-        """The AQMs that packets meet, of each queue in use or of the port."""
+        """The AQMs in use: those of the queues in use, or that of the port."""
         return tuple(self.queue_aqms.values()) or (self.queue.aqm,)
 
     def aqm_at(self, priority: int) -> Aqm:
-        """Returns the AQM that a packet of this priority meets."""
+        """Returns the AQM for packets of this priority."""
         return self.queue_aqms.get(priority, self.queue.aqm)
 
 
@@ -158,7 +158,7 @@ class FabricConfig(Strict):
 
     @property
     def document(self) -> Document:
-        """The files this was read from, for errors that point into them."""
+        """The files of this configuration, for errors that refer to them."""
         return self._document
 
     @cached_property
@@ -170,10 +170,10 @@ class FabricConfig(Strict):
         return {}
 
     def settings_of(self, port: Port) -> PortSettings:
-        """Returns the most specific profile of each kind: port, then switch, then role; one object for equal
-        ports.
+        """Returns the most specific profile of each kind: port, then switch, then role. Equal ports share an
+        object.
 
-        A host's NIC has no switch or port level. Raises KeyError when no level names a queue profile, which
+        A host's NIC has no switch or port level. Raises KeyError if no level names a queue profile, which
         `check` reports for every switch port beforehand.
         """
         queue = self.attached(port, "queue")
@@ -194,12 +194,11 @@ class FabricConfig(Strict):
         return {priority: own.get(priority, profile.aqm) for priority in sorted(self.priorities_in_use)}
 
     def eee_of(self, port: Port) -> Eee:
-        """Returns the EEE profile of a switch port or a host's NIC at its speed; `off` where nothing is
-        attached."""
+        """Returns the EEE profile of a switch port or a host's NIC at its speed; `off` without attachment."""
         return self.eee_at(self.attached(port, "eee") or "off", port.rate)
 
     def eee_at(self, name: str, rate: DataRate) -> Eee:
-        """Returns an EEE profile by name, as it is on links of one speed."""
+        """Returns an EEE profile by name, for links of one speed."""
         found = self._at_speed.get((name, rate))
         if found is None:
             found = self._at_speed[name, rate] = self.profiles.eee[name].at(rate, self.phy.get(rate))
@@ -207,20 +206,20 @@ class FabricConfig(Strict):
 
     @cached_property
     def watchdogs(self) -> dict[int, Watchdog]:
-        """By lossless priority, what the controller does about pauses without end; those that nobody looks
-        after are left out."""
+        """The watchdogs by lossless priority: the reaction to endless pauses. Priorities without one are
+        omitted."""
         found = {priority: self.profiles.pfc[name].watchdog for priority, name in self.lossless.items()}
         return {priority: one for priority, one in found.items() if one is not None}
 
     @cached_property
     def lossless(self) -> dict[int, str]:
-        """Lossless priorities with the names of their PFC profiles; none where a name is unknown."""
+        """The names of the PFC profiles by lossless priority, without unknown names."""
         found = {one.priority: one.pfc for one in self.classes.values() if one.pfc is not None}
         return {priority: name for priority, name in found.items() if name in self.profiles.pfc}
 
     @cached_property
     def priorities_in_use(self) -> dict[int, list[str]]:
-        """Names of classes by priority; `default` also where it is not written."""
+        """The names of classes by priority, including an implicit `default`."""
         found: dict[int, list[str]] = {}
         for name, one in self.classes.items():
             found.setdefault(one.priority, []).append(name)
@@ -230,21 +229,22 @@ class FabricConfig(Strict):
 
     @cached_property
     def quanta(self) -> dict[int, Bytes]:
-        """What queues that share a port by weight may send at each turn, by priority, the highest first; the
-        other queues are strict. `check` refuses two quanta for one queue."""
+        """The quanta of queues that share a port by weight, by priority, the highest first. Other queues are
+        strict. `check` refuses two quanta for one queue."""
         found = {one.priority: one.quantum for one in self.classes.values() if one.quantum is not None}
         return dict(sorted(found.items(), reverse=True))
 
     def pfc_at(self, port: Port, priority: int) -> Thresholds:
-        """Returns the thresholds of a lossless priority at a switch port. Raises PlanError when they
-        contradict each other there."""
+        """Returns the thresholds of a lossless priority at a switch port. Raises PlanError if they contradict
+        each other there."""
         eee = self.eee_of(port)
         sleep = Duration(0) if eee.mode == "off" else Duration(sum(eee.timers(port.rate)))
         profile = self.profiles.pfc[self.lossless[priority]]
         return thresholds(profile, port, sleep, len(self.lossless))
 
     def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
-        """Returns where a port's profile of a kind may be named, most specific first, with the name there."""
+        """Returns the places that may name a port's profile of a kind, most specific first, with their
+        names."""
         roles = getattr(self.roles, port.role.value)
         levels: list[tuple[KeyPath, Attachment | HostAttachment | None]] = [
             (("roles", port.role.value, kind), roles)
@@ -271,13 +271,12 @@ class FabricConfig(Strict):
         return getattr(getattr(self.roles, port.role.value), kind, None)
 
     def bmv2_queue(self, port: Port) -> Bmv2QueueValues | None:
-        """Returns what BMv2's own queue of a switch port is to be set to; None when the configuration says
-        nothing."""
+        """Returns the settings of BMv2's own queue of a switch port; None if the configuration has none."""
         levels = self.bmv2_levels(port)
         return bmv2_values(levels, port, self.settings_of(port).queue.buffer) if levels else None
 
     def bmv2_levels(self, port: Port) -> list[Bmv2Queue]:
-        """Returns what the configuration says of BMv2's own queue of a switch port, most specific first."""
+        """Returns the configured levels of BMv2's own queue of a switch port, most specific first."""
         bmv2 = self.target_settings.bmv2
         if bmv2 is None:
             return []

@@ -1,4 +1,4 @@
-"""A configuration on some switches, and another one on the others, as one configuration. Pure."""
+"""Merges the configuration of some switches with that of the others. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from eeon_control.topology import Topology
 def on_switches(
     held: FabricConfig, new: FabricConfig, topology: Topology, names: Collection[str]
 ) -> FabricConfig:
-    """Returns `held` with the profiles that `new` gives the ports of these switches attached to each port.
+    """Returns `held`, with the profiles of `new` attached to each port of the named switches.
 
-    What is the whole fabric's has to be the same in both: classes, PFC, routing, times of PHYs, settings of
-    targets. Raises InputError when it is not.
+    Settings of the whole fabric must be the same in both: classes, PFC, routing, PHY times, target settings.
+    Raises InputError if they differ.
     """
     own = {
         "classes": (held.classes, new.classes),
@@ -46,7 +46,7 @@ def on_switches(
 
 
 def _known(value: dict[str, object], new: FabricConfig, kind: Kind, name: str) -> str:
-    """Returns the name that the profile of `new` has in `value`, and puts it there if it is not there yet."""
+    """Returns the name of `new`'s profile in `value`, and adds the profile if it is missing."""
     if kind == "eee" and name in EEE_PRESETS:
         return name
     profiles, wanted = _part(_part(value, "profiles"), kind), new.document.get(("profiles", kind, name))

@@ -1,4 +1,4 @@
-"""PFC profiles: at what the neighbours of a lossless class are paused. The model: docs/models/pfc.md."""
+"""PFC profiles: the thresholds for pausing neighbours in a lossless class. The model: docs/models/pfc.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUANTUM_BITS = 512
 """IEEE 802.3 annex 31D: the unit of a pause, in bit times of the link."""
 PAUSE_FRAME = Bytes(PAUSE_FRAME_BYTES)
 LEAST_WATCH = Duration.parse("100ms")
-"""SONiC's least time of detection and of restoration (sonic-pfcwd.yang)."""
+"""SONiC's minimum detection and restoration time (sonic-pfcwd.yang)."""
 _PS_PER_SECOND = 10**12
 _AUTO_SCHEMA: JsonSchemaValue = {"anyOf": [{"const": "auto"}, text_schema(Bytes, examples=["90KB"])]}
 
@@ -83,31 +83,31 @@ PfcProfiles = Annotated[dict[str, Pfc], Field(default_factory=dict)]
 
 @dataclass(frozen=True)
 class Headroom:
-    """What may still come from a neighbour that is to be paused, in bytes; `total` is their sum."""
+    """The bytes that may still arrive from a neighbour after XOFF, by cause; `total` is their sum."""
 
     under_way: Bytes
-    """What is sent while the pause is made, gets there and is obeyed, and until its last bit is here."""
+    """Bytes sent while the pause is generated, travels and takes effect, and those then on the link."""
     sleep: Bytes
-    """What is sent while the link's other direction goes to sleep and wakes (EEE)."""
+    """Bytes sent while the link's other direction goes to sleep and wakes (EEE)."""
     reverse_frame: Bytes
-    """A frame that has just begun before the pause."""
+    """Bytes sent while a frame that has just begun delays the pause."""
     pause_frames: Bytes
-    """The pause, and those of the other lossless classes before it."""
+    """Bytes sent during the pause frame, and those of the other lossless classes before it."""
     last_frame: Bytes
-    """A frame that the neighbour has begun before it obeys."""
+    """A frame that the neighbour begins before the pause takes effect."""
     crossing: Bytes
-    """By which the packet that passes XOFF may pass it."""
+    """The bytes by which the packet that exceeds XOFF may exceed it."""
 
     @property
     def total(self) -> Bytes:
-        """The least that `limit` must be above `xoff`."""
+        """The minimum distance of `limit` above `xoff`."""
         parts = (self.under_way, self.sleep, self.reverse_frame, self.pause_frames, self.last_frame)
         return Bytes(sum(parts) + self.crossing)
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """A profile as it is at one port."""
+    """A profile's values at one port."""
 
     xoff: Bytes
     xon: Bytes
@@ -118,8 +118,7 @@ class Thresholds:
 
 
 def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -> Headroom:
-    """Returns the headroom of a port's link. `sleep`: its transmitter's Ts + Tw, 0 where it does not
-    sleep."""
+    """Returns the headroom of a port's link. `sleep`: its transmitter's Ts + Tw, 0 without EEE."""
 
     def sent_in(span: int) -> Bytes:
         return Bytes(-(-int(port.rate) * span // (8 * _PS_PER_SECOND)))
@@ -136,7 +135,7 @@ def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -
 
 
 def thresholds(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -> Thresholds:
-    """Returns the profile at one port. Raises PlanError when its numbers contradict each other there."""
+    """Returns the profile's values at one port. Raises PlanError if they contradict each other there."""
     needed = headroom(profile, port, sleep, lossless_classes)
     limit = profile.limit
     if profile.xoff is None and limit <= needed.total:
@@ -154,16 +153,16 @@ def thresholds(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int)
 
 
 def shortage(found: Thresholds) -> Bytes:
-    """Returns how much headroom is missing; 0 where there is enough."""
+    """Returns the missing headroom; 0 if there is enough."""
     return Bytes(max(0, found.headroom.total - (found.limit - found.xoff)))
 
 
 def lateness(found: Thresholds, rate: DataRate) -> Duration:
-    """Returns how much longer one pause may take to reach the neighbour than another."""
+    """Returns the maximum difference between the times that two pauses take to reach the neighbour."""
     late = found.headroom.sleep + found.headroom.reverse_frame + found.headroom.pause_frames
     return Duration(-(-late * 8 * _PS_PER_SECOND // int(rate)))
 
 
 def pause_time(rate: DataRate, quanta: int) -> Duration:
-    """Returns how long `quanta` pause quanta last on a link."""
+    """Returns the duration of `quanta` pause quanta on a link."""
     return Duration(quanta * QUANTUM_BITS * _PS_PER_SECOND // int(rate))

@@ -1,11 +1,11 @@
-"""Settings that always exist by name: the ones the papers compare.
+"""Named settings that always exist: those compared in the papers.
 
-A configuration may not redefine them, so that a name means the same in every report.
+A configuration cannot redefine them, so that a name has the same meaning in every report.
 """
 
 from __future__ import annotations
 
-# E-EON thesis tables 4.3 and 7.3: a name such as 120us100 is the holding time and the trigger in packets.
+# E-EON thesis tables 4.3 and 7.3: a name such as 120us100 has the holding time and the trigger in packets.
 _COALESCING = {
     "12us10": ("12us", "10pkt"),
     "120us100": ("120us", "100pkt"),
@@ -13,7 +13,7 @@ _COALESCING = {
     "1ms1000": ("1ms", "1000pkt"),
     "10ms1000": ("10ms", "1000pkt"),
 }
-# Thesis section 4.3.3.2: with a "+", the 10GbE links, where most of the energy is, use 1ms1000 instead.
+# Thesis section 4.3.3.2: with a "+", the 10GbE links, which use most of the energy, have 1ms1000 instead.
 _NON_UNIFORM = ("12us10", "120us100")
 
 
@@ -32,6 +32,6 @@ EEE_PRESETS: dict[str, dict[str, object]] = {
     },
 }
 
-# E-EON thesis table 6.3: commodity switches have 200 packets, at most 300 KB a port; expensive ones 2000
-# packets, at most 3 MB.
+# E-EON thesis table 6.3: commodity switches have 200 packets, at most 300 KB, per port; expensive ones have
+# 2000 packets, at most 3 MB.
 BUFFER_PRESETS: dict[str, str] = {"shallow": "300KB", "deep": "3MB"}

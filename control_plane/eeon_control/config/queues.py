@@ -73,18 +73,18 @@ class Queue(Strict):
 
     @property
     def aqms(self) -> tuple[Aqm, ...]:
-        """Every AQM that a queue of the port may have."""
+        """All AQMs of the profile."""
         return (self.aqm, *self.class_aqm.values())
 
     @property
     def buffer_bytes(self) -> Bytes:
-        """What the buffer holds; of one in packets, when they are full frames."""
+        """The buffer in bytes; a limit in packets counts as full frames."""
         if isinstance(self.buffer, Packets):
             return Bytes(self.buffer * FULL_FRAME_BYTES)
         return self.buffer
 
     def limit(self) -> Settings:
-        """Returns the buffer limit as a port has it."""
+        """Returns the buffer limit as a port's settings."""
         if isinstance(self.buffer, Packets):
             return BufferLimitInPackets(self.buffer)
         return (BufferLimitBesideHeld if self.held_packets == "outside" else BufferLimit)(self.buffer)

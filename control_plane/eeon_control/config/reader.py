@@ -1,4 +1,4 @@
-"""From configuration files to a checked FabricConfig."""
+"""Reads configuration files into a checked FabricConfig."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from eeon_control.validation import did_you_mean, input_error
 
 
 def load(*names_or_paths: str | Path) -> FabricConfig:
-    """Reads one or more files, later ones over earlier ones, and checks what can be checked without a
-    topology.
+    """Reads one or more files, later ones overriding earlier ones, and checks them as far as possible without
+    a topology.
 
-    Each is a path or the name of an example that ships. Raises DataNotFound or InputError.
+    Each is a path or the name of a packaged example. Raises DataNotFound or InputError.
     """
     return from_document(read(*names_or_paths))
 
@@ -45,20 +45,20 @@ def read(*names_or_paths: str | Path) -> Document:
 
 
 def from_text(text: str, name: str = "<text>") -> FabricConfig:
-    """Reads a configuration given as YAML text; `name` stands for the file in errors."""
+    """Reads a configuration from YAML text; errors call the file `name`."""
     return from_document(parse_yaml(text, name))
 
 
 def from_value(value: dict[str, object], source: str) -> FabricConfig:
-    """Reads a configuration given as the plain values of a file; `source` stands for the file in errors."""
+    """Reads a configuration from the plain values of a file; errors call the file `source`."""
     return from_document(Document.of_value(value, source))
 
 
 def overridden(config: FabricConfig, changes: dict[str, object]) -> FabricConfig:
-    """Returns the same configuration with some keys changed, each given by its dotted path and a plain value.
+    """Returns the configuration with some keys changed, each given by its dotted path and a plain value.
 
-    `overridden(config, {"roles.uplink.eee": "120us100", "routing.seed": 7})`. Checked like a file; errors
-    call the place `<override>`.
+    `overridden(config, {"roles.uplink.eee": "120us100", "routing.seed": 7})`. The result is checked like a
+    file; errors call the place `<override>`.
     """
     root: dict[str, object] = {}
     places: dict[tuple[str | int, ...], Place] = {}
@@ -77,8 +77,7 @@ def overridden(config: FabricConfig, changes: dict[str, object]) -> FabricConfig
 
 
 def from_document(document: Document) -> FabricConfig:
-    """Checks the whole of a document that has been read already: every broken rule is reported at once, each
-    place with one."""
+    """Checks a document. Raises InputError with all broken rules, at most one per place."""
     problems = list(_check_names(document))
     try:
         config = FabricConfig.model_validate(_with_presets(document.value))
@@ -93,8 +92,8 @@ def from_document(document: Document) -> FabricConfig:
 
 
 def _with_presets(value: dict[str, object]) -> dict[str, object]:
-    """Returns the document with the presets among its EEE profiles; parts of the wrong shape are left for the
-    model."""
+    """Returns the document with the presets added to its EEE profiles. The model checks parts of wrong
+    shape."""
     profiles = value.get("profiles") or {}
     if not isinstance(profiles, dict):
         return value
@@ -105,8 +104,8 @@ def _with_presets(value: dict[str, object]) -> dict[str, object]:
 
 
 def _check_names(document: Document) -> Iterator[Problem]:
-    """Yields problems of profiles that are named and do not exist, and of presets that are redefined. Looks
-    at the plain values, so that it finds these also where the file breaks other rules."""
+    """Yields problems of unknown profiles and redefined presets. Reads the plain values, so that it finds
+    them even if the file breaks other rules."""
     for name in EEE_PRESETS:
         if document.has(("profiles", "eee", name)):
             yield document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
@@ -139,7 +138,7 @@ def _check_names(document: Document) -> Iterator[Problem]:
 
 
 def _check_speeds(config: FabricConfig) -> Iterator[Problem]:
-    """Yields problems of EEE profiles whose `by_speed` does not fit them."""
+    """Yields problems of EEE profiles whose `by_speed` contradicts them."""
     for name, profile in config.profiles.eee.items():
         for rate, rule in profile.broken_speeds():
             path: KeyPath = ("profiles", "eee", name, "by_speed")

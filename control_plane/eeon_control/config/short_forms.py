@@ -1,4 +1,4 @@
-"""Short forms of `aqm`: the mode and its one important value in one key, for example `{autored: 500us}`.
+"""Short forms of `aqm`: the mode and its main value in one key, for example `{autored: 500us}`.
 
     drop_tail                      {mode: drop_tail}
     mark_threshold                 {mode: mark_threshold, threshold: auto}
@@ -7,8 +7,8 @@
     {red: 70pkt}                   {mode: red, min: 70pkt, max: 70pkt, max_probability: 100%}
     {red: [50pkt, 150pkt]}         {mode: red, min: 50pkt, max: 150pkt, max_probability: 100%}
 
-Further keys of the mode may stand beside it: `{autored: 500us, protect: ack_syn}`. The papers let the
-probability reach 100% at the upper threshold (E-EON thesis section 6.3), so that is the short forms' default.
+Further keys of the mode may follow: `{autored: 500us, protect: ack_syn}`. In the papers, the probability
+reaches 100% at the upper threshold (E-EON thesis section 6.3), which is therefore the short forms' default.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _KEYS: dict[str, tuple[str, JsonSchemaValue, str]] = {
 }
 _EXAMPLES = "drop_tail, {mark_threshold: 97.5KB}, {autored: 500us} or {red: [50pkt, 150pkt]}"
 
-# What a key of the long form is called in a short one: errors point at what the file has.
+# The names of long-form keys in the short forms, so that errors refer to the file's keys.
 SHORT_KEYS: dict[str, tuple[str, ...]] = {
     "threshold": ("mark_threshold",),
     "target_delay": ("autored",),
@@ -56,7 +56,7 @@ SHORT_KEYS: dict[str, tuple[str, ...]] = {
 
 
 def written_out(value: object) -> object:
-    """Returns the long form of `aqm`; anything that is not a short form is given back as it is."""
+    """Returns the long form of `aqm`; other values are returned unchanged."""
     if isinstance(value, str):
         if value not in _BARE:
             near = did_you_mean(value, _BARE)
@@ -110,7 +110,7 @@ def _long(key: str, value: object) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class ShortForms:
-    """Annotation that adds the short forms to the JSON Schema of the long ones."""
+    """An annotation that adds the short forms to the JSON Schema of the long ones."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return handler(source)
@@ -127,7 +127,7 @@ class ShortForms:
 
 
 def _short(key: str, modes: dict[str, JsonSchemaValue]) -> JsonSchemaValue:
-    """Returns the schema of one short form: its key, and the keys of its mode that it does not stand for."""
+    """Returns the schema of one short form: its key, and the keys of its mode that it does not replace."""
     mode, schema, description = _KEYS[key]
     stands_for = {name for name, short in SHORT_KEYS.items() if key in short}
     if mode == "red":

@@ -1,7 +1,7 @@
-"""What only one kind of target needs: BMv2's own queues, which count packets and are set over Thrift.
+"""Settings of only one kind of target: BMv2's own queues, which count packets and are set over Thrift.
 
-The program enforces the buffer limit in bytes and never lets the target's own queue overflow, because BMv2
-drops there silently. BMv2's default of 64 packets is far too small for that; `auto` computes what is enough.
+The program enforces the buffer limit in bytes. The target's own queue must never overflow, because BMv2 drops
+there silently. BMv2's default of 64 packets is far too small; `auto` computes a sufficient depth.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ class TargetSettings(Strict):
 
 @dataclass(frozen=True)
 class Bmv2QueueValues:
-    """What is to be set for one port: `set_egress_queue_depth` and `set_egress_queue_rate` of BMv2's Thrift
+    """The values for one port of `set_egress_queue_depth` and `set_egress_queue_rate` in BMv2's Thrift
     interface.
 
-    `packets_per_second` is 0 for no limit, as BMv2 has it.
+    `packets_per_second` is 0 for no limit, as in BMv2.
     """
 
     depth_packets: int
@@ -110,17 +110,17 @@ class Bmv2QueueValues:
 
 
 def queue_depth(levels: list[Bmv2Queue]) -> Packets | Literal["auto"]:
-    """Returns the most specific that is given."""
+    """Returns the queue depth of the most specific level that gives one."""
     return next((level.queue_depth for level in levels if level.queue_depth is not None), "auto")
 
 
 def bmv2_values(levels: list[Bmv2Queue], port: Port, buffer: Bytes | Packets) -> Bmv2QueueValues:
-    """Returns the numbers for one port from its levels, most specific first, and its buffer limit."""
+    """Returns the values for one port from its levels, most specific first, and its buffer limit."""
     depth = queue_depth(levels)
     rate = next((level.packet_rate for level in levels if level.packet_rate is not None), "unlimited")
     if depth == "auto":
         full = buffer if isinstance(buffer, Packets) else ceil(buffer / _SHORTEST_FRAME_BYTES)
-        depth = Packets(full + 1)  # one more, because it must never be full
+        depth = Packets(full + 1)  # one more, because the queue must never be full
     if rate == "auto":
         wire_bits = 8 * (FULL_FRAME_BYTES + _ETHERNET_HEADER_BYTES + int(port.overhead))
         rate = PacketRate(max(1, int(port.rate) // wire_bits))

@@ -1,12 +1,12 @@
-"""SONiC's CONFIG_DB and our configuration: what of one can be said in the other, and what cannot, by name.
+"""Conversion between SONiC's CONFIG_DB and our configuration. Anything that has no equivalent is named.
 
     document = sonic.parse(text, "config_db.json")
     fragment, notes = sonic.import_(document, topology.switches["leaf1"])
     patch = sonic.export(document, config, topology.switches["leaf1"])
 
-The tables are those of SONiC's YANG models (sonic-buildimage, src/sonic-yang-models). One pair is exact:
-today's WRED with ECN compares the queue's depth of now with thresholds in bytes, from `min` on, marks ECT
-packets and drops the others: our `red` with `protect: ect`.
+The tables are those of SONiC's YANG models (sonic-buildimage, src/sonic-yang-models). One equivalence is
+exact: today's WRED with ECN compares the queue's current depth with thresholds in bytes and, from `min` on,
+marks ECT packets and drops the others, like our `red` with `protect: ect`.
 """
 
 from eeon_control.sonic.database import Database, parse

@@ -1,4 +1,4 @@
-"""A CONFIG_DB file as text from outside: bounded, without duplicates, tables of rows of fields."""
+"""Parser of CONFIG_DB files, which are untrusted: it limits their size and checks their form."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from eeon_control.errors import InputError, Place, Problem
 from eeon_control.model_base import U32_MAX
 from eeon_control.topology.model import Port, Switch
 
-# Tables of queues and priorities that this configuration has nothing for. Each is refused unless the caller
-# leaves it out knowingly.
+# Tables of queues and priorities without an equivalent in our configuration. Each is refused unless the
+# caller explicitly omits it.
 UNMAPPED = {
     "BUFFER_PG": "ingress buffers by priority group; a port here has one buffer, at the egress",
     "BUFFER_PORT_EGRESS_PROFILE_LIST": "buffers of a whole port; give BUFFER_QUEUE",
@@ -44,23 +44,23 @@ MAPPED = (
 
 
 MAX_BYTES = 16 << 20
-"""A file of a whole chassis has some megabytes."""
+"""Limit of a file's size; a file of a whole chassis has some megabytes."""
 MAX_PROBLEMS = 100
 QUEUES = 64
 
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _QUEUE_KEY = re.compile(r"([^|]+)\|([0-9]{1,3})(?:-([0-9]{1,3}))?")
 _CHASSIS_KEY = re.compile(r"[^|]+\|[^|]+\|[^|]+\|[0-9]{1,3}(?:-[0-9]{1,3})?")
-"""Line card, ASIC, port and queue."""
+"""The key of a chassis: line card, ASIC, port and queue."""
 _REFERENCE = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
-"""How CONFIG_DB named a row of another table before SONiC 202111."""
+"""A reference to a row of another table in CONFIG_DB before SONiC 202111."""
 _YANG_TREE = re.compile(r"(sonic|openconfig|ietf)-[a-z0-9-]+:.+")
 _NAMESPACE = re.compile(r"localhost|asic[0-9]{1,3}")
 _DIGITS = re.compile(r"([0-9]+)")
 
 
 class Problems:
-    """Everything that is wrong with a file, up to a number that people read."""
+    """The problems of a file, up to a readable number."""
 
     def __init__(self, source: str) -> None:
         self._place = Place(source)
@@ -68,7 +68,7 @@ class Problems:
         self._left_out = 0
 
     def add(self, key: str, rule: str, value: str = "") -> None:
-        """Adds one more. The same about the same key is told once."""
+        """Adds a problem, unless the same rule was already reported for the key."""
         if (key, rule) in self._found:
             return
         if len(self._found) < MAX_PROBLEMS:
@@ -77,7 +77,7 @@ class Problems:
             self._left_out += 1
 
     def check(self) -> None:
-        """Raises InputError if there is any."""
+        """Raises InputError if there are problems."""
         found = list(self._found.values())
         if self._left_out:
             found.append(
@@ -97,14 +97,14 @@ class Database:
     source: str
     tables: Mapping[str, Mapping[str, Row]]
     no_tables: tuple[str, ...] = ()
-    """Names at the top that have no rows, and that nobody asks for."""
+    """Top-level names that are not tables, and that the import does not need."""
 
     def rows(self, table: str) -> Mapping[str, Row]:
         """Returns the rows of a table, which may be missing."""
         return self.tables.get(table, {})
 
     def ports(self) -> dict[str, str]:
-        """Returns SONiC's ports in front-panel order, with their speed in Mbps as it is written."""
+        """Returns SONiC's ports in front-panel order, with the text of their speed in Mbps."""
         return {
             name: str(row["speed"]) if is_given(row.get("speed")) else ""
             for name, row in sorted(self.rows("PORT").items(), key=lambda one: _natural(one[0]))
@@ -112,7 +112,7 @@ class Database:
 
 
 def parse(text: bytes, source: str) -> Database:
-    """Reads a file's content. Raises InputError with everything that is wrong with its form."""
+    """Parses a file's content. Raises InputError with all errors in its form."""
     problems = Problems(source)
     if len(text) > MAX_BYTES:
         problems.add(
@@ -122,7 +122,7 @@ def parse(text: bytes, source: str) -> Database:
     try:
         document = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_Object)
     except (ValueError, RecursionError) as error:
-        # A number of thousands of digits is a ValueError, too.
+        # A number with thousands of digits also causes a ValueError.
         problems.add(
             "", f"is not JSON ({error or 'nested too deeply'}); `show runningconfiguration all` prints it"
         )
@@ -157,11 +157,11 @@ def parse(text: bytes, source: str) -> Database:
 
 READ = frozenset((*MAPPED, *UNMAPPED))
 _NO_FIELDS = {"NULL": "NULL"}
-"""A row without fields, which Redis does not have."""
+"""A row without fields, which Redis cannot store."""
 
 
 class _Object(dict[str, object]):
-    """A JSON object that knows which of its keys the text has twice."""
+    """A JSON object that records duplicate keys."""
 
     def __init__(self, pairs: Iterable[tuple[str, object]]) -> None:
         super().__init__()
@@ -180,8 +180,8 @@ def _check_twice(found: _Object, at: str, problems: Problems, only: Collection[s
 
 
 def _check_form(document: _Object, problems: Problems) -> None:
-    """Raises InputError for other files of a SONiC switch that look like its CONFIG_DB, and for tables that
-    are spelled otherwise, which would be taken for none."""
+    """Raises InputError for other files of a SONiC switch that resemble its CONFIG_DB, and for misspelled
+    tables, which would otherwise be ignored."""
     for name in document:
         meant = re.sub(r"(_TABLE|S)?$", "", name.upper().replace("-", "_"), count=1)
         if name not in READ and meant in READ:
@@ -215,7 +215,7 @@ def _check_form(document: _Object, problems: Problems) -> None:
 
 
 def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32_MAX) -> int | None:
-    """Returns a field as a whole number; None after a problem, or when it is missing."""
+    """Returns a field as a whole number; None after a problem, or if it is missing."""
     value = row.get(field)
     if value is None:
         return None
@@ -230,12 +230,12 @@ def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32
 
 
 def is_given(value: object) -> bool:
-    """Returns whether a field says anything: `[]` and an empty text name nothing."""
+    """Returns whether a field has a value; `[]` and an empty text are none."""
     return value not in ("", "[]", None)
 
 
 def reference(row: Row, field: str, table: str, at: str, problems: Problems) -> str | None:
-    """Returns the row of `table` that a field names, as `P` or as `[TABLE|P]`; None when it names none."""
+    """Returns the row of `table` that a field names, as `P` or as `[TABLE|P]`; None if the field is empty."""
     value = row.get(field, "")
     if not is_given(value):
         return None
@@ -248,7 +248,7 @@ def reference(row: Row, field: str, table: str, at: str, problems: Problems) -> 
 
 
 def _meant(name: str, ports: Mapping[str, Row]) -> str:
-    """Returns what to write for what is another name of ports; nothing where it is none."""
+    """Returns a suggestion for other names of ports (aliases, port channels), else an empty text."""
     if name.startswith("PortChannel"):
         return "; write the members of the port channel"
     meant = next((port for port, row in ports.items() if name in (row.get("alias"), port.lower())), None)
@@ -284,10 +284,10 @@ def places(key: str, at: str, ports: Mapping[str, Row], problems: Problems) -> I
 
 
 def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[str, Port]:
-    """Pairs SONiC's ports, by name, with our switch's: the first with port 1, and so on in front-panel order.
+    """Maps SONiC's ports, by name, to our switch's: the first to port 1, and so on in front-panel order.
 
-    A port without a link in our topology is left out; a linked one without a SONiC port, or with another
-    speed, is a problem. One without a speed is taken to have the topology's.
+    SONiC ports without a link in our topology are omitted. A linked port without a SONiC port, or with
+    another speed, is a problem. A SONiC port without a speed is assumed to have the topology's.
     """
     named = database.ports()
     if not named:
@@ -311,7 +311,7 @@ def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[
 
 
 def another_order(database: Database) -> str | None:
-    """Returns the words for ports whose `index` orders the front panel otherwise than their names do."""
+    """Returns a note if the order of the ports' `index` differs from that of their names, else None."""
     found = [(name, str(row.get("index", ""))) for name, row in database.rows("PORT").items()]
     by_name = sorted(found, key=lambda one: _natural(one[0]))
     numbers = [(name, int(index)) for name, index in by_name if _NUMBER.fullmatch(index)]

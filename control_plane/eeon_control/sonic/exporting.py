@@ -1,4 +1,4 @@
-"""From a configuration to rows of CONFIG_DB."""
+"""Converts a configuration to rows of CONFIG_DB."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_control.topology.model import Switch
 from eeon_control.units import Bytes
 
 _NAME = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9_]{0,31}")
-"""SONiC's of a WRED profile (sonic-wred-profile.yang)."""
+"""SONiC's pattern for names of WRED profiles (sonic-wred-profile.yang)."""
 
 Patch = dict[str, dict[str, dict[str, str]]]
 
@@ -28,9 +28,9 @@ def export(
 ) -> Patch:
     """Returns rows of WRED_PROFILE, BUFFER_PROFILE, QUEUE and BUFFER_QUEUE for the ports of one switch.
 
-    `database` has the switch's table PORT, for the names. `pool` is the buffer pool of the profiles; SONiC
-    wants one that exists. Raises InputError with every setting that SONiC has nothing for; `source` stands
-    for the configuration.
+    `database`: the switch's table PORT, for the names. `pool`: the buffer pool of the profiles, which must
+    exist in SONiC. Raises InputError with every setting that SONiC does not support; it calls the
+    configuration `source`.
     """
     problems = Problems(database.source)
     ports = match_ports(database, switch, problems)

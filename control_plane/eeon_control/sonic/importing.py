@@ -1,4 +1,4 @@
-"""From CONFIG_DB to a configuration file's values."""
+"""Converts CONFIG_DB to the values of a configuration file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WRED_FIELDS = {
 
 @dataclass
 class _Port:
-    """What the tables say of one port's queue."""
+    """The profiles of one port's queue in the tables."""
 
     wred: str | None = None
     buffer: str | None = None
@@ -56,13 +56,13 @@ class _Import:
     without: Collection[str]
     notes: list[str] = field(default_factory=list)
     pools: dict[str, tuple[int, dict[str, int]]] = field(default_factory=dict)
-    """Bytes of each buffer pool, and how many its ports may queue."""
+    """The bytes of each buffer pool, and the limit of each of its ports."""
 
     def rows(self, table: str) -> Mapping[str, Row]:
         return {} if table in self.without else self.database.rows(table)
 
     def tables(self) -> None:
-        """Reports tables that are not mapped: those of queues as problems, others in a note."""
+        """Reports unmapped tables: those of queues as problems, others in a note."""
         foreign = []
         for table in self.without:
             if table not in READ and table not in self.database.tables:
@@ -87,7 +87,7 @@ class _Import:
             self.notes.append(f"no tables, and not read: {', '.join(self.database.no_tables[:20])}")
 
     def classes(self) -> None:
-        """Maps that send everything to one class are as good as none; others need classes."""
+        """Reports maps to several classes, which are not imported. Maps to a single class are ignored."""
         for table in ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP"):
             for name, row in self.rows(table).items():
                 if len({str(value) for value in row.values()}) > 1:
@@ -112,7 +112,7 @@ class _Import:
                 )
 
     def queues(self, ports: Mapping[str, object]) -> dict[str, _Port]:
-        """Returns which WRED profile and which buffer each port's one queue has."""
+        """Returns the WRED profile and the buffer profile of each port's one queue."""
         known = self.database.rows("PORT")
         found: dict[str, dict[int, _Port]] = {}
         left_out = set()
@@ -301,7 +301,7 @@ class _Import:
         return f"{size + shared}B"
 
     def shared_pools(self) -> None:
-        """Notes pools of which the ports together may queue more than there is."""
+        """Adds notes on pools smaller than the sum of their ports' limits."""
         for pool, (whole, limits) in self.pools.items():
             if sum(limits.values()) > whole:
                 self.notes.append(
@@ -318,10 +318,10 @@ def import_(
     buffer: str | None = None,
     without: Collection[str] = (),
 ) -> tuple[dict[str, object], list[str]]:
-    """Returns the values of a configuration file for one switch, and notes on what was not read.
+    """Returns the values of a configuration file for one switch, and notes on ignored parts.
 
-    `queue`: the one of SONiC's queues to take. `buffer`: the limit of ports without a buffer in bytes.
-    `without`: tables to leave out. Raises InputError with everything that cannot be mapped.
+    `queue`: the SONiC queue to import. `buffer`: the limit of ports that have no buffer in bytes.
+    `without`: tables to omit. Raises InputError with everything that cannot be mapped.
     """
     problems = Problems(database.source)
     work = _Import(database, problems, queue, without)
@@ -343,7 +343,7 @@ def import_(
         called = found.wred or found.buffer or "drop_tail"
         profile: dict[str, object] = {"buffer": limit, "aqm": aqm}
         if profiles.setdefault(called, profile) != profile:
-            # The same WRED profile over another buffer.
+            # The same WRED profile with another buffer.
             called = f"{called}-{limit}"
             profiles[called] = profile
         attached[ports[name].name] = {"queue": called}

@@ -1,7 +1,7 @@
-"""A patch against SONiC's YANG models, by libyang's `yanglint` (Debian: yanglint, or libyang2-tools).
+"""Validates patches against SONiC's YANG models with `yanglint` (Debian: yanglint, or libyang2-tools).
 
-The models are those of the SONiC that the patch is for: sonic-buildimage's folder
-src/sonic-yang-models/yang-models, which this project does not carry.
+The models are those of the patch's SONiC version, in sonic-buildimage's folder
+src/sonic-yang-models/yang-models. This project does not include them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TABLES = {
     "BUFFER_POOL": ("sonic-buffer-pool", ("name",)),
 }
 _NUMBERS = {"speed"}
-"""Of the fields that are written here, those of at most 32 bits: JSON has them without quotes (RFC 7951)."""
+"""The exported fields that are integers of at most 32 bits, which JSON has without quotes (RFC 7951)."""
 
 
 class YangError(EeonError):
@@ -40,9 +40,9 @@ def is_installed() -> bool:
 
 
 def check(patch: Patch, database: Database, models: Path) -> None:
-    """Validates a patch beside the ports that it names and the pools that it uses. Raises YangError.
+    """Validates a patch together with the ports and pools that it names. Raises YangError.
 
-    The pool is taken to exist; whether it does, the switch says when the patch is loaded.
+    The pools are assumed to exist; the switch checks that when it loads the patch.
     """
     named = {key.partition("|")[0] for table in ("QUEUE", "BUFFER_QUEUE") for key in patch.get(table, {})}
     pools = {row["pool"] for row in patch.get("BUFFER_PROFILE", {}).values()}
@@ -56,7 +56,7 @@ def check(patch: Patch, database: Database, models: Path) -> None:
         "BUFFER_POOL": {name: {"type": "egress", "mode": "static"} for name in pools},
     }
     wanted = [_TABLES[table][0] for table in context if context[table]]
-    # The conditions of ports and queues look into it.
+    # Conditions in the models of ports and queues refer to it.
     wanted.append("sonic-device_metadata")
     files = [models / f"{module}.yang" for module in wanted]
     missing = [file.name for file in files if not file.is_file()]
@@ -80,7 +80,7 @@ def check(patch: Patch, database: Database, models: Path) -> None:
 
 
 def _tree(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, object]:
-    """Returns rows as the YANG models have them: lists whose keys are leaves."""
+    """Returns rows in the form of the YANG models: lists whose keys are leaves."""
     tree: dict[str, object] = {}
     for table, rows in tables.items():
         if not rows:

@@ -1,9 +1,9 @@
-"""What is there: switches, hosts, links, and the addresses that follow from them.
+"""The topology: switches, hosts, links, and their addresses.
 
-    topology = eeon_control.topology.load("leaf-spine-4")     # a name that ships, or a path
+    topology = eeon_control.topology.load("leaf-spine-4")     # a packaged name, or a path
 
-The file format is described in topologies/README.md. Addresses, MACs, device ids and port roles are computed
-here, once, and by nobody else.
+topologies/README.md describes the file format. Addresses, MACs, device ids and port roles are computed only
+here.
 """
 
 from eeon_control.topology.model import (

@@ -1,10 +1,10 @@
-"""The address plan: one rule, here only.
+"""The address plan, which is defined only here.
 
     leaf L (1-based)           10.0.L.0/24            fd00:0:0:L::/64
     host K (1-based) of leaf L 10.0.L.K               fd00:0:0:L::K          02:00:00:LL:LL:KK
     switch with device id N                                                  02:01:00:00:NN:NN
 
-with the default prefixes 10.0.0.0/8 and fd00::/48; leaf 256 follows with 10.1.0.0/24. K is at most 254. MACs
+with the default prefixes 10.0.0.0/8 and fd00::/48; leaf 256 has 10.1.0.0/24. K is at most 254. MACs
 are locally administered (second bit of the first byte).
 """
 
@@ -20,14 +20,14 @@ _LEAVES_IN_A_MAC = 0xFFFF
 
 @dataclass(frozen=True)
 class AddressPlan:
-    """Prefixes of which every leaf gets one of 24 and one of 64 bits."""
+    """The prefixes from which every leaf gets an IPv4 /24 and an IPv6 /64."""
 
     ipv4: IPv4Network
     ipv6: IPv6Network
 
     @property
     def leaf_limit(self) -> int:
-        """How many leaves find room; numbers start at 1."""
+        """The maximum number of leaves; their numbers start at 1."""
         ipv4_room, ipv6_room = 1 << 24 - self.ipv4.prefixlen, 1 << 64 - self.ipv6.prefixlen
         return min(ipv4_room - 1, ipv6_room - 1, _LEAVES_IN_A_MAC)
 

@@ -1,6 +1,6 @@
-"""Checks nodes and links against each other, and computes addresses, device ids and port roles.
+"""Builds topologies: checks nodes and links, and computes addresses, device ids and port roles.
 
-Every problem found is reported at once, each at its place in the file. Nothing here reads files.
+All problems are reported at once, each at its place in the file. Nothing here reads files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OVERHEAD_LIMIT = 0xFFFF  # the data plane's overhead_bytes parameter has 16 bit
 
 @dataclass(frozen=True)
 class NodePart:
-    """A node as written: its name, whether it is a host, the role if one was given, and where it stands."""
+    """A node as written: its name, whether it is a host, its role if given, and its place in the file."""
 
     name: str
     is_host: bool
@@ -91,9 +91,9 @@ def build(
 
 
 def check_written(document: Document) -> list[Problem]:
-    """Returns what is wrong with the ends of links in a file of which other parts break the schema.
+    """Returns the problems of the ends of links, in a file that violates the schema elsewhere.
 
-    A person then hears of all mistakes at once; what cannot be read as an end is left to the schema.
+    Users then see all mistakes at once. The schema reports ends that cannot be parsed.
     """
     written, links = document.get(("nodes",)), document.get(("links",))
     if not isinstance(written, dict) or not isinstance(links, list):
@@ -197,7 +197,7 @@ def _check_connected(
             if there.node not in reached:
                 reached.add(there.node)
                 frontier.append(there.node)
-    # A host without a link is reported as such; here it would be the same problem a second time.
+    # A host without a link is reported as such, and not a second time here.
     lost = [node for node in nodes.values() if node.name not in reached and links_of[node.name]]
     lost += [
         node for node in nodes.values() if not node.is_host and not links_of[node.name] and node.name != start

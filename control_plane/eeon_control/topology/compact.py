@@ -1,7 +1,7 @@
-"""The compact forms of a topology file, written out: `leaf_spine` and `clos` become nodes and links.
+"""Expands the compact forms of a topology file, `leaf_spine` and `clos`, to nodes and links.
 
 Leaves are leaf1, leaf2, ..., aggregation switches agg1, ..., spines spine1, ..., hosts h1, ..., each numbered
-through the whole fabric. Ports count from 1, as on front panels: a leaf's hosts first, then its uplinks; an
+across the whole fabric. Ports count from 1, as on front panels: a leaf's hosts first, then its uplinks; an
 aggregation switch's leaves first, then its links to spines.
 """
 
@@ -17,12 +17,12 @@ from eeon_control.topology.builder import LinkPart, NodePart
 from eeon_control.topology.model import Endpoint, SwitchRole
 from eeon_control.topology.schema import DEFAULT_OVERHEAD, ClosFile, LeafSpineFile, LinkValues
 
-_LINKS_LIMIT = 200_000  # a few bytes of text must not fill the memory
+_LINKS_LIMIT = 200_000  # a few bytes of text must not exhaust memory
 
 
 @dataclass
 class _Parts:
-    """Nodes and links under way; `path` is the form's key, to which they all point back."""
+    """The nodes and links built so far; `path` is the form's key, to which all of them refer."""
 
     document: Document
     defaults: LinkValues
@@ -118,7 +118,7 @@ def clos(
 def link_part(
     document: Document, a: Endpoint, b: Endpoint, values: list[LinkValues], path: KeyPath
 ) -> LinkPart:
-    """Returns a link whose rate, delay and overhead are the first that `values` give. Raises InputError."""
+    """Returns a link; `values`: rate, delay and overhead, earlier ones first. Raises InputError."""
     rate = next((given.rate for given in values if given.rate is not None), None)
     delay = next((given.delay for given in values if given.delay is not None), None)
     overhead = next((given.overhead for given in values if given.overhead is not None), DEFAULT_OVERHEAD)
@@ -130,7 +130,7 @@ def link_part(
 
 
 class _Limits:
-    """Collects what is too much, so that all of it is reported at once and before anything is built."""
+    """Collects exceeded limits, so that all are reported at once and before anything is built."""
 
     def __init__(self, document: Document, path: KeyPath) -> None:
         self._document = document

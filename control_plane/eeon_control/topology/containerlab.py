@@ -1,10 +1,10 @@
-"""Topology files of containerlab (containerlab.dev), as files of this project's long form.
+"""Converts topology files of containerlab (containerlab.dev) to this project's long form.
 
-Nodes of kind `linux` are hosts, and so are other containers, virtual machines and traffic generators. Bridges
-and the machine that runs the lab are refused where they have a link; all others are switches. Nodes without a
-link, such as collectors, are left out of the fabric. A port's number is the one in its interface's name. What
-the format does not know, rates and delays, comes from `labels` of a link, or `defaults` at the top, or is
-assumed and said to be.
+Nodes of kind `linux` are hosts, as are other containers, virtual machines and traffic generators. Bridges and
+the machine that runs the lab are refused if they have a link; all other nodes are switches. Nodes without a
+link, such as collectors, are omitted. A port's number is that in its interface's name. Rates and delays,
+which the format lacks, come from `labels` of a link or from `defaults` at the top; otherwise they are
+assumed, with a warning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eeon_control.errors import InputError, Place, Problem
 from eeon_control.sources import Document, KeyPath
 
 ASSUMED = {"rate": "10Gbps", "delay": "500ns"}
-"""Of links that nothing else is said of; the delay is that of the topologies of this package."""
+"""Values for links without their own; the delay is that of the packaged topologies."""
 
 _HOST_KIND = "linux"
 _HOST_KINDS = frozenset({_HOST_KIND, "ext-container", "generic_vm", "keysight_ixia-c-one", "spirent_stc"})
@@ -33,7 +33,7 @@ _NO_NODES = {
 _WIRES = ("veth", "veth-stitch", "brief")
 _WAYS_OUT = ("host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy", "bridge")
 _LINK_KEYS = ("rate", "delay", "overhead")
-_OWN_KEYS = ("name", "description", "addressing", "defaults")  # of this project's files
+_OWN_KEYS = ("name", "description", "addressing", "defaults")  # keys of this project's files
 _LANES = 64
 _PORT_FORMS = tuple(
     re.compile(form)
@@ -52,7 +52,7 @@ _FORMS = "such as eth1, e1-1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1,
 
 
 def is_one(document: Document) -> bool:
-    """Returns whether a file is containerlab's: nodes below `topology`, or at the top with a node of kind
+    """Returns whether a file is containerlab's: it has nodes below `topology`, or at the top with one of kind
     linux."""
     inner = document.value.get("topology")
     if isinstance(inner, dict):
@@ -65,10 +65,10 @@ def is_one(document: Document) -> bool:
 
 
 def translated(document: Document) -> tuple[Document, str]:
-    """Returns the same fabric in the long form, its places in the file kept, and what had to be assumed of
-    it.
+    """Returns the fabric in the long form, with the original places in the file, and a text of the
+    assumptions.
 
-    Raises InputError for everything that has no place there.
+    Raises InputError for everything that the long form cannot express.
     """
     return _File(document).translated()
 
@@ -128,7 +128,7 @@ class _File:
         return Document({**value, "nodes": nodes, "links": links}, self._places), told
 
     def _link(self, index: int, link: object) -> dict[str, object]:
-        """Returns one link in the long form; without ends where they cannot be read."""
+        """Returns one link in the long form, without the ends that cannot be parsed."""
         path: KeyPath = (*self._base, "links", index)
         here: KeyPath = ("links", index)
         found: dict[str, object] = {"endpoints": []}
@@ -172,7 +172,7 @@ class _File:
         return f"{node}:{number}"
 
     def _kind(self, name: str) -> str:
-        """Returns a node's own kind, or that of its group, or of all nodes."""
+        """Returns the kind of a node: its own, its group's, or the default of all nodes."""
         node = self._nodes[name]
         own: Mapping[str, object] = node if isinstance(node, dict) else {}
         group = self._mapping("groups").get(str(own.get("group")))
@@ -190,7 +190,7 @@ class _File:
         self._problems.append(self._document.problem(path, rule, value))
 
     def _keep(self, path: KeyPath, original: KeyPath) -> None:
-        """Records where in the file the original of a translated part stands."""
+        """Records the place in the file of a translated part's original."""
         self._places[path] = self._document.place(original)
 
 
@@ -224,13 +224,13 @@ def _ends(link: Mapping[str, object]) -> list[str]:
 
 
 def _name(text: str) -> str:
-    """Returns a lab's name as a fabric's: containerlab's allow more characters, and digits in front."""
+    """Returns a fabric name for a lab's, which may have more characters, and leading digits."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "-", text)
     return plain if plain[:1].isalpha() else f"clab-{plain}"
 
 
 def _number(interface: str) -> int | None:
-    """Returns a port's number: that of its interface; for lane L of port P, 64 x L + P."""
+    """Returns the port number of an interface; for lane L of port P, 64 x L + P. None if it has none."""
     for form in _PORT_FORMS:
         match = form.fullmatch(interface)
         if match is not None:

@@ -1,4 +1,4 @@
-"""The topology as the rest of the project sees it: frozen, complete, checked. Built only by `builder`."""
+"""The topology for the rest of the project: frozen, complete, checked. Built only by `builder`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SwitchRole(StrEnum):
 
 
 class PortRole(StrEnum):
-    """What a port is for; configuration is attached by it. HOST is a host's own NIC, not a switch port."""
+    """The function of a port, by which configuration is attached. HOST is a host's NIC, not a switch port."""
 
     HOST_FACING = "host_facing"
     UPLINK = "uplink"
@@ -41,8 +41,8 @@ class Endpoint:
 class Link:
     """A full-duplex link. `rate` and `delay` (propagation) hold for each direction.
 
-    `overhead` is what each frame occupies on the wire beyond the bytes a switch sees: 8 preamble and SFD,
-    4 FCS, 12 inter-frame gap (IEEE 802.3 clauses 3.1.1 and 4.4.2) unless the file says otherwise.
+    `overhead`: bytes that each frame occupies on the wire beyond those that a switch sees: 8 preamble and
+    SFD, 4 FCS, 12 inter-frame gap (IEEE 802.3 clauses 3.1.1 and 4.4.2), unless the file has another value.
     """
 
     a: Endpoint
@@ -66,7 +66,7 @@ class Port:
 
     @property
     def name(self) -> str:
-        """`leaf1:3`, as configuration files write it."""
+        """The name in configuration files: `leaf1:3`."""
         return f"{self.node}:{self.number}"
 
 
@@ -89,10 +89,10 @@ class Switch:
 
 @dataclass(frozen=True)
 class Host:
-    """A host: its addresses, and where it hangs.
+    """A host: its addresses and its attachment.
 
-    It has no gateway address: every frame that leaves its rack is sent to `gateway_mac`, its leaf's MAC, and
-    frames to hosts of its own rack go there too, because a leaf routes and does not switch.
+    It has no gateway address: it sends every frame to `gateway_mac`, its leaf's MAC, including frames to
+    hosts of its own rack, because a leaf routes and does not switch.
     """
 
     name: str
@@ -106,10 +106,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Topology:
-    """A whole fabric. Mappings keep file order; every name in a link is a key of `switches` or `hosts`.
+    """A fabric. Mappings keep file order; every name in a link is a key of `switches` or `hosts`.
 
-    `document` is the file's content as plain values, from which the topology can be made again. `assumed`:
-    what a file of another tool leaves open, and what stands for it here; empty where nothing does.
+    `document` is the file's content as plain values, from which the topology can be rebuilt. `assumed`: the
+    values assumed for a file of another tool, in words; empty without any.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Topology:
 
     @property
     def leaves(self) -> tuple[Switch, ...]:
-        """Switches of role leaf, by leaf number."""
+        """The switches of role leaf, by leaf number."""
         return tuple(switch for switch in self.switches.values() if switch.role is SwitchRole.LEAF)
 
     def ports(self) -> tuple[Port, ...]:
@@ -131,7 +131,7 @@ class Topology:
         return tuple(port for switch in self.switches.values() for port in switch.ports)
 
     def port(self, name: str) -> Port | None:
-        """Returns the switch port of a name such as `leaf1:3`, or None."""
+        """Returns the switch port with a name such as `leaf1:3`, or None."""
         node, _, number = name.rpartition(":")
         switch = self.switches.get(node)
         if switch is None or not number.isdecimal():

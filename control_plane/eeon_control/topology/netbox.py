@@ -1,7 +1,7 @@
-"""Devices, interfaces and cables, as NetBox's REST API answers, to a topology file. Pure.
+"""Converts devices, interfaces and cables from NetBox's REST API to a topology file. Pure.
 
-Ports are numbered from 1 in the natural order of a switch's interfaces, which is the front panel's, whatever
-a vendor calls them; management and virtual interfaces have no number. What cannot be placed is an error.
+Ports are numbered from 1 in the natural order of a switch's interfaces, which is the front panel's for all
+vendors' names; management and virtual interfaces have no number. Anything that cannot be mapped is an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eeon_control.printable import one_line
 from eeon_control.units import DataRate, Duration
 
 MAX_BYTES = 256 << 20
-"""A site of a thousand devices has some ten megabytes."""
+"""Limit of an export's size; a site of a thousand devices has some ten megabytes."""
 
 _MAX_PROBLEMS = 100
 _KINDS = ("devices", "interfaces", "cables")
@@ -26,7 +26,7 @@ _TYPE = re.compile(r"(\d+(?:\.\d+)?)(g?)base-.+", re.ASCII)
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _NO_PORT = ("virtual", "bridge", "lag")
 _NOT_THERE = ("planned", "decommissioning")
-_PS_PER_METRE = 5000  # light in glass, and nearly so in copper
+_PS_PER_METRE = 5000  # light in glass; copper is similar
 _METRES = {"km": 1000.0, "m": 1.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
 _KBPS = 1000
 
@@ -35,7 +35,7 @@ Item = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Roles:
-    """Slugs of NetBox's device roles, by what they are here; `ignored` are left out with their cables."""
+    """Slugs of NetBox's device roles by kind of node; `ignored` devices are omitted with their cables."""
 
     leaf: Collection[str] = ("leaf",)
     spine: Collection[str] = ("spine",)
@@ -64,8 +64,8 @@ class _Export:
 
 
 def import_(text: bytes, source: str, roles: Roles, *, name: str, delay: Duration) -> tuple[str, list[str]]:
-    """Returns the topology file as text, and notes about what was left out on purpose. `delay`: of cables
-    without a length. Raises InputError with all that cannot be placed."""
+    """Returns the topology file as text, and notes on intentional omissions. `delay`: of cables without a
+    length. Raises InputError with everything that cannot be mapped."""
     export = _read(text, source)
     left_out: Counter[str] = Counter()
     kinds = dict(_nodes(export, roles))
@@ -108,7 +108,7 @@ def _read(text: bytes, source: str) -> _Export:
 
 
 def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
-    """Yields devices, each with what it is here."""
+    """Yields the devices, each with its kind of node."""
     names: set[str] = set()
     for number, device in export.devices.items():
         name = _name(device, f"device {number}")
@@ -192,7 +192,7 @@ def _links(
 
 
 def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
-    """Returns the interface at one end; None where that is wrong, or of a device that is left out."""
+    """Returns the interface at one end; None if the end is invalid, or its device is unknown."""
     terminations = cable.get(f"{side}_terminations")
     if terminations is None and cable.get(f"termination_{side}_id") is not None:  # before NetBox 3.3
         old = {key: cable.get(f"termination_{side}_{key}") for key in ("type", "id")}
@@ -213,7 +213,7 @@ def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
 
 
 def _rate(export: _Export, what: str, a: int, b: int) -> DataRate | None:
-    """Returns the speed that both ends have, or that one has."""
+    """Returns the speed of both ends, or of the only end that has one; None after a problem."""
     rates = {rate for one in (a, b) if (rate := _speed(export.interfaces[one])) is not None}
     if len(rates) == 1:
         return rates.pop()
@@ -281,13 +281,13 @@ def _name(item: Item, otherwise: str) -> str:
 
 
 def _text(value: object, key: str) -> str:
-    """Returns `value[key]`, or the value itself: choices are objects in some versions and texts in others."""
+    """Returns `value[key]`, or `value` itself: some versions have objects for choices, and others texts."""
     found = value.get(key) if isinstance(value, dict) else value
     return found if isinstance(found, str) else ""
 
 
 def _number(value: object) -> float | None:
-    """Returns a number, which some versions write as text; None where it is none."""
+    """Returns a number, which some versions write as text; None for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

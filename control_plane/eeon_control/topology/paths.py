@@ -1,4 +1,4 @@
-"""How long a round trip through a fabric takes when nothing else is on the way. Pure."""
+"""The round-trip time through an otherwise idle fabric. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _DATA_BYTES, _ACK_BYTES = 1514, 60
 
 
 def base_rtt(topology: Topology) -> Duration | None:
-    """Returns the round trip of a full frame and its ACK between two hosts far apart; None with fewer than
+    """Returns the round-trip time of a full frame and its ACK between two distant hosts; None with fewer than
     two hosts.
 
-    Propagation and time on the wire only: no queue, no sleeping link, no time in hosts or switches. The hosts
-    are those of two leaves found by walking to the farthest leaf twice, which is the longest shortest path of
-    a tree and of a Clos fabric, and never more than it.
+    Counts propagation and transmit times only: no queues, sleeping links, or delays in hosts and switches.
+    The hosts belong to two leaves found by walking to the farthest leaf twice. In trees and Clos fabrics,
+    these are at the ends of the longest shortest path; in others, their path may be shorter.
     """
     nics: dict[str, list[Port]] = {}
     for host in topology.hosts.values():
@@ -36,8 +36,8 @@ def base_rtt(topology: Topology) -> Duration | None:
 
 
 def _farthest(topology: Topology, start: str, among: Iterable[str]) -> tuple[str, list[Port]]:
-    """Returns the leaf of `among` with most hops from `start` (the first of several), and the ports on the
-    way to it."""
+    """Returns the leaf of `among` with the most hops from `start` (the first of several), and the ports on
+    the way to it."""
     came_by: dict[str, Port | None] = {start: None}
     hops = {start: 0}
     queue = deque([start])
@@ -58,6 +58,6 @@ def _farthest(topology: Topology, start: str, among: Iterable[str]) -> tuple[str
 
 
 def _there_and_back_ps(port: Port) -> int:
-    """Returns a frame over the port's link and its ACK back: twice the delay, and both times on the wire."""
+    """Returns the time of a frame and its ACK over the port's link: two delays and both transmit times."""
     wire_bits = 8 * (_DATA_BYTES + _ACK_BYTES + 2 * int(port.overhead))
     return 2 * int(port.delay) + wire_bits * _PICOSECONDS // int(port.rate)

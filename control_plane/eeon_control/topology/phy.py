@@ -1,7 +1,7 @@
-"""What a PHY of a given speed needs for Energy-Efficient Ethernet: wake and sleep times, power.
+"""The Energy-Efficient Ethernet parameters of a PHY by speed: wake and sleep times, power.
 
-Only speeds whose timing is published are here. A speed that is not (300 Mbps, say) has no EEE unless the
-configuration gives `sleep` and `wake` itself.
+Only speeds with published timing are included. Other speeds (300 Mbps, say) have no EEE unless the
+configuration gives `sleep` and `wake`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from eeon_control.units import DataRate, Duration
 class Phy:
     """One kind of PHY.
 
-    `wake` (Tw) and `sleep` (Ts): minimum transition times, IEEE 802.3az-2010 as tabled in the E-EON thesis,
-    table 2.1. `watts`: full power of one port (thesis section 3.2 and table 4.1), None where the thesis gives
-    none. `lpi_fraction`: share of full power drawn in low-power idle (thesis section 2.1).
+    `wake` (Tw) and `sleep` (Ts): minimum transition times of IEEE 802.3az-2010, from the E-EON thesis, table
+    2.1. `watts`: full power of one port (thesis section 3.2 and table 4.1), None if the thesis has no value.
+    `lpi_fraction`: share of full power drawn in low-power idle (thesis section 2.1).
     """
 
     name: str
@@ -36,5 +36,5 @@ KNOWN: tuple[Phy, ...] = (
 
 
 def of_rate(rate: DataRate) -> Phy | None:
-    """Returns the PHY of a link speed, or None when its EEE timing is not known."""
+    """Returns the PHY of a link speed, or None if its EEE timing is unknown."""
     return next((phy for phy in KNOWN if phy.rate == rate), None)

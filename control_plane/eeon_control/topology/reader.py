@@ -1,7 +1,6 @@
-"""From a topology file to checked parts: nodes and links, each with its place in the file.
+"""Reads topology files into checked parts: nodes and links, each with its place in the file.
 
-`load` is the only way in. All forms of the file end as the same list of nodes and links, and everything
-after that does not know which one was used.
+All forms of the file become the same list of nodes and links; later steps do not depend on the form.
 """
 
 from __future__ import annotations
@@ -24,26 +23,26 @@ from eeon_control.validation import input_error
 
 
 def load(name_or_path: str | Path) -> Topology:
-    """Reads and checks a topology: a path, or the name of one that ships.
+    """Reads and checks a topology, given as a path or a packaged name.
 
-    Raises DataNotFound if the file does not exist, InputError with every broken rule as file:line.
+    Raises DataNotFound if the file does not exist, and InputError with every broken rule as file:line.
     """
     path = data.find_yaml("topologies", name_or_path)
     return from_document(read_yaml(path), str(path))
 
 
 def from_text(text: str, name: str = "<text>") -> Topology:
-    """Reads and checks a topology given as YAML text; `name` stands for the file in errors."""
+    """Reads and checks a topology given as YAML text; errors call the file `name`."""
     return from_document(parse_yaml(text, name), name)
 
 
 def from_value(value: dict[str, object], source: str) -> Topology:
-    """Checks a topology given as the plain values of a file; `source` stands for the file in errors."""
+    """Checks a topology given as the plain values of a file; errors call the file `source`."""
     return from_document(Document.of_value(value, source), source)
 
 
 def from_document(document: Document, source: str) -> Topology:
-    """Checks a topology that has been read already; `source` says where it comes from."""
+    """Checks a topology that has already been read; `source` is its origin."""
     assumed = ""
     if containerlab.is_one(document):
         document, assumed = containerlab.translated(document)
@@ -60,7 +59,7 @@ def from_document(document: Document, source: str) -> Topology:
 
 
 def _refuse_other_formats(document: Document) -> None:
-    """Raises InputError for files of tools with programs of their own, which are not this fabric's."""
+    """Raises InputError for files of tools that describe fabrics with other programs."""
     here = document.value
     inner = here.get("topology")
     if isinstance(inner, dict) and "links" in inner and "nodes" not in inner:

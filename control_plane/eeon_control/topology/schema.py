@@ -1,5 +1,5 @@
-"""The topology file's shape: which keys there are and what each value looks like. What they mean together is
-checked in `builder`. The prose description is topologies/README.md."""
+"""The form of the topology file: its keys and their values. `builder` checks their combination.
+topologies/README.md describes the file."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _ENDPOINT = re.compile(rf"({_NODE}):(?:eth)?([0-9]{{1,6}})")
 # Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3 clauses 3.1.1, 4.4.2).
 DEFAULT_OVERHEAD = Bytes(24)
 FASTEST = DataRate.parse("10Tbps")
-"""Of a link: six times what IEEE P802.3dj has."""
+"""The maximum rate of a link: six times the rate of IEEE P802.3dj."""
 LONGEST = Duration.parse("1s")
-"""Of a link's delay: more than to a geostationary satellite and back."""
+"""The maximum delay of a link: more than to a geostationary satellite and back."""
 
 
 def _node_name(text: object) -> str:
@@ -33,7 +33,7 @@ def _node_name(text: object) -> str:
 
 
 def endpoint(text: object) -> Endpoint:
-    """Parses one end of a link as a file has it. Raises ValueError with the rule."""
+    """Parses one end of a link in the form of the files. Raises ValueError with the rule."""
     match = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ValueError("an endpoint is written node:port, for example leaf1:3 or leaf1:eth3")
