@@ -1,8 +1,8 @@
-"""`eeon controller run`: keeps every switch of a fabric as its state folder says, and exports metrics.
+"""`eeon controller run`: keeps every switch of a fabric at the state folder's revision, and exports metrics.
 
-`machine` decides what to do about one switch, as a pure state machine; `link` carries it out on a P4Runtime
-session; `supervisor` has one link a switch, watches the state folder, finishes what a killed command left,
-and shares the switches with a standby; `metrics` answers Prometheus. docs/run/controller.md has the pictures.
+`machine` decides about one switch, as a pure state machine; `link` carries out its actions on a P4Runtime
+session; `supervisor` has one link per switch, watches the state folder, finishes the work of killed commands,
+and shares the switches with a standby; `metrics` answers Prometheus. docs/run/controller.md has diagrams.
 """
 
 from eeon_control.controller.machine import State, SwitchMachine, Timing

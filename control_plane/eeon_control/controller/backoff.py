@@ -1,4 +1,4 @@
-"""How long to wait before the next attempt. Pure: the random numbers come from a seed."""
+"""Exponential back-off with jitter. Pure: the random numbers come from a seed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import random
 class Backoff:
     """Delays in seconds that double from `first` to `maximum`, each drawn from the upper half of its step.
 
-    The draw keeps a thousand links that broke together from coming back together; it never makes a delay
-    longer than its step, so that `first` and `maximum` are limits one can rely on.
+    The draw prevents a thousand links that broke together from reconnecting together. A delay is never longer
+    than its step, so that `first` and `maximum` are reliable limits.
     """
 
     def __init__(self, first: float, maximum: float, seed: str) -> None:
@@ -25,5 +25,5 @@ class Backoff:
         return step * self._random.uniform(0.5, 1.0)
 
     def reset(self) -> None:
-        """Makes the next delay a short one again, because what was tried has worked."""
+        """Resets the next delay to the shortest step, after a success."""
         self._step = self._first

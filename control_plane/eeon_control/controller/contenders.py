@@ -1,4 +1,4 @@
-"""Who else writes to a fabric, as its state folder tells: controllers by rank, and commands."""
+"""The other writers to a fabric, according to its state folder: controllers by rank, and commands."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _REGISTER_PAUSE_SECONDS = 0.1
 class Contenders:
     """One reading of the folder.
 
-    `command`: who holds the folder's lock. `controllers`: ranks (configured election ids) of the running
-    controllers, this one's too. `bids`: rank -> switch -> election id, where that is not the rank.
+    `command`: the holder of the folder's lock. `controllers`: ranks (configured election ids) of the running
+    controllers, including this one. `bids`: rank -> switch -> election id, if that differs from the rank.
     """
 
     command: Holder | None = None
@@ -36,7 +36,7 @@ class Contenders:
         return any(other > rank for other in self.controllers)
 
     def writers(self, rank: int, switch: str, *, apply_running: bool) -> Writers:
-        """Returns what the state machine of one switch has to know."""
+        """Returns the information on writers for the state machine of one switch."""
         return Writers(
             apply_running=apply_running,
             superior=self.superior(rank),
@@ -47,7 +47,7 @@ class Contenders:
 
 
 def read(store: StateStore) -> Contenders:
-    """Reads who is there now. Raises StateError."""
+    """Reads the present writers. Raises StateError."""
     controllers = store.controllers()
     return Contenders(
         command=_command(store.folder / "lock"),
@@ -58,7 +58,7 @@ def read(store: StateStore) -> Contenders:
 
 @contextlib.contextmanager
 def register(store: StateStore, rank: int) -> Iterator[Lock]:
-    """Holds the lock of a running controller of this rank. Raises StateError when another one holds it."""
+    """Holds the lock of a running controller of this rank. Raises StateError if another one holds it."""
     lock = store.controller_lock(rank)
     with contextlib.ExitStack() as held:
         for tries_left in reversed(range(_REGISTER_TRIES)):
@@ -66,7 +66,7 @@ def register(store: StateStore, rank: int) -> Iterator[Lock]:
                 held.enter_context(lock)
                 break
             except LockHeld as error:
-                # Another controller that looks whether the lock is held holds it for a moment.
+                # Another controller that tests the lock holds it for a moment.
                 if tries_left:
                     time.sleep(_REGISTER_PAUSE_SECONDS)
                     continue
@@ -79,10 +79,10 @@ def register(store: StateStore, rank: int) -> Iterator[Lock]:
 
 
 def _command(path: Path) -> Holder | None:
-    """Returns who holds the folder's lock, or None.
+    """Returns the holder of the folder's lock, or None.
 
-    To ask the lock itself is to hold it for a moment, which could turn away a command that starts just then;
-    so it is asked only when somebody has written its name and may still be alive.
+    A test of the lock itself holds it for a moment, in which it could refuse a command that is starting. So
+    it is tested only if a holder has written its name and may still be alive.
     """
     holder = read_holder(path)
     if holder is None or _is_dead(holder) or not is_locked(path):

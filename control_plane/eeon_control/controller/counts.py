@@ -1,4 +1,4 @@
-"""What the controller counts about itself, for metrics. Only ever goes up while the process lives."""
+"""The controller's counters about itself, for metrics. They only increase while the process lives."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from eeon_control.controller import messages as m
 
-# Upper bounds, in seconds, of the histogram of restores: from one round trip to a switch that is long away.
+# Upper bounds of the histogram of restores, in seconds: from one round trip to a switch that was long away.
 RESTORE_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 
 
 @dataclass
 class Restores:
-    """Of one switch: how many by cause, entries written, and a histogram of how long they took."""
+    """The restores of one switch: number by cause, entries written, and a histogram of durations."""
 
     by_cause: Counter[str] = field(default_factory=Counter)
     entries: int = 0
@@ -23,14 +23,14 @@ class Restores:
 
 @dataclass
 class Counts:
-    """`finished`: (what, result) of journals and confirmations that this controller took care of."""
+    """`finished`: number by (kind, result) of journals and confirmations that this controller finished."""
 
     restores: dict[str, Restores] = field(default_factory=dict)
     finished: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def restored(self, switch: str, what: m.Restored) -> None:
-        """Counts a restore of a switch. The cause is `program` when the program had to be loaded, else
-        `drift` when somebody else wrote, else `entries`."""
+        """Counts a restore of a switch. The cause is `program` if the program was loaded, else `drift` if
+        another client wrote, else `entries`."""
         one = self.restores.setdefault(switch, Restores())
         one.by_cause["program" if what.pushed else "drift" if what.drift else "entries"] += 1
         one.entries += what.entries

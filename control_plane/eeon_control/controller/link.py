@@ -1,4 +1,4 @@
-"""The edge of the state machine: one switch's connection, the tasks that carry out actions, and the clock."""
+"""The runtime of the state machine: one switch's connection, the tasks for actions, and the clock."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _PortsHeard = Callable[["Link", frozenset[int] | None], None]
 
 
 class Link:
-    """Keeps one switch as its machine says. `run` it as a task; cancel the task to let go of the switch.
+    """Keeps one switch as its machine decides. Run `run` as a task; cancel the task to release the switch.
 
-    `refresh` reads what is intended from the state folder; `set_settings` applies what P4Runtime cannot.
-    `on_change` is called after every step, `on_restored` with every report of a restore, `on_ports` with the
-    numbers of the ports that are down, first of all and after each change, or None where the switch does not
-    tell.
+    `refresh` reads the intended state from the state folder; `set_settings` applies settings outside
+    P4Runtime. `on_change` is called after every step, `on_restored` with every report of a restore,
+    `on_ports` with the numbers of the ports that are down, initially and after each change, or with None if
+    the switch does not report them.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Link:
 
     @property
     def name(self) -> str:
-        """The switch."""
+        """The name of the switch."""
         return self.machine.name
 
     def tell(self, event: m.Event) -> None:
-        """Hands in an event."""
+        """Queues an event."""
         self._events.put_nowait(event)
 
     async def run(self) -> None:
@@ -73,7 +73,7 @@ class Link:
             while True:
                 event = await self._next_event()
                 actions = self.machine.step(event, time.monotonic())
-                self._on_change(self)  # what is bid is written down before it is bid
+                self._on_change(self)  # records a bid before it is sent
                 for action in actions:
                     await self._perform(action)
         finally:
@@ -85,7 +85,7 @@ class Link:
         wake_at = self.machine.wake_at
         wait = None if wake_at is None else max(0.0, wake_at - time.monotonic())
         try:
-            # Not asyncio.wait_for: before Python 3.12 it loses a cancellation that comes with an event.
+            # Not asyncio.wait_for: before Python 3.12, it loses a cancellation that arrives with an event.
             async with asyncio.timeout(wait):
                 return await self._events.get()
         except TimeoutError:
@@ -171,9 +171,9 @@ class Link:
                 if first:
                     self._spawn(self._of_session, self._listen(ticket, session))
                     self._spawn(self._of_session, self._watch_ports(session))
-                return m.Tick()  # the answer comes over the stream
+                return m.Tick()  # the answer arrives on the stream
             case m.ReadPipeline(ticket):
-                # By its bytes: a cookie is whatever the client that pushed the program says.
+                # Compares the program's bytes: the cookie is chosen by the client that pushed it.
                 return m.PipelineRead(ticket, await session.runs_program())
             case m.ReadEntries(ticket):
                 found = await session.read_entries(TABLES)
@@ -209,12 +209,12 @@ class Link:
     def _ended(self, tasks: set[asyncio.Task[None]], task: asyncio.Task[None]) -> None:
         tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            # A mistake of this program must not leave a switch alone, nor stop the others.
+            # A bug must neither abandon a switch nor stop the others.
             logging.getLogger(__name__).error("%s: a bug: %r", self.name, error, exc_info=error)
             self.tell(m.StreamLost(self.machine.connection, f"a bug in the controller: {error!r}"))
 
 
 def _short(error: FabricError) -> str:
-    """Returns an error without the switch's name, which every line has anyway."""
+    """Returns an error without the switch's name, which every log line already has."""
     text = str(error)
     return text.partition("): ")[2] or text

@@ -1,4 +1,4 @@
-"""Log lines: one for each change of state, as `key=value` text or as JSON. No secret ever gets here.
+"""Log lines: one for each change of state, as `key=value` text or as JSON, without secrets.
 
 2026-01-31T12:00:00.123Z info restored switch=leaf1 seconds=1.2 entries=61 program_loaded=true
 {"time": "2026-01-31T12:00:00.123Z", "level": "info", "event": "restored", "switch": "leaf1", ...}
@@ -19,13 +19,13 @@ _FIELDS = "eeon_fields"
 
 
 def say(level: int, event: str, **fields: str | int | float | bool) -> None:
-    """Logs what happened (`event`, a fixed word), and who, what and why; leaves empty fields out."""
+    """Logs an event (`event`, a fixed word) and its details, without empty fields."""
     kept = {key: value for key, value in fields.items() if value != ""}
     _LOGGER.log(level, event, extra={_FIELDS: kept})
 
 
 def set_up(form: str, level: str, stream: TextIO | None = None) -> None:
-    """Sends all log lines of this process to `stream` (stderr) as `text` or `json`."""
+    """Directs all log lines of this process to `stream` (default: stderr), as `text` or `json`."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Text())
     root = logging.getLogger()

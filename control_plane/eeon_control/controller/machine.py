@@ -1,4 +1,4 @@
-"""What to do about one switch, as a pure state machine: events and the time go in, actions come out.
+"""A pure state machine for one switch: events and the time go in, actions come out.
 
                   +--------- stream lost, from anywhere ---------+
                   v                                              |
@@ -16,13 +16,13 @@
       |        |   RETRYING <-- SETTING --> IN_SYNC -- check, port event, news --> REFRESHING
       |        |       ^ refused
 
-What must hold, whatever happens (tests/test_controller_machine.py):
+Invariants (tests/test_controller_machine.py):
 
-* PushPipeline, Write and ApplySettings are only given out while the switch's last word was that this stream
-  is primary, and with the election id that it has;
-* one request is under way at a time, so that an answer is never about something that a later request changed;
-* IN_SYNC is entered only after the program and all entries were read back as intended, and the settings set,
-  since the stream began, since the promotion, and since what is intended was read from the state folder.
+* PushPipeline, Write and ApplySettings are issued only if, by the switch's last message, this stream is
+primary, and with its election id;
+* only one request is pending at a time, so that no answer is outdated by a later request;
+* IN_SYNC is entered only if the program and all entries were read back as intended, and the settings were
+applied, since the stream began, since the promotion, and since the intended state was read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from eeon_control.plan.pfc import STORM_TABLES
 
 
 class State(StrEnum):
-    """Where a switch stands; see the picture above."""
+    """The state of a switch; see the diagram above."""
 
     WAITING = "waiting"
     CONNECTING = "connecting"
@@ -58,12 +58,13 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Timing:
-    """In seconds.
+    """Times in seconds.
 
-    `check`: how often a switch in sync is compared without a reason; 0 is never. `reconnect_first` and
-    `reconnect_max`: back-off between attempts to connect. `retry_first` and `retry_max`: back-off after a
-    refusal. `answer`: how long a switch may take to answer a bid. `grace`: how long a standby leaves a switch
-    without a primary, or a primary switch unwritten, while a controller of larger rank is alive.
+    `check`: interval between comparisons of a switch in sync without another reason; 0 means never.
+    `reconnect_first` and `reconnect_max`: back-off between attempts to connect. `retry_first` and
+    `retry_max`: back-off after a refusal. `answer`: timeout for the answer to a bid. `grace`: the time for
+    which a standby waits for a living controller of larger rank, before it bids for a switch without a
+    primary, or writes as primary.
     """
 
     check: float = 60.0
@@ -75,17 +76,17 @@ class Timing:
     grace: float = 5.0
 
 
-# A write that is accepted but does not read back is tried again this often before it counts as a refusal.
+# Number of writes that are accepted but read back differently, before that counts as a refusal.
 _ROUNDS = 3
-# Number of bids on one stream, all answered with "nobody is primary", before the first pause.
+# Number of bids on one stream, all answered with NOBODY, before the first pause.
 _BIDS = 5
 
 
 class SwitchMachine:
-    """One switch. Call `step` with every event, and with Tick when `wake_at` has come.
+    """The state machine of one switch. Call `step` with every event, and with Tick at `wake_at`.
 
-    `rank` is the configured election id; `election_id` the one last bid. Time is in seconds on any clock that
-    never goes back. The counters at the end are for metrics and are never reset.
+    `rank` is the configured election id; `election_id` is that of the last bid. Times are seconds of any
+    monotonic clock. `connections_lost` and `refusals` are counters for metrics and are never reset.
     """
 
     def __init__(self, name: str, rank: int, intended: m.Intended, timing: Timing, *, seed: int = 0) -> None:
@@ -96,7 +97,7 @@ class SwitchMachine:
         self.wake_at: float | None = 0.0
         self.role: m.ArbitrationStatus | None = None
         self.election_id = rank
-        self.drift_entries = 0  # found at the last comparison and not repaired yet
+        self.drift_entries = 0  # found by the last comparison, not yet repaired
         self.connections_lost = 0
         self.refusals = 0
         self._timing = timing
@@ -108,14 +109,14 @@ class SwitchMachine:
         self._busy = 0
         self._primary_id = 0
         self._primary_since = 0.0
-        self._left_behind = 0  # the election id of the stream that was lost last
+        self._left_behind = 0  # the election id of the last lost stream
         self._in_use = False
         self._connected_at = 0.0
-        self._bids = 0  # since this stream was last primary
+        self._bids = 0  # number since this stream was last primary
         self._writers = m.Writers()
         self._recheck = ""
         self._settings_due = True
-        self._was_in_sync = False  # on this stream, and nothing has been intended anew since
+        self._was_in_sync = False  # on this stream, with the present intention
         self._rounds = 0
         self._trouble_since: float | None = None
         self._wrote = 0
@@ -125,21 +126,21 @@ class SwitchMachine:
 
     @property
     def connection(self) -> int:
-        """Ticket of the connection; 0 when there is none."""
+        """The ticket of the connection; 0 without a connection."""
         return self._connection
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a stream on which the switch has answered."""
+        """Whether the switch has answered on the present stream."""
         return self.role is not None
 
     @property
     def is_primary(self) -> bool:
-        """Whether the switch's last word was that this stream may write."""
+        """Whether this stream is primary, by the switch's last message."""
         return self.role is m.ArbitrationStatus.PRIMARY
 
     def step(self, event: m.Event, now: float) -> list[m.Action]:
-        """Takes in one event."""
+        """Handles one event. Returns the resulting actions."""
         match event:
             case m.Tick():
                 return self._tick(now)
@@ -169,7 +170,7 @@ class SwitchMachine:
             ) if ticket and ticket == self._busy:
                 return self._answer(event, now)
             case _:
-                return []  # about a connection or a request that is gone
+                return []  # belongs to an earlier connection or request
 
     # -- connection and arbitration ----------------------------------------------------------------------
 
@@ -200,7 +201,7 @@ class SwitchMachine:
         said = self.role is not None or reason != self._last_loss
         if self.role is not None:
             self.connections_lost += 1
-        # Until a stream has lasted, a switch that ends each one at once must not be asked ten times a second.
+        # The back-off grows until a stream lasts, for a switch that ends each one at once.
         if self.role is not None and now - self._connected_at >= self._timing.reconnect_max:
             self._reconnect.reset()
         self.state, self.role, self._busy, self._recheck = State.WAITING, None, 0, ""
@@ -210,11 +211,11 @@ class SwitchMachine:
         return [m.Disconnect(gone), say]
 
     def _first_bid(self) -> int:
-        """Returns the id to begin a stream with: the rank, unless a stream that this machine lost still has
+        """Returns the first id to bid on a stream: the rank, unless a stream that this machine lost still has
         it.
 
-        A switch that did not notice the loss, as after a partition, may keep such a stream for hours. When
-        nothing was lost, the id belongs to somebody else, who is not to be outbid.
+        A switch that did not notice the loss, for example in a partition, may keep such a stream for hours.
+        If no stream was lost, the id belongs to another client, which must not be outbid.
         """
         if self._in_use and self._left_behind >= self.rank:
             self._left_behind = election.above(self._left_behind)
@@ -222,9 +223,9 @@ class SwitchMachine:
         return self.rank
 
     def _next_id(self) -> int:
-        """Returns the id to bid where nobody is primary: not below the highest seen, and nobody's own.
+        """Returns the id to bid without a primary: not below the highest seen, and not in use.
 
-        A client that bid the largest id and left is nobody's primary: the id is free, and is bid.
+        If a client bid the largest id and left, that id is free, and is bid.
         """
         return self.rank if self._primary_id <= self.rank else election.above(self._primary_id)
 
@@ -267,7 +268,7 @@ class SwitchMachine:
         return m.Say("backup", f"{why}, held by {who}; {ending}", "warning")
 
     def _stand_by(self, now: float) -> list[m.Action]:
-        """Decides what to do while not primary: bid, wait for a while, or wait until told."""
+        """Decides the next step while not primary: bid, wait for a time, or wait for an event."""
         others = self._writers
         if others.apply_running:
             return []
@@ -276,7 +277,7 @@ class SwitchMachine:
                 self.wake_at = now + self._timing.grace
             elif self._bids < _BIDS:
                 return self._bid(self._next_id(), now)
-            else:  # a server that names nobody, whatever is bid
+            else:  # a server that makes no client primary, for any bid
                 self.wake_at = now + self._retry.next()
         elif (
             self._primary_id in others.inferior_bids
@@ -322,11 +323,11 @@ class SwitchMachine:
             self.intended = intended
 
     def _begin(self, reason: str, now: float) -> list[m.Action]:
-        """Begins a comparison, if it is time for one; the stream is primary."""
+        """Begins a comparison, unless it must be deferred; the stream is primary."""
         assert self.is_primary, f"{self.name}: compared while {self.role}"
         self.state, self.wake_at = State.DEFERRED, None
         if self._busy:
-            return []  # its answer comes first; see _answer
+            return []  # the pending request's answer comes first; see _answer
         if self._writers.apply_running:
             return []
         patience = self._primary_since + self._timing.grace
@@ -397,7 +398,7 @@ class SwitchMachine:
         return self._rest(now)
 
     def _rest(self, now: float) -> list[m.Action]:
-        """Enters IN_SYNC, because all is as intended, and reports the restore if there was one."""
+        """Enters IN_SYNC, because everything is as intended, and reports the restore if there was one."""
         actions: list[m.Action] = []
         if self._wrote or self._pushed:
             since = now if self._trouble_since is None else self._trouble_since
@@ -440,8 +441,8 @@ def _differ(changes: tuple[Change, ...]) -> str:
 
 
 def what_is_new(before: m.Intended, now: m.Intended) -> str:
-    """Returns why a switch is meant to hold something else: the store has another revision, or the fabric
-    changed."""
+    """Returns why the intended state has changed: another revision, a storm of pauses, or links of the
+    fabric."""
     if now.revision != before.revision:
         return f"revision {now.revision}"
     changed = {entry.table for entry in set(before.entries) ^ set(now.entries)}

@@ -1,7 +1,7 @@
-"""What goes into the state machine of a switch (events) and what comes out (actions). Values only.
+"""The input (events) and output (actions) of a switch's state machine, as values.
 
-An action that is answered carries a `ticket`; its answer carries it back, so that an answer to something that
-no longer matters can be told. A ticket of `Connect` also names the connection and everything its stream says.
+An action with an answer has a `ticket`, which its answer repeats, so that outdated answers are recognised.
+The ticket of `Connect` also identifies the connection and all messages of its stream.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from eeon_control.plan import Entry, EntryKey
 
 
 class ArbitrationStatus(StrEnum):
-    """What a switch says in a MasterArbitrationUpdate (P4Runtime 1.3, section 5.3)."""
+    """The status in a switch's MasterArbitrationUpdate (P4Runtime 1.3, section 5.3)."""
 
     PRIMARY = "primary"  # status OK: this stream may write
-    OTHER = "other"  # ALREADY_EXISTS: another client is primary, with the election id that is told
-    NOBODY = "nobody"  # NOT_FOUND: nobody is; the election id that is told is the highest ever seen
+    OTHER = "other"  # ALREADY_EXISTS: another client is primary, with the reported election id
+    NOBODY = "nobody"  # NOT_FOUND: there is none; the reported election id is the highest ever seen
 
 
 @dataclass(frozen=True)
 class Connected:
-    """The channel is there."""
+    """The channel is open."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class StreamLost:
-    """The connection failed or broke: nothing that was asked on it is answered any more.
+    """The connection failed or broke: its pending requests will not be answered.
 
-    `id_in_use`: the switch closed the stream because another one has the election id that was bid.
+    `id_in_use`: the switch closed the stream because another one has the same election id.
     """
 
     ticket: int
@@ -44,7 +44,7 @@ class StreamLost:
 
 @dataclass(frozen=True)
 class Arbitrated:
-    """The switch said who is primary, asked or not."""
+    """The switch reported the primary, in answer to a bid or not."""
 
     ticket: int
     role: ArbitrationStatus
@@ -61,7 +61,7 @@ class PipelineRead:
 
 @dataclass(frozen=True)
 class EntriesRead:
-    """What the controller's tables hold."""
+    """The entries of the controller's tables."""
 
     ticket: int
     entries: tuple[Entry, ...]
@@ -69,7 +69,7 @@ class EntriesRead:
 
 @dataclass(frozen=True)
 class Done:
-    """A push, a write or the settings were accepted."""
+    """A push, a write or settings were accepted."""
 
     ticket: int
 
@@ -92,11 +92,11 @@ class PortChanged:
 
 @dataclass(frozen=True)
 class Intended:
-    """What the switch is meant to hold.
+    """The intended state of the switch.
 
-    `settings`: whether there is something that cannot be read back (queue depth and rate over Thrift), to be
-    applied after every connection and every push. `entries` include the default actions of the program.
-    `owned`: what identifies the entries that are the controller's; None where all of its tables are.
+    `settings`: whether there are settings that cannot be read back (queue depth and rate over Thrift); they
+    are applied after every connection and every push. `entries` include the default actions of the program.
+    `owned`: keys of the controller's entries; None for all entries of its tables.
     """
 
     revision: int
@@ -107,7 +107,7 @@ class Intended:
 
 @dataclass(frozen=True)
 class IntendedIs:
-    """The state folder was read: the answer to Refresh (ticket), or news (ticket 0)."""
+    """The intended state in the state folder: the answer to Refresh (ticket), or a change (ticket 0)."""
 
     ticket: int
     intended: Intended
@@ -115,11 +115,11 @@ class IntendedIs:
 
 @dataclass(frozen=True)
 class Writers:
-    """Who else writes to this fabric, as the state folder tells.
+    """The other writers to this fabric, according to the state folder.
 
-    `apply_running`: a command holds the folder's lock. `superior`: a controller with a larger election id is
-    alive. `inferior_bids`: election ids with which controllers of smaller rank are primary of this switch;
-    only over these may a controller bid, because every other primary is there on purpose.
+    `apply_running`: a command holds the folder's lock. `superior`: a controller of larger rank is alive.
+    `inferior_bids`: election ids with which controllers of smaller rank are primary of this switch. A
+    controller may outbid only these, because every other primary is intentional.
     """
 
     apply_running: bool = False
@@ -129,12 +129,12 @@ class Writers:
 
 @dataclass(frozen=True)
 class Tick:
-    """Time has passed; nothing else has happened."""
+    """Time has passed without another event."""
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """Somebody has a reason to doubt what the switch holds."""
+    """There is a reason to doubt the switch's state."""
 
     reason: str
 
@@ -166,7 +166,7 @@ class Connect:
 
 @dataclass(frozen=True)
 class Disconnect:
-    """Close the channel; no further event of this ticket matters."""
+    """Close the channel; further events of this ticket are ignored."""
 
     ticket: int
 
@@ -181,14 +181,14 @@ class Bid:
 
 @dataclass(frozen=True)
 class Refresh:
-    """Read from the state folder what is intended. Answered by IntendedIs."""
+    """Read the intended state from the state folder. Answered by IntendedIs."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class ReadPipeline:
-    """Ask which program the switch runs. Answered by PipelineRead or Refused."""
+    """Read the switch's program. Answered by PipelineRead or Refused."""
 
     ticket: int
 
@@ -219,14 +219,14 @@ class Write:
 
 @dataclass(frozen=True)
 class ApplySettings:
-    """Set what cannot be read back. Answered by Done or Refused."""
+    """Apply the settings that cannot be read back. Answered by Done or Refused."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class Say:
-    """One line for the log: what happened and why. `fields` are further words and numbers of the line."""
+    """A log line: the event and its reason. `fields` are further fields of the line."""
 
     event: str
     reason: str = ""
@@ -236,10 +236,10 @@ class Say:
 
 @dataclass(frozen=True)
 class Restored:
-    """The switch was not as intended and is now, verified by reading it back.
+    """The switch differed from the intended state and is now restored, verified by reading it back.
 
-    `seconds`: from when that was noticed. `entries`: how many were written; `pushed`: whether the program was
-    loaded. `drift`: the switch had neither restarted nor was it told anything new; somebody else wrote to it.
+    `seconds`: since the difference was noticed. `entries`: number of entries written; `pushed`: whether the
+    program was loaded. `drift`: without a restart or a new intention; another client wrote to the switch.
     """
 
     seconds: float

@@ -1,4 +1,4 @@
-"""A P4Runtime session that lasts: bid on again and listened to for as long as the switch is there."""
+"""A lasting P4Runtime session, which can bid repeatedly and listens as long as the switch is there."""
 
 from __future__ import annotations
 
@@ -13,29 +13,28 @@ from eeon_control.fabric.session import P4RuntimeSession
 
 
 class IdInUse(FabricError):
-    """The switch closed the stream because another one has the election id that was bid."""
+    """The switch closed the stream because another one has the same election id."""
 
 
 class PersistentSession(P4RuntimeSession):
-    """`P4RuntimeSession`, without its one arbitration at the beginning. Every method raises FabricError."""
+    """A `P4RuntimeSession` without the single arbitration at its start. Every method raises FabricError."""
 
     async def open(self) -> None:
-        """Opens the channel, and asks the switch something, which fails at once where it cannot be
-        reached."""
+        """Opens the channel, and sends a request, which fails at once if the switch is unreachable."""
         await self.__aenter__()
         await self.has_pipeline()
 
     @property
     def has_stream(self) -> bool:
-        """Whether the stream was opened, by a first bid."""
+        """Whether a first bid has opened the stream."""
         return self._election_id is not None
 
     async def close(self) -> None:
-        """Ends the stream and the channel; requests under way fail."""
+        """Closes the stream and the channel; pending requests fail."""
         await self.__aexit__(None, None, None)
 
     async def bid(self, election_id: int) -> None:
-        """Asks to be primary with an election id. What the switch says to it comes from `listen`."""
+        """Sends a bid with an election id. `listen` yields the switch's answer."""
         self._election_id = election_id
         try:
             await self._client.send(self._arbitration(election_id))
@@ -43,16 +42,16 @@ class PersistentSession(P4RuntimeSession):
             raise await self._stream_error(error) from None
 
     async def listen(self) -> AsyncIterator[tuple[ArbitrationStatus, int]]:
-        """Yields what the switch says about who is primary, until the stream ends, which is an error.
+        """Yields the switch's reports about the primary, until the stream ends, which raises FabricError.
 
-        Begin after the first bid, which opens the stream.
+        Call it after the first bid, which opens the stream.
         """
         while True:
             try:
                 message = await self._client.receive()
             except P4ClientError as error:
                 raise await self._stream_error(error) from None
-            except RuntimeError:  # how finsy reports that the server closed the stream
+            except RuntimeError:  # finsy's report that the server closed the stream
                 raise self._error("closed the stream (UNAVAILABLE)", GRPCStatusCode.UNAVAILABLE) from None
             if message.HasField("arbitration"):
                 yield _role(message.arbitration), U128.decode(message.arbitration.election_id)

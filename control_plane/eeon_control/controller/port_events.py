@@ -1,7 +1,7 @@
-"""Ports that go up and down: told by gNMI on change, or asked for once a second over Thrift.
+"""Changes of link states: reported over gNMI on change, or polled once a second over Thrift.
 
-The engine and Stratum serve gNMI beside P4Runtime; BMv2 only when built with sysrepo, but it serves Thrift.
-Where there is neither, that is all: a port that changes then makes no event.
+The engine and Stratum serve gNMI as well as P4Runtime; BMv2 serves gNMI only if built with sysrepo, but it
+serves Thrift. Without either, a change causes no event.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class PortReport:
-    """`down`: numbers of all ports that are down now. `changed`: name and whether it is up, of those that
-    were not so in the report before; in the first one these are the ports that are down."""
+    """`down`: numbers of all ports that are down now. `changed`: name and whether it is up, for ports that
+    have changed since the previous report; in the first report, the ports that are down."""
 
     down: frozenset[int]
     changed: tuple[tuple[str, bool], ...]
 
 
 async def changes(session: PersistentSession, target: Target) -> AsyncIterator[PortReport]:
-    """Yields the ports of a switch as they are, and again after each change, on the session's own channel.
+    """Yields the port states of a switch, initially and after each change, on the session's own channel.
 
-    Ends when the switch tells of no ports, or when the connection is lost.
+    Ends if the switch does not report ports, or if the connection is lost.
     """
     try:
         async for report in _told(session):
             yield report
         return
     except (GNMIClientError, KeyError, ValueError):
-        pass  # no gNMI, or not as OpenConfig has it; P4Runtime's stream tells when the switch is lost
+        pass  # no gNMI, or not OpenConfig; P4Runtime's stream reports the loss of a switch
     if target.thrift is not None:
         async for report in _asked(session.name, target):
             yield report
@@ -69,7 +69,7 @@ async def _asked(name: str, target: Target) -> AsyncIterator[PortReport]:
         try:
             down = _down(await thrift.port_states(name, target))
         except FabricError:
-            pass  # what was known stays, until it answers again
+            pass  # the last known state remains until the next answer
         else:
             if down != before:
                 known = before or frozenset()

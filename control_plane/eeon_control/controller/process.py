@@ -1,4 +1,4 @@
-"""`eeon controller run` as a process: signals, the service manager, the end."""
+"""The process of `eeon controller run`: signals, the service manager, the end."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Service = Callable[[Supervisor], AbstractAsyncContextManager[None]]
 
 @contextlib.asynccontextmanager
 async def no_service(supervisor: Supervisor) -> AsyncIterator[None]:
-    """Answers nobody while the context lasts."""
+    """Provides no service."""
     yield
 
 
 async def run(supervisor: Supervisor, service: Service = no_service) -> None:
-    """Runs until SIGTERM or SIGINT; SIGHUP makes it look at the state folder and all switches at once.
+    """Runs until SIGTERM or SIGINT. SIGHUP causes an immediate check of the state folder and all switches.
 
-    `service` is open while it runs: the metrics. Raises EeonError when it cannot begin.
+    `service`: open while it runs, for the metrics. Raises EeonError if it cannot start.
     """
     loop = asyncio.get_running_loop()
     async with service(supervisor):
@@ -43,7 +43,7 @@ async def run(supervisor: Supervisor, service: Service = no_service) -> None:
 
 
 def _notify(message: str) -> None:
-    """Tells systemd, when it has started this process with Type=notify (sd_notify(3))."""
+    """Notifies systemd, if it has started this process with Type=notify (sd_notify(3))."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return

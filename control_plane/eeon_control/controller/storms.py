@@ -1,11 +1,10 @@
-"""The watchdog's judgement of a lossless queue: is it paused without end, and when is that over? Pure.
+"""The watchdog's detection of storms in a lossless queue: endless pauses, and their end. Pure.
 
-Detection and restoration are those of SONiC's PFC watchdog (sonic-net wiki, "PFC Watchdog Design"): a storm
-is a queue in which packets wait, from which none leaves, and whose neighbour goes on sending pauses, at every
-look for a time; it is over when no pause has come for a time. Our switches say a pause again only when a
-packet comes or leaves, so that a queue that waits for ever, in a circle of full buffers or behind one, sends
-a few packets whenever a pause has run out: those do not count as leaving. Times are seconds of any monotonic
-clock.
+Detection and restoration follow SONiC's PFC watchdog (sonic-net wiki, "PFC Watchdog Design"). A queue is in a
+storm if at every look for some time, packets wait, none leaves, and the neighbour continues to send pauses.
+The storm is over when no pause has arrived for some time. Our switches repeat a pause only when a packet
+arrives or leaves. So a queue that waits forever, in or behind a cycle of full buffers, sends a few packets
+whenever a pause expires; these do not count as leaving. Times are seconds of any monotonic clock.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class _Stop(NamedTuple):
 
 
 class QueueWatch:
-    """One queue. `in_storm` says whether it is in one."""
+    """The watch of one queue. `in_storm`: whether it is in a storm."""
 
     def __init__(self, watched: Watched) -> None:
         self.watched = watched
@@ -40,19 +39,19 @@ class QueueWatch:
         self._pause = watched.pause / _PS_PER_SECOND
         self._last: QueueLook | None = None
         self._stop: _Stop | None = None
-        """Since when the queue stands, and its counts then; None while no packet waits."""
+        """The time since which the queue stands still, and its counts then; None while no packet waits."""
         self._heard = 0.0
-        """When a pause was last seen to have come."""
+        """The time of the last look with a new pause."""
 
     def gap_seconds(self) -> float:
-        """Returns how long to wait between two looks at most: several fit into each time that decides."""
+        """Returns the maximum time between two looks, a fraction of the detection and restoration times."""
         return max(_LEAST_GAP_SECONDS, min(self._detect, self._restore) / _LOOKS_PER_SPAN)
 
     def look(self, seen: QueueLook, now: float) -> Change | None:
-        """Returns what has changed with this look. `now` does not go back."""
+        """Returns the change found by this look, if any. `now` is monotonic."""
         last, self._last = self._last, seen
         if last is None or seen.pauses < last.pauses:
-            # The first look at this switch, or at what has been restarted since.
+            # The first look at this switch, or the first since its restart.
             self._stop, self._heard = None, now
             return None
         if seen.pauses != last.pauses:
@@ -68,15 +67,15 @@ class QueueWatch:
         if self._stop is None or self._moved(self._stop, seen, now):
             self._stop = _Stop(now, seen.departed, seen.pauses)
             return None
-        # One pause lasts less than 34 ms at 1 Gbit/s: a queue that others stop hears none for longer.
+        # A pause lasts less than 34 ms at 1 Gbit/s: a queue stopped by other causes receives none for longer.
         if now - self._stop.since < self._detect or now - self._heard > self._detect / 2:
             return None
         self.in_storm, self._heard = True, now
         return "storm"
 
     def _moved(self, stop: _Stop, seen: QueueLook, now: float) -> bool:
-        """Returns whether more has left than pauses that ran out let go. A neighbour that takes packets sends
-        many short pauses, which it ends by itself."""
+        """Returns whether more packets have left than expired pauses explain. A neighbour that accepts
+        packets sends many short pauses, which it ends itself."""
         left = (seen.departed - stop.departed) % (1 << TICKET_BITS)
         run_out = 1 + int((now - stop.since) / self._pause)
         return left > 0 and (

@@ -1,7 +1,7 @@
-"""One link a switch, and the state folder: news, other writers, journals of killed commands, confirmations.
+"""Runs one link per switch, and watches the state folder: revisions, writers, journals, confirmations.
 
-The folder is looked at once a second: a process that is killed leaves its lock without a message, so that
-there is no event to wait for. Everything about a switch is driven by events of its own stream.
+The folder is polled once a second, because a killed process releases its lock without an event. Everything
+about a switch is driven by events of its own stream.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from eeon_control.plan import dead_ends
 from eeon_control.state import StateStore
 
 _LOOK_SECONDS = 1.0
-# How long nothing is written at the beginning, for switches that have not said which of their ports are down:
-# else the next hops over links that are down would be put back, and taken away again.
+# Initial wait for the port states of all switches before any write. Without it, next hops over links that are
+# down would be restored, and removed again.
 _PORTS_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Options:
-    """`rank`: the configured election id; the largest among the controllers of a folder is in charge.
+    """`rank`: the configured election id; the controller with the largest one of a folder is in charge.
 
-    `seed`: of the jitter of all back-offs.
+    `seed`: for the jitter of all back-offs.
     """
 
     rank: int = 10
@@ -50,7 +50,7 @@ class Options:
 
 
 class Supervisor:
-    """Keeps a fabric until it is cancelled. `run` it once, on one event loop.
+    """Keeps a fabric until cancelled. Call `run` once, on one event loop.
 
     `links` and `wanted` are for readers on the same loop; `counts` are for metrics.
     """
@@ -75,8 +75,8 @@ class Supervisor:
         self._loading = asyncio.Lock()
         self._down: dict[str, frozenset[int]] = {}
         self._dead: frozenset[str] = frozenset()
-        self._meant: Mapping[str, m.Intended] = {}  # `wanted` without the routes over dead links
-        self._silent: set[str] = set()  # switches that have not said anything about their ports yet
+        self._meant: Mapping[str, m.Intended] = {}  # `wanted` adapted to dead links and storms
+        self._silent: set[str] = set()  # switches that have not reported their ports yet
         self._ports_known = asyncio.Event()
         self._ports_by = 0.0
         self._ports_changed = asyncio.Event()
@@ -85,21 +85,21 @@ class Supervisor:
 
     @property
     def in_charge(self) -> bool:
-        """Whether no controller of larger rank runs on this folder."""
+        """Whether this controller has the largest rank of those running on this folder."""
         return not self.contenders.superior(self.options.rank)
 
     def ports_down(self, name: str) -> frozenset[int] | None:
-        """Returns the numbers of a switch's ports that are down; None where it has not said."""
+        """Returns the numbers of a switch's ports that are down; None if it has not reported them."""
         return self._down.get(name)
 
     def look_now(self) -> None:
-        """Looks at the state folder without waiting for the next second, and at every switch."""
+        """Checks the state folder immediately, and every switch."""
         self._nudge.set()
         for link in self.links.values():
             link.tell(m.Suspect("asked to look"))
 
     async def run(self) -> None:
-        """Works until cancelled; then lets go of the switches, which forward as before."""
+        """Runs until cancelled; then releases the switches, which continue to forward."""
         rank = self.options.rank
         with contenders.register(self.store, rank) as self._registration:
             self.store.write_bids(self._registration, rank, {})
@@ -144,12 +144,12 @@ class Supervisor:
         self.folder_readable = False
 
     async def _finish(self) -> None:
-        """Finishes what a killed command left and what nobody has confirmed, if it is in charge."""
+        """Finishes the work of killed commands and rolls back unconfirmed revisions, if it is in charge."""
         found = await asyncio.to_thread(self._unfinished.find)
         self.journal_found, self.confirm_seconds_left = found.journal, found.confirm_seconds_left
         if not self.in_charge or self.contenders.command is not None or not found.is_due:
             return
-        self._tell_writers()  # the links stand back while the folder's lock is held here
+        self._tell_writers()  # the links do not write while this controller holds the folder's lock
         await self._unfinished.finish(found)
 
     async def _load_news(self) -> None:
@@ -189,7 +189,7 @@ class Supervisor:
             await self._adapt(before, wanted)
 
     async def _adapt(self, before: Wanted | None, wanted: Wanted) -> None:
-        """Adapts links to the revision's switches: new ones begin, those that are gone or have moved end."""
+        """Adapts links to the revision's switches: starts new ones, ends those of gone or moved switches."""
         for name in list(self.links):
             if before is None or wanted.targets.get(name) != before.targets.get(name):
                 await self._stop(name)
@@ -232,7 +232,7 @@ class Supervisor:
     # -- links that are down ---------------------------------------------------------------------------------
 
     def _ports(self, link: Link, down: frozenset[int] | None) -> None:
-        """Notes which ports a switch says are down; what a lost switch said last holds until it is back."""
+        """Records a switch's ports that are down. The last report of a lost switch holds until it is back."""
         if down is not None:
             self._down[link.name] = down
         self._silent.discard(link.name)
@@ -247,7 +247,7 @@ class Supervisor:
             await self._route()
 
     async def _route(self) -> None:
-        """Takes the routes over links that have gone down away, and gives those back that are up again."""
+        """Withdraws routes over links that are down, and restores those over links that are up again."""
         async with self._loading:
             wanted = self.wanted
             dead = frozenset() if wanted is None else dead_ends(wanted.topology, self._down)
@@ -268,7 +268,7 @@ class Supervisor:
         return self.wanted.watchdogs, self.links
 
     def _storms(self) -> dict[str, dict[int, Watchdog]]:
-        """Returns the storms under the rules in force now; what was found under others is looked for anew."""
+        """Returns the storms detected under the present rules; those under other rules are detected anew."""
         wanted = {} if self.wanted is None else self.wanted.watchdogs
         return {
             name: {
@@ -280,7 +280,7 @@ class Supervisor:
         }
 
     async def _storm(self, name: str) -> None:
-        """Adapts a switch's entries when a queue of it has got into a storm, or out of one."""
+        """Adapts a switch's entries after a storm in one of its queues has begun or ended."""
         async with self._loading:
             if self.wanted is None:
                 return
@@ -296,11 +296,11 @@ class Supervisor:
             try:
                 await self._load()
             except ProgramPinned:
-                # This version cannot say what the switch is to hold; the next look lets go of it.
+                # This version does not know the intended entries; the next look releases the switch.
                 self._nudge.set()
                 await asyncio.Event().wait()
             except EeonError as error:
-                # Better an intention that was right a moment ago than a switch that is left alone.
+                # A slightly outdated intention is better than an abandoned switch.
                 self._unreadable(error)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout_at(self._ports_by):
@@ -330,7 +330,7 @@ class Supervisor:
     def _changed(self, link: Link) -> None:
         role = link.machine.role
         if self._roles.get(link.name) is not role and role is not m.ArbitrationStatus.OTHER:
-            self._nudge.set()  # the primary may have died, which its locks tell at once
+            self._nudge.set()  # the primary may have died; its lock shows that at once
         self._roles[link.name] = role
         bid = link.machine.election_id
         if self._bids.get(link.name, self.options.rank) != bid:
@@ -344,5 +344,5 @@ class Supervisor:
                 say(logging.ERROR, "bids_unwritten", reason=str(error))
 
     def states(self) -> Mapping[str, State]:
-        """Returns where every switch stands."""
+        """Returns the state of every switch."""
         return {name: link.machine.state for name, link in self.links.items()}

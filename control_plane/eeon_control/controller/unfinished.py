@@ -1,4 +1,4 @@
-"""What a killed command leaves in the state folder: a journal to finish, a confirmation that nobody gave."""
+"""Unfinished work in the state folder: the journal of a killed command, a missing confirmation."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _RETRY_MAX_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Found:
-    """One look. `confirm_seconds_left`: None when nothing waits to be confirmed, 0 when it is overdue."""
+    """The result of a look. `confirm_seconds_left`: None if no confirmation is pending, 0 if overdue."""
 
     journal: bool = False
     confirm_seconds_left: float | None = None
 
     @property
     def is_due(self) -> bool:
-        """Whether there is something to do, once nobody else holds the folder's lock."""
+        """Whether there is work to do once the folder's lock is free."""
         return self.journal or self.confirm_seconds_left == 0
 
 
 class Finisher:
-    """Finishes what is there, once; what cannot be finished (a switch is away) is tried again later."""
+    """Finishes the work that is found; on failure (a switch is away), retries later."""
 
     def __init__(self, store: StateStore, counts: Counts, clock: Clock | None = None) -> None:
         self._store = store
@@ -46,15 +46,15 @@ class Finisher:
 
     @property
     def keeps_back(self) -> bool:
-        """Whether nobody else should write to the switches now.
+        """Whether no other part should write to the switches now.
 
-        A journal that could not be finished keeps nobody back: the switches that can be reached are then
-        brought to the revision in force, which is what finishing does to them too.
+        A journal that could not be finished does not block writes: the reachable switches are then brought to
+        the revision in force, as finishing the journal would do.
         """
         return self._at_work or (self._found.journal and not self._tried)
 
     def find(self) -> Found:
-        """Looks into the folder. Raises StateError."""
+        """Reads the folder. Raises StateError."""
         pending = self._store.pending()
         left = None if pending is None else pending.seconds_left(self._clock.now())
         self._found = Found(self._store.has_journal(), left)
@@ -64,7 +64,7 @@ class Finisher:
         return self._found
 
     async def finish(self, found: Found) -> None:
-        """Does what is due, unless it was tried a moment ago. Says how it went, and raises nothing of it."""
+        """Finishes due work, unless its back-off has not ended. Logs the result, and raises no EeonError."""
         if not found.is_due or time.monotonic() < self._not_before:
             return
         what = "journal" if found.journal else "confirmation"
@@ -74,7 +74,7 @@ class Finisher:
                 work = operations.Work(self._store, lock, clock=self._clock, say=_tell)
                 settled = await operations.settle(work)
         except LockHeld:
-            return  # somebody was quicker; the next look tells how it went
+            return  # another process was faster; the next look shows the result
         except EeonError as error:
             self._counts.finished[what, "failed"] += 1
             self._not_before = time.monotonic() + self._backoff.next()

@@ -1,4 +1,4 @@
-"""What every switch is meant to hold, computed from the revision in force."""
+"""The intended state of every switch, computed from the revision in force."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from eeon_control.topology import Topology
 
 @dataclass(frozen=True)
 class Wanted:
-    """The revision, and what it means: for every switch its target and its entries, in topology order.
+    """A revision, and for every switch its target and its intended entries, in topology order.
 
-    `queues`: switch -> port -> what is set over Thrift and cannot be read back. A switch whose Thrift server
-    is not in the targets file has none: the engine's switches need none. `watchdogs`: switch -> lossless
-    queue -> what is done about pauses without end.
+    `queues`: switch -> port -> queue settings over Thrift, which cannot be read back; only for switches whose
+    Thrift server is in the targets file (the engine's switches need none). `watchdogs`: switch -> lossless
+    queue -> reaction to endless pauses.
     """
 
     revision: Revision
@@ -39,8 +39,8 @@ class Wanted:
     def around(
         self, dead: frozenset[str], storms: Mapping[str, Mapping[int, Watchdog]]
     ) -> Mapping[str, Intended]:
-        """Returns what switches are meant to hold while links, named by the ports at their ends, are down,
-        and queues are paused without end."""
+        """Returns the intended state of the switches while links (named by the ports at their ends) are down,
+        and queues are in storms."""
         entries = {name: of.entries for name, of in self.switches.items()}
         left = dict(around(self.topology, self.routing, entries, dead))
         for name, of_switch in storms.items():
@@ -53,8 +53,8 @@ class Wanted:
 
 
 def load(store: StateStore, schema: P4Schema) -> Wanted | None:
-    """Reads the revision in force; None before the first. Raises EeonError, ProgramPinned when it is of
-    another program. Slow on a large fabric."""
+    """Reads the revision in force; None before the first. Raises EeonError, or ProgramPinned for a revision
+    of another program. Slow on a large fabric."""
     revision = store.current()
     if revision is None:
         return None

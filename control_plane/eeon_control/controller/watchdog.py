@@ -1,7 +1,7 @@
-"""The edge of the PFC watchdog: looks at the lossless queues of all switches, and says which are in a storm.
+"""The runtime of the PFC watchdog: reads the lossless queues of all switches, and reports their storms.
 
-What is done about a storm is part of what a switch is meant to hold (`plan.pfc.around_storms`), so that it is
-written, and put right, like everything else.
+The reaction to a storm is part of a switch's intended entries (`plan.pfc.around_storms`), so that it is
+written, and restored, like everything else.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from eeon_control.fabric.read import QueueLook, look_at_queues
 from eeon_control.plan.pfc import Watched
 
 Rules = Mapping[str, Mapping[int, Watched]]
-"""Switch -> queue -> what the configuration says of it."""
+"""Switch -> queue -> its configured watchdog."""
 _IDLE_SECONDS = 1.0
 
 
 class StormWatch:
-    """One for a supervisor, on its event loop; `run` it as a task.
+    """The watchdog of a supervisor's switches, on its event loop. Run `run` as a task.
 
-    `watched`: rules and links of the switches to look at now. `changed` is called with a switch of which a
-    queue has got into a storm, or out of one. `storms`: switch -> queue -> what is known of those in one.
+    `watched`: returns the present rules and links of the switches. `changed` is called with a switch after a
+    storm in one of its queues has begun or ended. `storms`: switch -> queue in a storm -> its rules.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class StormWatch:
     ) -> None:
         self.storms: dict[str, dict[int, Watched]] = {}
         self.found: dict[tuple[str, int], int] = {}
-        """Storms found so far, by switch and queue."""
+        """The number of storms so far, by switch and queue."""
         self._watched = watched
         self._changed = changed
         self._queues: dict[str, dict[int, QueueWatch]] = {}
@@ -48,7 +48,7 @@ class StormWatch:
         self._program = programs.load()
 
     async def run(self) -> None:
-        """Looks until cancelled."""
+        """Watches until cancelled."""
         try:
             while True:
                 rules, links = self._watched()
@@ -60,7 +60,7 @@ class StormWatch:
                 task.cancel()
 
     def _follow(self, rules: Rules) -> list[str]:
-        """Watches what the rules say and nothing else; the switches that have lost a storm by that."""
+        """Adapts the watched queues to the rules. Returns the switches that lose a storm thereby."""
         lost = []
         for name in {**self._queues, **rules}:
             of_switch = rules.get(name, {})
@@ -76,7 +76,7 @@ class StormWatch:
         return lost
 
     def _look(self, links: Mapping[str, Link]) -> float:
-        """Begins a look at every switch that has none under way; for how long to sleep then, in seconds."""
+        """Begins a look at every switch without one in progress. Returns the seconds to sleep afterwards."""
         for name, known in self._queues.items():
             link = links.get(name)
             if link is not None and link.machine.is_primary and name not in self._looking:

@@ -1,10 +1,10 @@
-"""The switches: read what they hold, show the difference, write to all of them or to none.
+"""Operations on the switches: read their state, show the difference, write to all of them or to none.
 
     report = await fabric.apply(topology, config, {"leaf1": "127.0.0.1:9559", ...}, tick_ps=1000)
     counts = await fabric.read_counters(topology, targets)
 
-Every coroutine has a `_sync` twin for callers without an event loop. Errors are FabricError and its
-ApplyError.
+Every coroutine has a `_sync` counterpart for callers without an event loop. Errors are FabricError and its
+subclass ApplyError.
 """
 
 from eeon_control.fabric.diff import Change, ChangeKind, difference

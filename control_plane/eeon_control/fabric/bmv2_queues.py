@@ -1,7 +1,7 @@
-"""BMv2's own queues (`target_settings.bmv2`): set over Thrift, and not to be read back by anybody.
+"""BMv2's own queues (`target_settings.bmv2`), which are set over Thrift and cannot be read back.
 
-They are set after the entries were read back and before the commit. Undoing sets them to what the revision
-before says; where that says nothing, they stay, because nobody knows what they were.
+They are set after the entries are read back and before the commit. Undoing restores the settings of the
+previous revision; without any there, they stay, because their earlier values are unknown.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from eeon_control.targets import Target
 from eeon_control.topology import Switch, Topology
 
 Queues = Mapping[str, Mapping[int, QueueSettings]]
-"""Switch -> port -> what its queue is to be set to."""
+"""Switch -> port -> settings of its queue."""
 
 
 def of_switch(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
-    """Returns what a configuration says about the queues of one switch's linked ports; empty when it says
-    nothing."""
+    """Returns the configured settings of the queues of one switch's linked ports; empty if there are none."""
     found = {port.number: config.bmv2_queue(port) for port in switch.ports}
     return {
         number: QueueSettings(values.depth_packets, values.packets_per_second)
@@ -32,8 +31,7 @@ def of_switch(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
 
 
 def of_fabric(topology: Topology, config: FabricConfig, targets: Mapping[str, Target]) -> Queues:
-    """Returns the same for all switches whose Thrift server is known; the engine's switches have and need
-    none."""
+    """Returns the same for all switches with a known Thrift server; the engine's switches need none."""
     return {
         name: of
         for name, switch in topology.switches.items()
@@ -42,7 +40,7 @@ def of_fabric(topology: Topology, config: FabricConfig, targets: Mapping[str, Ta
 
 
 async def set_all(queues: Queues, targets: Mapping[str, Target]) -> dict[str, str]:
-    """Sets them. Returns switch -> why, for those that failed."""
+    """Sets the queues. Returns switch -> reason, for those that failed."""
 
     async def one(name: str) -> str:
         try:

@@ -1,6 +1,6 @@
-"""The clone session of copies as an entry, so that plans, journals and undoing know it like any other.
+"""The clone session of copies as an entry, so that plans, journals and undo treat it like any other.
 
-Only session `COPY_SESSION` is the controller's; others are left alone and not read.
+Only the session `COPY_SESSION` is the controller's; others are neither read nor changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from eeon_control.plan import Action, Entry, Exact
 
 
 def wildcard() -> p4r.Entity:
-    """Asks for all clone sessions, so that a missing one is not an error."""
+    """Returns a read request for all clone sessions, so that a missing one is not an error."""
     entity = p4r.Entity()
     entity.packet_replication_engine_entry.clone_session_entry.SetInParent()
     return entity
@@ -33,7 +33,7 @@ def encode(entry: Entry) -> p4r.Entity:
 
 
 def decode(entity: p4r.Entity) -> Entry | None:
-    """Returns the session that a switch reported; None when it is not the controller's."""
+    """Returns the entry of a reported session; None if it is not the controller's."""
     session = entity.packet_replication_engine_entry.clone_session_entry
     if session.session_id != constants.COPY_SESSION:
         return None
@@ -45,7 +45,7 @@ def decode(entity: p4r.Entity) -> Entry | None:
     for replica in session.replicas:
         port = replica.egress_port or int.from_bytes(replica.port, "big")
         params = {"port": port, "instance": replica.instance} | shared
-        # What is 0 is not said, as it is meant to be.
+        # Parameters that are 0 are omitted, as in the intended entry.
         said = tuple((name, value) for name, value in params.items() if value or name == "port")
         actions.append(Action("clone_to", said))
     return Entry(CLONE_SESSIONS, (Exact("session", session.session_id),), tuple(sorted(actions)))

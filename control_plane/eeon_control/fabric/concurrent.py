@@ -1,4 +1,4 @@
-"""The same work on many switches at once: all results, or one error naming every switch that failed."""
+"""Runs the same work on many switches at once: all results, or one error naming every failed switch."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from eeon_control.targets import Target
 T = TypeVar("T")
 
 AT_ONCE = 32
-"""Switches that are worked on at a time. Those on one machine share its cores, and each has only so long
-to answer."""
+"""Maximum number of switches in progress. Switches on one machine share its cores, and each has a deadline
+for its answer."""
 
 
 async def open_all(
@@ -29,7 +29,7 @@ async def open_all(
     election_id: int | None,
     owned: Owned | None = None,
 ) -> dict[str, P4RuntimeSession]:
-    """Opens a session with every switch, or raises one FabricError naming every switch that failed."""
+    """Opens a session with every switch, or raises one FabricError naming every failed switch."""
     sessions = {
         name: P4RuntimeSession(
             name, target, schema, election_id=election_id, owned=None if owned is None else owned[name]
@@ -43,9 +43,9 @@ async def open_all(
 async def each(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
 ) -> dict[str, T]:
-    """Does the same on all switches, `AT_ONCE` at a time. Raises one error naming every switch that failed.
+    """Runs `work` on all switches, `AT_ONCE` at a time. Raises one error naming every failed switch.
 
-    It is a FabricError, or the subclass of it that all failures are of.
+    It is a FabricError, or the subclass that all failures have in common.
     """
     results = await _results(sessions, work)
     failed = [result for result in results if isinstance(result, FabricError)]
@@ -62,7 +62,7 @@ async def each(
 async def failures_of(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[None]]
 ) -> dict[str, str]:
-    """Does the same on all switches, `AT_ONCE` at a time. Returns switch -> why, for those that failed."""
+    """Runs `work` on all switches, `AT_ONCE` at a time. Returns switch -> reason, for those that failed."""
     results = await _results(sessions, work)
     return {
         name: str(result)
@@ -74,7 +74,7 @@ async def failures_of(
 async def _results(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
 ) -> list[T | BaseException]:
-    """Returns each switch's result, in their order. Raises any error that is not a FabricError."""
+    """Returns the results in the order of switches. Raises any error that is not a FabricError."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def in_turn(session: P4RuntimeSession) -> T:

@@ -1,4 +1,4 @@
-"""A plan in the words of people: what changes at which ports, alike ones together. Pure."""
+"""Descriptions of plans in words: the changes at each port, with equal changes grouped. Pure."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from eeon_control.units import Bytes, Duration
 
 _ROUTE_TABLES = ("ipv4_route", "ipv6_route")
 _MESSAGES = "how congestion notification messages are made and sent on"
-_PLACES_SHOWN = 12  # switches of one line, and runs of ports of a switch
+_PLACES_SHOWN = 12  # maximum number of switches per line, and of port ranges per switch
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)")
-_ROUTES_SHOWN = 4  # of one switch and kind of change, before only their number is told
+_ROUTES_SHOWN = 4  # maximum number per switch and kind of change; otherwise only their number is shown
 _DONE = {ChangeKind.INSERT: "added", ChangeKind.MODIFY: "changed", ChangeKind.DELETE: "removed"}
 
 
 @dataclass(frozen=True)
 class Line:
-    """`where`: a port, ports or switches, such as `leaf1:3 (to h3)`. `what`: what changes there.
+    """`where`: a port, ports or switches, such as `leaf1:3 (to h3)`. `what`: the change there.
 
-    `ports` and `switches`: the same for programs; `ports` is empty for what is a whole switch's.
+    `ports` and `switches`: the same for programs; `ports` is empty for changes of a whole switch.
     """
 
     where: str
@@ -43,7 +43,7 @@ class Line:
 
 
 def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]:
-    """Returns all changes of a plan; ports, or switches, at which the changes are the same share a line."""
+    """Returns all changes of a plan; ports, or switches, with the same changes share a line."""
     ports: dict[str, list[tuple[str, int]]] = defaultdict(list)
     switches: dict[str, list[str]] = defaultdict(list)
     for name, one in plan.switches.items():
@@ -84,7 +84,7 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
 
 
 def _switch_words(changes: Iterable[Change]) -> list[str]:
-    """Returns the changes that are not a port's in words: the ECMP seed, defaults of tables, routes."""
+    """Returns the changes of the whole switch in words: the ECMP seed, defaults of tables, routes."""
     texts: list[str] = []
     routes: dict[ChangeKind, list[str]] = defaultdict(list)
     admits: Counter[ChangeKind] = Counter()
@@ -116,7 +116,7 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
         f"own address {_DONE[kind]} at {count} {'port' if count == 1 else 'ports'}"
         for kind, count in admits.items()
     )
-    # It comes and goes with PFC or QCN, and says something only where it does not.
+    # The clone session changes together with PFC or QCN, and is mentioned only if it changes alone.
     if copies and not of_pfc and _MESSAGES not in texts:
         texts.append("copies of packets for frames that the switch makes")
     for kind, words in routes.items():
@@ -214,8 +214,8 @@ def _role(role: PortRole) -> str:
 
 
 def _runs(places: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yields the names of switches, each with what follows it. Three and more that only a number at the end
-    tells apart are `leaf1:1-4 to leaf128:1-4`."""
+    """Yields the names of switches with their ports. Three or more consecutively numbered switches with equal
+    ports are `leaf1:1-4 to leaf128:1-4`."""
     run: list[tuple[str, str]] = []
     for name, ports in places:
         if run and (_after(run[-1][0]), run[-1][1]) != (name, ports):

@@ -1,4 +1,4 @@
-"""What has to change for a switch to hold what is intended. Pure."""
+"""The changes that bring a switch to its intended entries. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eeon_control.plan import Entry
 
 
 class ChangeKind(StrEnum):
-    """The three updates of P4Runtime."""
+    """The types of updates in P4Runtime."""
 
     INSERT = "insert"
     MODIFY = "modify"
@@ -19,7 +19,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """One update: what the switch holds before (None: nothing) and after (None: nothing)."""
+    """One update: the entry before and after; None if there is none."""
 
     kind: ChangeKind
     before: Entry | None
@@ -27,17 +27,17 @@ class Change:
 
     @property
     def entry(self) -> Entry:
-        """The entry that P4Runtime is told about: the new one, or the one to delete."""
+        """The entry in the P4Runtime update: the new one, or the one to delete."""
         entry = self.after if self.after is not None else self.before
         assert entry is not None
         return entry
 
 
 def difference(current: Iterable[Entry], intended: Iterable[Entry]) -> list[Change]:
-    """Returns the changes that lead from `current` to `intended`: modifies, then inserts, then deletes.
+    """Returns the changes from `current` to `intended`: modifies, then inserts, then deletes.
 
-    In that order no destination that is routed before and after is without a route in between. A default
-    entry that is not intended stays: it cannot be deleted, and the program has a default of its own.
+    In this order, a destination with a route before and after always has one in between. A default entry that
+    is not intended stays: it cannot be deleted, and the program has its own default.
     """
     have = {(entry.table, entry.match, entry.is_default): entry for entry in current}
     modifies, defaults, inserts = [], [], []

@@ -1,4 +1,4 @@
-"""What every switch needs, found by reading all of them. Writes nothing."""
+"""Plans the changes of every switch by reading all of them. Writes nothing."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from eeon_control.units import Duration
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """What one switch needs: the program (when it runs another, or none), and changes of entries.
+    """The changes of one switch: the program (if it runs another one or none), and changes of entries.
 
-    `held`: digest of what it held when it was read. `keep_entries`: the program has all tables of
-    the one that it runs, so that loading it can keep the entries; `changes` are those that are then left.
+    `held`: digest of the state that was read. `keep_entries`: the program has all objects of the running one,
+    so that loading it can keep the entries; `changes` are then those that remain.
     """
 
     push_pipeline: bool
@@ -35,19 +35,19 @@ class SwitchPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the switch is as intended already."""
+        """Whether the switch already is as intended."""
         return not self.push_pipeline and not self.changes
 
 
 @dataclass(frozen=True)
 class FabricPlan:
-    """What every switch needs, in topology order."""
+    """The changes of every switch, in topology order."""
 
     switches: dict[str, SwitchPlan]
 
     @property
     def is_empty(self) -> bool:
-        """Whether the whole fabric is as intended already."""
+        """Whether the whole fabric already is as intended."""
         return all(plan.is_empty for plan in self.switches.values())
 
 
@@ -59,11 +59,11 @@ async def plan(
     dead: frozenset[str] = frozenset(),
     owned: Owned | None = None,
 ) -> FabricPlan:
-    """Reads every switch and compute the difference. Writes nothing and takes no part in arbitration.
+    """Reads every switch and computes the difference. Writes nothing and takes no part in arbitration.
 
-    `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). `dead`: links without
-    which routes are meant, named by the ports at their ends (`plan.dead_ends`). `owned`: the entries that are
-    the controller's; None for all of its tables. Raises InputError, PlanError, DataNotFound or FabricError.
+    `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). `dead`: links that
+    routes must not use, named by the ports at their ends (`plan.dead_ends`). `owned`: the controller's
+    entries; None for all entries of its tables. Raises InputError, PlanError, DataNotFound or FabricError.
     """
     schema = programs.load().schema()
     meant = around(topology, config.routing, intended(topology, config, Duration(tick_ps)), dead)
@@ -76,7 +76,7 @@ async def plan(
 
 
 def with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) -> dict[str, tuple[Entry, ...]]:
-    """Returns the intended entries, and the program's own default action for every table that gives none."""
+    """Returns the intended entries, and the program's default action for every table without one."""
     own = {entry.key: entry for entry in program_defaults(schema, TABLES)}
     return {
         name: (*(entry for key, entry in own.items() if key not in {one.key for one in entries}), *entries)
@@ -87,8 +87,8 @@ def with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) -> 
 def plan_from(
     wanted: Mapping[str, tuple[Entry, ...]], taken: Mapping[str, Snapshot], schema: P4Schema
 ) -> FabricPlan:
-    """Returns the difference between what was read and what is wanted."""
-    fresh = program_defaults(schema, TABLES)  # all that a switch holds right after the program is loaded
+    """Returns the difference between the read and the intended state."""
+    fresh = program_defaults(schema, TABLES)  # the entries of a switch right after the program is loaded
     return FabricPlan(
         {
             name: SwitchPlan(

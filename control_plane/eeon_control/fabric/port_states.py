@@ -1,7 +1,7 @@
-"""Which ports of a switch are up, as the switch itself says.
+"""The link states of a switch's ports, as the switch reports them.
 
-Over gNMI where it serves that beside P4Runtime (the engine, Stratum; OpenConfig interfaces, `oper-status`),
-else over Thrift where its targets file gives one (BMv2). A switch that has neither does not tell.
+They are read over gNMI if the switch serves it (the engine, Stratum; OpenConfig interfaces, `oper-status`),
+else over Thrift if the targets file has an address (BMv2). Without either, they are unknown.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from eeon_control.targets import Target
 
 _STATE = "interfaces/interface[name=*]/state"
 STATUS = GNMIPath(f"{_STATE}/oper-status")
-# A P4Runtime port is the one or the other, where a switch has both: openconfig-p4rt's number is meant for it.
+# Either may be the P4Runtime port. `id`, openconfig-p4rt's number for that purpose, takes precedence.
 NUMBERS = (GNMIPath(f"{_STATE}/ifindex"), GNMIPath(f"{_STATE}/id"))
 
 _PORTS_MAX = 4096
-# finsy asks for JSON, the protocol's default. Targets that follow it send JSON's text, others the bare word.
+# finsy requests JSON, the protocol's default. Conforming targets send a JSON string, others the bare word.
 _UP = ("UP", b'"UP"')
 
 
 @dataclass(frozen=True)
 class PortState:
-    """A port as gNMI names it. `number`: in P4Runtime, None where the switch does not tell it."""
+    """A port, by its name in gNMI. `number`: in P4Runtime, None if the switch does not report it."""
 
     name: str
     number: int | None = None
@@ -39,14 +39,14 @@ class PortState:
 
 
 class PortStates:
-    """Takes in what gNMI tells of ports."""
+    """The port states received over gNMI."""
 
     def __init__(self) -> None:
         self._ports: dict[str, PortState] = {}
 
     def take(self, update: GNMIUpdate) -> PortState | None:
-        """Returns a port whose status this has changed. Raises KeyError or ValueError if that is not
-        OpenConfig."""
+        """Stores an update. Returns the port if its status has changed. Raises KeyError or ValueError for an
+        update that is not OpenConfig."""
         name, value = str(update.path["name"]), update.value
         before = self._ports.get(name) or PortState(name)
         if name not in self._ports and len(self._ports) == _PORTS_MAX:
@@ -64,7 +64,7 @@ class PortStates:
         return after if after.up is not before.up else None
 
     def numbered(self) -> dict[int, bool]:
-        """Returns port number -> whether it is up, of the ports that have both."""
+        """Returns port number -> whether it is up, for ports whose number and state are known."""
         return {
             port.number: port.up
             for port in self._ports.values()
@@ -78,7 +78,7 @@ class PortStates:
 
 
 async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] | None:
-    """Returns port number -> whether it is up; None where the switch does not tell. Raises FabricError."""
+    """Returns port number -> whether it is up; None if the switch does not report it. Raises FabricError."""
     try:
         client = await session.gnmi()
         subscription = client.subscribe()
@@ -98,7 +98,7 @@ async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] 
 
 
 def _number(value: object) -> int:
-    """Returns a number as JSON's text, or as it is. Raises ValueError."""
+    """Returns a number that is given as JSON text or as a number. Raises ValueError."""
     if isinstance(value, bytes):
         value = value.decode().strip('"')
     if isinstance(value, bool) or not isinstance(value, int | str):

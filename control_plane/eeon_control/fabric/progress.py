@@ -1,4 +1,4 @@
-"""Reports what an apply is doing to a watcher: a person who waits, or a test that kills something."""
+"""Reports the progress of an apply to an observer: the command line, or a test that kills something."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from enum import StrEnum
 
 
 class Step(StrEnum):
-    """One moment of an apply. JOURNALED, COMMITTED are the fabric's, with an empty switch name; with WAVE
-    and PASSED the wave stands for the switch."""
+    """One step of an apply. JOURNALED and COMMITTED concern the fabric and have an empty switch name; for
+    WAVE and PASSED, the name is that of the wave."""
 
     READ = "read"  # the switch was read
-    JOURNALED = "journaled"  # what all switches held is on the disk; the first write follows
-    WAVE = "wave"  # of an apply in waves, one begins
+    JOURNALED = "journaled"  # the state of all switches is on disk; the first write follows
+    WAVE = "wave"  # a wave of an apply begins
     WRITING = "writing"  # the first write to the switch follows
     LOADED = "loaded"  # the program was loaded
-    WRITTEN = "written"  # the switch took every change
-    VERIFIED = "verified"  # what was read back is what was intended
-    PASSED = "passed"  # the gate behind a wave is open
+    WRITTEN = "written"  # the switch accepted every change
+    VERIFIED = "verified"  # the intended entries were read back
+    PASSED = "passed"  # the gate after a wave is open
     COMMITTED = "committed"  # the revision is in force
-    UNDOING = "undoing"  # the switch is about to be brought back
-    UNDONE = "undone"  # what was read back is what it held before
+    UNDOING = "undoing"  # the switch is about to be restored
+    UNDONE = "undone"  # the entries before the apply were read back
 
 
 Observer = Callable[[Step, str], None]
@@ -28,4 +28,4 @@ Observer = Callable[[Step, str], None]
 
 
 def nobody(step: Step, switch: str) -> None:
-    """Ignores the step: the observer of an apply that nobody watches."""
+    """Ignores the step: the observer of an apply without progress reports."""

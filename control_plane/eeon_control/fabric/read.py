@@ -1,11 +1,11 @@
-"""What switches hold and have counted, as plain values.
+"""Reads the entries, counters and registers of switches as plain values.
 
 `read_counters`, `read_registers`, `read_entries` and `read_status` read all switches or raise one error.
-`observe` reads each on its own: one that fails does not hide the others.
+`observe` reads each switch separately: a failure of one does not hide the others.
 
-Cells are asked for one by one: the program's arrays cover all ports, a switch has some dozens. Registers come
-over P4Runtime where the switch has them there (the engine), and over Thrift where it has not (BMv2). A
-switch's clock is only to be had over Thrift.
+Cells are requested one by one: the program's arrays cover all possible ports, of which a switch has some
+dozens. Registers are read over P4Runtime if the switch supports that (the engine), else over Thrift (BMv2).
+A switch's clock is available only over Thrift.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from eeon_control.topology import Switch, Topology
 _T = TypeVar("_T")
 
 _NS_TO_PS = 1000
-# How many cells the counters have for a port's classes, and for a class's verdicts.
+# The counters' number of cells for a port's classes, and for a class's verdicts.
 _CLASS_CELLS = constants.RECEIVED_CELLS // constants.PORT_CELLS
 _VERDICT_CELLS = constants.VERDICT_CELLS // constants.RECEIVED_CELLS
 
@@ -54,7 +54,7 @@ class ReceivedCount:
 
 @dataclass(frozen=True)
 class VerdictCount:
-    """What became of packets of one class at one port.
+    """Packets of one class with one verdict at one port.
 
     `port` is the egress port for forwarded, marked, early_dropped and tail_dropped, and the ingress port for
     the other verdicts.
@@ -95,12 +95,12 @@ async def read_registers(
 
 
 async def read_entries(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, list[Entry]]:
-    """Reads what the controller's tables hold on every switch, defaults included. Raises FabricError."""
+    """Reads the controller's tables on every switch, defaults included. Raises FabricError."""
     return await _on_all(topology, targets, lambda session, switch: session.read_entries(TABLES))
 
 
 async def read_status(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, str]:
-    """Returns one line a switch: ready, other program, or why not reached. Raises only for wrong targets."""
+    """Returns one line per switch: ready, other program, or why unreachable. Raises for wrong targets."""
     schema = programs.load().schema()
 
     async def one(name: str, target: Target) -> str:
@@ -184,7 +184,7 @@ async def registers_of(
 async def _registers(
     session: P4RuntimeSession, cells: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], int]:
-    """Registers by P4Info alias and index. Raises NoRegisters or another FabricError."""
+    """Reads registers by P4Info alias and index. Raises NoRegisters or another FabricError."""
     ids = {}
     for name in dict.fromkeys(name for name, _ in cells):
         try:
@@ -213,8 +213,8 @@ async def _registers(
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to read. `routes`: routes with their groups; `registers`: P4Info aliases of per-port registers.
-    `ports`: which are up; `qcn`, `pfc`: of congestion points and of lossless groups, with `entries`."""
+    """The parts to read. `routes`: with their groups; `registers`: P4Info aliases of per-port registers;
+    `ports`: link states; `qcn`, `pfc`: of congestion points and lossless groups, with `entries`."""
 
     entries: bool = False
     routes: bool = False
@@ -228,13 +228,13 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Observation:
-    """One switch at one moment; what was not asked for is empty.
+    """One switch at one moment; parts that were not requested are empty.
 
-    `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None where the switch has
-    none to be read. `elapsed_us`: since the switch started, None where its clock cannot be read. `missing`:
-    why registers, ports or clock are, when its Thrift server was to be asked and did not answer. `ports`:
-    number -> whether it is up, None where the switch does not tell. `qcn`, `pfc`: (counter or register,
-    cell) -> value; registers are missing where the switch has none to be read.
+    `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None if the switch's
+    registers cannot be read. `elapsed_us`: since the switch started, None if its clock cannot be read.
+    `missing`: why registers, ports or clock are missing, after an error. `ports`: number -> whether it is up,
+    None if the switch does not report it. `qcn`, `pfc`: (counter or register, cell) -> value, without
+    registers if these cannot be read over P4Runtime.
     """
 
     at_ps: int
@@ -255,14 +255,14 @@ class Observation:
 
 @dataclass(frozen=True)
 class FabricObservation:
-    """All switches asked, in topology order: those that answered, and why the others did not."""
+    """The observed switches, in topology order: those that answered, and why the others did not."""
 
     switches: Mapping[str, Observation]
     failures: Mapping[str, str]
 
     @property
     def down(self) -> dict[str, frozenset[int]]:
-        """Switch -> numbers of its ports that it says are down."""
+        """Switch -> numbers of the ports that it reports as down."""
         return {
             name: frozenset(number for number, up in (one.ports or {}).items() if not up)
             for name, one in self.switches.items()
@@ -283,9 +283,9 @@ async def observe(
     wanted: Wanted,
     part: Topology | None = None,
 ) -> FabricObservation:
-    """Reads from every switch and linked port of `topology`, or of the `part` of it that is given.
+    """Reads every switch and linked port of `topology`, or only those of its `part`.
 
-    Raises FabricError only when the targets do not fit the topology.
+    Raises FabricError only if the targets do not fit the topology.
     """
     resolved = resolve(topology, targets)
     program = programs.load()
@@ -353,7 +353,7 @@ async def observe_switch(
 async def qcn_counts(
     session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
 ) -> dict[tuple[str, int], int]:
-    """Reads samples and messages by queue that has a congestion point, and messages ignored by port."""
+    """Reads samples and messages by queue with a congestion point, and ignored messages by port."""
     cells = [(name, queue) for name in ("qcn_samples", "cnms_made") for queue in _queues(entries, qcn.POINTS)]
     cells += [("cnms_ignored", port.number) for port in switch.ports]
     return await _packets(session, cells)
@@ -362,8 +362,8 @@ async def qcn_counts(
 async def pfc_values(
     session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
 ) -> dict[tuple[str, int], int]:
-    """Reads pauses sent and received, drops, bytes held and when the neighbour was paused, by lossless group;
-    MAC control frames that were not obeyed, by port."""
+    """Reads PFC values: by lossless group, pauses sent and received, drops, bytes held, time of the last
+    pause sent; by port, ignored MAC control frames."""
     queues = _queues(entries, pfc.GROUPS)
     cells = [(name, queue) for name in PFC_COUNTERS for queue in queues]
     cells += [("control_ignored", port.number) for port in switch.ports]
@@ -377,8 +377,8 @@ async def pfc_values(
 
 @dataclass(frozen=True)
 class QueueLook:
-    """Of a queue that takes pauses: packets that wait, and since the switch started packets that left, pauses
-    that came for it, obeyed or not."""
+    """A pausable queue: waiting packets, and since the switch started, departed packets and received pauses,
+    obeyed or not."""
 
     waiting: int
     departed: int
@@ -388,10 +388,9 @@ class QueueLook:
 async def look_at_queues(
     session: P4RuntimeSession, target: Target, queues: Sequence[int], program: Program
 ) -> dict[int, QueueLook]:
-    """Reads queues that take pauses; each of their packets has a ticket, which tells those that wait from
-    those that left.
+    """Reads pausable queues. The tickets of their packets distinguish waiting packets from departed ones.
 
-    Raises FabricError, also where the switch has registers neither over P4Runtime nor over Thrift.
+    Raises FabricError, also if registers can be read neither over P4Runtime nor over Thrift.
     """
     counts = await _packets(session, [("pauses_received", queue) for queue in queues])
     names = ("ticket_next", "ticket_serving")
@@ -418,7 +417,7 @@ PFC_REGISTERS = ("ingress_bytes", "pause_sent_at")
 
 
 def _queues(entries: Iterable[Entry], table: str) -> list[int]:
-    """Returns the queues of which a table has an entry."""
+    """Returns the queues with an entry in a table."""
     return [entry.match[0].value for entry in entries if entry.table == table and not entry.is_default]
 
 

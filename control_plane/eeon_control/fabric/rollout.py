@@ -1,4 +1,4 @@
-"""An apply in waves: a part of the switches at a time, and a gate behind each."""
+"""An apply in waves: some of the switches at a time, and a gate after each wave."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from eeon_control.errors import FabricError
 
 
 class GateClosed(FabricError):
-    """A gate says that an apply is not to go on."""
+    """A gate stops an apply."""
 
 
 class Gate(Protocol):
-    """Whether an apply may go on."""
+    """Decides whether an apply may continue."""
 
     async def before(self) -> None:
         """Checks the fabric before anything is written. Raises GateClosed if the apply must not begin now."""
         ...
 
     async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Looks again behind wave `number` of `waves`; `changed`: all switches that were written so far.
+        """Checks the fabric after wave `number` of `waves`; `changed`: all switches written so far.
 
-        Raises GateClosed when everything is to be undone.
+        Raises GateClosed if everything must be undone.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """`waves`: every switch in one of them. `pause_seconds`: between a wave and what follows it, its gate or
-    the next wave."""
+    """`waves`: each switch is in one of them. `pause_seconds`: the wait after a wave, before its gate or the
+    next wave."""
 
     waves: tuple[tuple[str, ...], ...]
     pause_seconds: float = 0.0

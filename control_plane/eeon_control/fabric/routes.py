@@ -1,4 +1,4 @@
-"""What a switch forwards by, read over P4Runtime: one-shot groups, and groups and members that have ids."""
+"""Reads a switch's routes over P4Runtime: one-shot groups, and groups and members with ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eeon_control.routing import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_
 
 _SELECTOR = "ecmp_selector"
 _SEED_TABLE = "switch_config"
-_LARGEST_WEIGHT = 1024  # one member of a group is never more copies than any selector holds
+_LARGEST_WEIGHT = 1024  # limit of a member's copies: no selector holds more
 
 _Members = dict[int, Action]
 _Groups = dict[int, list[tuple[int, int]]]  # id -> (member, weight)
@@ -34,7 +34,7 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
         for message in messages
     )
     members, groups = await _profile(session) if has_ids else ({}, {})
-    routes, seed, per_packet = [], 1, False  # the program's own default of switch_config
+    routes, seed, per_packet = [], 1, False  # the program's default of switch_config
     for message in messages:
         entry = decode(message, schema, watches=False)
         if entry.table == _SEED_TABLE:
@@ -50,7 +50,7 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
 def _members(
     session: P4RuntimeSession, action: p4r.TableAction, members: _Members, groups: _Groups
 ) -> tuple[tuple[Action, ...], str | None]:
-    """Returns the actions of an entry in the order in which it names them, and what is missing of them."""
+    """Returns the actions of an entry in its order, and a text about missing ones."""
     match action.WhichOneof("type"):
         case "action":
             return (_action(session, action.action),), None
@@ -76,7 +76,7 @@ def _members(
 
 
 def _watching(session: P4RuntimeSession, action: p4r.TableAction) -> frozenset[Action]:
-    """Returns the members of a one-shot group that watch the port which they send to."""
+    """Returns the members of a one-shot group that watch their own egress port."""
     found = set()
     for one in action.action_profile_action_set.action_profile_actions:
         member = _action(session, one.action)

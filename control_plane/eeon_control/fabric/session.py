@@ -1,8 +1,8 @@
-"""One P4Runtime session with one switch: arbitration, pipeline, reads, writes.
+"""A P4Runtime session with one switch: arbitration, pipeline, reads, writes.
 
-Built on finsy's P4Client, schema and messages, but not on its Switch, which pushes the pipeline as soon as it
-is connected (a `plan` must not write), keeps reconnecting behind the caller's back, and may end the process
-with SystemExit. finsy's fixed deadline of 10 s a request is met by sending long reads and writes in parts.
+It uses finsy's P4Client, schema and messages, but not its Switch, which pushes the pipeline as soon as it is
+connected (a `plan` must not write), reconnects without the caller's knowledge, and may end the process with
+SystemExit. Long reads and writes are split to meet finsy's fixed deadline of 10 s per request.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from eeon_control.program import identity, only_adds, roles_of
 from eeon_control.targets import Target, is_unix
 from eeon_control.tls import Tls
 
-_MAX_METADATA_BYTES = 64 * 1024  # as finsy: errors of a long write travel in the metadata
+_MAX_METADATA_BYTES = 64 * 1024  # as in finsy: the metadata carries the errors of a long write
 _MAX_RECONNECT_BACKOFF_MS = 15_000
-ANSWER_SECONDS = 10.0  # finsy's deadline for a request is the same
+ANSWER_SECONDS = 10.0  # the same as finsy's deadline for a request
 LOAD_SECONDS = 60.0
-"""Deadline for loading a program, which a switch checks and compiles while it forwards."""
+"""Deadline for loading a program, which a switch checks and compiles while it forwards packets."""
 
 
 def _no_answer(seconds: float) -> str:
@@ -46,22 +46,22 @@ def _no_answer(seconds: float) -> str:
 
 
 NO_ANSWER = _no_answer(ANSWER_SECONDS)
-"""What is said of a switch that neither answers nor refuses the connection, whatever it was asked."""
+"""The message about a switch that neither answers a request nor refuses the connection."""
 _UPDATES_PER_WRITE = 256
 _ENTITIES_PER_READ = 2048
 _BIDS = 5
-# A server may notice a little late that the stream of a command that just ended is gone.
+# A server may notice late that the stream of a command has ended.
 _ID_FREE_SECONDS = 1.0
 _ID_RETRY_SECONDS = 0.05
 _TAKE_OVER = "stop it, or use --election-id with a larger number to take over"
 _NO_TAKE_OVER = "no larger one can take over: end that client, or restart the switch"
 
-# How gRPC says that nobody answers at an address, which the message names already.
+# The part of gRPC's message about an unreachable address that our message already contains.
 _NOT_CONNECTED = re.compile(
     r"^failed to connect to all addresses; last error: [A-Z_]+: \S+ (?:Failed to connect to remote host: )?"
 )
 LOST = (GRPCStatusCode.UNAVAILABLE, GRPCStatusCode.DEADLINE_EXCEEDED, GRPCStatusCode.CANCELLED)
-"""Codes of a call that the switch has not answered."""
+"""Status codes of calls that the switch has not answered."""
 _UPDATE_TYPE = {
     ChangeKind.INSERT: p4r.Update.INSERT,
     ChangeKind.MODIFY: p4r.Update.MODIFY,
@@ -72,15 +72,14 @@ _UPDATE_TYPE = {
 class P4RuntimeSession:
     """An open session; use it with `async with`. Every method raises FabricError naming the switch.
 
-    With an `election_id` it becomes primary, or fails; without one it can only read, and does not take part
-    in arbitration, so that looking at a fabric never gets in the way of its controller. `fresh`: with an id
-    that nobody has had before, so that a write which somebody sent under an older one and which is still on
-    its way is refused when it arrives (P4Runtime 1.5, section 5: a write in flight ends before a new primary
-    is accepted). The largest id has no successor, so it is used again. `owned`: the entries of the
-    controller's tables that `read_entries` tells of; None for all.
+    With an `election_id`, it becomes primary or fails. Without one, it can only read, and takes no part in
+    arbitration, so that reading a fabric never disturbs its controller. `fresh`: use an id that no client has
+    had, so that a write in flight under an older id is refused when it arrives (P4Runtime 1.5, section 5: a
+    write in flight ends before a new primary is accepted). The largest id has no successor and is reused.
+    `owned`: the entries of the controller's tables that `read_entries` returns; None for all.
 
-    A target with a role is written to under it, and runs a program of somebody else's that has all that the
-    schema's program has and claims the controller's tables for the role; no program is loaded there.
+    A target with a role is written to under that role. It runs another owner's program, which must contain
+    the schema's program and assign the controller's tables to the role; no program is loaded.
     """
 
     def __init__(
@@ -101,7 +100,7 @@ class P4RuntimeSession:
         self._election_id = election_id
         self._fresh = fresh
         self._owned = owned
-        self._watches: bool | None = None  # not known yet
+        self._watches: bool | None = None  # None: unknown
 
     async def __aenter__(self) -> Self:
         tls = self._target.tls
@@ -132,28 +131,28 @@ class P4RuntimeSession:
 
     @property
     def election_id(self) -> int:
-        """The id that this session won with. Of a session that is open, and not only to read."""
+        """The id with which this session became primary. Only for an open session with an election id."""
         assert self._election_id is not None, "a session without an election id only reads"
         return self._election_id
 
     async def gnmi(self) -> GNMIClient:
-        """Returns a gNMI client on this session's channel, which ends with it."""
+        """Returns a gNMI client on this session's channel, which closes with the session."""
         client = GNMIClient(self._target.address)
         await client.open(channel=self._client.channel)
         return client
 
     async def has_pipeline(self) -> bool:
-        """Returns whether the switch runs this schema's program, by the cookie it was pushed with: a short
-        answer.
+        """Returns whether the switch runs this schema's program, by the cookie that was pushed with it: a
+        short answer.
 
-        A client that pushes another program under the same cookie is believed; `runs_program` looks at it.
-        Under another cookie, it is asked for the program.
+        Another program with the same cookie is not detected (see `runs_program`). If the cookie differs, the
+        program itself is read.
         """
         held = await self._config(p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY)
         return held is not None and (self._has_cookie(held) or await self.runs_program())
 
     async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
-        """Returns the whole pipeline configuration of the switch, or None when it has none."""
+        """Returns the complete pipeline configuration of the switch, or None if it has none."""
         held = await self._config(p4r.GetForwardingPipelineConfigRequest.ALL)
         return None if held is None or not held.HasField("p4info") else held
 
@@ -172,11 +171,11 @@ class P4RuntimeSession:
         return held.HasField("cookie") and held.cookie.cookie == self.schema.p4cookie
 
     def is_program(self, held: p4r.ForwardingPipelineConfig | None) -> bool:
-        """Returns whether this does what the schema's program does, by its bytes and its P4Info
+        """Returns whether `held` behaves like the schema's program, by its bytes and P4Info
         (`program.identity`).
 
-        A server may leave out the bytes (P4Runtime, section 7.3); then P4Info and cookie must do. Under a
-        role, raises FabricError where it is not.
+        A server may omit the bytes (P4Runtime, section 7.3); then P4Info and cookie are compared. Under a
+        role, raises FabricError if `held` does not contain the schema's program.
         """
         if self._target.role is not None:
             self._check_role(self._target.role, None if held is None else held.p4info)
@@ -191,7 +190,7 @@ class P4RuntimeSession:
         return identity(held.p4_device_config, held.p4info) == identity(meant.p4_device_config, meant.p4info)
 
     async def runs_program(self) -> bool:
-        """Returns whether the switch runs exactly this schema's program; it sends the whole of it."""
+        """Returns whether the switch runs exactly this schema's program, by reading all of it."""
         return self.is_program(await self.pipeline())
 
     def _check_role(self, role: str, held: p4i.P4Info | None) -> None:
@@ -216,10 +215,10 @@ class P4RuntimeSession:
     async def push_pipeline(
         self, config: p4r.ForwardingPipelineConfig | None = None, *, keep_entries: bool = False
     ) -> None:
-        """Loads this schema's program, or a configuration read earlier. All entries of the switch are lost.
+        """Loads this schema's program, or a configuration read earlier. The switch loses all entries.
 
-        With `keep_entries` the switch is first asked to keep them (RECONCILE_AND_COMMIT, P4Runtime
-        specification 1.3, section 7.2); one that cannot loses them.
+        With `keep_entries`, the first attempt asks the switch to keep them (RECONCILE_AND_COMMIT, P4Runtime
+        specification 1.3, section 7.2); if it refuses, they are lost.
         """
         actions = p4r.SetForwardingPipelineConfigRequest
         request = p4r.SetForwardingPipelineConfigRequest(
@@ -237,7 +236,7 @@ class P4RuntimeSession:
             raise self._error(f"{_verb(error)} the pipeline: {reason}", error.code) from None
 
     async def _load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
-        """Loads a program as finsy's `request` does, whose deadline is too short for that."""
+        """Loads a program like finsy's `request`, whose deadline is too short, but with a longer deadline."""
         assert self._client.channel is not None, "the session is open"
         self._complete(request)
         stub = p4r_grpc.P4RuntimeStub(self._client.channel)
@@ -247,7 +246,7 @@ class P4RuntimeSession:
             raise P4ClientError(error, type(request).__name__, msg=request, schema=self.schema) from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
-        """Returns all entries of the named tables, default actions included where they can be written."""
+        """Returns all entries of the named tables, including writable default actions."""
         entities = []
         for name in tables:
             if name == CLONE_SESSIONS:
@@ -277,7 +276,7 @@ class P4RuntimeSession:
         return owned_of(found.values(), self._owned)
 
     async def read(self, entities: Sequence[p4r.Entity]) -> AsyncIterator[p4r.Entity]:
-        """Yields what the switch answers to the given entities, in its order."""
+        """Yields the switch's answers to a read of the given entities, in its order."""
         for start in range(0, len(entities), _ENTITIES_PER_READ):
             part = entities[start : start + _ENTITIES_PER_READ]
             try:
@@ -290,7 +289,7 @@ class P4RuntimeSession:
                 raise await self._failure(error, "cannot be read: ") from None
 
     async def write_changes(self, changes: Sequence[Change]) -> None:
-        """Sends changes in order. On an error some of them may have been carried out."""
+        """Sends changes in order. After an error, some of them may have been carried out."""
         watches = any(change.entry.selector for change in changes) and await self._watches_ports()
         await self.write(
             [
@@ -308,11 +307,11 @@ class P4RuntimeSession:
         )
 
     async def _watches_ports(self) -> bool:
-        """Returns whether the next hops of a group are to watch their ports on this switch.
+        """Returns whether the next hops of a group should watch their ports on this switch.
 
-        BMv2 takes watched ports and passes over the members whose link is down, but ends with SIGFPE when all
-        members of a group are: a leaf that loses its last uplink would lose its own hosts with it. BMv2 is
-        known by the registers that it does not serve.
+        BMv2 accepts watch ports and skips members whose link is down, but dies with SIGFPE if all members of
+        a group are down: a leaf that loses its last uplink would lose its own hosts too. BMv2 is recognised
+        by the fact that it does not serve registers.
         """
         if self._watches is None:
             register = next(iter(self.schema.registers))
@@ -329,7 +328,7 @@ class P4RuntimeSession:
         return self._watches
 
     async def write(self, updates: Sequence[p4r.Update], names: Sequence[str]) -> None:
-        """Sends raw updates in order; `names` says in an error which of them failed."""
+        """Sends raw updates in order; errors identify failed updates by `names`."""
         for start in range(0, len(updates), _UPDATES_PER_WRITE):
             request = p4r.WriteRequest(
                 device_id=self._device_id, updates=updates[start : start + _UPDATES_PER_WRITE]
@@ -346,7 +345,7 @@ class P4RuntimeSession:
                 raise self._error(f"{_verb(error)} a write: {reason}", error.code) from None
 
     async def _arbitrate(self, bid: int) -> None:
-        """Becomes primary with election id `bid`, or raises. Leaves the id that won in `_election_id`."""
+        """Becomes primary with id `bid` or a larger one, and stores it in `_election_id`; or raises."""
         give_up_at = asyncio.get_running_loop().time() + _ID_FREE_SECONDS
         for _ in range(_BIDS):
             try:
@@ -369,11 +368,11 @@ class P4RuntimeSession:
                     f"another controller is primary (election id {election.name_of(primary)}); "
                     f"{_way_out(primary)}"
                 )
-            bid = max(election.above(bid), primary)  # nobody is primary, but a larger id has been seen
+            bid = max(election.above(bid), primary)  # no client is primary, but a larger id has been seen
         raise self._error("no election id was accepted")
 
     async def _bid(self, bid: int) -> p4r.MasterArbitrationUpdate | None:
-        """Sends a bid. Returns the answer; None when the id is in use, maybe by a stream that just ended."""
+        """Sends a bid. Returns the answer; None if the id is in use, maybe by a stream that just ended."""
         try:
             await self._client.send(self._arbitration(bid))
             return await self._receive_arbitration()
@@ -383,8 +382,7 @@ class P4RuntimeSession:
             raise
 
     def _arbitration(self, bid: int) -> p4r.StreamMessageRequest:
-        """Returns the message that asks to be primary with an election id, of the target's role where it has
-        one."""
+        """Returns the arbitration message with an election id, and with the target's role if it has one."""
         request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=U128.encode(bid))
         if self._target.role is not None:
             request.role.name = self._target.role
@@ -394,7 +392,7 @@ class P4RuntimeSession:
         while True:
             try:
                 message = await self._client.receive()
-            except RuntimeError:  # how finsy reports that the server closed the stream
+            except RuntimeError:  # finsy's report that the server closed the stream
                 raise self._error("closed the stream during arbitration") from None
             if message.HasField("arbitration"):
                 return message.arbitration
@@ -416,8 +414,7 @@ class P4RuntimeSession:
         return self._error(what + await self._reason(error), error.code)
 
     async def _reason(self, error: P4ClientError, seconds: float = ANSWER_SECONDS) -> str:
-        """Returns gRPC's words, or better ones where the switch hangs or the connection's protection
-        failed."""
+        """Returns gRPC's message, or a better one if the switch hangs or TLS failed."""
         if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
             return _no_answer(seconds)
         may_explain = tls_files.may_explain(error.message) and not is_unix(self._target.address)
@@ -434,7 +431,7 @@ class P4RuntimeSession:
 
 
 def _verb(error: P4ClientError) -> str:
-    """Returns what the switch did to a request that it did not carry out."""
+    """Returns the verb for the switch's reaction to a failed request."""
     return "did not answer" if error.code in LOST else "refused"
 
 
@@ -447,7 +444,7 @@ def _way_out(primary: int) -> str:
 
 
 def _credentials(tls: Tls) -> GRPCCredentialsTLS:
-    """Reads the files for gRPC. Raises FabricError when one cannot be used, or key and certificate differ."""
+    """Reads the files for gRPC. Raises FabricError if one is unusable, or key and certificate differ."""
     for key, fault in tls_files.file_faults(tls):
         raise FabricError(f"tls {key} {tls.files[key]}: {fault}")
     tls_files.context(tls)
@@ -465,10 +462,10 @@ class _Options(GRPCOptions):
 
 
 class _Client(P4Client):
-    """finsy's client with a connection of its own.
+    """finsy's client with a separate connection.
 
-    gRPC shares connections, and the waiting time after one that failed, between all channels of a process to
-    one address. A session that is opened because a switch has come back must not be told that it was away.
+    gRPC shares connections, and the back-off after a failed one, among all channels of a process to the same
+    address. A session that is opened because a switch has returned must not inherit an earlier failure.
     """
 
     async def open(
@@ -477,7 +474,7 @@ class _Client(P4Client):
         schema: P4Schema | None = None,
         complete_request: Callable[[PBMessage], None] | None = None,
     ) -> None:
-        """Makes the channel; nothing is sent before the first request."""
+        """Creates the channel; nothing is sent before the first request."""
         assert self._channel is None and self._stub is None, "a client is opened once"
         options = _Options(
             max_metadata_size=_MAX_METADATA_BYTES, max_reconnect_backoff_ms=_MAX_RECONNECT_BACKOFF_MS

@@ -1,8 +1,8 @@
-"""The same calls for code without an event loop. Do not call them from a coroutine.
+"""Synchronous versions of this package's coroutines. Do not call them from a coroutine.
 
-All of them run on one event loop, in a thread of its own, that lives as long as the process. grpc.aio has
-one completion queue a process: an event that arrives late for a loop which has been closed (asyncio.run
-closes its loop) raises "Event loop is closed" in the handler of the next one.
+All run on one event loop, in its own thread, for the life of the process. grpc.aio has one completion queue
+per process: a late event for a closed loop (asyncio.run closes its loop) would raise "Event loop is closed"
+in the handler of the next one.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _loop: asyncio.AbstractEventLoop | None = None
 def run(work: Coroutine[object, None, _T]) -> _T:
     """Runs a coroutine of this package to its end.
 
-    Ctrl-C cancels it and waits until it has ended, so that an apply undoes what it wrote before the process
-    stops. Then it raises KeyboardInterrupt, or Stopped, which says what came of an apply.
+    Ctrl-C cancels it and waits for its end, so that an apply undoes its writes before the process stops. Then
+    it raises KeyboardInterrupt, or Stopped, which reports the result of an apply.
     """
     loop = _running_loop()
     ended = threading.Event()
@@ -52,14 +52,14 @@ def run(work: Coroutine[object, None, _T]) -> _T:
     def cancel() -> None:
         if tasks:
             tasks[0].cancel()
-        else:  # it came before `start`
+        else:  # Ctrl-C came before `start`
             ended.set()
 
     try:
         loop.call_soon_threadsafe(start)
         ended.wait()
     except KeyboardInterrupt:
-        # What was handed to the loop before, if it was, comes before this.
+        # If `start` was already passed to the loop, it runs before this.
         loop.call_soon_threadsafe(cancel)
         ended.wait()
         work.close()
@@ -73,8 +73,8 @@ def run(work: Coroutine[object, None, _T]) -> _T:
 
 
 def _how_it_ended(error: BaseException) -> str | None:
-    """Returns what a stopped command says of the switches. An apply may have failed by itself when Ctrl-C
-    reaches it: how it left the switches is then what its failure says."""
+    """Returns a stopped command's message about the switches. If an apply has already failed when Ctrl-C
+    reaches it, its error describes the state of the switches."""
     match error:
         case ApplyCancelled():
             return str(error)

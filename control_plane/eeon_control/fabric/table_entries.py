@@ -1,8 +1,8 @@
-"""Between `plan.Entry` and P4Runtime's TableEntry, by the names and ids of a P4Info.
+"""Conversion between `Entry` and P4Runtime's TableEntry, by the names and ids of a P4Info.
 
-Byte strings are canonical (P4Runtime specification 1.3, section 8.4: no leading zero bytes), because a switch
-answers in that form and a difference would never end otherwise. Numbers that do not fit their field are an
-error here, before anything is sent.
+Byte strings are canonical (P4Runtime specification 1.3, section 8.4: no leading zero bytes), because switches
+answer in that form; otherwise, differences would never end. Numbers that do not fit their field are refused
+here, before anything is sent.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from eeon_control.plan import Action, Entry, Exact, Lpm
 _PORT = "port"
 _PORT_BITS = 32  # P4Runtime's SDN port numbers
 WATCH_PORT = "watch_port"
-"""Beside an action's parameters: the port that a next hop watches where that is not its own; 0 is none."""
+"""A pseudo-parameter of an action: the port that a next hop watches, if not its own; 0 is none."""
 
 
 def encode(entry: Entry, schema: P4Schema, *, watches: bool) -> p4r.TableEntry:
     """Returns the P4Runtime message of an entry. `watches`: next hops of a group watch their ports.
 
-    Raises FabricError when the program has no such table or field.
+    Raises FabricError if the program has no such table or field.
     """
     try:
         table = schema.tables[entry.table]
@@ -58,8 +58,8 @@ def encode(entry: Entry, schema: P4Schema, *, watches: bool) -> p4r.TableEntry:
 
 
 def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry:
-    """Returns the entry a switch reported. `watches`: next hops of a group are meant to watch their ports,
-    and one that does not is another action. Raises FabricError when it names what the program does not have.
+    """Returns the entry that a switch reported. `watches`: next hops of a group should watch their ports, and
+    one that does not is a different action. Raises FabricError for objects unknown to the program.
     """
     try:
         table = schema.tables[message.table_id]
@@ -87,11 +87,11 @@ def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry
 
 
 def program_defaults(schema: P4Schema, tables: Iterable[str]) -> list[Entry]:
-    """Returns the default actions that the program itself gives to tables whose default can be written."""
+    """Returns the program's own default actions of tables whose default is writable."""
     entries = []
     for name in tables:
         if name == CLONE_SESSIONS:
-            continue  # no table
+            continue  # not a table
         table = schema.tables[name]
         message = table.pbuf.initial_default_action
         if table.const_default_action is None and table.action_profile is None and message.action_id:
@@ -126,8 +126,8 @@ def _decode_actions(
 
 
 def _own_port(params: Mapping[str, int], members: int, watches: bool) -> int:
-    """Returns the port that a member is to watch: where there is another next hop, its own, so that the
-    switch passes it over while the link is down (P4Runtime specification 1.3, section 9.2.1)."""
+    """Returns the port that a member should watch: its own if there are other next hops, so that the switch
+    skips it while the link is down (P4Runtime specification 1.3, section 9.2.1)."""
     return params.get(_PORT, 0) if watches and members > 1 else 0
 
 

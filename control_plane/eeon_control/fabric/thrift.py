@@ -1,12 +1,11 @@
-"""BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, ports, the clock.
+"""A client of BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, ports, clock.
 
     reading = await read(name, target, program, ports, ["wakes"])
     await set_queues("leaf1", target, {3: QueueSettings(depth_packets=1024)})
 
-Each call has a connection of its own and runs off the event loop; `ThriftClient` is the blocking client under
-them. The engine's switches serve the same. Queue depths and rates can be set but not read: nothing in the
-interface answers with them. The protocol has neither encryption nor passwords: `targets` lets only loopback
-through unless it is told otherwise.
+Each call has its own connection and runs in a thread; `ThriftClient` is the underlying blocking client. The
+engine's switches serve the same interface, which can set queue depths and rates but not read them. The
+protocol has neither encryption nor passwords: `targets` permits only loopback unless configured otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Self, TypeVar
 
 import thriftpy2
-from thriftpy2.protocol.binary import TBinaryProtocol  # the one in C takes no transport of ours
+from thriftpy2.protocol.binary import TBinaryProtocol  # the C version does not accept our transport
 from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException
 
@@ -33,7 +32,7 @@ from eeon_control.targets import Target
 
 CALL_SECONDS = 5.0
 ANSWER_BYTES = 1 << 20
-"""More than any register of any program that runs here; the program's 512 cells are 4 KiB."""
+"""Limit of an answer: more than any register of a program here; the program's 512 cells are 4 KiB."""
 
 _IDL = Path(__file__).parent / "bmv2.thrift"
 _VERSION = "is it simple_switch or simple_switch_grpc 1.15, or eeon-switch?"
@@ -43,9 +42,9 @@ _I64_MAX = (1 << 63) - 1
 
 @dataclass(frozen=True)
 class QueueSettings:
-    """Of one egress port: how many packets its queue holds, and packets per second (0: no limit).
+    """Settings of one egress port's queue: capacity in packets, and packets per second (0: no limit).
 
-    None leaves it as it is.
+    None leaves a value unchanged.
     """
 
     depth_packets: int | None = None
@@ -59,7 +58,7 @@ class QueueSettings:
 
 
 class ThriftClient:
-    """One connection; use it with `with`. Every call raises FabricError naming the switch."""
+    """A connection; use it with `with`. Every call raises FabricError naming the switch."""
 
     def __init__(
         self, name: str, address: str, *, device_id: int | None = None, seconds: float = CALL_SECONDS
@@ -83,7 +82,7 @@ class ThriftClient:
         return self
 
     def _service(self, interface: ModuleType, name: str) -> TClient:
-        # thriftpy2's annotations leave out that this is a protocol too.
+        # In thriftpy2's annotations, this is not a protocol.
         protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
         return TClient(interface, protocol)
 
@@ -93,7 +92,7 @@ class ThriftClient:
         self._transport.close()
 
     def check_identity(self) -> None:
-        """Sees that this is the switch that is meant: by its device id, where one was given."""
+        """Checks the switch's device id, if one was given."""
         found = self._call("standard", "bm_mgmt_get_info").device_id
         if self._device_id is not None and found != self._device_id:
             raise self._error(
@@ -111,21 +110,21 @@ class ThriftClient:
         return str(self._call("standard", "bm_get_config")).encode()
 
     def register(self, name: str) -> list[int]:
-        """Returns all cells of a register, by its full name in the program."""
+        """Returns all cells of a register, given by its full name in the program."""
         cells = self._call("standard", "bm_register_read_all", 0, name)
         return [int(cell) % (1 << 64) for cell in cells]  # Thrift has no unsigned numbers
 
     def port_states(self) -> dict[int, bool]:
-        """Returns port number -> whether its interface is up, of the ports that have one."""
+        """Returns port number -> whether its interface is up, for ports with an interface."""
         ports = self._call("standard", "bm_dev_mgr_show_ports")
         return {int(port.port_num): bool(port.is_up) for port in ports}
 
     def elapsed_us(self) -> int:
-        """Returns the microseconds since the switch started: its timestamps' clock."""
+        """Returns the microseconds since the switch started: the clock of its timestamps."""
         return int(self._call("simple_switch", "get_time_elapsed_us"))
 
     def set_queue(self, port: int, settings: QueueSettings) -> None:
-        """Sets depth and rate of a port's queue, whichever is given. Neither can be read back."""
+        """Sets depth and rate of a port's queue, if given. Neither can be read back."""
         if settings.depth_packets is not None:
             self._set("set_egress_queue_depth", port, settings.depth_packets)
         if settings.rate_pps is not None:
@@ -136,7 +135,7 @@ class ThriftClient:
         if status != 0:
             raise self._error(f"refused {method}({port}, {value}): status {status}")
 
-    # thriftpy2 makes its types while it runs; each caller turns the answer into what it must be.
+    # thriftpy2 creates its types at run time; each caller converts the answer to the right type.
     def _call(self, service: str, method: str, *arguments: int | str) -> Any:  # noqa: ANN401
         client = self._standard if service == "standard" else self._switch
         try:
@@ -165,7 +164,7 @@ class ThriftClient:
         except OSError as error:
             raise self._error(f"{method}: {error.strerror or error}") from None
         except (TException, ValueError, TypeError, LookupError) as error:
-            # Well-formed Thrift, but not this call's answer: thriftpy2 has no one exception for that.
+            # Well-formed Thrift, but not an answer to this call: thriftpy2 has no single exception for that.
             raise self._error(f"{method}: an answer of another kind ({error}); {_VERSION}") from None
 
     def _error(self, reason: str) -> FabricError:
@@ -192,7 +191,7 @@ class ThriftReading:
 async def read(
     name: str, target: Target, program: Program, ports: Iterable[int], registers: Iterable[str]
 ) -> ThriftReading:
-    """Reads per-port registers and the clock. Raises FabricError, also when another program runs there."""
+    """Reads per-port registers and the clock. Raises FabricError, also if the switch runs another program."""
     wanted = {alias: program.schema().registers[alias].name for alias in registers}
     numbers = tuple(ports)
 
@@ -208,7 +207,7 @@ async def read(
 
 
 async def check(name: str, target: Target) -> None:
-    """Sees that the Thrift server answers and is this switch's. Raises FabricError."""
+    """Checks that the Thrift server answers and belongs to this switch. Raises FabricError."""
     await _with_client(name, target, lambda client: None)
 
 
@@ -223,7 +222,7 @@ async def port_states(name: str, target: Target) -> dict[int, bool]:
 
 
 async def set_queues(name: str, target: Target, settings: Mapping[int, QueueSettings]) -> None:
-    """Sets queue depths and rates, port by port. Raises FabricError; nothing of it can be read back."""
+    """Sets queue depths and rates, port by port. None of them can be read back. Raises FabricError."""
 
     def work(client: ThriftClient) -> None:
         for port, one in settings.items():
@@ -247,7 +246,7 @@ async def _with_client(name: str, target: Target, work: Callable[[ThriftClient],
 
 def _check_program(client: ThriftClient, name: str, target: Target, program: Program) -> None:
     if target.role is not None:
-        return  # the program is somebody else's, and was looked at over P4Runtime
+        return  # the program has another owner, and was checked over P4Runtime
     if client.program_md5() == hashlib.md5(program.json, usedforsecurity=False).digest():
         return
     if identity(client.program_json(), program.schema().p4info) != program.identity:

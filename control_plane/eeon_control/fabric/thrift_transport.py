@@ -1,8 +1,8 @@
-"""A TCP connection for thriftpy2 that neither waits nor reads without end.
+"""A TCP connection for thriftpy2 with limits on time and size.
 
-thriftpy2 believes the lengths and numbers of elements that a peer states; some element types take no bytes at
-all. So an answer is walked through once while it is received, with a deadline and with budgets of bytes and
-values, and thriftpy2 is given only what has passed.
+thriftpy2 trusts the lengths and element counts that a peer states, and some element types take no bytes. So
+an answer is first walked through while it is received, with a deadline and with budgets of bytes and values;
+thriftpy2 gets only the parts that have passed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WIDTH = {_Type.BOOL: 1, _Type.BYTE: 1, _Type.DOUBLE: 8, _Type.I16: 2, _Type.I32
 
 
 class NoThrift(Exception):
-    """The peer sent something other than a Thrift message, or a message larger than an answer may be."""
+    """The peer sent something other than a Thrift message, or a message larger than permitted."""
 
 
 class BoundedTransport:
@@ -53,18 +53,18 @@ class BoundedTransport:
         self._answer_bytes = answer_bytes
         self._deadline = 0.0
         self._outgoing = bytearray()
-        self._received = bytearray()  # of the answer under way, from its first byte
-        self._walked = 0  # how much of it has passed
-        self._given = 0  # how much of it thriftpy2 has been given
+        self._received = bytearray()  # the current answer, from its first byte
+        self._walked = 0  # the number of its bytes that have passed
+        self._given = 0  # the number of its bytes that thriftpy2 has received
         self._values = 0
         self._socket = socket.create_connection((host, port), seconds)
 
     def write(self, data: bytes) -> None:
-        """Keeps until `flush`."""
+        """Buffers data until `flush`."""
         self._outgoing += data
 
     def flush(self) -> None:
-        """Sends a call. Its deadline and its answer's budgets begin here."""
+        """Sends a call, and starts its deadline and its answer's budgets."""
         self._deadline = time.monotonic() + self._seconds
         self._received.clear()
         self._walked = self._given = self._values = 0

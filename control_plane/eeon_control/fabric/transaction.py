@@ -1,11 +1,11 @@
-"""Apply: all switches, or none.
+"""The apply transaction: all switches or none.
 
-P4Runtime has no transaction over switches, and BMv2 none within one, so the controller makes it: connect to
-every switch and read all of them before the first write; then write; on any failure, or when what is read
-back is not what was intended, bring every switch that was touched back to what it held, and say so.
+P4Runtime has no transactions across switches, and BMv2 has none within a switch. So the controller connects
+to every switch and reads all of them before the first write; then it writes. After any failure, or if the
+entries read back differ from the intended ones, it restores every touched switch, and reports that.
 
-Batches are sent with CONTINUE_ON_ERROR: the undoing starts from what a switch holds, whatever that is, and a
-switch that tries all updates names all that it refuses.
+Batches are sent with CONTINUE_ON_ERROR: undo starts from the switch's state at that time, whatever it is, and
+a switch that tries all updates reports every one that it refuses.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from eeon_control.units import Duration
 
 @dataclass(frozen=True)
 class ApplyReport:
-    """What an apply did: the plan that was carried out, and how many entries were read back afterwards.
+    """The result of an apply: the plan that was carried out, and the number of entries read back afterwards.
 
-    It exists only when every switch holds exactly what was intended; otherwise ApplyError is raised.
+    It exists only if every switch holds exactly the intended entries; otherwise ApplyError is raised.
     """
 
     plan: FabricPlan
@@ -49,33 +49,33 @@ class ApplyReport:
 
 
 class Ledger(Protocol):
-    """Who writes down what an apply does, so that another process can finish it.
+    """Records the progress of an apply, so that another process can finish it.
 
-    `begin` comes after all switches were read and before the first write; what it raises stops the apply.
-    `wave` comes before the first write of each of several waves, `commit` after the last switch was read
-    back; what they raise undoes the apply. `undone` comes when all switches are as before; when it does not
-    come, some are not, and `advice` says what to do then.
+    `begin` is called after all switches are read and before the first write; an error in it stops the apply.
+    `wave` is called before the first write of each of several waves, and `commit` after the last switch is
+    read back; an error in them undoes the apply. `undone` is called if all switches are as before; otherwise,
+    some are not, and `advice` says what to do.
     """
 
     @property
     def advice(self) -> str:
-        """What a person can do about switches that could not be undone."""
+        """Advice to the user about switches that could not be restored."""
         ...
 
     def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
-        """Records what is to be written, what the switches that it is written to hold, and the waves."""
+        """Records the planned writes, the present state of the switches to write to, and the waves."""
         ...
 
     def wave(self, number: int) -> None:
-        """Records that the next write is to a switch of this wave, counted from 1."""
+        """Records that the next write goes to a switch of this wave, counted from 1."""
         ...
 
     def commit(self, plan: FabricPlan) -> None:
-        """Records that all switches hold what is intended."""
+        """Records that all switches hold the intended entries."""
         ...
 
     def undone(self, why: str) -> None:
-        """Records that all switches hold what they held before."""
+        """Records that all switches are as before."""
         ...
 
 
@@ -108,16 +108,16 @@ async def apply(
     rollout: Rollout | None = None,
     owned: Owned | None = None,
 ) -> ApplyReport:
-    """Makes every switch hold what is intended, or leave all of them as they were.
+    """Brings every switch to the intended entries, or leaves all of them as they were.
 
-    `queues_before`: what BMv2's own queues were last set to, for undoing; it cannot be read. `rollout`: in
-    which waves; without, all switches at once. `owned`: by switch, the entries that are the controller's, of
-    this configuration and of those before; the others are left alone. None: all entries of its tables.
+    `queues_before`: the last settings of BMv2's own queues, for undo; they cannot be read. `rollout`: the
+    waves; without it, all switches at once. `owned`: by switch, the controller's entries in this
+    configuration and earlier ones; other entries are not touched. None: all entries of its tables.
 
-    Raises ApplyError when a switch fails; it says what was undone. Raises InputError, PlanError,
+    Raises ApplyError if a switch fails; it reports what was undone. Raises InputError, PlanError,
     DataNotFound, NothingWritten or another FabricError before anything is written. When cancelled, it undoes
-    and then ends with ApplyCancelled.
-    Without a `ledger`, nothing finishes it when the process is killed.
+    its writes and raises ApplyCancelled.
+    Without a `ledger`, an apply whose process is killed cannot be finished.
     """
     schema = programs.load().schema()
     wanted = with_defaults(intended(topology, config, Duration(tick_ps)), schema)
@@ -186,7 +186,7 @@ class _Transaction:
                     break
             else:
                 failures = self._ledger_says(lambda: self.ledger.commit(todo))
-        except BaseException as error:  # cancelled, or a bug here: the switches come first
+        except BaseException as error:  # cancelled, or a bug: restore the switches first
             back = await asyncio.shield(self._undo(before, begun, "stopped"))
             if isinstance(error, asyncio.CancelledError):
                 raise ApplyCancelled(str(self._error({"": "stopped"}, back))) from None
@@ -200,14 +200,14 @@ class _Transaction:
         return ApplyReport(todo, {name: len(entries) for name, entries in self.wanted.items()})
 
     def _waves(self, before: Mapping[str, Snapshot]) -> list[tuple[str, ...]]:
-        """Returns the waves in which something is to be written; at least one, for what is only read back."""
+        """Returns the waves with writes; at least one wave, possibly empty, so that all is read back."""
         changing = [tuple(name for name in wave if name in before) for wave in self.rollout.waves]
         return [wave for wave in changing if wave] or [()]
 
     async def _wave(
         self, todo: FabricPlan, waves: Sequence[tuple[str, ...]], number: int, begun: list[str]
     ) -> dict[str, str]:
-        """Changes the switches of one wave, and sees that it may go on. Returns who failed, and why."""
+        """Changes the switches of one wave and checks its gate. Returns failed switch -> reason."""
         wave, is_last = waves[number - 1], number == len(waves)
         label = f"wave {number} of {len(waves)}"
         if len(waves) > 1:
@@ -216,7 +216,7 @@ class _Transaction:
                 return failures
             self.observer(Step.WAVE, f"{label} ({', '.join(wave)})")
         failures = await failures_of(self._of(wave), lambda one: self._write(one, todo))
-        # What was written waves ago is read again at the end.
+        # The last wave reads all switches again, including those of earlier waves.
         checked = self.sessions if is_last else self._of(wave)
         if not failures:
             failures = await failures_of(checked, self._verify)
@@ -251,7 +251,7 @@ class _Transaction:
         if one.push_pipeline:
             await session.push_pipeline(keep_entries=one.keep_entries)
             self.observer(Step.LOADED, session.name)
-            # A fresh program has default entries of its own, and one that was reconciled has more than those.
+            # A new program has its own default entries, and after RECONCILE_AND_COMMIT also earlier ones.
             changes = difference(await session.read_entries(TABLES), self.wanted[session.name])
         await session.write_changes(changes)
         self.observer(Step.WRITTEN, session.name)
@@ -315,7 +315,7 @@ class _Transaction:
 
 
 def _check_others(before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
-    """Raises FabricError where a switch would have to be written that is in no wave."""
+    """Raises FabricError if a switch needs writes but is in no wave."""
     others = [name for name in before if not any(name in wave for wave in waves)]
     if others:
         raise FabricError(
@@ -326,7 +326,7 @@ def _check_others(before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]
 
 @contextmanager
 def _nothing_written() -> Iterator[None]:
-    """Turns a failure or cancellation inside into an error that says that nothing was written."""
+    """Converts a failure or cancellation in its context to an error that says that nothing was written."""
     try:
         yield
     except asyncio.CancelledError:

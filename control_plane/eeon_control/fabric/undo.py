@@ -1,9 +1,9 @@
-"""What a switch held before an apply, and how switches are brought back to it.
+"""Snapshots of switches before an apply, and their restoration.
 
-When the switch already runs the program, the snapshot is the entries of the controller's tables, and undoing
-is the difference back to them, computed from what the switch holds at that moment: it is right also after a
-write that was carried out in part. When another pipeline (or none) was there, the snapshot is that pipeline
-with all its entries as raw messages.
+If the switch already runs the program, the snapshot has the entries of the controller's tables. Undo writes
+the difference between them and the switch's entries at that time, which is also right after a partial write.
+If the switch runs another pipeline (or none), the snapshot is that pipeline with all its entries as raw
+messages.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from eeon_control.targets import Target
 class Snapshot:
     """State of one switch before an apply.
 
-    `entries`: of the controller's tables, when the switch ran the program (`same_program`), or one that has
-    all that it ran and more (`may_keep`): a load can then keep them. When it did not run the program,
-    `pipeline` and `entities` are what it ran instead, None and empty when it had no pipeline.
+    `entries`: of the controller's tables, if the switch ran the program (`same_program`), or another one all
+    of whose objects the program has (`may_keep`), so that a load can keep them. If it did not run the
+    program, `pipeline` and `entities` are those that it had; None and empty without a pipeline.
     """
 
     same_program: bool
@@ -45,7 +45,7 @@ class Snapshot:
     may_keep: bool = False
 
     def digest(self) -> str:
-        """Returns the SHA-256, in hex, of everything in it, whatever the order of entries and entities."""
+        """Returns the SHA-256, in hex, of the snapshot, independent of the order of entries and entities."""
         if self.same_program:
             return entries_digest(self.entries)
         parts = [] if self.pipeline is None else [self.pipeline.SerializeToString(deterministic=True)]
@@ -66,15 +66,15 @@ async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
     there = {table.preamble.alias for table in pipeline.p4info.tables} | {CLONE_SESSIONS}
     try:
         kept = await session.read_entries(name for name in TABLES if name in there)
-    except FabricError:  # it lacks something else that reading takes
+    except FabricError:  # the program lacks something else that the read needs
         return Snapshot(False, pipeline=pipeline, entities=entities)
     return Snapshot(False, kept, pipeline, entities, may_keep=True)
 
 
 async def restore(session: P4RuntimeSession, snapshot: Snapshot) -> str:
-    """Brings a switch back to its snapshot and verifies by reading. Raises FabricError when it is not.
+    """Restores a switch to its snapshot and verifies that by reading. Raises FabricError if that fails.
 
-    Returns in what the state before could not be had exactly; empty when it was.
+    Returns a note on remaining differences from the earlier state; empty if there are none.
     """
     if snapshot.same_program:
         await _restore_entries(session, snapshot.entries)
@@ -93,9 +93,9 @@ async def restore(session: P4RuntimeSession, snapshot: Snapshot) -> str:
 
 @dataclass(frozen=True)
 class Undone:
-    """`undone`: switches that are as before, read back. `not_undone`: switch -> why it is not.
+    """`undone`: switches that are as before, read back. `not_undone`: switch -> why it is not as before.
 
-    `notes`: switch -> in what the state before could not be had exactly.
+    `notes`: switch -> remaining differences from the earlier state.
     """
 
     undone: tuple[str, ...]
@@ -112,10 +112,10 @@ async def undo(
     sessions: Mapping[str, P4RuntimeSession] | None = None,
     owned: Owned | None = None,
 ) -> Undone:
-    """Brings every switch of `before` back to its snapshot and verifies it by reading.
+    """Restores every switch of `before` to its snapshot and verifies that by reading.
 
-    `sessions`: those that are open already. One that fails may be what broke; its switch gets one more chance
-    over a new session, whose election id no write that is still on its way can have. `owned`: as in `apply`.
+    `sessions`: open sessions. If one fails, it may itself be the fault; its switch gets another attempt over
+    a new session, whose election id no write in flight can have. `owned`: as in `apply`.
     """
     notes: dict[str, str] = {}
 
@@ -133,7 +133,7 @@ async def undo(
             await back(old)
         except FabricError:
             if old is not None:
-                await old.__aexit__(None, None, None)  # the switch may notice it late
+                await old.__aexit__(None, None, None)  # the switch may notice the end late
             async with AsyncExitStack() as stack:
                 await back(await stack.enter_async_context(session))
         observer(Step.UNDONE, session.name)
@@ -195,11 +195,11 @@ def _restoring_type(entity: p4r.Entity) -> p4r.Update.Type.ValueType:
 
 
 async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r.Entity]:
-    """Returns every writable entity of a pipeline unknown to this controller, in an order to insert them."""
+    """Returns every writable entity of a pipeline unknown to this controller, in order of insertion."""
     schema = P4Schema(info)
     entries = await _read_foreign_entries(session, schema)
     profile_of = {table.id: table.action_profile.id for table in schema.tables if table.action_profile}
-    # A one-shot action set owns its members; they come back with the table entry.
+    # A one-shot action set owns its members; they are restored with the table entry.
     one_shot = {
         profile_of[entry.table_entry.table_id]
         for entry in entries
@@ -216,15 +216,15 @@ async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r
         try:
             before_tables += [entity async for entity in session.read([request])]
         except FabricError as error:
-            # BMv2 refuses to list members of a profile that was last used with one-shot sets: it has none.
-            # Only its words tell that from other requests that are INVALID_ARGUMENT.
+            # BMv2 refuses to list members of a profile last used with one-shot sets, which has none. Only its
+            # message distinguishes that from other INVALID_ARGUMENT errors.
             if error.code is not GRPCStatusCode.UNIMPLEMENTED and "mix action selector" not in str(error):
                 raise
     return before_tables + entries
 
 
 async def _read_foreign_entries(session: P4RuntimeSession, schema: P4Schema) -> list[p4r.Entity]:
-    """Reads the entries of all tables that can be written, and default actions that can."""
+    """Reads the entries of all writable tables, and writable default actions."""
     requests = []
     for table in schema.tables:
         if table.is_const:

@@ -118,7 +118,7 @@ def clos(
 def link_part(
     document: Document, a: Endpoint, b: Endpoint, values: list[LinkValues], path: KeyPath
 ) -> LinkPart:
-    """Returns a link; `values`: rate, delay and overhead, earlier ones first. Raises InputError."""
+    """Returns a link with the first rate, delay and overhead in `values`. Raises InputError."""
     rate = next((given.rate for given in values if given.rate is not None), None)
     delay = next((given.delay for given in values if given.delay is not None), None)
     overhead = next((given.overhead for given in values if given.overhead is not None), DEFAULT_OVERHEAD)

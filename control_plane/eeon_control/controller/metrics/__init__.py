@@ -1,7 +1,7 @@
 """Prometheus metrics of `eeon controller run`.
 
-`catalog` names them; `readings` reads the switches when somebody asks, but not more often than it should;
-`families` turns what was read into samples, purely; `server` is the HTTP server.
+`catalog` lists them; `readings` reads the switches on a scrape, but not more often than its limit;
+`families` converts readings to samples and is pure; `server` runs the HTTP server.
 """
 
 from eeon_control.controller.metrics.catalog import CATALOG, Family, Kind

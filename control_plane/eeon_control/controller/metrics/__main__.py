@@ -1,4 +1,4 @@
-"""`python -m eeon_control.controller.metrics`: the catalogue as a table in Markdown."""
+"""`python -m eeon_control.controller.metrics` prints the catalogue as a table in Markdown."""
 
 from eeon_control.controller.metrics.catalog import as_markdown
 

@@ -1,7 +1,7 @@
-"""Every metric: its name, kind, labels, and what it means. The exporter, the docs and the tests read this.
+"""The catalogue of metrics: name, kind, labels and meaning. The exporter, the docs and the tests use it.
 
-Names and units after the Prometheus conventions: base units (seconds, bytes, joules), `_total` for counters.
-Labels are bounded by the topology and the program: switch, port, class, verdict; never an address or a text.
+Names and units follow the Prometheus conventions: base units (seconds, bytes, joules), `_total` for counters.
+The topology and the program bound the labels: switch, port, class, verdict; never an address or a text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from eeon_control.energy import Assumptions
 
 
 class Kind(StrEnum):
-    """Prometheus's kinds of metrics that are used here."""
+    """The kinds of Prometheus metrics in use."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -140,13 +140,13 @@ _FAMILIES = (
     ),
     _gauge("switch_reading_age_seconds", _SWITCH, "Age of the reading that the port metrics come from."),
     _gauge("switch_reading_seconds", _SWITCH, "Duration of the last reading of the switch."),
-    # Ports: what the switch says of their links.
+    # Ports: link states reported by the switch.
     _gauge(
         "port_up",
         _PORT,
         "1 when the port's link is up, else 0; absent where the switch serves neither gNMI nor Thrift.",
     ),
-    # Ports: counters of the P4 program, as the switch has them.
+    # Ports: counters of the P4 program.
     _counter(
         "port_received_packets_total", _CLASS, "Packets that entered the switch on the port.", _WITH_SWITCH
     ),
@@ -183,7 +183,7 @@ _FAMILIES = (
         _WITH_SWITCH,
     ),
     _counter("port_dropped_bytes_total", _CAUSE, "Frame bytes of packets dropped, by cause.", _WITH_SWITCH),
-    # Ports: registers; absent where a target offers none.
+    # Ports: registers; absent if a target offers none.
     _gauge("port_occupancy_bytes", _PORT, "Bytes in the port's queue at the time of the reading."),
     _gauge("port_occupancy_packets", _PORT, "Packets in the port's queue at the time of the reading."),
     _gauge(
@@ -191,7 +191,7 @@ _FAMILIES = (
         _PORT,
         "Packets held by EEE at the time of the reading, while the link sleeps.",
     ),
-    # Lossless classes and congestion points, where the configuration has them.
+    # Lossless classes and congestion points, if the configuration has them.
     _counter(
         "port_pauses_sent_total",
         _PRIORITY,

@@ -1,4 +1,4 @@
-"""From one sample of the fabric to Prometheus's families. Pure."""
+"""Converts one sample of the fabric to Prometheus metric families. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eeon_control.controller.metrics.sample import FabricSample, PortAccount, Sw
 
 _PS_PER_S = 10**12
 _CAUSES = ("program", "drift", "entries")
-_HOLD = 1  # eee_state_t.HOLD: only then does the register tell of packets that are held now
+_HOLD = 1  # eee_state_t.HOLD: only in this state does the register count packets held now
 
 
 class _Families:
@@ -44,7 +44,7 @@ class _Families:
 
 
 def families(sample: FabricSample, *, zeros: bool = True) -> Iterator[Metric]:
-    """Returns the metrics of a scrape. `zeros`: with the ports' counters that have counted nothing."""
+    """Returns the metrics of a scrape. `zeros`: include the ports' counters that are zero."""
     made = _Families()
     _fabric(made, sample)
     for one in sample.switches:
@@ -146,7 +146,7 @@ def _registers(made: _Families, one: SwitchSample) -> None:
         made.add("port_wakes_total", values["wakes"], *labels)
 
 
-# Counters and registers of PFC and QCN, and what they are called; a cell is a queue, or a port.
+# Counters and registers of PFC and QCN, with their metrics; a cell belongs to a queue, or to a port.
 _OF_QUEUES = {
     "pauses_sent": "port_pauses_sent_total",
     "pauses_received": "port_pauses_received_total",

@@ -1,8 +1,8 @@
-"""The exporter's HTTP: one page, to clients of which none is trusted.
+"""The exporter's HTTP server: one page, for untrusted clients.
 
-What a client may cost is bounded: how many connections and threads there are, how long a request may take to
-arrive and an answer to be taken, how large a request is, and how much of the time pages are made. A client
-that lets the server wait makes way for others.
+The cost of clients is bounded: the number of connections and threads, the times to receive a request and to
+send an answer, the size of a request, and the share of time spent on making pages. Connections that wait for
+their client are closed in favour of new ones.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from eeon_control.controller.log import say
 
 PATH = "/metrics"
 Check: TypeAlias = Callable[[], str]
-"""What is wrong, in a line; empty where all is well. It answers within seconds."""
+"""Returns the fault in one line, or an empty text, within seconds."""
 MAX_CONNECTIONS = 16
 MAX_THREADS = 2 * MAX_CONNECTIONS
-"""With those that have made way and have not ended yet."""
+"""Maximum number of threads, including those of closed connections that have not ended yet."""
 MAX_HEAD_BYTES = 16 << 10
 GRACE_SECONDS = 0.25
-"""A client that takes its answer has taken it by then, and makes no way for those that do not."""
+"""Time for which a connection is not closed in favour of others; a client that reads needs less."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a client may take, in seconds."""
+    """The limits on a client's times, in seconds."""
 
     request: float = 5.0
     answer: float = 30.0
@@ -47,16 +47,16 @@ class Limits:
 
 @dataclass
 class _Connection:
-    """A connection that is open."""
+    """An open connection."""
 
     since: float
     waits: bool = True
-    """For its client, since then."""
+    """Whether the server waits for the client, since `since`."""
 
 
 @dataclass(frozen=True)
 class _Page:
-    """An answer, and until when it is given again."""
+    """An answer, and the time until which it is reused."""
 
     status: str
     headers: list[tuple[str, str]]
@@ -65,9 +65,9 @@ class _Page:
 
 
 class HttpServer(socketserver.ThreadingTCPServer):
-    """Serves a registry's metrics at `PATH`, with `serve_forever`. Raises OSError without its address.
+    """Serves a registry's metrics at `PATH`, with `serve_forever`. Raises OSError if it cannot bind.
 
-    `checks`: other paths, each answered with 200, or with 503 and what its check says.
+    `checks`: other paths, each answered with 200, or with 503 and the fault of its check.
     """
 
     allow_reuse_address = True
@@ -104,7 +104,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
     def process_request(  # type: ignore[override]  # a socket: it listens on TCP
         self, request: socket.socket, client_address: tuple[str, int]
     ) -> None:
-        """Gives a new connection a thread, or closes it; runs in the thread that accepts."""
+        """Starts a thread for a new connection, or closes it; runs in the accepting thread."""
         with self._lock:
             is_served = self._served < MAX_THREADS and self._make_room()
             if is_served:
@@ -116,7 +116,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
         try:
             super().process_request(request, client_address)
         except BaseException:
-            # No thread could be started.
+            # The thread could not be started.
             self._leave(request)
             raise
 
@@ -135,7 +135,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
             self._connections.pop(request, None)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Logs what ended a connection, except for a client that went, or took too long."""
+        """Logs the error that ended a connection, unless the client left or was too slow."""
         error = sys.exception()
         if not isinstance(error, OSError):
             say(logging.ERROR, "scrape_failed", reason=f"{type(error).__name__}: {error}")
@@ -147,25 +147,25 @@ class HttpServer(socketserver.ThreadingTCPServer):
         for peer, connection in self._connections.items():
             if connection.waits and now - connection.since >= GRACE_SECONDS:
                 del self._connections[peer]
-                # Its thread ends by that.
+                # This ends its thread.
                 with contextlib.suppress(OSError):
                     peer.shutdown(socket.SHUT_RDWR)
                 return True
         return False
 
     def note(self, request: socket.socket, *, waits: bool) -> bool:
-        """Returns whether a connection waits for its client from now on; False when it has made way."""
+        """Records whether a connection waits for its client. Returns False if it was closed for others."""
         with self._lock:
             connection = self._connections.pop(request, None)
             if connection is not None:
-                # At the end: the oldest is the first.
+                # Reinserted at the end, so that the oldest is first.
                 self._connections[request] = _Connection(time.monotonic(), waits)
             return connection is not None
 
     # ---- the page
 
     def page(self, accept: str, encoding: str) -> tuple[str, list[tuple[str, str]], bytes]:
-        """Returns status, headers and body. Makes one page at a time, and keeps it for as long as it took to
+        """Returns status, headers and body. Makes one page at a time, and reuses it for as long as it took to
         make."""
         with self._making:
             known = self._pages.get((accept, encoding))
@@ -174,7 +174,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
             begin = time.monotonic()
             page = self._make(accept, encoding)
             end = time.monotonic()
-            # As many as are asked for in that time and were made in it, which are few.
+            # Few pages can be made before they expire, so that their number stays small.
             self._pages = {key: kept for key, kept in self._pages.items() if kept.until > end}
             self._pages[accept, encoding] = _Page(*page, until=2 * end - begin)
             return page
@@ -202,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
     request: socket.socket
 
     def handle(self) -> None:
-        """Reads the head of a request, bounded in time and size, and answers."""
+        """Reads the head of a request, with limits on time and size, and answers."""
         self.requestline, self.request_version, self.command = "", self.default_request_version, ""
         head = bytearray()
         deadline = time.monotonic() + self.server.limits.request
@@ -262,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_POST(self) -> None:
-        """Refuses a method that a page of numbers has no use for."""
+        """Refuses a method other than GET."""
         self.send_response(HTTPStatus.METHOD_NOT_ALLOWED)
         self.send_header("Allow", "GET")
         self.send_header("Content-Length", "0")
@@ -271,4 +271,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_CONNECT = do_POST
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Does nothing: clients write no log."""
+        """Does nothing: requests are not logged."""

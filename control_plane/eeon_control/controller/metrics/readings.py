@@ -1,4 +1,4 @@
-"""Reads the switches for a scrape: each at most every few seconds, none waited for beyond a limit."""
+"""Reads the switches for a scrape: each at most every few seconds, and with a limit on waiting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eeon_control.fabric.read import Observation, Wanted, observe_switch, pfc_va
 from eeon_control.plan import pfc, qcn
 from eeon_control.topology import Switch
 
-# Registers that the energy account needs, and those that are shown.
+# Registers for the energy account, and those that are exported.
 _REGISTERS = (*energy.REGISTERS, "occupancy_bytes", "occupancy_packets", "held_packets")
 _WANTED = Wanted(counters=True, registers=_REGISTERS)
 _TOO_OLD_SECONDS = 30.0
@@ -29,7 +29,7 @@ _TOO_OLD_SECONDS = 30.0
 
 @dataclass
 class _Known:
-    """Of one switch: the last observation, when and how long it was made, and the sums since the first."""
+    """Data of one switch: the last observation, its time and duration, and the sums since the first."""
 
     observation: Observation | None = None
     at: float = 0.0
@@ -39,11 +39,11 @@ class _Known:
 
 
 class Readings:
-    """One for a supervisor, on its event loop.
+    """The readings of a supervisor's switches, on its event loop.
 
-    `young_seconds`: a switch that was read within is not read again, however often somebody scrapes.
-    `wait_seconds`: how long a scrape waits for the switches; one that has not answered by then goes on being
-    read for the next scrape.
+    `young_seconds`: minimum time between two readings of a switch, independent of the rate of scrapes.
+    `wait_seconds`: how long a scrape waits for the switches; a reading that takes longer continues for the
+    next scrape.
     """
 
     def __init__(self, supervisor: Supervisor, young_seconds: float = 5.0, wait_seconds: float = 3.0) -> None:
@@ -55,9 +55,9 @@ class Readings:
         self._program = programs.load()
 
     async def sample(self) -> FabricSample:
-        """Returns what is known now, after reading what is not young any more.
+        """Returns the present data, after reading switches whose last reading is too old.
 
-        A standby reads no switch and tells of no port: sums over all controllers would count twice.
+        A standby reads no switch and reports no port: sums over all controllers would count them twice.
         """
         wanted = self._supervisor.wanted
         if wanted is not None and self._supervisor.in_charge:
@@ -144,8 +144,7 @@ class Readings:
         )
 
     def _storms(self, name: str) -> dict[int, tuple[int, bool]]:
-        """Returns storms so far, and whether it is in one, by queue of a switch that a watchdog looks
-        after."""
+        """Returns the number of storms so far, and whether there is one now, by watched queue of a switch."""
         of = self._supervisor
         watched = {} if of.wanted is None else of.wanted.watchdogs.get(name, {})
         storms = of.storm_watch.storms.get(name, {})
@@ -177,7 +176,7 @@ class Readings:
 
 
 def _buffers(link: Link) -> Mapping[int, int | None]:
-    """Returns buffer limits in bytes as intended, by port; None where the limit counts packets."""
+    """Returns the intended buffer limits in bytes, by port; None if the limit counts packets."""
     return {
         entry.match[0].value: dict(entry.actions[0].params).get("buffer_bytes")
         for entry in link.machine.intended.entries

@@ -1,4 +1,4 @@
-"""What one scrape sees: plain values, gathered on the controller's event loop."""
+"""The data of one scrape: plain values, gathered on the controller's event loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eeon_control.topology import Switch
 
 @dataclass
 class PortAccount:
-    """Sums over all readings of a port. Joules stay None where the PHY's power is not known."""
+    """Sums over all readings of a port. Joules stay None if the PHY's power is unknown."""
 
     lpi_ps: int = 0
     transition_ps: int = 0
@@ -22,7 +22,7 @@ class PortAccount:
 
 @dataclass(frozen=True)
 class SwitchSample:
-    """One switch. `observation` is None when there is none young enough; `age_seconds` is its age."""
+    """One switch. `observation` is None without a recent one; `age_seconds` is its age."""
 
     switch: Switch
     up: bool
@@ -33,11 +33,11 @@ class SwitchSample:
     refusals: int
     restores: Restores
     buffers: Mapping[int, int | None] = field(default_factory=dict)
-    """By port, the limit in bytes; None where it counts packets."""
+    """The buffer limits in bytes, by port; None if the limit counts packets."""
     storms: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
-    """By queue that a watchdog looks after: storms so far, and whether it is in one."""
+    """The number of storms so far, and whether there is one now, by watched queue."""
     down: frozenset[int] | None = None
-    """Ports that are down; None where nobody tells."""
+    """The ports that are down; None if unknown."""
     observation: Observation | None = None
     age_seconds: float = 0.0
     reading_seconds: float = 0.0

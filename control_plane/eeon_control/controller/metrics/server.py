@@ -1,4 +1,4 @@
-"""What Prometheus scrapes: the fabric's metrics, gathered on the controller's event loop, over HTTP."""
+"""Serves the fabric's metrics, gathered on the controller's event loop, to Prometheus over HTTP."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from eeon_control.errors import EeonError
 
 _ADDRESS = re.compile(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]*):)?(?P<port>[0-9]{1,5})", re.ASCII)
 _LOOPBACK = "127.0.0.1"
-# A sample is gathered within its own limit; this one is for an event loop that is busy.
+# Gathering a sample has its own limit; this one is for a busy event loop.
 _LOOP_SECONDS = 10.0
-# Kubernetes gives a probe 1 s unless it is told otherwise.
+# The default timeout of a Kubernetes probe is 1 s.
 _CHECK_SECONDS = 0.8
 
 
 @dataclass(frozen=True)
 class MetricsServer:
-    """Where metrics are served. Port 0: any free one, which the log tells.
+    """The address and options of the metrics server. Port 0: any free one, which the log reports.
 
-    `zeros`: with the ports' counters that have counted nothing.
+    `zeros`: include the ports' counters that are zero.
     """
 
     host: str
@@ -46,7 +46,7 @@ class MetricsServer:
 
     @classmethod
     def parse(cls, text: str) -> MetricsServer:
-        """Reads `host:port`, `:port` or `port`; without a host it is loopback. Raises ValueError."""
+        """Parses `host:port`, `:port` or `port`; the default host is loopback. Raises ValueError."""
         match = _ADDRESS.fullmatch(text)
         if match is None or int(match["port"]) > 65535:
             raise ValueError(f"{text!r} is not HOST:PORT; write for example 127.0.0.1:9100")
@@ -54,7 +54,7 @@ class MetricsServer:
 
     @contextlib.asynccontextmanager
     async def open(self, supervisor: Supervisor) -> AsyncIterator[None]:
-        """Serves while the context lasts. Raises EeonError when the address cannot be had."""
+        """Serves metrics in its context. Raises EeonError if the address is not available."""
         registry = CollectorRegistry()
         registry.register(_Fabric(Readings(supervisor), asyncio.get_running_loop(), zeros=self.zeros))
         ProcessCollector(registry=registry)
@@ -70,22 +70,22 @@ class MetricsServer:
             raise EeonError(
                 f"--metrics-address {self.host}:{self.port}: {error.strerror or error}; choose another"
             ) from None
-        # A daemon: a scrape under way keeps no controller from ending.
+        # A daemon, so that a scrape in progress does not keep the controller from ending.
         thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
         thread.start()
         say(logging.INFO, "metrics", address=f"{self.host}:{server.port}")
         try:
             yield
         finally:
-            # A scrape under way waits for this loop, so that the loop must not wait for it.
+            # A scrape in progress waits for this loop, so that the loop must not wait for it.
             await asyncio.to_thread(server.shutdown)
             server.server_close()
             await asyncio.to_thread(thread.join)
 
 
 def why_not_ready(supervisor: Supervisor) -> str:
-    """Returns what keeps the fabric from being as intended; empty where nothing does. A standby waits for
-    nothing."""
+    """Returns why the fabric is not as intended; empty if it is. A standby is ready once it has read a
+    revision."""
     if not supervisor.started.is_set():
         return "the controller is starting"
     if not supervisor.folder_readable:
@@ -101,7 +101,7 @@ def why_not_ready(supervisor: Supervisor) -> str:
 
 
 def _on(loop: asyncio.AbstractEventLoop, question: Callable[[], str]) -> Callable[[], str]:
-    """Returns a check that asks on the controller's event loop, which has to answer in time."""
+    """Returns a check that runs on the controller's event loop and fails if that is too slow."""
 
     async def ask() -> str:
         return question()
@@ -118,7 +118,7 @@ def _on(loop: asyncio.AbstractEventLoop, question: Callable[[], str]) -> Callabl
 
 
 class _Fabric(Collector):
-    """Asks the controller's event loop, from a thread of the HTTP server."""
+    """Collects the fabric's metrics on the controller's event loop, from a thread of the HTTP server."""
 
     def __init__(self, readings: Readings, loop: asyncio.AbstractEventLoop, *, zeros: bool) -> None:
         self._readings = readings
@@ -126,11 +126,11 @@ class _Fabric(Collector):
         self._loop = loop
 
     def describe(self) -> list[Metric]:
-        """Returns nothing beforehand: registering must not read switches."""
+        """Returns no metrics, because registering must not read switches."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Returns the metrics of one scrape; none where the controller is too busy."""
+        """Returns the metrics of one scrape; none if the controller is too busy."""
         future = asyncio.run_coroutine_threadsafe(self._readings.sample(), self._loop)
         try:
             sample = future.result(_LOOP_SECONDS)
