@@ -1,12 +1,12 @@
-"""The verbs of `eeon config` that need both the switches and the state folder, without a command line.
+"""The operations of `eeon config` on both the switches and the state folder, without a command line.
 
     with store.lock("my program") as lock:
         work = operations.Work(store, lock)
-        await operations.settle(work)                  # finish what an earlier, killed, command left
+        await operations.settle(work)                  # finish the work of an earlier, killed command
         outcome = await operations.apply(work, meant, action="apply")
 
-Each of them leaves the fabric entirely in the old or entirely in the new configuration and says which, or
-raises an error that names the switches that could not be brought there; then the journal stays, and `settle`
+Each leaves the fabric entirely in the old or entirely in the new configuration and reports which, or raises
+an error that names the switches that could not be brought there. Then the journal stays, and `settle`
 finishes it. `eeon controller run` uses the same functions.
 """
 

@@ -1,4 +1,4 @@
-"""Make the fabric hold a configuration, and remember it."""
+"""Brings the fabric to a configuration, and records it as a revision."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from eeon_control.state.saved_snapshot import SavedSnapshot
 
 
 class PlanOutdated(FabricError):
-    """A saved plan no longer fits what the switches hold; nothing was written."""
+    """A saved plan no longer matches the switches; nothing was written."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`report`: what was written and read back. `revision`: the one in force now. `is_new`: whether it was
-    made by this apply; an apply that changes nothing makes none. `queues_not_set`: switch -> why
-    BMv2's own queues were not set as the configuration says: no Thrift server is known."""
+    """`report`: the writes, which were read back. `revision`: the one in force now. `is_new`: whether this
+    apply made it; an apply without changes makes none. `queues_not_set`: switch -> why BMv2's own queues were
+    not set as configured: no Thrift server is known."""
 
     report: ApplyReport
     revision: Revision
@@ -45,10 +45,10 @@ async def apply(
     saved: SavedPlan | None = None,
     rollout: Rollout | None = None,
 ) -> Outcome:
-    """Makes all switches hold what is meant, or none, and commit a revision.
+    """Brings all switches to the intended state, or none, and commits a revision.
 
-    Call `settle` first. With `confirm_seconds`, the revision waits to be confirmed. With `saved`, the
-    switches must hold what that plan found. `rollout`: in which waves; without, all at once. Raises
+    Call `settle` first. With `confirm_seconds`, the revision must be confirmed. With `saved`, the switches
+    must be in the state that this plan found. `rollout`: the waves; without it, all at once. Raises
     ApplyError, PlanOutdated, FabricError, StateError.
     """
     current = work.store.current()
@@ -95,7 +95,7 @@ async def apply(
             )
             break
         except NothingWritten:
-            # A controller of this folder may have bid before it saw this command, and stands back now.
+            # A controller of this folder may have bid before it saw this command; now it does not write.
             before, bid = bid, work.bid()
             if bid <= before:
                 raise
@@ -109,7 +109,7 @@ async def apply(
 
 
 def queues_in_force(work: Work, now: Intended) -> Queues:
-    """Returns what the current revision says about BMv2's own queues, for the switches where they are now."""
+    """Returns the current revision's settings of BMv2's own queues, for the switches' present addresses."""
     current = work.store.current()
     if current is None:
         return {}

@@ -1,4 +1,4 @@
-"""Whether the switches still hold what they were made to hold."""
+"""Compares the switches with the current revision."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from eeon_control.targets import Targets
 
 @dataclass(frozen=True)
 class Drift:
-    """`plan`: what would have to be written for the switches to hold the revision again.
+    """`plan`: the writes that would restore the revision on the switches.
 
-    `not_read_back`: what was written by other means than table entries, and no switch can be asked for.
-    `withdrawn`: switches whose routes leave out links that are down, as `eeon controller run` does; these are
-    no drift.
+    `not_read_back`: settings other than table entries, which cannot be read from a switch. `withdrawn`:
+    switches whose routes avoid links that are down, as `eeon controller run` does; these do not count as
+    drift.
     """
 
     revision: Revision
@@ -34,9 +34,9 @@ class Drift:
 
 
 async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
-    """Reads the live switches against the current revision. Writes nothing, needs no lock.
+    """Compares the live switches with the current revision. Writes nothing, needs no lock.
 
-    Raises StateError without a revision, ProgramPinned if the revision is of another program.
+    Raises StateError without a revision, and ProgramPinned for a revision of another program.
     """
     revision = store.current()
     if revision is None:
@@ -57,7 +57,7 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
 
 
 async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[FabricPlan, tuple[str, ...]]:
-    """Returns the plan without the switches that hold what is meant while links are down, and these."""
+    """Returns the plan without switches that are as intended while links are down, and these switches."""
     seen = await observe(meant.topology, meant.targets.switches, Wanted(ports=True))
     dead = dead_ends(meant.topology, seen.down)
     if not dead:

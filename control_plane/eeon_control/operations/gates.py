@@ -1,4 +1,4 @@
-"""What an apply in waves looks at behind each wave: counters, links, accounts, or a command of a user."""
+"""The gates of an apply in waves: checks of counters, links or byte accounts, or a user's command."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _KINDS: tuple[_Kind, ...] = ("drops", "pauses", "links", "account")
 
 @dataclass(frozen=True)
 class Rule:
-    """`drops` and `pauses`: more than `limit` packets dropped, or pauses sent and received, since the apply
-    began close the gate. `links`: a port that was up and is down. `account`: a port whose byte account is
-    below zero, because packets left that never entered it."""
+    """A condition that closes the gate. `drops` and `pauses`: more than `limit` packets dropped, or pauses
+    sent and received, since the apply began. `links`: a port that was up is down. `account`: a port's byte
+    account is negative, because packets left that never entered."""
 
     what: _Kind
     limit: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Reads `drops`, `drops=100`, `pauses=5`, `links` or `account`. Raises ValueError."""
+        """Parses `drops`, `drops=100`, `pauses=5`, `links` or `account`. Raises ValueError."""
         match = _RULE.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is none of drops, drops=N, pauses, pauses=N, links and account")
@@ -47,7 +47,7 @@ class Rule:
 
 @dataclass
 class CounterGate:
-    """Reads the switches. One that cannot be read closes the gate once it has been written."""
+    """A gate that reads the switches. It closes if one that was written or read before is unreadable."""
 
     topology: Topology
     targets: Mapping[str, Target]
@@ -55,11 +55,11 @@ class CounterGate:
     _first: FabricObservation | None = field(default=None, init=False)
 
     async def before(self) -> None:
-        """Reads what the counters begin from. A switch that runs another program has none."""
+        """Reads the initial counters. A switch that runs another program has none."""
         self._first = await self._read()
 
     async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Compares with that. Raises GateClosed with all that is wrong."""
+        """Compares with the initial values. Raises GateClosed with all problems."""
         assert self._first is not None, "before comes before after"
         now = await self._read()
         unread = [
@@ -97,21 +97,21 @@ class CounterGate:
 
 @dataclass(frozen=True)
 class CommandGate:
-    """Runs a command of the user in a shell: 0 opens the gate.
+    """A gate that runs a user's command in a shell: exit code 0 opens it.
 
-    It has EEON_WAVE (0 before the first), EEON_WAVES and EEON_SWITCHES (all that were changed so far) in its
-    environment, and is killed with all its children after `seconds`.
+    Its environment has EEON_WAVE (0 before the first), EEON_WAVES and EEON_SWITCHES (all changed so far). It
+    is killed with all its children after `seconds`.
     """
 
     command: str
     seconds: float
 
     async def before(self) -> None:
-        """Runs it once before anything is written. Raises GateClosed."""
+        """Runs the command once before anything is written. Raises GateClosed."""
         await self.after(0, 0, ())
 
     async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Runs it. Raises GateClosed."""
+        """Runs the command. Raises GateClosed."""
         told = {"EEON_WAVE": str(number), "EEON_WAVES": str(waves), "EEON_SWITCHES": " ".join(changed)}
         process = await asyncio.create_subprocess_shell(
             self.command,
@@ -132,7 +132,7 @@ class CommandGate:
                 "--gate-timeout gives it longer"
             ) from None
         finally:
-            # Its children too, however it ended.
+            # Kills its children too, however it ended.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await asyncio.shield(process.wait())
@@ -143,7 +143,7 @@ class CommandGate:
 
 @dataclass(frozen=True)
 class AllGates:
-    """Open when all of them are."""
+    """A gate that is open if all of its parts are."""
 
     gates: Sequence[Gate]
 
@@ -190,7 +190,7 @@ def _pauses(seen: FabricObservation) -> Counter[_Cell]:
 
 
 def _since(first: Counter[_Cell], now: Counter[_Cell]) -> Counter[_Cell]:
-    """Returns what was added; a counter that is lower than it was began anew when the program was loaded."""
+    """Returns the increases; a counter that has decreased was reset by a load of the program."""
     return Counter(
         {cell: value - first[cell] if value >= first[cell] else value for cell, value in now.items()}
     )
@@ -219,7 +219,7 @@ def _wrong_account(name: str, one: Observation) -> Iterator[str]:
         return
     for port, values in one.registers.items():
         held = values["occupancy_bytes"]
-        if held > constants.BYTE_COUNT_MAX // 2:  # it wraps
+        if held > constants.BYTE_COUNT_MAX // 2:  # a negative value wraps
             yield f"{name}:{port}: the byte account is {held - constants.BYTE_COUNT_MAX - 1}, below zero"
 
 
@@ -230,7 +230,7 @@ def gate_of(
     commands: Sequence[str],
     seconds: float,
 ) -> Gate | None:
-    """Returns one gate of all that a command line names; None where it names none."""
+    """Returns one gate for all gates of a command line; None without any."""
     gates: list[Gate] = [CounterGate(topology, targets, rules)] if rules else []
     gates += [CommandGate(command, seconds) for command in commands]
     return AllGates(gates) if gates else None

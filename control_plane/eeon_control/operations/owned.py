@@ -1,4 +1,4 @@
-"""Whose the entries of the controller's tables are, where another controller writes to them, too."""
+"""Ownership of entries in the controller's tables, if another controller writes to them, too."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from eeon_control.state import Intended
 
 
 def owned(*meant: Intended | None) -> Owned | None:
-    """Returns what all of these mean together, by switch of the first; None where that deletes what is not
-    meant.
+    """Returns the keys of all entries of these intentions, by switch of the first; None if the first deletes
+    foreign entries.
 
-    The first is what is to be held, the others what was held before it.
+    The first is the new intention; the others are earlier ones.
     """
     first = meant[0]
     assert first is not None, "something is to be held"

@@ -1,4 +1,4 @@
-"""An apply on some switches: what the others are meant to hold stays that of the revision in force."""
+"""An apply on some switches: the intended state of the others remains that of the revision in force."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from eeon_control.state import Intended, Revision
 
 
 def on_switches(held: Revision | None, meant: Intended, names: Collection[str]) -> Intended:
-    """Returns the configuration of the revision in force, with that of `meant` on the named switches.
+    """Returns the intention of the revision in force, with `meant`'s configuration on the named switches.
 
-    Raises StateError without a revision, or if it is of another topology or program, and InputError where
-    the configurations do not go together.
+    Raises StateError without a revision, or if it has another topology or program, and InputError if the
+    configurations are incompatible.
     """
     what = f"--switch {', '.join(names)}"
     if held is None:

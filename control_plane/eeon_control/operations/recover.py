@@ -1,4 +1,4 @@
-"""Finish an apply that did not come to its end: it was killed, or a switch was lost while it was undone."""
+"""Finishes an incomplete apply: one that was killed, or lost a switch while it was being undone."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from eeon_control.targets import Target, resolve
 
 
 class Direction(StrEnum):
-    """Where an apply was brought to that had not come to its end."""
+    """The outcome of an incomplete apply."""
 
-    DONE = "done"  # it had been committed already
-    FORWARD = "forward"  # every switch held the new configuration already: it was committed
-    BACK = "back"  # every switch was brought back to what it held before
+    DONE = "done"  # it was already committed
+    FORWARD = "forward"  # every switch already held the new configuration: it was committed
+    BACK = "back"  # every switch was restored
 
 
 @dataclass(frozen=True)
 class Recovered:
-    """What it ended as. `revision`: the one in force now, 0 when there is none."""
+    """The result of a recovery. `revision`: the one in force now, 0 without any."""
 
     direction: Direction
     revision: int
@@ -58,9 +58,9 @@ async def recover(work: Work) -> Recovered | None:
     """Brings the fabric of a killed apply to the old or the new configuration. Returns None without a
     journal.
 
-    New, when every switch that was to be written holds it already and neither a confirmation nor a gate was
-    asked for; else old, on all switches that can be reached. Both are read back. Raises FabricError when a
-    switch cannot be reached or brought back, and StateError; the journal then stays.
+    To the new one, if every switch in the journal already holds it and neither a confirmation nor a gate was
+    requested; else to the old one, on all reachable switches. Both are read back. Raises FabricError if a
+    switch cannot be reached or restored, and StateError; the journal then stays.
     """
     journal = work.store.journal()
     if journal is None:
@@ -111,7 +111,7 @@ async def recover(work: Work) -> Recovered | None:
 async def _all_hold(
     meant: Intended, targets: Mapping[str, Target], schema: P4Schema, ours: Owned | None
 ) -> bool:
-    """Returns whether every one of these switches can be read and holds exactly what is meant."""
+    """Returns whether all of these switches can be read and hold exactly the intended entries."""
     wanted = with_defaults(intended(meant.topology, meant.config, meant.targets.tick), schema)
 
     async def holds(session: P4RuntimeSession) -> bool:

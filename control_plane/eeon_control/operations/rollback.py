@@ -1,4 +1,4 @@
-"""Go back to an earlier revision. That is a new revision: history only grows."""
+"""Rolls back to an earlier revision, as a new revision: the history only grows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from eeon_control.state import Intended, Intent, StateStore
 
 
 def meant_by(work: Work, number: int) -> Intended:
-    """Returns what a revision means, with its switches where they are now: as given, else as in the current
-    one.
+    """Returns the intention of a revision, with the present addresses of its switches: those given, else
+    those of the current one.
 
-    Raises StateError when it was made for another fabric than the one of these switches.
+    Raises StateError if it was made for a fabric other than that of these switches.
     """
     store = work.store
     current, then = store.current(), store.revision(number).intended()
@@ -25,10 +25,10 @@ def meant_by(work: Work, number: int) -> Intended:
 
 
 def before(store: StateStore, number: int) -> int:
-    """Returns the revision that was in force before `number` and meant something else for the same fabric; 0
-    when there is none.
+    """Returns the last revision in force before `number` with another intention for the same fabric; 0
+    without any.
 
-    What took the place of a revision that nobody confirmed leads past that one: nobody wanted it.
+    Revisions that were replaced before their confirmation are skipped.
     """
     if not number:
         return 0
@@ -45,8 +45,7 @@ def before(store: StateStore, number: int) -> int:
 
 
 def goes_back_to(store: StateStore) -> int:
-    """Returns the revision that a rollback without a number makes the fabric hold. Raises StateError for
-    none."""
+    """Returns the target of a rollback without a number. Raises StateError without any."""
     pending = store.pending()
     number = pending.back_to if pending is not None else before(store, store.current_number())
     if number < 1:
@@ -58,9 +57,9 @@ def goes_back_to(store: StateStore) -> int:
 
 
 async def rollback(work: Work, number: int | None = None, *, comment: str = "", reason: str = "") -> Outcome:
-    """Makes the fabric hold revision `number` again; None: the one that a pending confirmation goes back to,
-    or what was last in force for good before the current one (`before`). Call `settle` first, or nothing
-    that is pending is looked at.
+    """Brings the fabric back to revision `number`; None: the one to which a pending confirmation goes back,
+    or the last one in force before the current one (`before`). Call `settle` first, which handles pending
+    confirmations.
     """
     number = number or goes_back_to(work.store)
     meant = meant_by(work, number)

@@ -1,4 +1,4 @@
-"""Whether a revision is of the fabric that its content is to go to."""
+"""Checks that a revision belongs to the fabric to which its content is to be written."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from eeon_control.targets import Targets
 
 
 def difference(then: Intended, now: Intended) -> str:
-    """Returns why what was meant for one fabric does not go to another, in words; empty when it does.
+    """Returns why one fabric's intention does not fit another fabric, in words; empty if it does.
 
-    Links of a live fabric have its scale, and thresholds follow from that. Other links may have been changed
-    for good, and going back over that is its user's business.
+    The links of a live fabric have its scale, on which thresholds depend. Other links may have been changed
+    permanently; a rollback across such a change is the user's decision.
     """
     made_for, here = FabricKind.of(then.targets), FabricKind.of(now.targets)
     if made_for != here:
@@ -31,13 +31,13 @@ def difference(then: Intended, now: Intended) -> str:
 
 
 def given(targets: Targets, then: Intended) -> Intended:
-    """Returns the fabric that a targets file is of, with its links where it names them. Raises InputError."""
+    """Returns `then` for a targets file's fabric, with its topology if it names one. Raises InputError."""
     links = then.topology if targets.topology is None else topologies.load(targets.topology)
     return replace(then, topology=links, targets=targets)
 
 
 def check(number: int, then: Intended, now: Intended) -> None:
-    """Raises StateError when revision `number`, which means `then`, is not of the fabric that `now` is of."""
+    """Raises StateError if revision `number`, with intention `then`, belongs to a fabric other than `now`."""
     found = difference(then, now)
     if found:
         raise StateError(

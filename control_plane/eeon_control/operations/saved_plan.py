@@ -1,4 +1,4 @@
-"""A plan in a file: what is intended, and what it was made against, to be applied exactly or not at all."""
+"""Saved plans: the intention and the state on which it is based, to be applied exactly or not at all."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SavedChange(BaseModel):
 
 
 class SavedSwitch(BaseModel):
-    """What one switch needed. `held`: digest of what it held."""
+    """The changes of one switch. `held`: digest of its state."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,7 +41,7 @@ class SavedSwitch(BaseModel):
 
 
 class SavedPlan(BaseModel):
-    """A whole plan. It holds addresses, and no secrets."""
+    """A whole plan. It contains addresses, but no secrets."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -56,14 +56,14 @@ class SavedPlan(BaseModel):
         return cls(intent=Intent.of(meant), switches=switches)
 
     def save(self, path: Path) -> None:
-        """Writes the file at once, for the owner alone. Raises StateError."""
+        """Writes the file atomically, for the owner only. Raises StateError."""
         try:
             Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
         except OSError as error:
             raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def revive(self, source: str) -> Intended:
-        """Returns what it intends. Raises InputError when this version would make other entries of it."""
+        """Returns the intention. Raises InputError if this version would compute other entries from it."""
         meant = self.intent.revive(source)
         again = Intent.of(meant)
         if (again.program, again.entries) != (self.intent.program, self.intent.entries):
@@ -73,7 +73,7 @@ class SavedPlan(BaseModel):
         return meant
 
     def first_difference(self, plan: FabricPlan) -> str:
-        """Returns the first thing in which a switch has moved on since the plan; empty when none has."""
+        """Returns the first change of a switch since the plan; empty without any."""
         for name, now in plan.switches.items():
             then = self.switches.get(name)
             if then is not None and then.held != now.held:
@@ -113,7 +113,7 @@ def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: D
     new = {change.entry.key: change for change in changes}
     for key in [*old, *(key for key in new if key not in old)]:
         was_changed, is_changed = old.get(key), new.get(key)
-        # An entry that needs no change holds what is intended.
+        # An entry without a change is as intended.
         intended = is_changed.after if is_changed else _revived(was_changed.after) if was_changed else None
         held_then = _revived(was_changed.before) if was_changed else intended
         held_now = is_changed.before if is_changed else intended

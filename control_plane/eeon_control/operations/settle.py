@@ -1,5 +1,4 @@
-"""Keep an apply that was made with a time to confirm; finish what earlier commands left: an apply that was
-killed, a confirmation that never came."""
+"""Confirms applies; finishes the work of earlier commands: killed applies, missing confirmations."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from eeon_control.operations.work import Work
 
 
 def confirm(work: Work) -> int:
-    """Keeps the current revision; returns its number. Raises StateError when it waits for nothing."""
+    """Confirms the current revision. Returns its number. Raises StateError if no confirmation is pending."""
     pending = work.store.pending()
     if pending is None:
         number = work.store.current_number()
@@ -24,7 +23,7 @@ def confirm(work: Work) -> int:
 
 
 async def roll_back_overdue(work: Work) -> Outcome | None:
-    """Goes back when the time to confirm is over; None when nothing waits, or there is time left."""
+    """Rolls back if the time to confirm is over. Returns None if nothing is pending or time is left."""
     pending = work.store.pending()
     if pending is None or not pending.is_overdue(work.clock.now()):
         return None
@@ -34,14 +33,14 @@ async def roll_back_overdue(work: Work) -> Outcome | None:
 
 @dataclass(frozen=True)
 class Settled:
-    """What there was to do; None where there was nothing."""
+    """The work that was done; None for parts without any."""
 
     recovered: Recovered | None
     rolled_back: Outcome | None
 
 
 async def settle(work: Work) -> Settled:
-    """Does it, and says what was done. Raises as `recover` and `apply` do; then change nothing else."""
+    """Finishes and reports pending work. Raises as `recover` and `apply` do; then change nothing else."""
     recovered = await recover(work)
     if recovered is not None:
         work.say(str(recovered))

@@ -1,4 +1,4 @@
-"""What every operation needs."""
+"""The context of an operation."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from eeon_control.targets import Targets
 
 @dataclass(frozen=True)
 class Work:
-    """A store, its lock, and how to go about it.
+    """A store, its lock, and options.
 
-    `election_id`: None means one above those of the controllers that run on the same store. `targets`: where
-    the switches are now, over what is written down; None: they are where they were. `fabric`: the targets
-    file that says which fabric is meant; None: the one of the current revision.
+    `election_id`: None means one above those of the controllers that run on the same store. `targets`:
+    present addresses of the switches, which override recorded ones; None: unchanged. `fabric`: the targets
+    file that identifies the fabric; None: that of the current revision.
     """
 
     store: StateStore
@@ -35,8 +35,8 @@ class Work:
     def bid(self) -> int:
         """Returns the election id to write with.
 
-        A controller that runs on this store is taken over from, and takes over again; any other controller
-        that is primary is in the way, and is named by its id.
+        It takes over from a controller on this store, which takes over again afterwards. Any other primary
+        is an obstacle, and is named by its id.
         """
         if self.election_id is not None:
             return self.election_id
@@ -44,7 +44,7 @@ class Work:
         return election.above(highest) if highest else election.DEFAULT
 
     def draft(self, meant: Intended, action: str, comment: str) -> Draft:
-        """Returns a revision to be. It takes the place of what waits to be confirmed, if something does."""
+        """Returns a draft of a revision, which replaces the one that waits to be confirmed, if any."""
         waiting = self.store.pending()
         return Draft(
             made=datetime.fromtimestamp(self.clock.now().wall_seconds, UTC).isoformat(timespec="seconds"),
@@ -56,7 +56,7 @@ class Work:
         )
 
     def located(self, meant: Intended, *others: Targets) -> Intended:
-        """Returns the same with the addresses of later targets, where these name a switch of it."""
+        """Returns `meant` with the addresses of later targets, if these name its switches."""
         switches = dict(meant.targets.switches)
         for other in (*others, *([self.targets] if self.targets is not None else [])):
             switches |= {name: one for name, one in other.switches.items() if name in switches}

@@ -1,15 +1,14 @@
-"""What one fabric is meant to hold, kept on the controller's machine so that no crash loses or halves it.
+"""The intended state of one fabric, stored on the controller's machine so that a crash cannot damage it.
 
     store = state.StateStore.open(state.folder_of(topology.name))
     with store.lock("eeon config apply") as lock:
         revision = store.commit(lock, state.Draft(...))
     store.current(), store.revision(3), store.journal(), store.pending()
 
-One folder a fabric, mode 0700: `revisions/N.json` (numbered from 1, never rewritten), `current` (the number
-that the fabric is meant to hold; renaming it into place is the moment of a commit), `lock`, `journal.json`
-(an apply that is writing, or was killed while it was), `pending.json` (an apply that waits to be confirmed)
-and `stopped.json` (applies that were undone). Nothing here talks to a switch; that is
-eeon_control.operations.
+Each fabric has a folder, mode 0700: `revisions/N.json` (numbered from 1, never rewritten), `current` (the
+number of the revision in force; renaming it into place is the moment of a commit), `lock`, `journal.json` (an
+apply that is writing, or was killed while writing), `pending.json` (an apply that waits to be confirmed) and
+`stopped.json` (applies that were undone). Nothing here talks to a switch; eeon_control.operations does.
 """
 
 from eeon_control.state.clock import Clock, Moment, SystemClock

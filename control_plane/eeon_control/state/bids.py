@@ -1,9 +1,8 @@
-"""With which election ids the running controllers hold the switches, where that is not their own.
+"""The election ids with which running controllers hold switches, if these differ from their own.
 
-A server after the specification gives nobody an id below the highest it has seen, so that ids creep up with
-every command that took over. Each controller writes down, beside its lock, what it has come to. A controller
-that returns thereby tells a standby, whom it may outbid, from a stranger, whom it must not; a command knows
-what to bid above.
+A conforming server accepts no primary with an id below the highest it has seen, so that ids rise with every
+command that takes over. Each controller records its ids beside its lock. So a returning controller can tell a
+standby, which it may outbid, from a stranger, which it must not; and a command knows which id to outbid.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ _LIMIT_BYTES = 16 << 20
 
 
 def path_of(controllers: Path, rank: int) -> Path:
-    """Returns the file of the controller with configured election id `rank`; `controllers` is the folder's
-    part."""
+    """Returns the file of the controller with configured election id `rank`, in the subfolder
+    `controllers`."""
     return controllers / f"{rank}.bids"
 
 
 def as_bytes(bids: Mapping[str, int]) -> bytes:
-    """Encodes switch -> election id as the file has it."""
+    """Encodes switch -> election id for the file."""
     return json.dumps(dict(sorted(bids.items()))).encode() + b"\n"
 
 
 def read(path: Path) -> dict[str, int]:
-    """Returns the file of a controller, maybe another one's; what is not as it should be counts as nothing
-    said."""
+    """Returns the content of a controller's file, maybe another controller's; invalid content counts as
+    empty."""
     try:
         if path.stat().st_size > _LIMIT_BYTES:
             return {}

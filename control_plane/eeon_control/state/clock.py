@@ -1,4 +1,4 @@
-"""What time it is, in a way that survives a wall clock that is set and a machine that is restarted."""
+"""Elapsed time, despite changes of the wall clock and restarts of the machine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 class Moment(BaseModel):
     """One moment on three clocks.
 
-    `wall_seconds`: since 1970, UTC; can be set to anything by anybody. `boot_seconds`: since the machine was
-    started, suspend included; only ever goes on, and means something only together with the same `boot_id`.
+    `wall_seconds`: since 1970, UTC; may be set to anything. `boot_seconds`: since the machine started,
+    including suspend; monotonic, and comparable only with the same `boot_id`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -25,10 +25,10 @@ class Moment(BaseModel):
     boot_id: str
 
     def seconds_since(self, earlier: Moment) -> float | None:
-        """Returns the seconds since `earlier`; None when the clocks cannot tell.
+        """Returns the seconds since `earlier`; None if unknown.
 
-        Within one boot the wall clock is not looked at. Across a restart it is all there is, and one that
-        stands before `earlier` has been set back: how much time has passed is then unknown.
+        Within one boot, the wall clock is ignored. Across a restart, only the wall clock is available. If it
+        is before `earlier`, it has been set back, and the elapsed time is unknown.
         """
         if self.boot_id and self.boot_id == earlier.boot_id:
             passed = self.boot_seconds - earlier.boot_seconds
@@ -38,7 +38,7 @@ class Moment(BaseModel):
 
 
 class Clock(Protocol):
-    """Where the time comes from; tests have one that they set."""
+    """The source of the time; tests use one that they set."""
 
     def now(self) -> Moment:
         """Returns the present moment."""
@@ -49,7 +49,7 @@ class SystemClock:
     """The machine's clocks."""
 
     def now(self) -> Moment:
-        """Returns the present moment. Where the system has no boot id, it is empty: only the wall clock
+        """Returns the present moment. Without a boot id in the system, it is empty, and only the wall clock
         counts."""
         try:
             boot_id = _BOOT_ID.read_text().strip()

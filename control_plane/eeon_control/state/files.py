@@ -1,7 +1,7 @@
-"""Changing files so that a later reader, after any kill or power cut, finds the old or the new.
+"""Atomic changes of files: after any kill or power cut, a reader finds the old or the new content.
 
 All changes to a state folder go through a Disk. A test replaces its primitives by ones that stop after the
-n-th, and looks at what is left.
+n-th, and checks the result.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ FOLDER_MODE = 0o700
 
 
 class Disk:
-    """The few primitives that a state folder is changed by, and what is made of them."""
+    """The primitives that change a state folder, and the operations that use them."""
 
     def replace_file(self, path: Path, data: bytes) -> None:
-        """Gives `path` a new content at once: a temporary file, synced, renamed over it, folder synced."""
+        """Replaces `path`'s content atomically: a temporary file, synced, renamed over it, folder synced."""
         temporary = path.with_name(f".{path.name}.new")
         self.write(temporary, data)
         self.rename(temporary, path)
@@ -29,7 +29,7 @@ class Disk:
         self.sync_folder(path.parent)
 
     def write(self, path: Path, data: bytes) -> None:
-        """Writes a whole file and sync it."""
+        """Writes a whole file and syncs it."""
         handle = os.open(
             path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE
         )
@@ -46,11 +46,11 @@ class Disk:
         os.replace(old, new)
 
     def unlink(self, path: Path) -> None:
-        """Takes a file's name away."""
+        """Removes a file's name."""
         path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:
-        """Makes renames and removals in `folder` outlast a power cut."""
+        """Makes renames and removals in `folder` survive a power cut."""
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(handle)

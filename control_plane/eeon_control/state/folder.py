@@ -1,4 +1,4 @@
-"""Where a fabric's state folder is, and whether it may be trusted."""
+"""The location of a fabric's state folder, and checks of its permissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 from eeon_control.errors import StateError
 from eeon_control.state.files import FOLDER_MODE
 
-PARTS = ("revisions", "controllers")  # folders in a state folder
+PARTS = ("revisions", "controllers")  # subfolders of a state folder
 
 _VARIABLE = "EEON_STATE"
 
@@ -22,7 +22,7 @@ def folder_of(
     """Returns the state folder of a fabric (its topology's name).
 
     `given` (the option `--state`), else the variable EEON_STATE, else `$XDG_STATE_HOME/eeon/FABRIC`, where
-    XDG_STATE_HOME is ~/.local/state when it is not set (XDG Base Directory Specification).
+    XDG_STATE_HOME defaults to ~/.local/state (XDG Base Directory Specification).
     """
     direct = given if given is not None else environment.get(_VARIABLE)
     if direct:
@@ -32,14 +32,14 @@ def folder_of(
 
 
 def is_folder_given(given: str | Path | None, environment: Mapping[str, str] = os.environ) -> bool:
-    """Returns whether the option or the variable names a folder, whatever the fabric."""
+    """Returns whether the option or the variable names a folder, for any fabric."""
     return bool(given or environment.get(_VARIABLE))
 
 
 def known_fabrics(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Returns state folders in the default place in which something was applied or begun, by name.
+    """Returns the state folders in the default place with a finished or unfinished apply, by name.
 
-    An empty folder is what a failed first apply leaves behind; it does not count as a fabric.
+    A failed first apply leaves an empty folder, which does not count as a fabric.
     """
     home = _home(environment)
     if not home.is_dir():
@@ -55,7 +55,7 @@ def _home(environment: Mapping[str, str]) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Creates a state folder, for the owner alone. Raises StateError."""
+    """Creates a state folder, for the owner only. Raises StateError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
@@ -64,7 +64,7 @@ def make(folder: Path) -> None:
 
 
 def make_part(path: Path) -> None:
-    """Creates a folder in it where it is not there: Git keeps none that are empty. Raises StateError."""
+    """Creates a subfolder if it is missing: Git does not store empty ones. Raises StateError."""
     if not path.exists():
         try:
             path.mkdir(mode=FOLDER_MODE, exist_ok=True)
@@ -77,10 +77,9 @@ def _not_made(path: Path, error: OSError) -> StateError:
 
 
 def check(path: Path) -> None:
-    """Refuses a folder or file of somebody else, or one that others may read or write.
+    """Refuses a folder or file of another user, or one that others may read or write.
 
-    Anyone who can write there decides what the switches will hold. Raises StateError with the command that
-    mends it.
+    Anyone who can write there controls the switches. Raises StateError with the command that fixes it.
     """
     try:
         found = path.lstat()

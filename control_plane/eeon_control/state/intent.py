@@ -1,4 +1,4 @@
-"""What a fabric is meant to hold, as a value that can be written down and brought to life again."""
+"""The intended state of a fabric, as a value that can be stored and restored."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from eeon_control.topology import Topology
 
 @dataclass(frozen=True)
 class FabricKind:
-    """A twin, a live fabric and real switches may share a topology's name and a state folder. Ticks and, in a
-    live fabric, rates differ, and with them what a configuration means: thresholds, times, routes' ports.
+    """A twin, a live fabric and real switches may share a topology's name and a state folder. Their ticks,
+    and in a live fabric rates, differ, and with them thresholds, times and routes' ports.
 
-    Two fabrics of one kind and tick are not told apart: a twin that is started again has other addresses.
+    Fabrics of the same kind and tick are not distinguished, because a restarted twin has other addresses.
     """
 
     name: Literal["twin", "live fabric", "switches"]
@@ -31,7 +31,7 @@ class FabricKind:
 
     @classmethod
     def of(cls, targets: Targets) -> Self:
-        """Returns the kind of the fabric that has these targets."""
+        """Returns the kind of the fabric with these targets."""
         if targets.clock == "virtual":
             return cls("twin", str(targets.tick))
         return cls("switches" if targets.topology is None else "live fabric", str(targets.tick))
@@ -46,7 +46,7 @@ APPLY_LOADS_IT = "`eeon config plan` shows what the new program changes, `eeon c
 
 @dataclass(frozen=True)
 class Intended:
-    """Everything that is needed to make a fabric hold what it should. `targets.tick` is the tick."""
+    """The complete intention for a fabric. `targets.tick` is the tick."""
 
     topology: Topology
     config: FabricConfig
@@ -54,11 +54,11 @@ class Intended:
 
 
 class Intent(BaseModel):
-    """The same as plain values: the documents themselves, not paths to files that may change.
+    """An `Intended` as plain values: the documents themselves, not paths to files that may change.
 
-    `entries`: switch -> digest of the entries that these documents meant when it was made, `program`:
-    identity of the program that they were made for, which no other takes the place of but by an apply.
-    Targets hold addresses and names of key files, never keys.
+    `entries`: switch -> digest of the entries computed from these documents when it was made. `program`:
+    identity of the program for which they were computed; only an apply may replace it. Targets contain
+    addresses and names of key files, never keys.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -72,7 +72,7 @@ class Intent(BaseModel):
 
     @classmethod
     def of(cls, meant: Intended) -> Self:
-        """Writes down. Raises InputError or PlanError when the documents do not fit each other."""
+        """Returns `meant` as plain values. Raises InputError or PlanError if its documents do not fit."""
         wanted = intended(meant.topology, meant.config, meant.targets.tick)
         return cls(
             fabric=meant.topology.name,
@@ -85,11 +85,11 @@ class Intent(BaseModel):
 
     @property
     def kind(self) -> FabricKind:
-        """Which of the fabrics of this name it is for. Raises InputError when the targets are damaged."""
+        """The kind of the fabric. Raises InputError if the targets are damaged."""
         return FabricKind.of(Targets.from_value(self.targets, "targets"))
 
     def check_program(self, source: str, way_out: str = APPLY_LOADS_IT) -> None:
-        """Raises ProgramPinned when this version of the controller has another program; `source` as below."""
+        """Raises ProgramPinned if this version of the controller has another program; `source` as below."""
         own = programs.load().identity
         if own != self.program:
             raise ProgramPinned(
@@ -98,9 +98,9 @@ class Intent(BaseModel):
             )
 
     def revive(self, source: str) -> Intended:
-        """Brings to life; `source` (such as `revision 3`) stands for the file in errors.
+        """Returns the intention; errors call the file `source` (such as `revision 3`).
 
-        Raises InputError when this version of the controller no longer takes the documents.
+        Raises InputError if this version of the controller no longer accepts the documents.
         """
         return Intended(
             topologies.from_value(self.topology, source),

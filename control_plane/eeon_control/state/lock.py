@@ -1,4 +1,4 @@
-"""One writer at a time, and a name for who it is."""
+"""Exclusive locks that name their holder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eeon_control.state.files import FILE_MODE
 
 
 class Holder(BaseModel):
-    """Who holds a lock, as written into it."""
+    """The holder of a lock, as written into it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -44,7 +44,7 @@ class Holder(BaseModel):
 
 
 class LockHeld(StateError):
-    """Another process holds the lock; `holder` is None when it has not yet written its name."""
+    """Another process holds the lock; `holder` is None if it has not yet written its name."""
 
     def __init__(self, path: Path, holder: Holder | None) -> None:
         self.holder = holder
@@ -53,9 +53,9 @@ class LockHeld(StateError):
 
 
 class Lock:
-    """An exclusive lock on a file; use it with `with`. It ends with the process, however that ends.
+    """An exclusive lock on a file; use it with `with`. The end of the process always releases it.
 
-    Not re-entrant: the same process that opens it again is refused like any other. Raises LockHeld.
+    Not re-entrant: a second attempt by the same process fails like any other. Raises LockHeld.
     """
 
     def __init__(self, path: Path, command: str) -> None:
@@ -65,7 +65,7 @@ class Lock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this object holds the lock now."""
+        """Whether this object holds the lock."""
         return self._handle >= 0
 
     def __enter__(self) -> Self:
@@ -97,7 +97,7 @@ class Lock:
 
 
 def is_locked(path: Path) -> bool:
-    """Returns whether some process holds the lock of this path now."""
+    """Returns whether a process holds the lock of this path."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -112,7 +112,7 @@ def is_locked(path: Path) -> bool:
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Returns the owner that a lock names; None when it names none, or its owner is just writing it."""
+    """Returns the holder that a lock names; None if it names none, or the holder is just writing it."""
     try:
         return Holder.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -120,7 +120,7 @@ def read_holder(path: Path) -> Holder | None:
 
 
 def user_name() -> str:
-    """Returns the user's name, or its number where the system knows no name."""
+    """Returns the user's name, or the user id if the system has no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

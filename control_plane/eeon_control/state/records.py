@@ -1,4 +1,4 @@
-"""What the state folder's files have: revisions, applies in progress, applies that were undone or wait."""
+"""The records in the state folder's files: revisions, and applies in progress, undone or pending."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _REMEMBERED = 100
 
 
 class _Record(BaseModel):
-    """As it was written: nothing is added, and nothing changes."""
+    """Base of the records: frozen, without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Draft(_Record):
-    """A revision that has no number yet.
+    """A revision without a number.
 
-    `made`: UTC, ISO 8601; for people only, because a clock can be set: the numbers give the order. `by`:
-    user@host. `action`: what made it, such as `apply`, `rollback to 3`. `comment`: the user's own words.
-    `instead_of`: the revision that waited to be confirmed when this one took its place.
+    `made`: UTC, ISO 8601; informative only, because clocks can be set: the numbers define the order. `by`:
+    user@host. `action`: its origin, such as `apply`, `rollback to 3`. `comment`: the user's text.
+    `instead_of`: the unconfirmed revision that this one replaced.
     """
 
     made: str
@@ -36,28 +36,27 @@ class Draft(_Record):
     intent: Intent
 
     def numbered(self, number: int) -> Revision:
-        """Returns the revision that this becomes."""
+        """Returns the revision with this number."""
         return Revision(number=number, **dict(self))
 
 
 class Revision(Draft):
-    """A draft that was committed, with its number from 1."""
+    """A committed draft, with its number from 1."""
 
     number: int
 
     def intended(self) -> Intended:
-        """Returns what it means, brought to life. Raises InputError when this version no longer takes it."""
+        """Returns its intention. Raises InputError if this version no longer accepts it."""
         return self.intent.revive(f"revision {self.number}")
 
 
 class Journal(_Record):
-    """An apply in progress: written before the first write to any switch, removed when all hold the old or
-    all hold the new.
+    """An apply in progress: written before the first write to any switch, removed when all switches hold the
+    old or all hold the new state.
 
-    `revision`: the number that the draft gets when it is committed. `before`: what every switch that is to be
-    written to held. `confirm_seconds`: the time to confirm, when one was asked for. `waves`: the switches of
-    each wave, and `wave` that which has begun, from 1; 0 before the first. `gated`: whether a gate has to let
-    the last wave through, too.
+    `revision`: the draft's number after its commit. `before`: the state of every switch to be written.
+    `confirm_seconds`: the time to confirm, if requested. `waves`: the switches of each wave; `wave`: the last
+    one begun, from 1; 0 before the first. `gated`: whether a gate must also pass the last wave.
     """
 
     revision: int
@@ -71,7 +70,7 @@ class Journal(_Record):
 
     @property
     def progress(self) -> str:
-        """`wave 2 of 5 (leaf2, leaf3)`; empty for an apply that writes to all switches at once."""
+        """The progress, `wave 2 of 5 (leaf2, leaf3)`; empty for an apply to all switches at once."""
         if len(self.waves) < 2:
             return ""
         names = ", ".join(self.waves[self.wave - 1]) if self.wave else "nothing is written yet"
@@ -79,10 +78,10 @@ class Journal(_Record):
 
 
 class Stopped(_Record):
-    """An apply that was undone: no revision, but in the history all the same.
+    """An apply that was undone: not a revision, but part of the history.
 
-    `after`: the revision in force then and since, 0 for none. `progress`: how far it came. `why`: what
-    stopped it. The others are a revision's.
+    `after`: the revision in force then and since, 0 for none. `progress`: its progress. `why`: the reason.
+    The other fields are those of a revision.
     """
 
     after: int
@@ -95,7 +94,7 @@ class Stopped(_Record):
 
     @classmethod
     def of(cls, journal: Journal, why: str) -> Self:
-        """Returns what is left of an undone apply."""
+        """Returns the record of an undone apply."""
         draft = journal.draft
         return cls(
             after=journal.revision - 1,
@@ -109,12 +108,12 @@ class Stopped(_Record):
 
 
 class StoppedApplies(_Record):
-    """All that are remembered, oldest first."""
+    """The recorded undone applies, oldest first."""
 
     applies: list[Stopped] = []
 
     def with_one_more(self, one: Stopped) -> StoppedApplies:
-        """Returns the list with one more, which takes the place of what the same apply has left before."""
+        """Returns the list with one more, which replaces an earlier record of the same apply."""
         others = [
             old for old in self.applies if (old.made, old.by, old.after) != (one.made, one.by, one.after)
         ]
@@ -131,11 +130,11 @@ class Pending(_Record):
     seconds: float
 
     def seconds_left(self, now: Moment) -> float:
-        """Returns the seconds left to confirm, at most `seconds`. 0 when clocks cannot tell: going back is
+        """Returns the seconds left to confirm, at most `seconds`; 0 if unknown, because a rollback is
         safe."""
         passed = now.seconds_since(self.since)
         return 0.0 if passed is None else max(0.0, self.seconds - passed)
 
     def is_overdue(self, now: Moment) -> bool:
-        """Returns whether it is time to go back."""
+        """Returns whether the time to confirm is over."""
         return self.seconds_left(now) <= 0

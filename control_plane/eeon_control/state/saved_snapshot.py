@@ -1,4 +1,4 @@
-"""A switch's snapshot as plain values, for the journal."""
+"""Snapshots of switches as plain values, for the journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eeon_control.plan import Action, Entry, Exact, Lpm
 
 
 class SavedSnapshot(BaseModel):
-    """`fabric.undo.Snapshot`, written down. Pipeline and entities are protobuf messages in base64."""
+    """A stored `fabric.undo.Snapshot`. Pipeline and entities are protobuf messages in base64."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -25,7 +25,7 @@ class SavedSnapshot(BaseModel):
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Self:
-        """Writes down."""
+        """Returns a snapshot as plain values."""
         return cls.model_construct(
             same_program=snapshot.same_program,
             entries=[entry_value(entry) for entry in snapshot.entries],
@@ -35,7 +35,7 @@ class SavedSnapshot(BaseModel):
         )
 
     def revive(self) -> Snapshot:
-        """Brings to life. Raises ValueError when it is not what `of` wrote."""
+        """Returns the snapshot. Raises ValueError if it was not written by `of`."""
         return Snapshot(
             self.same_program,
             [entry_from(value) for value in self.entries],
@@ -46,7 +46,7 @@ class SavedSnapshot(BaseModel):
 
 
 def entry_value(entry: Entry) -> dict[str, object]:
-    """Returns an entry as JSON can hold it."""
+    """Returns an entry as a JSON value."""
     value: dict[str, object] = {
         "table": entry.table,
         "match": [
@@ -64,9 +64,9 @@ def entry_value(entry: Entry) -> dict[str, object]:
     )
 
 
-# A journal's values have no types: whatever is not of the right shape ends as a ValueError.
+# A journal's values are untyped: values of the wrong shape cause a ValueError.
 def entry_from(value: Mapping[str, Any]) -> Entry:
-    """Returns the entry that `entry_value` wrote. Raises ValueError on anything else."""
+    """Returns the entry that `entry_value` wrote. Raises ValueError for other values."""
     try:
         return Entry(
             value["table"],

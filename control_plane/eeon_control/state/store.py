@@ -1,4 +1,4 @@
-"""The state folder of one fabric: revisions, which one is in force, and what is unfinished."""
+"""The state folder of one fabric: revisions, the one in force, and unfinished work."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _FILE_LIMIT_BYTES = 1 << 30
 
 
 class StateStore:
-    """Reading needs no lock: every file is replaced at once. Changing takes the Lock as an argument.
+    """A state folder. Reading needs no lock, because files are replaced atomically; changes take the Lock.
 
-    The moment of a commit is the renaming of `current`. A revision or a pending confirmation with a larger
-    number was about to be committed when its command was killed, and does not count; a journal with the
-    number of `current` belongs to a commit that was done.
+    Renaming `current` is the moment of a commit. A revision or pending confirmation with a larger number was
+    not yet committed when its command was killed, and is ignored; a journal with the number of `current`
+    belongs to a completed commit.
     """
 
     def __init__(self, folder: Path, disk: Disk) -> None:
@@ -37,7 +37,7 @@ class StateStore:
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True, disk: Disk | None = None) -> Self:
-        """Opens a state folder. Raises StateError when it is not there, or others may read or change it."""
+        """Opens a state folder. Raises StateError if it does not exist, or others may read or change it."""
         if create:
             folders.make(folder)
         elif not folder.is_dir():
@@ -55,17 +55,16 @@ class StateStore:
         return self._number("current")
 
     def applies(self) -> dict[str, int]:
-        """Returns how many applies and rollbacks were `committed`, and how many `undone` after a failure."""
+        """Returns the numbers of applies and rollbacks that were `committed`, or `undone` after a failure."""
         return {"committed": self.current_number(), "undone": self._number("undone")}
 
     def current(self) -> Revision | None:
-        """Returns the revision in force, None before the first. Raises StateError when its file is
-        damaged."""
+        """Returns the revision in force, None before the first. Raises StateError if its file is damaged."""
         number = self.current_number()
         return self.revision(number) if number else None
 
     def revision(self, number: int) -> Revision:
-        """Returns a committed revision. Raises StateError when there is none of that number."""
+        """Returns a committed revision. Raises StateError if it does not exist."""
         last = self.current_number()
         if not 1 <= number <= last:
             there = f"there are 1 to {last}" if last else "there is none yet"
@@ -79,46 +78,46 @@ class StateStore:
         return found
 
     def revisions(self) -> list[Revision]:
-        """Returns all committed revisions whose files are there, oldest first."""
+        """Returns all committed revisions whose files exist, oldest first."""
         numbers = range(1, self.current_number() + 1)
         return [self.revision(number) for number in numbers if self._revision_path(number).exists()]
 
     def intended(self) -> Intended | None:
-        """Returns what the fabric is meant to hold, brought to life; None before the first revision."""
+        """Returns the intention for the fabric; None before the first revision."""
         revision = self.current()
         return revision.intended() if revision is not None else None
 
     def journal(self) -> Journal | None:
-        """Returns the journal of an apply that is under way or was killed; None when there is none."""
+        """Returns the journal of an apply that is in progress or was killed; None without any."""
         return self._record(self.folder / "journal.json", Journal)
 
     def has_journal(self) -> bool:
-        """Returns whether there is one, without reading it: on a large fabric it is large."""
+        """Returns whether there is a journal, without reading it: a large fabric has a large one."""
         return (self.folder / "journal.json").exists()
 
     def stopped(self) -> list[Stopped]:
-        """Applies that were undone, oldest first."""
+        """Returns the undone applies, oldest first."""
         return self._stopped().applies
 
     def _stopped(self) -> StoppedApplies:
         return self._record(self.folder / "stopped.json", StoppedApplies) or StoppedApplies()
 
     def pending(self) -> Pending | None:
-        """Returns the confirmation that the current revision waits for; None when it waits for none."""
+        """Returns the pending confirmation of the current revision; None without any."""
         found = self._record(self.folder / "pending.json", Pending)
         return found if found is not None and found.revision == self.current_number() else None
 
     def controllers(self) -> dict[int, Holder | None]:
-        """Returns the election ids of the controllers that are running on this folder, with who runs them."""
+        """Returns the election ids of the controllers running on this folder, with their holders."""
         paths = [path for path in (self.folder / "controllers").iterdir() if path.name.isdecimal()]
         return {int(path.name): read_holder(path) for path in sorted(paths) if is_locked(path)}
 
     def bids(self, rank: int) -> dict[str, int]:
-        """Returns switch -> election id by which a controller holds it, where that is not its own, `rank`."""
+        """Returns switch -> election id with which a controller holds it, if that is not its own, `rank`."""
         return bids.read(bids.path_of(self.folder / "controllers", rank))
 
     def highest_bid(self) -> int:
-        """Returns the largest election id that a running controller may hold; 0 when none runs."""
+        """Returns the largest election id that a running controller may hold; 0 if none runs."""
         return max(
             (bid for rank in self.controllers() for bid in (rank, *self.bids(rank).values())), default=0
         )
@@ -126,18 +125,17 @@ class StateStore:
     # -- changing -----------------------------------------------------------------------------------------
 
     def lock(self, command: str) -> Lock:
-        """Takes the right to change this folder; `command` names the owner to others. Raises LockHeld."""
+        """Returns the lock for changes of this folder; `command` names its holder. It may raise LockHeld."""
         return Lock(self.folder / "lock", command)
 
     def controller_lock(self, election_id: int) -> Lock:
-        """Returns what a running controller holds for as long as it runs, so that `controllers` tells of
-        it."""
+        """Returns the lock that a running controller holds, which makes `controllers` list it."""
         return Lock(
             self.folder / "controllers" / str(election_id), f"eeon controller run --election-id {election_id}"
         )
 
     def write_bids(self, lock: Lock, rank: int, held: Mapping[str, int]) -> None:
-        """Tells what `bids` tells, as the controller that holds `controller_lock(rank)`."""
+        """Writes the content of `bids`, for the controller that holds `controller_lock(rank)`."""
         assert lock.is_held and lock.path == self.folder / "controllers" / str(rank)
         path = bids.path_of(self.folder / "controllers", rank)
         try:
@@ -146,15 +144,15 @@ class StateStore:
             raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def begin(self, lock: Lock, journal: Journal) -> None:
-        """Writes the journal, or how far it came: from now on a kill is found and finished later."""
+        """Writes the journal, or its progress, from which a killed apply can be finished later."""
         self._check(lock)
         assert journal.revision == self.current_number() + 1
         self._write(self.folder / "journal.json", journal)
 
     def commit(self, lock: Lock, draft: Draft, pending: Pending | None = None) -> Revision:
-        """Makes a draft the revision in force, and ends the journal and an older pending confirmation.
+        """Makes a draft the revision in force, and removes the journal and an older pending confirmation.
 
-        Raises StateError when it is not in force. What is left over when it is counts for nothing.
+        Raises StateError if it is not in force afterwards. If it is, leftover files are ignored.
         """
         self._check(lock)
         revision = draft.numbered(self.current_number() + 1)
@@ -173,12 +171,12 @@ class StateStore:
         return revision
 
     def end(self, lock: Lock, *, undone: str = "") -> None:
-        """Removes the journal: every switch holds the old configuration again (`undone` says why), or the
-        commit was done."""
+        """Removes the journal: every switch holds the old configuration again (`undone`: the reason), or the
+        commit is complete."""
         self._check(lock)
         if undone:
             count = self._number("undone") + 1
-            # For metrics and the history. A disk that is full must not keep the journal of what is undone.
+            # For metrics and the history. A full disk must not prevent the removal of the journal.
             with contextlib.suppress(OSError, StateError):
                 self._disk.replace_file(self.folder / "undone", f"{count}\n".encode())
                 journal = self.journal()
@@ -188,7 +186,7 @@ class StateStore:
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:
-        """Keeps the current revision for good."""
+        """Confirms the current revision."""
         self._check(lock)
         self._removed("pending.json")
 
