@@ -1,8 +1,8 @@
-"""Which table entries a topology and a configuration mean, for every switch. Pure: no files, no network.
+"""Computes the table entries of every switch from topology and configuration. Pure: no files, no network.
 
     entries = eeon_control.plan.intended(topology, config, tick)     # {"leaf1": (Entry, ...), ...}
 
-What the switches hold now, and how the two differ, is `eeon_control.fabric`'s.
+`eeon_control.fabric` reads the switches' present entries and computes the difference.
 """
 
 from eeon_control.entries import (

@@ -1,4 +1,4 @@
-"""The entries by which a switch chooses among a port's queues. Pure."""
+"""The entries that map packets to a port's queues. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ _SEED_ACTIONS = {
     (True, False): "spray_packets",
     (True, True): "spray_packets_and_priorities",
 }
-"""Actions of `switch_config`: whether each packet chooses its path by itself, and whether packets meet
-`TABLES`."""
+"""Actions of `switch_config`, by whether the path is chosen per packet, and whether `TABLES` are applied."""
 
 
 def class_entries(classes: dict[str, TrafficClass]) -> list[Entry]:
-    """Returns the entries of `TABLES`, the same on every switch; none without classes, and then packets meet
-    neither table (`seed_action`)."""
+    """Returns the entries of `TABLES`, the same on every switch; none without classes, when these tables are
+    not applied (`seed_action`)."""
     if not classes:
         return []
     entries = [Entry("dscp_priority", (), (_to(default_priority(classes)),), is_default=True)]
@@ -33,24 +32,24 @@ def class_entries(classes: dict[str, TrafficClass]) -> list[Entry]:
 
 
 def seed_action(seed: int, classes: dict[str, TrafficClass], per_packet: bool) -> Action:
-    """Returns the action of `switch_config`: the ECMP seed, whether each packet chooses its path by itself,
-    and whether packets are asked for their class."""
+    """Returns the action of `switch_config`: the ECMP seed, whether the path is chosen per packet, and
+    whether packets are classified."""
     return Action(_SEED_ACTIONS[per_packet, bool(classes)], (("seed", seed),))
 
 
 def is_per_packet(action: Action) -> bool:
-    """Returns whether each packet chooses its path by itself after this action of `switch_config`."""
+    """Returns whether this action of `switch_config` chooses the path per packet."""
     return any(name == action.name for (per_packet, _), name in _SEED_ACTIONS.items() if per_packet)
 
 
 def has_priorities(action: Action) -> bool:
-    """Returns whether packets meet `TABLES` after this action of `switch_config`."""
+    """Returns whether this action of `switch_config` applies `TABLES`."""
     return any(name == action.name for (_, priorities), name in _SEED_ACTIONS.items() if priorities)
 
 
 def summary(entries: Iterable[Entry]) -> str:
-    """Returns how a switch chooses among a port's queues: `DSCP 26, 46 -> 3; PCP 5 -> 3; others -> 0`. Empty
-    where packets do not meet `TABLES`."""
+    """Returns the mapping to a port's queues: `DSCP 26, 46 -> 3; PCP 5 -> 3; others -> 0`. Empty if `TABLES`
+    are not applied."""
     chosen: dict[tuple[str, int], list[int]] = {}
     others, is_used = 0, False
     for entry in entries:

@@ -1,7 +1,7 @@
-"""Buffers that may wait for each other: lossless classes on routes that go round (docs/models/pfc.md). Pure.
+"""Detection of buffer deadlocks: lossless classes on cyclic routes (docs/models/pfc.md). Pure.
 
-A packet that waits in a switch holds the buffer of the link by which it came, until there is room behind the
-link by which it leaves. Where such waits can form a circle, all of its links may stop for ever.
+A packet that waits in a switch occupies the buffer of its ingress link until there is room at the other end
+of its egress link. If such waits can form a cycle, all of its links may stop forever.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from eeon_control.entries import Entry, Lpm
 from eeon_control.topology import Topology
 
 Hop = tuple[str, str]
-"""A direction of a link: the switch that sends and the one that receives."""
+"""A direction of a link: sending and receiving switch."""
 
 
 def waiting_circle(topology: Topology, entries: Mapping[str, Iterable[Entry]]) -> list[Hop] | None:
-    """Returns links each of which may wait for the next, and the last for the first; None when the ways that
-    packets take from leaves leave no such cycle."""
+    """Returns links each of which may wait for the next, and the last for the first; None if the paths from
+    the leaves have no such cycle."""
     sources = [leaf.name for leaf in topology.leaves]
     waits: dict[Hop, set[Hop]] = {}
     for by_switch in _next_hops(topology, entries).values():
@@ -36,7 +36,7 @@ def waiting_circle(topology: Topology, entries: Mapping[str, Iterable[Entry]]) -
 def _next_hops(
     topology: Topology, entries: Mapping[str, Iterable[Entry]]
 ) -> dict[tuple[str, int, int], dict[str, set[str]]]:
-    """Returns destination -> switch -> the switches to which it sends."""
+    """Returns destination -> switch -> its next-hop switches."""
     found: dict[tuple[str, int, int], dict[str, set[str]]] = {}
     for name, held in entries.items():
         peers = {port.number: port.peer.node for port in topology.switches[name].ports}
@@ -52,7 +52,7 @@ def _next_hops(
 
 
 def _circle(waits: Mapping[Hop, Iterable[Hop]]) -> list[Hop] | None:
-    """Returns one cycle of a directed graph, the same one every time; None where there is none."""
+    """Returns one cycle of a directed graph, deterministically; None without any."""
     done: set[Hop] = set()
     for start in sorted(waits):
         if start in done:

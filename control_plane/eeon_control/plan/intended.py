@@ -1,8 +1,8 @@
 """All entries of all switches: routes, ECMP seed, traffic classes; for every linked port its address, buffer,
 AQM and EEE.
 
-Every linked port gets all these entries, also where they say what the program does by default, so that what
-is intended can be read back, shown, and told from what somebody removed.
+Every linked port gets all these entries, even those equal to the program's default, so that the intention can
+be read back, shown, and distinguished from removed entries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eeon_control.port_settings import ByQueueSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
-# The tables the controller owns: entries in them that are not intended are deleted.
+# The controller's tables. Entries in them that are not intended are deleted.
 TABLES: tuple[str, ...] = (
     *("switch_config", ADMIT, "ipv4_route", "ipv6_route"),
     *classes.TABLES,
@@ -37,12 +37,12 @@ TABLES: tuple[str, ...] = (
 
 
 def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> dict[str, tuple[Entry, ...]]:
-    """Returns what every switch should hold. `tick` is the length of the target's timestamp unit.
+    """Returns the intended entries of every switch. `tick` is the length of the target's timestamp unit.
 
-    Raises InputError when `config.check` finds an error, PlanError when the data plane's tables are too
-    small, or when the routes of lossless classes go round.
+    Raises InputError if `config.check` finds an error, and PlanError if the data plane's tables are too
+    small, or if routes of lossless classes form a cycle.
     """
-    tick = Duration(tick)  # a plain number of picoseconds will do
+    tick = Duration(tick)  # also accepts a plain number of picoseconds
     if tick <= 0:
         raise PlanError(f"the target's tick must be above zero, not {tick}")
     problems = [found for found in check(config, topology, tick) if found.severity is Severity.ERROR]
@@ -86,8 +86,8 @@ def _switch_entries(switch: Switch, router: Router, ports: _PortEntries) -> list
     for table, count in counts.items():
         if count > ROUTE_TABLE_SIZE:
             raise PlanError(f"{switch.name} needs {count} entries in {table}; it holds {ROUTE_TABLE_SIZE}")
-    # ecmp_selector has room for every switch. A port is one next hop, which the engine keeps once for all
-    # routes over it; BMv2 makes one for each route and has no bound (bm_sim/action_profile.cpp).
+    # ecmp_selector is large enough for every switch. A port is one next hop, which the engine stores once for
+    # all its routes; BMv2 stores it once per route, without a limit (bm_sim/action_profile.cpp).
     entries = [*router.admitted(switch), *routes]
     for port in switch.ports:
         entries += ports.of(port)
@@ -95,7 +95,7 @@ def _switch_entries(switch: Switch, router: Router, ports: _PortEntries) -> list
 
 
 class _PortEntries:
-    """Buffer, AQMs and EEE of ports; equal ports of different switches share their entries."""
+    """The entries of ports: buffer, AQMs and EEE. Equal ports of different switches share them."""
 
     def __init__(self, config: FabricConfig, tick: Duration) -> None:
         self._config = config
@@ -135,7 +135,7 @@ class _PortEntries:
 
 
 def _copies() -> Entry:
-    """Returns the clone session by which a switch makes frames of its own, pauses and congestion notification
-    messages: to the port that the program keeps for them, whole and once."""
+    """Returns the clone session for frames that a switch generates (pauses and congestion notification
+    messages): one full copy to the port that the program reserves for them."""
     to_itself = Action("clone_to", (("port", constants.COPY_PORT),))
     return Entry(CLONE_SESSIONS, (Exact("session", constants.COPY_SESSION),), (to_itself,))

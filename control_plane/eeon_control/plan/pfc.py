@@ -1,4 +1,4 @@
-"""The entries by which switches pause their neighbours and are paused by them. Pure."""
+"""The entries of priority flow control. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from eeon_control.topology import Port, Switch
 from eeon_control.units import Duration
 
 GROUPS = "lossless_group"
-"""What came in by one port for one priority: thresholds by port and priority."""
+"""The table of lossless groups, the packets of a priority from one port: thresholds by port and priority."""
 STORM_TABLES = frozenset(("port_pfc", "pausable_queue"))
-"""Those that change around a storm."""
+"""The tables whose entries change during a storm."""
 TABLES: tuple[str, ...] = ("port_pfc", "pausable_queue", GROUPS, "made_pause")
 
 
@@ -61,19 +61,18 @@ def _quantum(port: Port, tick: Duration) -> int:
 
 @dataclass(frozen=True)
 class Watched:
-    """A queue that the watchdog looks at."""
+    """A watched queue."""
 
     rules: Watchdog
     pause: Duration
-    """How long a pause of this fabric stops it."""
+    """The duration for which one of this fabric's pauses stops the queue."""
     packets_a_pause: int
-    """Packets that may leave from the end of a pause until the next one is there: of the shortest frames as
-    many as there is headroom for."""
+    """The maximum number of packets that leave between the end of a pause and the arrival of the next one:
+    the headroom in shortest frames."""
 
 
 def watchdogs(config: FabricConfig, switch: Switch) -> dict[int, Watched]:
-    """Returns the watched queues of a switch, with what is done about pauses without end. Raises
-    PlanError."""
+    """Returns the watched queues of a switch, with the reaction to endless pauses. Raises PlanError."""
     return {
         port.number << PRIORITY_BITS | priority: _watched(config.pfc_at(port, priority), port, one)
         for port in switch.ports
@@ -86,8 +85,8 @@ def _watched(at: Thresholds, port: Port, rules: Watchdog) -> Watched:
 
 
 def around_storms(entries: Sequence[Entry], storms: Mapping[int, Watchdog]) -> tuple[Entry, ...]:
-    """Returns the entries of a switch, with queues in a storm that pauses no longer stop, and into which with
-    `drop` nothing more comes."""
+    """Returns the entries of a switch during storms: the affected queues ignore pauses, and with `drop`,
+    their packets are discarded."""
     acted = {queue: one for queue, one in storms.items() if one.action != "alert"}
     if not acted:
         return tuple(entries)

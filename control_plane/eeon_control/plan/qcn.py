@@ -1,8 +1,8 @@
-"""The entries by which switches sample queues and send congestion notification messages on their way. Pure.
+"""The entries for sampling queues and forwarding congestion notification messages. Pure.
 
-A congestion point clones what it samples (`copies`) and makes the message (`cnm_source`). Every
-switch takes messages of other switches (`port_cnm`) into one queue (`cnm_queue`). Without QCN there is none
-of it.
+A congestion point clones the sampled frame (`copies`) and makes the message (`cnm_source`). Every switch
+accepts messages of other switches (`port_cnm`) into one queue (`cnm_queue`). Without QCN, none of these
+exist.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from eeon_control.topology import PortRole, Switch, Topology
 from eeon_control.units import Bytes
 
 POINTS = "port_qcn"
-"""Congestion points: settings by queue."""
+"""The table of congestion points: settings by queue."""
 TABLES: tuple[str, ...] = ("cnm_source", "cnm_queue", "port_cnm", POINTS)
 
 CNM_PRIORITY = PRIORITIES - 1
-"""Messages go before everything else: late ones are of no use."""
+"""The priority of messages, the highest: late ones are useless."""
 
 _SCALE_BITS = 56
 _STRONGEST = 63
@@ -34,7 +34,7 @@ def is_used(topology: Topology, config: FabricConfig) -> bool:
 
 
 def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
-    """Returns what one switch of a fabric with QCN holds for it."""
+    """Returns the QCN entries of one switch, in a fabric with QCN."""
     mac = int(switch.mac.replace(":", ""), 16)
     found = [
         Entry("cnm_source", (), (Action("make_cnm", (("mac", mac),)),), is_default=True),
@@ -55,8 +55,7 @@ def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
 
 
 def action(qcn: Qcn) -> Action:
-    """Returns what the program is told of a congestion point. The scale is rounded up: see
-    docs/models/qcn.md."""
+    """Returns the action for a congestion point. The scale is rounded up: see docs/models/qcn.md."""
     reach = int(qcn.set_point) * (2 * qcn.weight + 1)
     return Action(
         "qcn",
@@ -72,7 +71,7 @@ def action(qcn: Qcn) -> Action:
 
 
 def settings(action: Action | None) -> dict[str, int] | None:
-    """Returns what an entry of `POINTS` says in the terms of the configuration; None when it is off."""
+    """Returns the configuration's settings for an action of `POINTS`; None if it is off."""
     if action is None or action.name != "qcn":
         return None
     params = dict(action.params)

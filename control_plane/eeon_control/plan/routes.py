@@ -1,15 +1,15 @@
 """Shortest-path routing with ECMP over equal-cost next hops, for any connected topology.
 
-A leaf routes each of its hosts by /32 and /128; every other switch routes the leaf's prefix towards it over
-links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so routes cannot loop.
+A leaf has /32 and /128 routes to its hosts; every other switch routes the leaf's prefix over links that lead
+one hop closer to it. Each hop brings a packet strictly closer to its leaf, so that routes cannot loop.
 
-Links that are down take next hops away and add none: a next hop serves for a leaf while its link is up and
-the neighbour itself has one that serves. What is left still comes closer with each hop, and a switch without
-any such hop has no route to the leaf.
+Links that are down remove next hops and add none: a next hop is usable for a leaf if its link is up and the
+neighbour is the leaf or itself has a usable next hop. The remaining hops still lead closer, and a switch
+without any has no route to the leaf.
 
-Leaves with the same neighbours are equally far from every other switch, and a switch that is not a neighbour
-of theirs reaches them all over the same next hops. So distances and next hops are worked out once for such
-a group of leaves (a pod, or all leaves of a leaf-spine fabric), and entries share their actions.
+Leaves with the same neighbours are equally far from every other switch, and a switch that is not their
+neighbour reaches them all over the same next hops. So distances and next hops are computed once for such a
+group of leaves (a pod, or all leaves of a leaf-spine fabric), and entries share their actions.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ from eeon_control.topology import Port, PortRole, Switch, Topology
 ADMIT = "l3_admit"
 _TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}
 
-_Match = tuple[str, tuple[Lpm, ...]]  # a table and what to match in it
+_Match = tuple[str, tuple[Lpm, ...]]  # a table and its match
 
 
 @dataclass
 class _Group:
-    """Leaves with the same neighbours, and the hops to any of them from every switch that is not itself
-    one."""
+    """Leaves with the same neighbours, and every other switch's number of hops to any of them."""
 
     neighbours: frozenset[str]
     leaves: list[Switch] = field(default_factory=list)
@@ -50,7 +49,7 @@ class Router:
         """Creates a router. `dead`: names of the ports at both ends of links that are down (`dead_ends`)."""
         self._topology = topology
         self._dead = dead
-        self._reach: dict[str, frozenset[str]] = {}  # leaf -> switches that have a next hop that serves
+        self._reach: dict[str, frozenset[str]] = {}  # leaf -> switches with a usable next hop
         self._paths_limit = routing.max_paths if routing.ecmp else 1  # None: all
         self._rotate = bool(routing.ecmp)
         self._versions = [4] * routing.ipv4 + [6] * routing.ipv6
@@ -73,8 +72,8 @@ class Router:
         self._groups = list(groups.values())
 
     def entries(self, switch: Switch) -> list[Entry]:
-        """Returns a switch's `ipv4_route` and `ipv6_route` entries. Raises PlanError for too large a
-        group."""
+        """Returns a switch's `ipv4_route` and `ipv6_route` entries. Raises PlanError if a group is too
+        large."""
         hops = _NextHops(switch, self._mac, self._paths_limit, self._rotate)
         entries = []
         for port in switch.ports:
@@ -97,7 +96,7 @@ class Router:
         return entries
 
     def admitted(self, switch: Switch) -> list[Entry]:
-        """Returns a switch's entries of `l3_admit`: the address by which each port's neighbours reach it."""
+        """Returns a switch's entries of `l3_admit`: the MAC to which each port's neighbours send."""
         mac = Exact("dst_mac", self._mac[switch.name])
         admit = (Action("admit_to_l3"),)
         return [Entry(ADMIT, (Exact("port", port.number), mac), admit) for port in switch.ports]
@@ -116,7 +115,7 @@ class Router:
                 to_leaf[leaf.name] = hops.to(leaf, over)
 
     def _closer(self, name: str, group: _Group) -> list[Port] | None:
-        """Returns ports to switches closer to the leaves of a group; None where these are the next hops."""
+        """Returns the ports to switches closer to a group's leaves; None if the leaves are its neighbours."""
         if name in group.neighbours:
             return None
         closer = group.distance.get(name, 0) - 1
@@ -126,7 +125,7 @@ class Router:
         return ports
 
     def _that_serve(self, ports: Iterable[Port], group: _Group, leaf: Switch) -> list[Port]:
-        """Returns the ports over which a packet still comes to the leaf."""
+        """Returns the ports over which packets still reach the leaf."""
         if leaf.name not in self._reach:
             self._reach[leaf.name] = self._reaching(group, leaf)
         reach = self._reach[leaf.name]
@@ -134,7 +133,7 @@ class Router:
 
     def _reaching(self, group: _Group, leaf: Switch) -> frozenset[str]:
         found = {leaf.name}
-        # A next hop is closer than the switch itself, so that it is decided before.
+        # Next hops are closer than the switch itself, so that they are decided before it.
         for name in sorted(group.distance, key=group.distance.__getitem__):
             if name == leaf.name:
                 continue
@@ -154,7 +153,7 @@ class Router:
         return [matches[version] for version in self._versions]
 
     def _distances_to(self, group: _Group) -> dict[str, int]:
-        """Returns the hops of every switch to a leaf of the group; for one in the group, to another of it."""
+        """Returns every switch's number of hops to a leaf of the group; for a leaf in it, to another one."""
         distance = dict.fromkeys(sorted(group.neighbours), 1)
         queue = deque(distance)
         while queue:
@@ -167,7 +166,7 @@ class Router:
 
 
 class _NextHops:
-    """Sets of next hops of one switch; equal ones are one object."""
+    """The sets of next hops of one switch; equal sets are one object."""
 
     def __init__(self, switch: Switch, macs: dict[str, int], limit: int | None, rotate: bool) -> None:
         self.switch = switch
@@ -179,7 +178,7 @@ class _NextHops:
         self._last: tuple[list[Port], dict[int, tuple[Action, ...]]] | None = None
 
     def to(self, leaf: Switch, ports: list[Port]) -> tuple[Action, ...]:
-        """Returns the next hops to a leaf over `ports`, or over as many of them as are to be used."""
+        """Returns the next hops to a leaf over `ports`, or over as many of them as the limit permits."""
         if self._last is None or self._last[0] is not ports:
             self._last = (ports, self._sets.setdefault(tuple(port.number for port in ports), {}))
         start = self._start(leaf, len(ports))
@@ -189,8 +188,8 @@ class _NextHops:
         return known[start]
 
     def _start(self, leaf: Switch, paths: int) -> int:
-        """Returns the first path to use where not all are; by switch and by leaf, so that all of them
-        serve."""
+        """Returns the index of the first path if not all are used. It varies by switch and leaf, so that all
+        paths are used."""
         if not self._rotate or self._limit is None or paths <= self._limit:
             return 0
         return (self.switch.device_id + (leaf.leaf_number or 0)) * self._limit % paths
@@ -215,9 +214,9 @@ class _NextHops:
 
 
 def dead_ends(topology: Topology, down: Mapping[str, Collection[int]]) -> frozenset[str]:
-    """Returns the names of the ports at both ends of every link between switches of which an end is down.
+    """Returns the names of the ports at both ends of every link between switches with an end that is down.
 
-    `down`: switch -> numbers of its ports that it says are down.
+    `down`: switch -> numbers of the ports that it reports as down.
     """
     found = set()
     for name, switch in topology.switches.items():
@@ -231,9 +230,9 @@ def dead_ends(topology: Topology, down: Mapping[str, Collection[int]]) -> frozen
 def around(
     topology: Topology, routing: Routing, entries: Mapping[str, tuple[Entry, ...]], dead: frozenset[str]
 ) -> dict[str, tuple[Entry, ...]]:
-    """Returns intended entries with the routes that are left without the links of `dead`.
+    """Returns the intended entries, with only the routes that remain without the links of `dead`.
 
-    Entries of a switch whose routes stay the same are the same object.
+    The entries of a switch with unchanged routes are the same object.
     """
     if not dead:
         return dict(entries)
@@ -254,10 +253,11 @@ def _forward(port: Port, source_mac: int, next_hop_mac: int) -> Action:
 
 
 def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
-    """Returns each switch's hash seed: odd, 32 bits, different per switch, derived from the configuration's
-    seed.
+    """Returns each switch's hash seed: odd, 32 bits, different for each switch, derived from the
+    configuration's seed.
 
-    Different seeds keep a spine from repeating its leaf's choice; an even one would lose a bit of the hash.
+    Different seeds prevent a spine from repeating its leaf's choice; an even seed would lose a bit of the
+    hash.
     """
     seeds: dict[str, int] = {}
     taken: set[int] = set()

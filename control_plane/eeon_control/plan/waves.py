@@ -1,4 +1,4 @@
-"""In which order switches are changed, a part of them at a time. Pure."""
+"""The waves in which switches are changed. Pure."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from eeon_control.errors import EeonError
 from eeon_control.topology import Topology
 
 Waves = tuple[tuple[str, ...], ...]
-"""Switches that are changed together, in the order of the waves."""
+"""The switches that are changed together, in the order of the waves."""
 
 _SIZE = re.compile(r"(?P<number>\d{1,9})(?P<percent>%?)|rest", re.ASCII)
 
 
 def waves(topology: Topology, text: str, among: Collection[str] | None = None) -> Waves:
-    """Returns the waves of a text such as `1,10%,rest`: numbers of switches, parts of all of them (rounded
-    up), and what is left. `among`: only these switches, None for all.
+    """Returns the waves of a text such as `1,10%,rest`: numbers of switches, percentages of all (rounded up),
+    and the remaining ones. `among`: only these switches, None for all.
 
-    Switches come in topology order. A wave has no two switches with a link between them, so that never a leaf
-    and its spine are changed together, and leaves the switches outside of it connected, so that never all
-    spines of a leaf are. A wave that would break this has fewer switches, and `rest` is several waves.
-    Raises EeonError for a text that is none, for a wave that names nobody, and for switches in no wave.
+    Switches are in topology order. No two switches of a wave share a link, so that a leaf and its spine are
+    never changed together. The neighbours of a wave stay connected without it, so that all spines of a leaf
+    are never changed together. A wave that would violate this has fewer switches, and `rest` becomes several
+    waves. Raises EeonError for an invalid text, for an empty wave, and for switches in no wave.
     """
     left = [name for name in topology.switches if among is None or name in among]
     total = len(left)
@@ -66,7 +66,7 @@ def _next(left: list[str], links: Mapping[str, set[str]], wanted: int) -> tuple[
 
 
 def _are_connected(links: Mapping[str, set[str]], some: set[str], without: set[str]) -> bool:
-    """Returns whether these switches reach each other over others than `without`, none of which they are."""
+    """Returns whether the switches of `some` reach each other without those of `without`."""
     missing = set(some)
     if not missing:
         return True

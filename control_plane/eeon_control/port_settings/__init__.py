@@ -1,14 +1,14 @@
-"""The settings of a port: the one place where they become table actions, and table actions become them again.
+"""The settings of a port: the only place that converts them to table actions and back.
 
-    settings = profile.aqm.settings_at(port.rate)            # what a profile means at one port's speed
-    action = settings.to_action(tick)                        # what is written into the port's table
-    settings = port_settings.AQM.from_action(action, tick)   # and what was read, in bytes and times again
+    settings = profile.aqm.settings_at(port.rate)            # a profile's settings at one port's speed
+    action = settings.to_action(tick)                        # the action for the port's table
+    settings = port_settings.AQM.from_action(action, tick)   # the settings of an action that was read
     settings.summary(), settings.describe()                  # in words
 
-One file each: `buffer`, `by_queue`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. A file has what the
-configuration may say (a pydantic model, the profile), what that is at one port (the settings), and how the
-action of the P4 program has it. To add an AQM: write its file, add its profile to `Aqm` and its settings to
-`AQM` below, and write its action in p4src/include/control/aqm.p4. Pure: no files, no clock, no network.
+Each has a file: `buffer`, `by_queue`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. It has the model
+of the configuration (pydantic; the profile), the settings at one port, and their conversion to the P4
+program's action. To add an AQM: write its file, add its profile to `Aqm` and its settings to `AQM` below, and
+write its action in p4src/include/control/aqm.p4. Pure: no files, no clock, no network.
 """
 
 from eeon_control.port_settings.buffer import BufferLimit, BufferLimitBesideHeld, BufferLimitInPackets
@@ -21,7 +21,7 @@ from eeon_control.port_settings.mark_threshold import MarkThreshold, MarkThresho
 from eeon_control.port_settings.red import Red, RedSettings
 
 Aqm = DropTail | MarkThreshold | Red | Codel
-"""The AQM of a queue profile; `mode` tells them apart."""
+"""The AQM of a queue profile; `mode` selects the class."""
 
 BUFFER = PortTable("port_buffer", "buffer", (BufferLimit, BufferLimitInPackets, BufferLimitBesideHeld))
 _AQMS: tuple[type[Settings], ...] = (DropTailSettings, MarkThresholdSettings, RedSettings, CodelSettings)
@@ -29,10 +29,10 @@ AQM = PortTable("port_aqm", "AQM", (*_AQMS, ByQueueSettings))
 EEE = PortTable("port_eee", "EEE", (EeeOff, EeeSettings), of_parts="EEE ")
 
 TABLES: dict[str, PortTable] = {table.name: table for table in (BUFFER, AQM, EEE)}
-"""Every table of a port, by its P4Info alias, in the order in which a port's entries are written."""
+"""The tables of a port by P4Info alias, in the order in which a port's entries are written."""
 
 QUEUE_AQM = PortTable("queue_aqm", "AQM", _AQMS)
-"""The AQM of each queue of a port whose own is `by_queue`; its key is port << 3 | priority."""
+"""The AQM of each queue of a port whose AQM is `by_queue`; its key is port << 3 | priority."""
 
 __all__ = [
     "AQM",

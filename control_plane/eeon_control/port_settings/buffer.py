@@ -1,4 +1,4 @@
-"""How much a port may hold."""
+"""The buffer limit of a port."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from eeon_control.port_settings.codec import Settings, size_text
 from eeon_control.units import Bytes, Duration, Packets
 
 UNLIMITED = Bytes(BYTE_COUNT_MAX)
-"""What the program has where no limit was set (p4src/include/control/buffer.p4)."""
+"""The program's limit if none is set (p4src/include/control/buffer.p4)."""
 
 
 @dataclass(frozen=True)
 class _Limit(Settings):
-    """What does not fit into `limit` is dropped. Exact for every limit of 32 bits."""
+    """A limit above which packets are dropped. Exact for every limit of 32 bits."""
 
     limit: Bytes | Packets
 
@@ -43,7 +43,7 @@ class _Limit(Settings):
 
 
 class BufferLimit(_Limit):
-    """The limit counts bytes."""
+    """A limit in bytes."""
 
     action: ClassVar[str] = "set_buffer_limit"
 
@@ -53,7 +53,7 @@ class BufferLimit(_Limit):
 
 
 class BufferLimitInPackets(_Limit):
-    """The limit counts packets, however long they are."""
+    """A limit in packets of any length."""
 
     action: ClassVar[str] = "set_buffer_limit_in_packets"
     unit: ClassVar[type[Bytes | Packets]] = Packets
@@ -61,7 +61,7 @@ class BufferLimitInPackets(_Limit):
 
 
 class BufferLimitBesideHeld(_Limit):
-    """The limit counts bytes, but not those that came while the link was not awake."""
+    """A limit in bytes, excluding those that arrived while the link was not awake."""
 
     action: ClassVar[str] = "set_buffer_limit_beside_held"
 

@@ -1,4 +1,4 @@
-"""Each queue of a port has an AQM of its own, in the table `queue_aqm`, which compares that queue alone."""
+"""AQMs per queue, in the table `queue_aqm`: each one considers only its own queue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eeon_control.port_settings.codec import WithoutParameters
 
 @dataclass(frozen=True)
 class ByQueueSettings(WithoutParameters):
-    """The port's AQM is that of the packet's queue."""
+    """The port's AQM is the AQM of the packet's queue."""
 
     action: ClassVar[str] = "by_queue"
     in_words: ClassVar[str] = "one for each queue"

@@ -1,9 +1,9 @@
-"""What every group of settings has in common, and the words that they share. Pure.
+"""The base of all groups of settings, and their common words. Pure.
 
-Settings are in the units of people (bytes, packets, picoseconds, fractions). An action has whole numbers:
-sizes as they are, times in ticks of the target's timestamps, probabilities and wire times in fixed point.
-Fixed point is rounded to nearest, and a time between two ticks up: a PHY is never taken to be ready sooner
-than it is.
+Settings are in the configuration's units (bytes, packets, picoseconds, fractions). An action has whole
+numbers: sizes unchanged, times in ticks of the target's timestamps, probabilities and wire times in fixed
+point. Fixed-point values are rounded to nearest, and times up to a tick, so that a PHY is never considered
+ready too early.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from eeon_control.entries import Action
 from eeon_control.units import Bytes, Duration, Packets
 
 IN_TICKS = Duration(1)
-"""The tick to read an action with where times are to stay numbers of ticks."""
+"""The tick for reading an action with times left as numbers of ticks."""
 
 Protect = Literal["ect", "ece", "ack_syn"]
 
@@ -33,47 +33,47 @@ class Settings(ABC):
     """One group of a port's settings. Subclasses are frozen dataclasses, one for each P4 action."""
 
     action: ClassVar[str]
-    """The action of the P4 program, by its P4Info alias."""
+    """The P4Info alias of the P4 program's action."""
 
     @abstractmethod
     def to_action(self, tick: Duration) -> Action:
         """Returns the action with its parameters, for a target whose timestamps count `tick`.
 
-        Raises PlanError when the target cannot express a value; the message names the key and what can be
-        expressed. `from_action` gives back the same settings, but for times between two ticks and what the
-        class says is rounded.
+        Raises PlanError if the target cannot express a value; the message names the key and the possible
+        values. `from_action` returns the same settings, except for times between two ticks and for values
+        that the class documents as rounded.
         """
 
     @classmethod
     @abstractmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns what the action's parameters mean. Whatever fits the parameters' widths can be read."""
+        """Returns the settings of an action's parameters, with any values that fit their widths."""
 
     @abstractmethod
     def describe(self) -> str:
-        """Returns all of it in words, for a sentence: `mark above 97.5 KB`."""
+        """Returns the settings in words, for a sentence: `mark above 97.5 KB`."""
 
     @abstractmethod
     def summary(self) -> str:
-        """Returns the same in the configuration's keys, for a cell of a table: `mark_threshold 97.5KB`."""
+        """Returns the settings in the configuration's keys, for a table cell: `mark_threshold 97.5KB`."""
 
     def parts(self) -> dict[str, str]:
-        """Returns name -> value in words of what may change within a mode; empty where all is described."""
+        """Returns name -> value in words, for values that may change within a mode; empty without any."""
         return {}
 
     def spans(self) -> dict[str, Duration]:
-        """Returns the times that the action has in ticks, by the configuration's keys."""
+        """Returns the times that the action stores in ticks, by the configuration's keys."""
         return {}
 
     @property
     def mode(self) -> str:
-        """Settings of one mode are compared part by part; a change of mode is described whole."""
+        """The mode. Changes within a mode are described by part; a change of mode is described whole."""
         return self.action
 
 
 @dataclass(frozen=True)
 class WithoutParameters(Settings):
-    """Settings of an action that has no parameters: there is nothing to set but the action itself."""
+    """The settings of an action without parameters."""
 
     in_words: ClassVar[str]
     in_keys: ClassVar[str]
@@ -98,10 +98,10 @@ class WithoutParameters(Settings):
 
 @dataclass(frozen=True)
 class PortTable:
-    """A table of the program with one entry for each port, or for each queue of a port.
+    """A table of the program with one entry per port, or per queue of a port.
 
-    `name`: its P4Info alias. `what`: what it sets, for people. `settings`: one class for each of its actions.
-    `of_parts`: what is said before a change of some parts.
+    `name`: its P4Info alias. `what`: its subject in words. `settings`: one class for each of its actions.
+    `of_parts`: the prefix of a description of changed parts.
     """
 
     name: str
@@ -110,19 +110,19 @@ class PortTable:
     of_parts: str = ""
 
     def from_action(self, action: Action, tick: Duration) -> Settings | None:
-        """Returns the settings that an action of this table means; None for one that is not known here."""
+        """Returns the settings of an action of this table; None for an unknown action."""
         kind = next((one for one in self.settings if one.action == action.name), None)
         return None if kind is None else kind.from_action(dict(action.params), tick)
 
     def describe(self, action: Action | None, tick: Duration) -> str:
-        """Returns an action in words; one that is not known as it is."""
+        """Returns an action in words; an unknown action is returned as text."""
         if action is None:
             return _NOT_SET
         settings = self.from_action(action, tick)
         return str(action) if settings is None else settings.describe()
 
     def describe_change(self, before: Action | None, after: Action | None, tick: Duration) -> str:
-        """Returns `marking threshold 30 KB -> 97.5 KB`, or another mode as a whole: `EEE off -> standard`."""
+        """Returns `marking threshold 30 KB -> 97.5 KB`, or for another mode `EEE off -> standard`."""
         old, new = (None if one is None else self.from_action(one, tick) for one in (before, after))
         if old is not None and new is not None and old.mode == new.mode and new.parts():
             return self.of_parts + _parts_changed(old.parts(), new.parts())
@@ -135,24 +135,23 @@ def to_ticks(span: Duration, tick: Duration) -> int:
 
 
 def from_ticks(ticks: int, tick: Duration) -> Duration:
-    """Returns the time that a number of ticks is."""
+    """Returns the duration of a number of ticks."""
     return Duration(ticks * tick)
 
 
 def protect_number(name: str) -> int:
-    """Returns the program's number of a `protect` setting."""
+    """Returns the program's number for a `protect` setting."""
     number = PROTECT.get(name)
     return int(name) if number is None else number
 
 
 def protect_name(number: int) -> str:
-    """Returns the `protect` setting of the program's number, which is its own name where the program has
-    none."""
+    """Returns the `protect` setting for the program's number; an unknown number is returned as text."""
     return _PROTECT_NAMES.get(number, str(number))
 
 
 def spares(protect: str) -> str:
-    """Returns whom a `protect` setting spares."""
+    """Returns the packets that a `protect` setting spares, in words."""
     return _SPARED.get(protect, protect)
 
 

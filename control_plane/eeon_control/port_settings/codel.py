@@ -67,7 +67,7 @@ class CodelSettings(Settings):
     action: ClassVar[str] = "codel"
 
     def to_action(self, tick: Duration) -> Action:
-        """Raises PlanError for a time of more than 2^32 - 1 ticks."""
+        """Returns the action. Raises PlanError for a time of more than 2^32 - 1 ticks."""
         ticks = []
         for key, span in self.spans().items():
             ticks.append(codec.to_ticks(span, tick))
@@ -99,7 +99,7 @@ class CodelSettings(Settings):
         )
 
     def spans(self) -> dict[str, Duration]:
-        """Returns both of CoDel's."""
+        """Returns CoDel's two times."""
         return {"target": self.target, "interval": self.interval}
 
     def describe(self) -> str:

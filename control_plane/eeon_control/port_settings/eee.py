@@ -1,8 +1,8 @@
-"""Energy-Efficient Ethernet (IEEE 802.3az): when a transmitter sleeps, and how long it holds packets back.
+"""Energy-Efficient Ethernet (IEEE 802.3az): when a transmitter sleeps, and how long it holds packets.
 
-The model is docs/models/eee_hold.md. Times in the action are ticks of the target's timestamps; what lies
-`TICKS_AHEAD_LIMIT` or more ahead is taken for past (p4src/include/types.p4), so all spans together must stay
-below that.
+The model is docs/models/eee_hold.md. Times in the action are ticks of the target's timestamps. A time
+`TICKS_AHEAD_LIMIT` or more ahead is considered past (p4src/include/types.p4), so that the sum of all spans
+must stay below that limit.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Mode = Literal["off", "standard", "coalesce"]
 
 @dataclass(frozen=True)
 class Trigger:
-    """How much may be held before a sleeping link is woken early; None means that this trigger is off."""
+    """The number of held packets or bytes that wakes a sleeping link early; None: the trigger is off."""
 
     packets: Packets | None = None
     bytes: Bytes | None = None
 
     @property
     def sizes(self) -> tuple[Packets | Bytes, ...]:
-        """Those that are on."""
+        """The triggers that are on."""
         return tuple(size for size in (self.packets, self.bytes) if size is not None)
 
     def __str__(self) -> str:
@@ -143,8 +143,7 @@ class Eee(EeeTimers):
         return self
 
     def at(self, rate: DataRate, phy: PhyTimes | None = None) -> Eee:
-        """Returns the profile on links of one speed; `phy` fills in the sleep and wake times that it does not
-        give."""
+        """Returns the profile on links of one speed; `phy` supplies missing sleep and wake times."""
         merged = self._merged(rate)
         if merged.mode != "off" and phy is not None:
             given = {"sleep": merged.sleep or phy.sleep, "wake": merged.wake or phy.wake}
@@ -152,8 +151,8 @@ class Eee(EeeTimers):
         return merged
 
     def timers(self, rate: DataRate) -> tuple[Duration, Duration]:
-        """Returns (sleep, wake) on a link of this speed, the profile's or the PHY's. Raises PlanError when
-        neither says."""
+        """Returns (sleep, wake) on a link of this speed, the profile's or the PHY's. Raises PlanError if
+        neither has them."""
         known = phy.of_rate(rate)
         sleep = self.sleep if self.sleep is not None else known.sleep if known else None
         wake = self.wake if self.wake is not None else known.wake if known else None
@@ -181,7 +180,7 @@ class Eee(EeeTimers):
         )
 
     def broken_speeds(self) -> Iterator[tuple[DataRate, str]]:
-        """Yields the speeds at which the profile and what is different there break a rule, with the rule."""
+        """Yields the speeds at which the profile, with its values for them, breaks a rule, with the rule."""
         for rate in self.by_speed:
             if rule := _broken_rule(self._merged(rate)):
                 yield rate, rule
@@ -200,7 +199,7 @@ class Eee(EeeTimers):
 
 
 def _broken_rule(eee: Eee) -> str | None:
-    """Returns the rule between mode and timers that a profile breaks, if any."""
+    """Returns the rule about mode and timers that a profile breaks, if any."""
     if eee.mode == "coalesce":
         if not eee.hold:
             return "mode coalesce needs a hold above zero, for example hold: 120us"
@@ -223,10 +222,10 @@ class EeeOff(WithoutParameters):
 
 @dataclass(frozen=True)
 class EeeSettings(Settings):
-    """EEE of one port. `hold` is zero in mode standard. `overhead`: bytes on the wire beside each frame.
+    """EEE of one port. `hold` is zero in mode standard. `overhead`: bytes on the wire besides each frame.
 
-    `byte_time_ps` is how long the wire is busy with a byte. The action has it in ticks x 2^24, so it is read
-    back to within tick / 2^25. What has been read back is written as it was.
+    `byte_time_ps` is the transmit time of a byte. The action has it in ticks x 2^24, so that it is read back
+    to within tick / 2^25. Settings that were read back convert to the same action.
     """
 
     sleep: Duration
@@ -245,8 +244,8 @@ class EeeSettings(Settings):
         return "coalesce" if self.hold else "standard"
 
     def to_action(self, tick: Duration) -> Action:
-        """Raises PlanError for times that are too long together, and for a speed that does not fit the fixed
-        point."""
+        """Returns the action. Raises PlanError if the sum of times is too long, or the speed does not fit the
+        fixed point."""
         spans = self.spans()
         ticks = {key: codec.to_ticks(span, tick) for key, span in spans.items()}
         if sum(ticks.values()) >= TICKS_AHEAD_LIMIT:

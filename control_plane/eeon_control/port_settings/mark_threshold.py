@@ -2,10 +2,10 @@
 
 The default threshold is DCTCP's: `K = 15 frames of 1500 B + C x RTT / 7`, in whole frames, rounded
 up. C x RTT / 7 is the theory's lower bound for full throughput (Alizadeh et al., "Data Center TCP (DCTCP)",
-SIGCOMM 2010). The 15 frames for hosts that send in bursts and the RTT of 420 us are the straight line through
-the two values in use, 20 packets at 1 Gbps and 65 at 10 Gbps (the same paper; Linux,
-Documentation/networking/dctcp.rst): the rule gives exactly those, and by the same reasoning a value for every
-other speed. E-EON thesis section 6.2 quotes the 65 packets."""
+SIGCOMM 2010). The 15 frames (for hosts that send in bursts) and the RTT of 420 us define the straight line
+through the two values in use, 20 packets at 1 Gbps and 65 at 10 Gbps (the same paper; Linux,
+Documentation/networking/dctcp.rst). The rule yields exactly these, and corresponding values for other speeds.
+E-EON thesis section 6.2 quotes the 65 packets."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ class MarkThreshold(Strict):
     check of a given threshold compares with it (default: the topology's)."""
 
     def settings_at(self, rate: DataRate) -> MarkThresholdSettings:
-        """Returns its settings at a link's speed. Raises PlanError for a default threshold above 32 bits."""
+        """Returns the settings at a link's speed. Raises PlanError for a default threshold above 32 bits."""
         threshold = default_threshold(rate, self.rtt) if self.threshold is None else self.threshold
         l4s_threshold = threshold if self.l4s_threshold is None else self.l4s_threshold
         return MarkThresholdSettings(threshold, l4s_threshold, self.at == "dequeue")
 
 
 def bandwidth_delay_share(rate: DataRate, rtt: Duration) -> Fraction:
-    """Returns C x RTT / 7 in bytes: below it a DCTCP sender leaves the link idle (Alizadeh et al. 2010)."""
+    """Returns C x RTT / 7 in bytes: below it, a DCTCP sender leaves the link idle (Alizadeh et al. 2010)."""
     return Fraction(rate * rtt, 7 * 8 * _PICOSECONDS)
 
 
 def default_threshold(rate: DataRate, rtt: Duration | None = None) -> Bytes:
-    """Returns the marking threshold of `threshold: auto` on a link speed. Raises PlanError when it does not
-    fit 32 bits."""
+    """Returns the marking threshold of `threshold: auto` at a link speed. Raises PlanError if it does not fit
+    32 bits."""
     share = bandwidth_delay_share(rate, DCTCP_RTT if rtt is None else rtt)
     threshold = Bytes(ceil(DCTCP_BURST_FRAMES + share / FULL_FRAME_BYTES) * FULL_FRAME_BYTES)
     if threshold > U32_MAX:
@@ -89,7 +89,7 @@ def default_threshold(rate: DataRate, rtt: Duration | None = None) -> Bytes:
 
 @dataclass(frozen=True)
 class MarkThresholdSettings(Settings):
-    """The thresholds of one port; `l4s_threshold` is that of ECT(1) packets. Nothing is rounded."""
+    """The thresholds of one port; `l4s_threshold` is for ECT(1) packets. Nothing is rounded."""
 
     threshold: Bytes
     l4s_threshold: Bytes

@@ -1,8 +1,8 @@
-"""Random Early Detection (Floyd and Jacobson 1993) as switches ship it, the papers' baseline:
+"""Random Early Detection (Floyd and Jacobson 1993) as in commercial switches, the papers' baseline:
 docs/models/marking.md.
 
-Thresholds compare with the port's instantaneous occupancy in the P4 program, what an arriving packet finds,
-itself excluded.
+The P4 program compares the thresholds with the port's instantaneous occupancy that an arriving packet finds,
+excluding the packet itself.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from eeon_control.units import (
 )
 
 # EWMA with weight 2^-n. ns-2 chooses 1 - exp(-1 / C) for C packets a second (queue/red.cc): 2^-18 at 1GbE and
-# 2^-21.3 at 10GbE. With 2^-24 the average of 32 fractional bits still moves for one packet.
+# 2^-21.3 at 10GbE. With 2^-24, one packet still changes the average, which has 32 fractional bits.
 AVERAGE_SHIFT_LIMIT = 24
 # ns-2's autoRED (E-EON thesis sections 5.3.1, 6.3): min is half of the packets of mean size, 500 B by
 # default, that the link sends in the target delay, and max is three times min. Table 6.4: 12.5 to 37.5
-# packets for 100us at 1GbE. The table's halves are rounded up here: a queue of whole packets reaches 12.5
-# when it reaches 13.
+# packets for 100us at 1GbE. The table's halves are rounded up here, because a queue of whole packets
+# reaches 12.5 when it reaches 13.
 AUTO_RED_MEAN_PACKET_BYTES = 500
 AUTO_RED_MAX_OVER_MIN = 3
-# The action's `idle_halvings`, `idle_shift`: halvings a tick are the first over 2^(16 + the second).
+# The action's halvings per tick are `idle_halvings` / 2^(16 + `idle_shift`).
 IDLE_FRACTION_BITS = 16
 IDLE_HALVINGS_MAX = (1 << 16) - 1
 IDLE_SHIFT_LIMIT = 63
-# What the slope gains where packets count by their size, over their mean size.
+# Factor of the slope if probabilities are proportional to packet sizes; it is divided by their mean size.
 SIZE_FACTOR = 1 << 8
 SIZE_MEAN_LIMITS = (1 << 8, (1 << 16) - 1)
 
@@ -176,8 +176,8 @@ class Red(Strict):
         return self
 
     def settings_at(self, rate: DataRate) -> RedSettings:
-        """Returns its settings at a link's speed. Raises PlanError for `target_delay` beyond 32-bit
-        thresholds."""
+        """Returns the settings at a link's speed. Raises PlanError if thresholds from `target_delay` exceed
+        32 bits."""
         low, high = self._thresholds(rate)
         ramp = self.max_probability if low < high else None
         return RedSettings(
@@ -215,12 +215,12 @@ class Red(Strict):
 class RedSettings(Settings):
     """RED at one port. `min` and `max` are both bytes or both packets.
 
-    `max_probability` is the probability just below `max`, None where `min` is `max`, because nothing lies
-    between. The action has it as `probability_slope`, so it is read back to within (max - min) / 2^49, times
-    mean_packet / 2^7 where there is one. `half_life_ps` is the time in which the average halves while the
-    port is idle, None for never; it is read back to 2^-16 of it, or as one tick where it is shorter. With
-    `mean_packet` a packet's probability is in proportion to its size. What has been read back is written as
-    it was.
+    `max_probability` is the probability just below `max`, None if `min` equals `max`. The action has it as
+    `probability_slope`, so that it is read back to within (max - min) / 2^49, times mean_packet / 2^7 if
+    `mean_packet` is given. `half_life_ps` is the time in which the average halves while the port is idle,
+    None for never; it is read back to within 2^-16 of itself, or as one tick if it is shorter. With
+    `mean_packet`, a packet's probability is proportional to its size. Settings that were read back convert to
+    the same action.
     """
 
     min: Bytes | Packets
@@ -236,16 +236,16 @@ class RedSettings(Settings):
 
     @property
     def probability_slope(self) -> int:
-        """round(max_probability x 2^48 / (max - min)): by how much each byte or packet raises it. With
-        `mean_packet` that x 2^8 / mean_packet, rounded down so that no probability exceeds what fits."""
+        """The increase per byte or packet: round(max_probability x 2^48 / (max - min)). With `mean_packet`,
+        that x 2^8 / mean_packet, rounded down so that every probability fits."""
         if self.max_probability is None:
             return 0
         slope = self.max_probability * RED_PROBABILITY_ONE / (self.max - self.min)
         return round(slope) if self.mean_packet is None else int(slope * SIZE_FACTOR / self.mean_packet)
 
     def probability_at(self, depth: Fraction, packet_bytes: int) -> Fraction:
-        """Returns what the program computes for a packet and a depth from `min` to `max`, as `depth_of` gives
-        it. Above 1 for a large packet under `mean_packet`: it is always marked or dropped."""
+        """Returns the program's probability for a packet and a depth (see `depth_of`) from `min` to `max`. It
+        may exceed 1 for a large packet with `mean_packet`, which is then always marked or dropped."""
         above_min = int((depth - self.min) * (1 << RED_RAMP_BITS))
         probability = above_min * self.probability_slope >> RED_RAMP_BITS
         if self.mean_packet is not None:
@@ -253,7 +253,7 @@ class RedSettings(Settings):
         return Fraction(probability, RED_PROBABILITY_ONE)
 
     def _idle(self, tick: Duration) -> tuple[int, int]:
-        """Returns `idle_halvings`, with all of its 16 bits where it can have them, and `idle_shift`."""
+        """Returns `idle_halvings`, with all 16 bits in use if possible, and `idle_shift`."""
         if self.half_life_ps is None:
             return 0, 0
         a_tick = (1 << IDLE_FRACTION_BITS) * int(tick) / self.half_life_ps
@@ -261,15 +261,15 @@ class RedSettings(Settings):
             return IDLE_HALVINGS_MAX, 0
         for shift in range(IDLE_SHIFT_LIMIT + 1):
             exact = a_tick * (1 << shift)
-            # Not rounded: what is just below has one bit more with the next shift.
+            # Compared unrounded: a value just below gains a bit with the next shift.
             if exact >= 1 << (IDLE_FRACTION_BITS - 1):
                 halvings = round(exact)
-                # The next power of two, rounded to, is the same with a shift less.
+                # If rounding yields the next power of two, a smaller shift expresses the same value.
                 return (halvings, shift) if halvings <= IDLE_HALVINGS_MAX else (halvings >> 1, shift - 1)
         return round(a_tick * (1 << IDLE_SHIFT_LIMIT)), IDLE_SHIFT_LIMIT
 
     def to_action(self, tick: Duration) -> Action:
-        """Returns the action; all but `max_probability` and `half_life_ps` is exact."""
+        """Returns the action; everything except `max_probability` and `half_life_ps` is exact."""
         halvings, shift = self._idle(tick)
         return Action(
             self.action,
@@ -354,7 +354,7 @@ def _half_life_text(half_life_ps: Fraction | None) -> str:
 
 
 def depth_of(average: int) -> Fraction:
-    """Returns bytes or packets, from the program's `depth` or its register `red_average`."""
+    """Returns bytes or packets for the program's `depth` or its register `red_average`."""
     return Fraction(average, RED_DEPTH_ONE)
 
 

@@ -1,4 +1,4 @@
-"""Where packets go, by the entries that switches hold: their routes, and ways through the fabric. Pure.
+"""The paths of packets through the fabric, computed from the switches' routes. Pure.
 
 walk = Walk(topology, {"leaf1": SwitchRoutes(...), ...}, topology.hosts["h1"], topology.hosts["h3"])
 next(walk.of_flow(Flow.parse("tcp,40000,5000"))).switches          # ("leaf1", "spine2", "leaf2")

@@ -1,7 +1,7 @@
 """The hash by which the P4 program spreads flows over the members of an ECMP group.
 
-A model of `set_ecmp_seed` and of the fields that the parser gives it (p4src/include/control/route.p4,
-parser.p4). A test holds it against the program itself, run by the engine.
+A model of `set_ecmp_seed` and of its fields from the parser (p4src/include/control/route.p4, parser.p4). A
+test compares it with the program in the engine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _MURMUR3_FINALIZER = 0x85EBCA6B
 
 @dataclass(frozen=True)
 class Flow:
-    """What the switches tell flows by, besides addresses. Ports are 0 for what is not TCP or UDP."""
+    """The fields that identify a flow, besides addresses. Ports are 0 for protocols other than TCP and
+    UDP."""
 
     protocol: int
     source_port: int = 0
@@ -61,8 +62,7 @@ class Flow:
 def ecmp_key(
     source: IPv4Address | IPv6Address, destination: IPv4Address | IPv6Address, flow: Flow, seed: int
 ) -> int:
-    """Returns the 16 bits that a switch with this seed gives to its selector: CRC-32 (IEEE 802.3), then
-    mixed."""
+    """Returns the 16-bit selector key of a switch with this seed: CRC-32 (IEEE 802.3), then mixed."""
     fields = (
         source.packed
         + destination.packed

@@ -1,4 +1,4 @@
-"""Why a next hop does not serve: a link that is down, there or further on."""
+"""Reasons why a next hop is unusable: links that are down, its own or further ones."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NextHops = Mapping[str, Mapping[RouteKey, tuple[Action, ...]]]
 
 
 class LinksDown:
-    """`down`: switch -> numbers of its ports that it says are down. `next_hops`: routes of all switches, by
-    which a packet would go on."""
+    """`down`: switch -> numbers of the ports that it reports as down. `next_hops`: routes of all switches,
+    for the further path of a packet."""
 
     def __init__(
         self, topology: Topology, down: Mapping[str, Collection[int]], next_hops: NextHops | None = None
@@ -26,7 +26,7 @@ class LinksDown:
         self._known: dict[tuple[str, RouteKey, Action], tuple[str, ...]] = {}
 
     def at(self, port: Port) -> str | None:
-        """Returns `spine1:2 to leaf2 is down`, by the end that says so; None where neither does."""
+        """Returns `spine1:2 to leaf2 is down`, from the end that reports it; None if neither does."""
         if port.number in self._down.get(port.node, ()):
             return f"{port.name} to {port.peer.node} is down"
         if port.peer.port in self._down.get(port.peer.node, ()):
@@ -34,11 +34,10 @@ class LinksDown:
         return None
 
     def why(self, switch: str, key: RouteKey, action: Action) -> tuple[str, ...]:
-        """Returns the links for which a next hop does not lead to where the route goes; empty where it
-        does."""
+        """Returns the links that keep a next hop from reaching the route's destination; empty if it does."""
         place = switch, key, action
         if place not in self._known:
-            self._known[place] = ()  # what a ring of routes comes back to
+            self._known[place] = ()  # ends the recursion if routes form a loop
             self._known[place] = self._why(switch, key, action)
         return self._known[place]
 

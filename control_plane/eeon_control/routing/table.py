@@ -1,4 +1,4 @@
-"""The routes of one switch as it holds them, in the order in which its selector numbers the members."""
+"""The routes of one switch, with members in the order of its selector."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ROUTE_TABLES = {4: "ipv4_route", 6: "ipv6_route"}
 
 @dataclass(frozen=True)
 class Route:
-    """A prefix and its group: a member of weight n stands in `members` n times, and a packet whose hash is k
-    takes the member number k modulo their count.
+    """A prefix and its group: a member of weight n is in `members` n times, and a packet with hash k takes
+    member number k modulo their count.
 
-    `fault`: what the entry refers to and the switch does not have. `watching`: members that the switch passes
-    over while their link is down.
+    `fault`: the missing object to which the entry refers. `watching`: members that the switch skips while
+    their link is down.
     """
 
     table: str
@@ -28,7 +28,7 @@ class Route:
 
     @property
     def prefix_text(self) -> str:
-        """`10.0.2.0/24`."""
+        """The prefix as text: `10.0.2.0/24`."""
         address = ip_address(self.prefix.value.to_bytes(self.prefix.width // 8, "big"))
         return f"{address}/{self.prefix.prefix_length}"
 
@@ -40,25 +40,25 @@ class Route:
 
 @dataclass(frozen=True)
 class SwitchRoutes:
-    """What a switch forwards by: its routes, its ECMP seed, and whether it chooses by packet, not by flow."""
+    """The routes of a switch, its ECMP seed, and whether it chooses a path per packet instead of per flow."""
 
     routes: tuple[Route, ...]
     seed: int
     per_packet: bool = False
 
     def lookup(self, address: IPv4Address | IPv6Address) -> Route | None:
-        """Returns the longest prefix that matches."""
+        """Returns the route with the longest matching prefix."""
         table = ROUTE_TABLES[address.version]
         fits = [route for route in self.routes if route.table == table and route.covers(address)]
         return max(fits, key=lambda route: route.prefix.prefix_length, default=None)
 
 
 def in_order_of_use(routes: Sequence[Route]) -> tuple[Route, ...]:
-    """Returns the same routes with each group's members in the order in which the tables use them first.
+    """Returns the routes with each group's members in the order of their first use in the tables.
 
-    Selectors number a group's members by rising handle, which P4Runtime does not tell. A switch gives a
-    handle to an action when an entry first uses it (the n-th copy of a weighted one has one of its own), so
-    this is the order after a first apply. Entries that were changed later may have left another.
+    Selectors number a group's members by ascending handle, which P4Runtime does not report. A switch assigns
+    a handle to an action when an entry first uses it (the n-th copy of a weighted action has its own), so
+    that this is the order after a first apply. Later changes of entries may lead to another order.
     """
     rank: dict[tuple[Action, int], int] = {}
     for route in routes:
@@ -73,7 +73,7 @@ def in_order_of_use(routes: Sequence[Route]) -> tuple[Route, ...]:
 
 
 def _copies(members: Iterable[Action]) -> list[tuple[Action, int]]:
-    """Returns each member with its number among its equals."""
+    """Returns each member with its index among equal ones."""
     seen: dict[Action, int] = {}
     numbered = []
     for action in members:

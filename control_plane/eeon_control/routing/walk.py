@@ -1,4 +1,4 @@
-"""The ways of a flow from host to host, and all ways that ECMP may choose, by what the switches hold."""
+"""The path of a flow from host to host, and all paths that ECMP may choose, by the switches' routes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from eeon_control.topology import Host, Port, Topology
 
 @dataclass(frozen=True)
 class Hop:
-    """One switch on the way: the route that matched and the port it leaves by.
+    """One switch on the path: the matching route and the egress port.
 
-    `share`: the part of flows that arrive here which take this port. `key`: of a known flow, the hash.
+    `share`: the share of the flows arriving here that take this port. `key`: the hash of a known flow.
     """
 
     switch: str
@@ -30,7 +30,7 @@ class Hop:
 
 @dataclass(frozen=True)
 class Path:
-    """A way through the fabric. `share`: of the flows that a fair hash sends over it; `fault`: why it ends
+    """A path through the fabric. `share`: the share of flows on it with a fair hash; `fault`: why it ends
     before the destination."""
 
     hops: tuple[Hop, ...]
@@ -39,14 +39,14 @@ class Path:
 
     @property
     def switches(self) -> tuple[str, ...]:
-        """Names of the switches whose route was found, in order."""
+        """The names of the switches with a matching route, in order."""
         return tuple(hop.switch for hop in self.hops)
 
 
 @dataclass(frozen=True)
 class Walk:
-    """From where to where; IPv4 or IPv6. `tables`: what the switches hold, for those that could be read.
-    `down`: links that are."""
+    """The search for paths between two hosts, for IPv4 or IPv6. `tables`: routes of the switches that could
+    be read. `down`: links that are down."""
 
     topology: Topology
     tables: Mapping[str, SwitchRoutes]
@@ -56,11 +56,11 @@ class Walk:
     down: LinksDown | None = None
 
     def of_flow(self, flow: Flow) -> Iterator[Path]:
-        """Returns the way of a flow: one, but where switches choose by packet."""
+        """Returns the path of a flow; several if switches choose per packet."""
         return self._from(self.source.leaf, (), 1.0, flow)
 
     def all(self) -> Iterator[Path]:
-        """Returns all ways, in the order of the groups' members."""
+        """Returns all paths, in the order of the groups' members."""
         return self._from(self.source.leaf, (), 1.0, None)
 
     def _from(self, name: str, hops: tuple[Hop, ...], share: float, flow: Flow | None) -> Iterator[Path]:
@@ -126,7 +126,7 @@ class Walk:
             yield Path(hops, share, f"{port.name} leads to {peer}, which is not {self.destination.name}")
 
     def _in_use(self, name: str, route: Route) -> tuple[Action, ...]:
-        """Returns members less those that the switch passes over; all where it passes over all, and drops."""
+        """Returns the members that the switch does not skip; all of them if it skips all, and drops."""
         return (
             tuple(one for one in route.members if not self._is_passed_over(name, one, route)) or route.members
         )
