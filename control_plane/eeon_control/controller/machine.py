@@ -62,8 +62,8 @@ class Timing:
 
     `check`: interval between comparisons of a switch in sync without another reason; 0 means never.
     `reconnect_first` and `reconnect_max`: back-off between attempts to connect. `retry_first` and
-    `retry_max`: back-off after a refusal. `answer`: timeout for the answer to a bid. `grace`: the time for
-    which a standby waits for a living controller of larger rank, before it bids for a switch without a
+    `retry_max`: back-off after a refusal. `answer`: timeout for the answer to a bid. `grace`: time for
+    which a standby waits for a live controller of larger rank, before it bids for a switch without a
     primary, or writes as primary.
     """
 

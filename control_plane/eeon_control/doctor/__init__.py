@@ -1,4 +1,4 @@
-"""`eeon doctor`: finds what may keep this controller from working here, and says how to fix it."""
+"""`eeon doctor`: finds problems that may keep this controller from working here, and explains the fixes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -17,9 +17,9 @@ def examine(
     targets: Mapping[str, Target] | None = None,
     interfaces: Iterable[str] = (),
 ) -> Iterator[Finding]:
-    """Returns all findings, each as soon as it is made. Raises nothing.
+    """Yields all findings, each as soon as it is known. Raises nothing.
 
-    `state`: a fabric's state folder. `targets`: resolved targets of switches to visit.
+    `state`: a fabric's state folder. `targets`: resolved targets of the switches to check.
     """
     visited = targets or {}
     hosts = [host_of(target.address) for target in visited.values() if not is_unix(target.address)]

@@ -1,4 +1,4 @@
-"""What a check says, and how checks are run: one function each, none of which can stop the others."""
+"""Findings, and the runner of checks: each check is a function, and none can stop the others."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How bad: a fault stops something that was asked for, a warning may; what is absent is missed by
-    nobody who did not ask for it."""
+    """The severity of a finding: a fault stops something that was requested, and a warning may; something
+    absent is optional."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -31,12 +31,12 @@ Check = Callable[[], Iterable[Finding]]
 
 
 def ok(check: str, found: str) -> Finding:
-    """Returns the finding that all is well."""
+    """Returns the finding that a check has passed."""
     return Finding(check, Level.OK, found)
 
 
 def absent(check: str, found: str) -> Finding:
-    """Returns the finding that something is not there, and need not be."""
+    """Returns the finding that something optional is absent."""
     return Finding(check, Level.ABSENT, found)
 
 
@@ -51,11 +51,11 @@ def fault(check: str, found: str, mend: str) -> Finding:
 
 
 def run(checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
-    """Yields the findings of all checks in order. Whatever a check raises is a finding too."""
+    """Yields the findings of all checks in order. An exception in a check becomes a finding too."""
     for name, check in checks:
         try:
             yield from check()
-        except Exception as error:  # a doctor that falls ill must still see the next patient
+        except Exception as error:  # the failure of a check must not stop the others
             yield fault(
                 name,
                 f"the check failed: {type(error).__name__}: {error}",
@@ -64,6 +64,6 @@ def run(checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """Returns 0 when all is ok, 2 for warnings without a fault, 1 for at least one fault."""
+    """Returns 0 if all is ok, 2 for warnings without a fault, 1 for at least one fault."""
     levels = {finding.level for finding in findings}
     return 1 if Level.FAULT in levels else 2 if Level.WARNING in levels else 0

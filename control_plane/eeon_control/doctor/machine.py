@@ -1,4 +1,4 @@
-"""The computer: privileges, namespaces, interfaces, limits, clock, the fabric's state folder."""
+"""Checks of the computer: privileges, namespaces, interfaces, limits, clock, the fabric's state folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CLOCK_SLACK_S = 60.0
 
 
 def capabilities(status: Path = Path("/proc/self/status")) -> Iterator[Finding]:
-    """Checks for CAP_NET_RAW and CAP_NET_ADMIN, which switches on real interfaces need."""
+    """Checks CAP_NET_RAW and CAP_NET_ADMIN, which switches on real interfaces need."""
     try:
         line = next(line for line in status.read_text().splitlines() if line.startswith("CapEff:"))
     except (OSError, StopIteration):
@@ -53,7 +53,7 @@ def capabilities(status: Path = Path("/proc/self/status")) -> Iterator[Finding]:
 def namespaces(
     which: Callable[[str], str | None] = shutil.which, here: Path = Path("/proc/self/ns/net")
 ) -> Iterator[Finding]:
-    """Checks for network namespaces and the command that makes them."""
+    """Checks network namespaces and the command that creates them."""
     if not here.exists():
         yield warning("namespaces", "this kernel has no network namespaces", _LIVE)
     elif which("ip") is None:
@@ -63,9 +63,9 @@ def namespaces(
 
 
 def offloads(interface: str, read: Callable[[str, int], int] | None = None) -> Iterator[Finding]:
-    """Yields what an interface leaves to hardware that a switch in software does not have.
+    """Checks an interface for offloads to hardware, which a software switch does not have.
 
-    With them frames reach the switch larger than any link carries, or with checksums that nobody filled in.
+    With offloads, frames reach the switch larger than any link can carry, or with unfilled checksums.
     """
     ask = read or _ethtool
     check = f"interface {interface}"
@@ -85,7 +85,7 @@ def offloads(interface: str, read: Callable[[str, int], int] | None = None) -> I
 
 
 def open_files(switches: int, limit: int | None = None) -> Iterator[Finding]:
-    """Checks the limit on open files: each switch takes a few, and the usual limit is 1024."""
+    """Checks the limit on open files: each switch needs a few, and the usual limit is 1024."""
     have = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if limit is None else limit
     need = _FILES_BESIDE + switches * _FILES_PER_SWITCH
     if have != resource.RLIM_INFINITY and have < need:
@@ -97,7 +97,7 @@ def open_files(switches: int, limit: int | None = None) -> Iterator[Finding]:
 
 
 def clock(newest: Path, now: float | None = None) -> Iterator[Finding]:
-    """Yields the wall clock, against a file that was written in the past."""
+    """Checks that the wall clock is not before the time of a file."""
     at = time.time() if now is None else now
     written = newest.stat().st_mtime
     shown = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
@@ -112,7 +112,7 @@ def clock(newest: Path, now: float | None = None) -> Iterator[Finding]:
 
 
 def state_folder(folder: Path) -> Iterator[Finding]:
-    """Yields the fabric's revisions: permissions, an interrupted apply, one that waits to be confirmed."""
+    """Checks the state folder: permissions, an interrupted apply, a pending confirmation."""
     check = "state folder"
     if not folder.exists():
         yield ok(check, f"{folder}: not there yet; the first `eeon config apply` makes it")
@@ -137,7 +137,7 @@ def state_folder(folder: Path) -> Iterator[Finding]:
 
 
 def _ethtool(interface: str, command: int) -> int:
-    """Reads one value of an interface (ethtool's old commands; root is not needed)."""
+    """Reads one value of an interface (ethtool's old commands, which do not need root)."""
     value = array.array("B", struct.pack("II", command, 0))
     request = struct.pack("16sP", interface.encode(), value.buffer_info()[0])
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:

@@ -1,4 +1,4 @@
-"""The switches of a targets file: reachable over P4Runtime and Thrift, protected, running the program."""
+"""Checks of the switches in a targets file: P4Runtime, Thrift, protection, program."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from eeon_control.fabric.sync import run
 from eeon_control.program import Program
 from eeon_control.targets import Target, is_loopback
 
-_SHORT = 12  # characters of a digest that are shown
+_SHORT = 12  # number of characters shown of a digest
 _NO_PIPELINE = "no pipeline"
 _CLOCK_SECONDS = 0.2
 _CLOCK_TOLERANCE = 0.2
 
 
 def reach(targets: Mapping[str, Target]) -> Iterator[Finding]:
-    """Yields all switches at once; findings by switch, in the order given."""
+    """Checks all switches concurrently. Yields the findings by switch, in the order given."""
     program = programs.load()
 
     async def all_of_them() -> list[list[Finding]]:

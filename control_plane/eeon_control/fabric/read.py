@@ -362,8 +362,8 @@ async def qcn_counts(
 async def pfc_values(
     session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
 ) -> dict[tuple[str, int], int]:
-    """Reads PFC values: by lossless group, pauses sent and received, drops, bytes held, time of the last
-    pause sent; by port, ignored MAC control frames."""
+    """Reads PFC values: by lossless group, pauses sent and received, drops, bytes held, time of the current
+    pause sent (0: none); by port, ignored MAC control frames."""
     queues = _queues(entries, pfc.GROUPS)
     cells = [(name, queue) for name in PFC_COUNTERS for queue in queues]
     cells += [("control_ignored", port.number) for port in switch.ports]

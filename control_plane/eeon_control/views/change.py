@@ -1,4 +1,4 @@
-"""What has changed between two readings of a view: since a baseline, or in a second."""
+"""Changes between two readings of a view: since a baseline, or per second."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _CellKey = tuple[int, str] | tuple[int, str, str]
 def restarted(
     before: FabricObservation, after: FabricObservation, *, wall_us: int | None = None
 ) -> list[str]:
-    """Returns the switches that began anew between two observations, by name.
+    """Returns the names of the switches that restarted between two observations.
 
-    A switch has restarted when a counter is lower than it was, when its clock is, or when it has run for less
-    than has passed (`wall_us`, with 5 s for a clock that was set).
+    A switch has restarted if a counter or its clock has decreased, or if it has run for less than the elapsed
+    time (`wall_us`, with a tolerance of 5 s for adjusted clocks).
     """
     return [
         name
@@ -34,9 +34,9 @@ def restarted(
 
 
 def since(now: View, before: View, *, ignored: Collection[str] = ()) -> View:
-    """Returns `now` with every count less what it was in `before`.
+    """Returns `now` with the counts of `before` subtracted.
 
-    Rows that `before` does not have, and rows of the switches in `ignored`, stay as they are.
+    Rows that are not in `before`, and rows of the switches in `ignored`, are unchanged.
     """
     earlier = {_key(before, row): row for row in before.rows}
     counting = [column.key for column in now.columns if column.counts]
@@ -48,9 +48,9 @@ def since(now: View, before: View, *, ignored: Collection[str] = ()) -> View:
 
 
 def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] = ()) -> View:
-    """Returns `now` with a rate for every count: its key with `_per_s`, in its base unit per second.
+    """Returns `now` with a rate for every count, in its base unit per second, under its key with `_per_s`.
 
-    The rows of switches in `ignored`, which have restarted, have none.
+    Rows of switches in `ignored`, which have restarted, have no rates.
     """
     changed = since(now, before)
     seconds = elapsed_ps / _PS_PER_S
@@ -71,8 +71,8 @@ def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] 
 
 
 def elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
-    """Returns the longest time between a switch's two readings: they are read at once, so it is that of
-    all."""
+    """Returns the longest time between a switch's two readings; they are nearly equal, because switches are
+    read concurrently."""
     spans = [
         one.at_ps - before.switches[name].at_ps
         for name, one in after.switches.items()
@@ -82,7 +82,7 @@ def elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
 
 
 def nonzero(view: View) -> View:
-    """Returns the view with only the rows in which something was counted."""
+    """Returns the view with only the rows with a count above zero."""
     counting = [column.key for column in view.columns if column.counts]
     if not counting:
         return view

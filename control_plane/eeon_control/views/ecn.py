@@ -1,4 +1,4 @@
-"""`eeon show ecn`: what was marked and dropped, by port and packet class."""
+"""`eeon show ecn`: marked and dropped packets, by port and packet class."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ALARMS = {"marked": Style.NOTICE, "early_dropped": Style.BAD, "tail_dropped": S
 
 
 def _with_mark_share(view: View) -> View:
-    """Returns a view of `ecn`, or of its rates, with the part of sent packets that this switch marked."""
+    """Returns the view `ecn`, or its rates, with the share of sent packets that this switch marked."""
     forwarded, marked = (view.columns[index].key for index in (2, 3))
     for row in view.rows:
         sent = _number(row[forwarded]) + _number(row[marked])
@@ -43,7 +43,7 @@ def _number(value: Cell) -> float:
 
 
 def ecn(counters: FabricCounters) -> View:
-    """Shows packets that were forwarded, marked, dropped early, or dropped by a full buffer."""
+    """Shows packets that were forwarded, marked, dropped early, or dropped because of a full buffer."""
     verdicts = constants.VERDICTS[:4]
     cells: dict[tuple[str, int, str], Row] = {}
     for count in counters.verdicts:

@@ -1,4 +1,4 @@
-"""`eeon show eee`: Energy-Efficient Ethernet as configured, and what the links do."""
+"""`eeon show eee`: the configuration of Energy-Efficient Ethernet, and the states of the links."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ VIEW = Kind(
 def eee(
     topology: Topology, observed: FabricObservation, tick: Duration, before: FabricObservation | None = None
 ) -> View:
-    """Needs entries, `REGISTERS` and, for shares without `before`, the clock.
+    """Shows EEE by port. Needs entries, `REGISTERS` and, for shares without `before`, the clock.
 
-    With `before`, an earlier observation, time in LPI, its share and wakes are of the time between the two.
+    With `before`, an earlier observation, LPI time, its share and wakes refer to the time between the two.
     """
     rows: list[Row] = []
     between = {} if before is None else power.between(topology, before, observed, tick)

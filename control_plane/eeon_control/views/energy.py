@@ -1,4 +1,4 @@
-"""`eeon show energy`: what the ports draw, in watts and joules, and what that rests on."""
+"""`eeon show energy`: power and energy of the ports, and the underlying assumptions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _JOULES = ((1, "J"),)
 def energy(
     topology: Topology, before: FabricObservation | None, after: FabricObservation, tick: Duration
 ) -> View:
-    """Needs two observations with entries, `REGISTERS` and, where there is one, the clock."""
+    """Shows energy by port. Needs two observations with entries, `REGISTERS` and the clock, if available."""
     assert before is not None, "it has a default interval"
     between = power.between(topology, before, after, tick)
     ports = [port for one in between.values() for port in one.ports]
@@ -107,7 +107,7 @@ def _row(port: PortEnergy) -> Row:
 
 @dataclass(frozen=True)
 class _Totals:
-    """Over all ports whose power is known, as JSON output names it."""
+    """Totals over all ports with known power, with the names in JSON output."""
 
     ports: int
     ports_of_unknown_power: int

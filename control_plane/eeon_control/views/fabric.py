@@ -1,4 +1,4 @@
-"""`eeon show fabric`: every switch, and whether it can be reached and runs the program."""
+"""`eeon show fabric`: every switch, and whether it is reachable and runs the program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _US_TO_PS = 1_000_000
 
 
 def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricObservation) -> View:
-    """Shows one row a switch; for a switch that does not answer, with the reason."""
+    """Shows one row per switch, with the reason if the switch does not answer."""
     rows: list[Row] = []
     for switch in topology.switches.values():
         target = targets[switch.name]

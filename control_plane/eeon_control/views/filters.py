@@ -1,4 +1,4 @@
-"""What of a view is shown, and in which order: what is asked for on the command line."""
+"""The selection and order of a view's rows, from the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eeon_control.views.table import Cell, Column, Row, View
 
 @dataclass(frozen=True)
 class Selection:
-    """Names and roles asked for; of each kind that is empty, all. All kinds must hold for a port."""
+    """The selected names and roles; an empty kind selects all. A port must match all kinds."""
 
     switches: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
@@ -22,15 +22,14 @@ class Selection:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether everything is selected."""
         return not (self.switches or self.ports or self.roles)
 
 
 def select(topology: Topology, selection: Selection) -> Topology:
-    """Returns the same topology with the selected switches and, of each, the selected ports.
+    """Returns the topology with only the selected switches and their selected ports.
 
-    A switch none of whose ports is selected is left out. Raises EeonError for a name that is not there, or
-    when nothing is left.
+    A switch without selected ports is omitted. Raises EeonError for an unknown name, or if nothing is left.
     """
     if selection.is_all:
         return topology
@@ -61,26 +60,26 @@ def _check(asked: Iterable[str], known: Collection[str], what: str) -> None:
 
 
 Filter: TypeAlias = Callable[[Row], bool]
-"""Whether a row is what `--only` asks for."""
+"""Returns whether a row matches a filter of `--only`."""
 
 
 def counted(*keys: str) -> Filter:
-    """Returns a filter of rows in which one of these is above zero, as a count or as a rate."""
+    """Returns a filter for rows in which one of these keys is above zero, as a count or as a rate."""
     return lambda row: any(row.get(key) or row.get(f"{key}_per_s") for key in keys)
 
 
 def other_than(key: str, usual: str) -> Filter:
-    """Returns a filter of rows that are not as they should be: `key` is not `usual`."""
+    """Returns a filter for abnormal rows: `key` is not `usual`."""
     return lambda row: row[key] != usual
 
 
 def only_if(key: str, value: str) -> Filter:
-    """Returns a filter of rows in which `key` is `value`."""
+    """Returns a filter for rows in which `key` is `value`."""
     return lambda row: row[key] == value
 
 
 def only(view: View, filters: Collection[Filter]) -> View:
-    """Returns the rows that one of the filters takes; a note counts the others."""
+    """Returns the view with rows that match one of the filters; a note counts the others."""
     rows = [row for row in view.rows if any(takes(row) for takes in filters)]
     hidden = len(view.rows) - len(rows)
     notes = [*view.notes, f"{hidden} of {len(view.rows)} rows left out by --only"] if hidden else view.notes
@@ -88,10 +87,10 @@ def only(view: View, filters: Collection[Filter]) -> View:
 
 
 def ordered(view: View, column_name: str, *, reverse: bool = False) -> View:
-    """Returns the view with rows in order of a column, named by its heading or its key in JSON.
+    """Returns the view with rows sorted by a column, given by its heading or its JSON key.
 
-    Numbers come with the largest first, texts by alphabet; `reverse` turns that round. What is not known
-    comes last. Raises EeonError for a column that is not there.
+    Numbers are in descending order, texts in alphabetical order; `reverse` reverses that. Unknown values come
+    last. Raises EeonError for an unknown column.
     """
     key = _column(view, column_name).key
     known = [row for row in view.rows if row[key] is not None]

@@ -1,4 +1,4 @@
-"""A view as `eeon show` and `eeon top` declare it: what it reads, how it is made, what can be asked of it."""
+"""The declaration of a view for `eeon show` and `eeon top`: the data that it reads, its function, options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COUNTERS = Wanted(counters=True, clock=True)
 
 @dataclass(frozen=True)
 class ViewData:
-    """What a view is made of: `before` is an earlier observation, where an interval was asked for."""
+    """The data of a view: `before` is an earlier observation, if an interval was requested."""
 
     topology: Topology
     targets: Targets
@@ -26,13 +26,13 @@ class ViewData:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of view. `about` is the help of its command. `examples`: what may follow the fabric there.
+    """One kind of view. `about` is the help of its command. `examples`: further arguments in its examples.
 
-    `counts`: its counts become rates, and `eeon clear counters` sets their zero. `has_own_interval`: it makes
-    sense of `before` itself. `default_interval_s`: it always looks twice. `finish`: what is worked out of
-    counts, or of rates (then True), once they are known. `hides_zeros`: a table has only rows in which
-    something was counted, unless all are asked for. `filters`: what `--only` takes. `nonzero`: the rows of
-    `--nonzero`; where True, and where it `counts`, those in which something was counted.
+    `counts`: its counts become rates, and `eeon clear counters` sets their zero point. `has_own_interval`: it
+    uses `before` itself. `default_interval_s`: it always reads twice. `finish`: adds values derived from
+    counts, or from rates (if its last argument is True). `hides_zeros`: by default, a table has only rows
+    with counts above zero. `filters`: the values of `--only`. `nonzero`: the filter of `--nonzero`; if True,
+    and for a view with `counts`, rows with counts above zero.
     """
 
     name: str

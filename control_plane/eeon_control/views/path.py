@@ -1,4 +1,4 @@
-"""`eeon show path`: hop by hop from host to host, by what the switches hold."""
+"""`eeon show path`: the hops from host to host, by the switches' routes."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
 
 
 def _nodes(walk: Walk, one: Path) -> list[str]:
-    """Returns the names on the way, hosts included."""
+    """Returns the names of the nodes on the path, including hosts."""
     return [walk.source.name, *one.switches, *([walk.destination.name] if one.fault is None else [])]

@@ -1,4 +1,4 @@
-"""`eeon show pfc`: lossless groups, what they hold, and the pauses of both sides."""
+"""`eeon show pfc`: lossless groups, their occupancy, and the pauses in both directions."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ VIEW = Kind(
 
 
 def pfc(topology: Topology, observed: FabricObservation) -> View:
-    """Needs entries and the values of PFC. A port without lossless group has a row when it got control frames
-    that it did not obey."""
+    """Shows lossless groups. Needs entries and PFC values. A port without a lossless group has a row if it
+    ignored control frames."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
         groups = {
@@ -84,7 +84,7 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
 
 
 def _obeyed(entries: Sequence[Entry]) -> dict[int, int]:
-    """Returns the bits of the priorities whose pauses a port obeys, by port."""
+    """Returns a bit mask of the priorities whose pauses a port obeys, by port."""
     return {
         entry.match[0].value: dict(entry.actions[0].params).get("priorities", 0)
         for entry in entries
@@ -93,7 +93,7 @@ def _obeyed(entries: Sequence[Entry]) -> dict[int, int]:
 
 
 def _discarded(entries: Sequence[Entry]) -> set[int]:
-    """Returns the queues into which nothing comes."""
+    """Returns the queues whose packets are discarded."""
     return {
         entry.match[0].value
         for entry in entries
@@ -102,7 +102,7 @@ def _discarded(entries: Sequence[Entry]) -> set[int]:
 
 
 def _storm(queue: int, obeyed: Mapping[int, int], discarded: set[int]) -> str | None:
-    """Returns what the controller's watchdog has done about the queue."""
+    """Returns the reaction of the controller's watchdog at the queue, if any."""
     if queue in discarded:
         return "drop"
     ignores = queue // PRIORITIES in obeyed and not obeyed[queue // PRIORITIES] >> queue % PRIORITIES & 1

@@ -1,4 +1,4 @@
-"""What a switch's tables of ports have, and how `eeon show` writes it."""
+"""The entries of a switch's per-port tables, and their text in `eeon show`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
 
 
 def queue_aqms(entries: Iterable[Entry]) -> dict[int, dict[int, Action]]:
-    """Returns {port: {priority: action}} of the AQMs that queues have of their own."""
+    """Returns {port: {priority: action}} of the AQMs per queue."""
     found: dict[int, dict[int, Action]] = {}
     for entry in entries:
         if entry.table == QUEUE_AQM.name and not entry.is_default and entry.actions:
@@ -32,7 +32,7 @@ def queue_aqms(entries: Iterable[Entry]) -> dict[int, dict[int, Action]]:
 
 
 def aqm_text(action: Action | None, queues: Mapping[int, Action], tick: Duration) -> str:
-    """Returns the action of `port_aqm`, and where it is `by_queue` those of the queues: `by queue: 0, 3
+    """Returns the text of an action of `port_aqm`; for `by_queue`, with those of the queues: `by queue: 0, 3
     mark_threshold 30KB; 6 drop_tail`."""
     if action is None:
         return "drop_tail (program default)"

@@ -1,4 +1,4 @@
-"""`eeon show ports`: every linked port, what it is joined to, and what it received, sent and dropped."""
+"""`eeon show ports`: every linked port, its peer, and its received, sent and dropped packets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ VIEW = Kind(
     },
 )
 
-_LAST = len(DROPS) + 2  # columns of what was dropped
+_LAST = len(DROPS) + 2  # columns of drops
 _WHERE = (
     "dropped: in the queue of this port (early: by the AQM; tail: its buffer was full), or on arrival at it "
     "(no route, TTL, malformed, not addressed to the switch, martian address)"
@@ -53,21 +53,20 @@ _WHERE = (
 
 
 def finished(topology: Topology, view: View, of_interval: bool) -> View:
-    """Returns a view of `ports`, or of its rates, with what is worked out of counts: causes of drops,
-    utilisation."""
+    """Returns the view `ports`, or its rates, with derived values: causes of drops, utilisation."""
     suffix = "_per_s" if of_interval else ""
     for row in view.rows:
         lost = {cause: row[f"{cause}_packets{suffix}"] for cause in DROPS}
         row["drop_causes"] = _causes(lost, of_interval)
     if of_interval:
         view = _with_utilisation(topology, view)
-    if not any(row["drop_causes"] for row in view.rows):  # a column without a word in it is none
+    if not any(row["drop_causes"] for row in view.rows):  # an empty column is removed
         view = replace(view, columns=view.columns[:-1])
     return view
 
 
 def _link(port: Port, observed: FabricObservation, links: LinksDown) -> str | None:
-    """Returns `up`, or `down` where either end says so; None where the switch does not tell."""
+    """Returns `up`, or `down` if either end reports it; None if the switch does not report it."""
     if links.at(port) is not None:
         return "down"
     known = observed.switches[port.node].ports or {}
@@ -75,7 +74,7 @@ def _link(port: Port, observed: FabricObservation, links: LinksDown) -> str | No
 
 
 def _causes(lost: dict[str, Cell], of_interval: bool) -> str:
-    """Returns `tail dropped 12, no route 3`: the most first."""
+    """Returns `tail dropped 12, no route 3`, the largest count first."""
     known = {cause: count for cause, count in lost.items() if isinstance(count, int | float) and count}
     most = sorted(known, key=lambda cause: -known[cause])
     texts = (per_second([known[cause]])[0] if of_interval else f"{known[cause]:,}" for cause in most)
@@ -83,9 +82,9 @@ def _causes(lost: dict[str, Cell], of_interval: bool) -> str:
 
 
 def _with_utilisation(topology: Topology, view: View) -> View:
-    """Adds to rates the part of the link that sent frames take.
+    """Adds the utilisation of the link by sent frames to rates.
 
-    A frame takes its bytes and what it has on the wire beside them (preamble, FCS, gap).
+    A frame occupies its bytes and its overhead on the wire (preamble, FCS, gap).
     """
     linked = {port.name: port for port in topology.ports()}
     for row in view.rows:
@@ -100,7 +99,7 @@ def _with_utilisation(topology: Topology, view: View) -> View:
 
 
 def ports(topology: Topology, observed: FabricObservation) -> View:
-    """Needs counters and ports. Ports of switches without counters are left out."""
+    """Shows ports. Needs counters and ports. Ports of switches without counters are omitted."""
     counters = observed.counters
     links = LinksDown(topology, observed.down)
     received: Counter[tuple[str, int]] = Counter()

@@ -1,4 +1,4 @@
-"""From observations of a fabric to `energy`'s readings of its switches."""
+"""Converts observations of a fabric to `energy`'s readings of its switches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eeon_control.units import Duration
 def between(
     topology: Topology, before: FabricObservation, after: FabricObservation, tick: Duration
 ) -> dict[str, SwitchEnergy]:
-    """Returns switch -> energy, of the switches that were read both times and have registers."""
+    """Returns switch -> energy, for the switches that were read both times and have registers."""
     found = {}
     for name, switch in topology.switches.items():
         if name not in before.switches or name not in after.switches:
@@ -28,12 +28,12 @@ def between(
 
 
 def _own_clock_goes_on(then: Reading, now: Reading) -> bool:
-    """Returns whether the switch's own clock, which fits its registers best, measures the time between."""
+    """Returns whether the switch's own clock, which fits its registers best, can measure the interval."""
     return then.now_ticks is not None and now.now_ticks is not None and now.now_ticks > then.now_ticks
 
 
 def _reading(switch: Switch, observed: Observation, tick: Duration) -> Reading | None:
-    """Returns the reading; None without registers to be read. Needs entries and `energy.REGISTERS`."""
+    """Returns the reading; None without registers. Needs entries and `energy.REGISTERS`."""
     if observed.registers is None:
         return None
     return Reading(

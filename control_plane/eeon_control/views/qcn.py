@@ -1,4 +1,4 @@
-"""`eeon show qcn`: congestion points, their samples and messages; ports whose messages are not trusted."""
+"""`eeon show qcn`: congestion points with their samples and messages; ports with ignored messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VIEW = Kind(
 
 
 def qcn(topology: Topology, observed: FabricObservation) -> View:
-    """Needs entries and the counts of QCN; a port without congestion point has a row when it was ignored."""
+    """Shows congestion points, and other ports with ignored messages. Needs entries and QCN counts."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
         points = {

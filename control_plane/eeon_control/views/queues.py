@@ -1,4 +1,4 @@
-"""`eeon show queues`: occupancy now, buffer limit and AQM of every linked port."""
+"""`eeon show queues`: current occupancy, buffer limit and AQM of every linked port."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BY_QUEUE = ByQueueSettings.in_keys
 
 
 def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> View:
-    """Needs entries and `REGISTERS`; ports of switches that did not answer are left out."""
+    """Shows queues. Needs entries and `REGISTERS`; ports of switches that did not answer are omitted."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
         held, of_queues = by_port(found.entries), queue_aqms(found.entries)
@@ -72,7 +72,7 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
 
 
 def _buffer(limit: Settings | None) -> Row:
-    """Returns the limit in what it counts, and where held packets wait."""
+    """Returns the limit in its unit, and the place of held packets."""
     row: Row = {"buffer_bytes": None, "buffer_packets": None, "held_packets": None}
     match limit:
         case BufferLimit() | BufferLimitBesideHeld():
@@ -84,7 +84,7 @@ def _buffer(limit: Settings | None) -> Row:
 
 
 def _classes(observed: FabricObservation) -> list[str]:
-    """Returns a line for each way in which switches choose among a port's queues; none where they do not."""
+    """Returns a line for each mapping of packets to queues in the fabric; none without traffic classes."""
     switches: dict[str, list[str]] = {}
     for name, found in observed.switches.items():
         if text := classes.summary(found.entries):

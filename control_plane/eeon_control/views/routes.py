@@ -1,7 +1,7 @@
-"""`eeon show routes`: every route of every switch, its next hops, and how both differ from the plan.
+"""`eeon show routes`: every route of every switch, its next hops, and their differences from the plan.
 
-Links that are down explain a difference: their next hops are withdrawn where the switch does not have them
-any more, else dead.
+Links that are down explain differences: their next hops are withdrawn if the switch no longer has them, else
+dead.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from eeon_control.routing import ROUTE_TABLES, LinksDown, Route, RouteKey
 from eeon_control.topology import Switch, Topology
 from eeon_control.views.table import Cell, Column, Row, View, good_if, none
 
-_SHOWN = 4  # next hops of a group in the table; JSON has all
+_SHOWN = 4  # maximum number of next hops per group in the table; JSON has all
 _NOT_COMPARED = (
     "not compared with a plan: give -c, or apply a configuration so that the fabric has a current revision"
 )
 
-_EXPLAINED = ("dead: ", "withdrawn: ", "instead: ")  # by links that are down
+_EXPLAINED = ("dead: ", "withdrawn: ", "instead: ")  # texts about links that are down
 
 _Planned = Mapping[RouteKey, tuple[Action, ...]]
 
 
 @dataclass(frozen=True)
 class PlannedRoutes:
-    """What a configuration means, by switch, and how it routes."""
+    """The planned entries of a configuration, by switch, and its routing."""
 
     entries: Mapping[str, tuple[Entry, ...]]
     routing: Routing
@@ -42,7 +42,7 @@ def routes(
     planned: PlannedRoutes | None,
     down: Mapping[str, Collection[int]],
 ) -> View:
-    """Needs routes. `planned`: None where no plan is known. `down`: switch -> ports that are down."""
+    """Shows routes. Needs routes. `planned`: None without a plan. `down`: switch -> ports that are down."""
     all_meant = {} if planned is None else {name: _planned(of) for name, of in planned.entries.items()}
     others: dict[str, tuple[Entry, ...]] = {}
     if planned is not None:
@@ -160,7 +160,7 @@ def _absent(
 
 @dataclass
 class _Lost:
-    """Next hops of one route that lead to links which are down. `because`: these links, as told so far."""
+    """Next hops of one route that lead to links that are down. `because`: these links, reported so far."""
 
     topology: Topology
     switch: str
@@ -169,7 +169,7 @@ class _Lost:
     because: str | None = None
 
     def texts(self, what: str, actions: Iterable[Action]) -> list[str]:
-        """Returns `withdrawn: 3 spine1, because spine1:2 to leaf2 is down`: a text for each set of links."""
+        """Returns a text for each set of links: `withdrawn: 3 spine1, because spine1:2 to leaf2 is down`."""
         by_reason: dict[str, list[Action]] = {}
         for action in actions:
             reasons = self.links.why(self.switch, self.key, action)
@@ -191,9 +191,9 @@ def _difference(
     instead: tuple[Action, ...],
     lost: _Lost,
 ) -> list[str]:
-    """Returns how a route's members differ from the planned ones; empty where they do not.
+    """Returns the differences of a route's members from the planned ones; empty without any.
 
-    `instead`: what the route has while links are down, which may be next hops that the plan has not.
+    `instead`: the members of the route while links are down, which may include next hops outside the plan.
     """
     if meant is None:
         return ["not planned"]
@@ -214,8 +214,8 @@ def _difference(
 
 
 def _broken_hop(topology: Topology, name: str, action: Action) -> str:
-    """Returns what is wrong with a next hop whatever the plan: no link, or a MAC that the neighbour does not
-    have."""
+    """Returns the fault of a next hop, independent of the plan: no link, or a MAC other than the
+    neighbour's."""
     params = dict(action.params)
     if "port" not in params:
         return ""

@@ -1,7 +1,7 @@
-"""Numbers of a column in one unit, so that they can be compared at a glance.
+"""Formats the numbers of a column in one unit, so that they can be compared at a glance.
 
-The largest chooses the unit. Measured values have at most four significant digits of it; configured ones are
-written exactly. JSON output has all digits.
+The largest number determines the unit, and is shown with at most four significant digits if it is measured;
+configured values are exact. JSON output has all digits.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-# What a view's rows have under a column's key, which no type says.
+# The values of a column, whose type is not known statically.
 _Values: TypeAlias = Sequence[Any]
 Texts: TypeAlias = Callable[[_Values], list[str]]
-"""How the values of a whole column are written for people. `-` is what is not known."""
+"""Formats the values of a whole column as text; `-` means unknown."""
 
 _Units = tuple[tuple[int, str], ...]
 _DIGITS = 4
@@ -26,12 +26,12 @@ _PER_SECOND: _Units = ((10**6, "M/s"), (10**3, "k/s"), (1, "/s"))
 
 
 def whole(values: _Values) -> list[str]:
-    """Counts with all their digits, in groups of three: `12,891`."""
+    """Formats counts with all digits, in groups of three: `12,891`."""
     return ["-" if value is None else f"{value:,}" for value in values]
 
 
 def measured(units: _Units, factor: int = 1) -> Texts:
-    """Formats values, times `factor`, to four digits of the largest (`1.27MB`); almost 0 is `<0.01MB`."""
+    """Formats values, times `factor`, to four digits of the largest (`1.27MB`); tiny ones are `<0.01MB`."""
 
     def texts(values: _Values) -> list[str]:
         known = [value * factor for value in values if value is not None]
@@ -64,7 +64,7 @@ def exact(units: _Units) -> Texts:
 
 
 def _unit(units: _Units, values: Sequence[float]) -> tuple[int, str]:
-    """Returns the largest unit that the largest value has one of. Nothing at all is `0s`, not `0ps`."""
+    """Returns the largest unit not above the largest value. If all values are zero, times are `0s`."""
     largest = max(values, default=0)
     if not largest and units is _TIMES:
         return units[0]
@@ -72,7 +72,7 @@ def _unit(units: _Units, values: Sequence[float]) -> tuple[int, str]:
 
 
 def _decimal(value: Fraction) -> str:
-    """Returns all digits of it: every unit here is a power of ten, 10^12 the largest."""
+    """Returns all digits of a value: every unit here is a power of ten, at most 10^12."""
     whole_part, rest = divmod(int(value * 10**_EXACT_DECIMALS), 10**_EXACT_DECIMALS)
     decimals = f"{rest:0{_EXACT_DECIMALS}d}".rstrip("0")
     return f"{whole_part}.{decimals}" if decimals else str(whole_part)

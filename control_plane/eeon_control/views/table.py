@@ -1,8 +1,8 @@
-"""A view: columns and rows of plain values. Printing is cli's.
+"""Views: columns and rows of plain values, which `cli` prints.
 
-A row's values are whole numbers in base units (bytes, picoseconds, packets), fractions of 1, or text, as JSON
-output has them; a column says how a person reads them. Columns that count can be subtracted and divided by
-time (`views.change`).
+A row's values are whole numbers in base units (bytes, picoseconds, packets), fractions of 1, or text, as in
+JSON output; a column formats them for people. Columns that count can be subtracted and divided by time
+(`views.change`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Row = dict[str, Cell]
 
 
 class Style(StrEnum):
-    """What a person should see first, on a terminal that has colours: rich's names."""
+    """The highlights on a terminal with colours, by rich's names."""
 
     GOOD = "green"
     NOTICE = "yellow"
@@ -26,18 +26,17 @@ class Style(StrEnum):
 
 
 def words(values: Sequence[Cell]) -> list[str]:
-    """Returns the values as they are, as text."""
+    """Returns the values as text, unchanged."""
     return [str(value) for value in values]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A key of the rows, its heading, and how its values are written for people.
+    """A key of the rows, its heading, and the format of its values.
 
-    `counts`: it only ever grows, until the switch restarts; `rate_texts` is how its change in a second is
-    written. `style`: of a value that a person should see. Where `shown` is not set, only JSON output has it,
-    and other columns are worked out of it. `worth`: where a terminal is too narrow, the columns of least
-    worth are left out first.
+    `counts`: it only grows until the switch restarts; `rate_texts` formats its change per second. `style`:
+    highlights values. Unless `shown`, only JSON output has it, and other columns are derived from it.
+    `worth`: if a terminal is too narrow, the columns of least worth are omitted first.
     """
 
     key: str
@@ -52,15 +51,15 @@ class Column:
 
     @property
     def name(self) -> str:
-        """What it is called in words: its heading, or its key where that is empty."""
+        """The column's name in words: its heading, or its key if that is empty."""
         return self.heading.replace("\n", " ").strip() or self.key.replace("_", " ")
 
 
 @dataclass
 class View:
-    """A table: its name, title, columns, rows, and notes that go under it.
+    """A table: name, title, columns, rows, and notes below it.
 
-    `key`: the columns that together identify a row. `more`: what JSON output has beside the rows.
+    `key`: the columns that together identify a row. `more`: further members of the JSON output.
     """
 
     name: str
@@ -76,7 +75,7 @@ PORT = Column("port", "port", right=False)
 
 
 def packets(key: str, heading: str, *, alarm: Style | None = None, worth: int = 5) -> Column:
-    """Returns a column that counts packets. `alarm`: the style of one above zero."""
+    """Returns a column that counts packets. `alarm`: the style of counts above zero."""
     return Column(
         key,
         heading,
@@ -94,7 +93,7 @@ def count_bytes(key: str, heading: str = "") -> Column:
 
 
 def none(values: Sequence[Cell]) -> list[str]:
-    """Returns the values as text, with `-` for what is not known."""
+    """Returns the values as text, with `-` for unknown ones."""
     return ["-" if value is None else str(value) for value in values]
 
 
@@ -104,15 +103,15 @@ def share(values: Sequence[float | None]) -> list[str]:
 
 
 def if_is(text: str, style: Style) -> Callable[[Cell], Style | None]:
-    """Returns the style of a state: this one where it is this text."""
+    """Returns a function that gives this style to this text."""
     return lambda value: style if value == text else None
 
 
 def above_zero(style: Style) -> Callable[[Cell], Style | None]:
-    """Returns the style of a count or a rate: this one where there is one."""
+    """Returns a function that gives this style to counts and rates above zero."""
     return lambda value: style if isinstance(value, int | float) and value > 0 else None
 
 
 def good_if(text: str) -> Callable[[Cell], Style]:
-    """Returns the style of a state: good when it is this text, else bad."""
+    """Returns a function that gives the style good to this text, and bad to others."""
     return lambda value: Style.GOOD if value == text else Style.BAD

@@ -1,4 +1,4 @@
-"""`eeon top`: what every linked port does now, by the load of its link, its queue, marks, drops and sleep."""
+"""`eeon top`: the current activity of every linked port: load of its link, queue, marks, drops and sleep."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ VIEW = Kind(
 def top(
     topology: Topology, before: FabricObservation | None, observed: FabricObservation, tick: Duration
 ) -> View:
-    """Needs what `VIEW` wants of both observations."""
+    """Shows the ports' current activity. Needs the data in `VIEW` of both observations."""
     assert before is not None, "it has an interval"
     span, gone = elapsed_ps(before, observed), restarted(before, observed)
     traffic = finished(
