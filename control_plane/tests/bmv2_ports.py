@@ -1,4 +1,4 @@
-"""Interfaces for the ports of BMv2's switches."""
+"""Interfaces for the ports of BMv2 switches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 
 def skip_without_bmv2_on_interfaces() -> None:
-    """Skip the test where BMv2 cannot have ports."""
+    """Skips the test if BMv2 cannot have ports."""
     if shutil.which("simple_switch_grpc") is None:
         pytest.skip("simple_switch_grpc (BMv2) is not on PATH")
     if os.geteuid() != 0 or shutil.which("ip") is None:
@@ -21,7 +21,7 @@ def skip_without_bmv2_on_interfaces() -> None:
 
 @contextlib.contextmanager
 def veth_pairs(count: int) -> Iterator[list[tuple[str, str]]]:
-    """Makes pairs of interfaces, all up; without IPv6, so that Linux sends nothing of its own."""
+    """Yields pairs of interfaces, all up; without IPv6, so that Linux sends no packets of its own."""
     names = [f"eeon{os.getpid() % 100_000}n{number}" for number in range(count)]
     made = []
     try:

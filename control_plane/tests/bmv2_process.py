@@ -16,17 +16,17 @@ _START_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Bmv2:
-    """Where it listens: P4Runtime and Thrift."""
+    """A running switch: its P4Runtime and Thrift addresses."""
 
     address: str
     thrift: str
 
 
 def free_port() -> int:
-    """A TCP port of loopback that is free now.
+    """Returns a TCP port of loopback that is free now.
 
-    It is below the range from which Linux gives ports to clients (32768 on), so that no client of another
-    test has it when a switch starts, or starts again.
+    It is below Linux's range of ports for clients (32768 and above), so that no client of another test has it
+    when a switch starts or restarts.
     """
     while True:
         port = random.SystemRandom().randrange(12_000, 32_000)
@@ -39,7 +39,7 @@ def free_port() -> int:
 def start_bmv2(
     folder: Path, *, device_id: int = 1, options: Sequence[str] = (), grpc_options: Sequence[str] = ()
 ) -> Iterator[Bmv2]:
-    """Run one until the block ends; both of its ports answer when it begins. Its log is in `folder`."""
+    """Runs a switch in its context, in which both of its ports answer. Its log is in `folder`."""
     found = Bmv2(f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
     command = ["simple_switch_grpc", "--no-p4", "--device-id", str(device_id), *options]
     command += ["--thrift-port", found.thrift.rpartition(":")[2], "--log-console"]

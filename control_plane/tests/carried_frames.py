@@ -26,7 +26,7 @@ class Running:
         return {name: one.routes for name, one in observed.switches.items()}
 
     def ports_taken(self, source, frame: bytes) -> list[str]:
-        """The egress ports of a frame of a host, until it leaves the fabric or is dropped."""
+        """Returns the egress ports of a host's frame, until it leaves the fabric or is dropped."""
         self.now_ps += FLOW_GAP_PS
         at, taken = source.port.peer, []
         while at.node in self.switches:
@@ -43,7 +43,7 @@ class Running:
 
 
 def checksum(data: bytes) -> bytes:
-    """RFC 1071."""
+    """Returns the checksum of RFC 1071."""
     total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
@@ -51,7 +51,7 @@ def checksum(data: bytes) -> bytes:
 
 
 def frame_of(source, destination, flow: Flow, version: int, payload: int = 0) -> bytes:
-    """A frame of a flow: Ethernet, IP, the ports (of UDP or TCP), zeros, `payload` bytes more. Transport checksums are left out."""
+    """Returns a frame: Ethernet, IP, the ports (of UDP or TCP), zeros, `payload` bytes; no L4 checksum."""
     ports = struct.pack("!HH", flow.source_port, flow.destination_port)
     body = {
         6: ports + bytes(8) + b"\x50\x10" + bytes(6),

@@ -1,4 +1,4 @@
-"""Certificates and keys made at run time. For tests only."""
+"""Certificates and keys generated at run time. For tests only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-# Certificates are for the tests' own minutes; the dates only have to lie around them.
+# Certificates are used only during the tests, which must be between the dates.
 _BEGIN = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 _END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
 
@@ -37,7 +37,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class FiledIdentity(Identity):
-    """The same, in files; the key's has mode 0600."""
+    """An identity in files; the key's has mode 0600."""
 
     certificate: Path
     key: Path
@@ -46,7 +46,7 @@ class FiledIdentity(Identity):
 def made(
     name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
 ) -> Identity:
-    """Signed by `issuer`, or an authority of its own. `ip`, `dns`: what the certificate is made for."""
+    """Returns an identity signed by `issuer`, or an authority. `ip`, `dns`: the names in the certificate."""
     private = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     alternative: list[x509.GeneralName] = [x509.IPAddress(ip_address(names.get("ip", "127.0.0.1")))]
@@ -70,7 +70,7 @@ def made(
 def identity(
     folder: Path, name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
 ) -> FiledIdentity:
-    """One that is `made`, with its files in a folder."""
+    """Returns an identity of `made`, with its files in a folder."""
     one = made(name, issuer, end=end, **names)
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
     certificate.write_bytes(one.certificate_pem)

@@ -1,6 +1,6 @@
-"""Every verb of `eeon config` in one story, on real switches: what a network engineer does in an afternoon.
+"""A scenario with every verb of `eeon config` on real switches, as in an engineer's daily work.
 
-`leaf-spine-4` switches without a program, at the given addresses. Two judges tell it: the engine and BMv2.
+The `leaf-spine-4` switches have no program, and are at the given addresses. Targets: engine and BMv2.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def eeon(*arguments: str, code: int = 0):
 
 
 def write_behind_its_back(name: str, address: str) -> None:
-    """Another controller gives port 1 of a switch a buffer of 5 bytes."""
+    """Sets the buffer of port 1 of a switch to 5 bytes, as another controller."""
     entry = Entry("port_buffer", (Exact("port", 1),), (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
     device_id = topology.load("leaf-spine-4").switches[name].device_id
 
@@ -37,7 +37,7 @@ def write_behind_its_back(name: str, address: str) -> None:
 
 
 def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
-    """From blank switches through every verb."""
+    """Runs every verb, starting with blank switches."""
     targets = folder / "targets.yaml"
     targets.write_text(json.dumps({"tick": tick, "switches": addresses}))
     fabric4 = topology.load("leaf-spine-4")
@@ -59,7 +59,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): AQM RED from " in planned.stdout
     assert "spares ECT, ACKs and SYNs -> mark above 30 KB" in planned.stdout
     assert held() == red
-    # Without a targets file the fabric's revision says where the switches are.
+    # Without a targets file, the addresses of the switches come from the fabric's revision.
     known = ["-t", "leaf-spine-4", "--state", os.environ["EEON_STATE"]]
     assert eeon("plan", *known, "-c", "mark_threshold", code=2).stdout == planned.stdout
     assert "this is revision 2" in eeon("apply", saved).stdout
@@ -70,7 +70,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
         in eeon("apply", saved, code=1).stderr
     )
 
-    # It goes back by itself unless confirmed, and cannot be applied over meanwhile.
+    # It is rolled back automatically unless confirmed; meanwhile, no other apply is possible.
     waiting = eeon("apply", *place, "-c", "drop_tail", "--confirm", "10m", "--detach")
     assert "it goes back to revision 2 in 10 min unless `eeon config confirm` keeps it" in waiting.stdout
     assert "revision 3 waits to be confirmed" in eeon("apply", *place, "-c", "red_ect", code=1).stderr
@@ -80,10 +80,10 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert "revision 5: rollback to 3: revision 4 was not confirmed within 1 s" in timed.stderr
     assert "revision 4 was rolled back; revision 5 is in force" in timed.stderr
 
-    # Back to any revision; the history only grows.
+    # A rollback to any revision; the history only grows.
     assert "this is revision 6" in eeon("rollback", "2").stdout
     assert held() == threshold
-    assert "this is revision 7" in eeon("rollback").stdout  # to the one before: drop_tail again
+    assert "this is revision 7" in eeon("rollback").stdout  # to the previous one: drop_tail again
     assert held() != threshold
     assert "there are 1 to 7" in eeon("rollback", "8", code=1).stderr
     history = json.loads(eeon("history", "-o", "json").stdout)
@@ -105,7 +105,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert held() == threshold
     assert "+        mode: drop_tail\n" in eeon("show", "--diff", "2", "3").stdout
 
-    # What others change is drift, and is put back.
+    # Changes by others are drift, and are undone.
     assert eeon("drift").stdout == "no drift: 4 switches hold revision 8\n"
     write_behind_its_back("leaf2", addresses["leaf2"])
     drifted = eeon("drift", code=2)
@@ -113,5 +113,5 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert json.loads(eeon("drift", "-o", "json", code=2).stdout)["lines"][0]["ports"] == ["leaf2:1"]
     assert "1 of 4 switches changed" in eeon("rollback", "8").stdout
     assert held() == threshold
-    # All but the clone session of copies, which only a configuration with QCN has.
+    # All except the clone session of copies, which only a configuration with QCN has.
     assert set(plan.TABLES) - {CLONE_SESSIONS} == {entry.table for entry in held()["leaf1"]}

@@ -1,4 +1,4 @@
-"""What holds for every test: a state folder of its own, never the user's; a test may be a coroutine."""
+"""Common fixtures: each test has its own state folder, never the user's; a test may be a coroutine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMIT_SECONDS = 60.0
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem) -> bool | None:
-    """Runs a test that is a coroutine, on the loop that has all of the process."""
+    """Runs a test that is a coroutine, on the only event loop of the process."""
     if not inspect.iscoroutinefunction(pyfuncitem.function):
         return None
     names = inspect.signature(pyfuncitem.function).parameters
@@ -35,7 +35,7 @@ def state_folder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory) -> Path:
-    """Returns a folder with keys: `ca`, and of it `controller` and `other`."""
+    """Returns a folder with keys: `ca`, and `controller` and `other`, signed by it."""
     certificates = pytest.importorskip(
         "certificates", reason="cryptography is not installed; no keys can be made"
     )
@@ -48,7 +48,7 @@ def keys(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def answers_within(monkeypatch) -> Callable[[float], None]:
-    """Returns a setter of the deadline of a request, in seconds; a user's requests have 10."""
+    """Returns a function that sets the deadline of requests, in seconds; the default is 10."""
 
     def within(seconds: float) -> None:
         monkeypatch.setattr("finsy.p4client._DEFAULT_RPC_TIMEOUT", seconds)
@@ -61,7 +61,7 @@ def answers_within(monkeypatch) -> Callable[[float], None]:
 
 @pytest.fixture
 def fakes() -> Iterator[FakeFabric]:
-    """Fake switches of leaf-spine-4, on the event loop that the commands use."""
+    """Yields fake switches of leaf-spine-4, on the commands' event loop."""
     found = FakeFabric(topology.load("leaf-spine-4"))
     sync.run(found.__aenter__())
     yield found

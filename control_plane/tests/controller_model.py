@@ -1,8 +1,8 @@
-"""A world in which the state machines of several controllers run against one model switch, step by step.
+"""A model in which the state machines of several controllers run against one model switch, step by step.
 
-Nothing here has a clock, a socket or a thread: what is under way lies in lists, and the driver of the world
-decides what happens next. It answers as P4Runtime servers do, of both kinds there are: one that promotes the
-next stream when the primary's ends (BMv2's PI), and one that waits to be asked (specification, section 5.3).
+It has no clock, sockets or threads: messages in transit are in lists, and the driver decides the next step.
+The switch behaves like either kind of P4Runtime server: one that promotes the next stream when the primary's
+ends (BMv2's PI), and one that waits for a bid (specification, section 5.3).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def entry(port: int, limit: int) -> Entry:
 
 
 def intended(revision: int) -> m.Intended:
-    """Different revisions differ in one port, and each has a port that the other has not."""
+    """Returns a revision's intention. Revisions differ in one port, and each has a port that others lack."""
     return m.Intended(
         revision, (entry(1, 1000), entry(2, 1000 + revision), entry(10 + revision % 2, 7)), settings=True
     )
@@ -31,7 +31,7 @@ def intended(revision: int) -> m.Intended:
 
 @dataclass
 class Stream:
-    """A client's stream as the switch has it; `said` is what the client has not received yet."""
+    """The switch's side of a client's stream; `said`: messages that the client has not received yet."""
 
     election_id: int = -1
     said: list[tuple[m.ArbitrationStatus, int]] = field(default_factory=list)
@@ -39,18 +39,18 @@ class Stream:
 
 @dataclass
 class ModelSwitch:
-    """A switch with a P4Runtime server. `promotes`: as BMv2 does."""
+    """A switch with a P4Runtime server. `promotes`: promotes the next stream, like BMv2."""
 
     promotes: bool
     alive: bool = True
     program: bool = False
     entries: dict = field(default_factory=dict)
-    settings: int = 0  # the revision whose settings were applied
+    settings: int = 0  # the revision of the applied settings
     streams: list[Stream] = field(default_factory=list)
     highest: int = 0
 
     def restart(self, *, keeps_program: bool = False) -> None:
-        """Entries and election ids are lost (specification, 6.2); some switches keep the program."""
+        """Loses entries and election ids (specification, 6.2); some switches keep the program."""
         self.program = self.program and keeps_program
         self.entries, self.settings, self.highest = {}, 0, 0
         self.streams.clear()
@@ -62,13 +62,13 @@ class ModelSwitch:
         return next((one for one in bidders if one.election_id == self.highest), None)
 
     def bid(self, stream: Stream, election_id: int) -> bool:
-        """False: refused, the stream is closed."""
+        """Handles a bid. Returns False if it is refused, which closes the stream."""
         if any(one.election_id == election_id for one in self.streams if one is not stream):
             self.leave(stream)
             return False
         before = self.primary()
         if self.promotes and stream.election_id == election_id:
-            return True  # PI says nothing then
+            return True  # PI sends no message then
         if stream not in self.streams:
             self.streams.append(stream)
         stream.election_id = election_id
@@ -112,7 +112,7 @@ class ModelSwitch:
 
 
 class Client:
-    """One controller's machine for the switch, what it has asked for, and what it has been answered."""
+    """One controller's machine for the switch, with its pending requests and answers."""
 
     def __init__(self, world: World, rank: int) -> None:
         self.world = world
@@ -120,7 +120,7 @@ class Client:
         self.machine = SwitchMachine("s1", rank, intended(world.revision), TIMING, seed=rank)
         self.stream: Stream | None = None
         self.connection = 0
-        self.confirmed: int | None = None  # the election id that this stream was last told to be primary with
+        self.confirmed: int | None = None  # the election id of this stream's last confirmation as primary
         self.requests: list[m.Action] = []
         self.answers: list[m.Event] = []
         self.broken: m.StreamLost | None = None
@@ -162,7 +162,7 @@ class Client:
                 self.requests.append(action)
 
     def work(self) -> bool:
-        """The switch (or the state folder) carries out the oldest request. False: there is none."""
+        """Carries out the oldest request at the switch or state folder. Returns False without any."""
         if not self.requests:
             return False
         action = self.requests.pop(0)
@@ -212,7 +212,7 @@ class Client:
         self.broken = m.StreamLost(self.connection, reason, id_in_use)
 
     def hear(self) -> bool:
-        """Take in the oldest message of the stream. False: there is none."""
+        """Handles the oldest message of the stream. Returns False without any."""
         if self.broken is not None:
             self.give(self.broken)
             return True
@@ -224,7 +224,7 @@ class Client:
         return True
 
     def answer(self) -> bool:
-        """Take in the oldest answer. False: there is none."""
+        """Handles the oldest answer. Returns False without any."""
         if not self.answers:
             return False
         self.give(self.answers.pop(0))
@@ -232,7 +232,7 @@ class Client:
 
 
 class World:
-    """One switch, controllers by rank, and a command that applies a new revision now and then."""
+    """One switch, controllers by rank, and a command that occasionally applies a new revision."""
 
     def __init__(self, *, promotes: bool, ranks: tuple[int, ...]) -> None:
         self.now = 0.0
@@ -240,7 +240,7 @@ class World:
         self.switch = ModelSwitch(promotes)
         self.partitioned = False
         self.refusals = 0
-        self.command: Stream | None = None  # of an apply that runs; it holds the folder's lock
+        self.command: Stream | None = None  # of a running apply, which holds the folder's lock
         self.clients: dict[int, Client] = {}
         for rank in ranks:
             self.start(rank)
@@ -276,7 +276,7 @@ class World:
                 client.lose("connection reset")
 
     def partition(self) -> None:
-        """The clients lose their streams; the switch does not notice before the partition ends."""
+        """Breaks the clients' streams; the switch does not notice before the partition ends."""
         self.partitioned = True
         self.break_streams()
 
@@ -287,13 +287,13 @@ class World:
             self.switch.leave(stream)
 
     def begin_apply(self) -> None:
-        """A command takes the lock and becomes primary, as the one-shot verbs do."""
+        """Starts a command, which takes the lock and becomes primary, like the one-shot verbs."""
         self.command = Stream()
         if self.switch.alive and not self.partitioned:
             self.switch.bid(self.command, max(self.switch.highest, max(self.clients, default=0)) + 1)
 
     def end_apply(self, *, committed: bool) -> None:
-        """It ends; when it was killed before its commit, what it wrote stays for the controllers to mend."""
+        """Ends the command. If it is killed before its commit, the controllers must undo its writes."""
         assert self.command is not None
         if committed:
             self.revision += 1
@@ -307,7 +307,7 @@ class World:
             client.give(m.Tick())
 
     def run(self) -> None:
-        """Do all that can be done without time passing."""
+        """Runs all steps that are possible without time passing."""
         for _ in range(1000):
             done = [
                 one() for client in self.clients.values() for one in (client.work, client.hear, client.answer)
@@ -317,7 +317,7 @@ class World:
         raise AssertionError("the controllers and the switch never come to rest")
 
     def settle(self, seconds: float = 200.0) -> None:
-        """Let time pass from timer to timer, without further faults."""
+        """Lets time pass from timer to timer, without further faults."""
         end = self.now + seconds
         self.tell_writers()
         while True:

@@ -1,4 +1,4 @@
-"""`eeon controller run` as a child process, and the lines that it logs."""
+"""`eeon controller run` as a child process, and its log lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Line = dict[str, object]
 
 
 class ControllerProcess:
-    """Started at once; `wait_for` looks at its log lines in their order."""
+    """A controller, started immediately; `wait_for` reads its log lines in order."""
 
     def __init__(self, state: Path, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -43,7 +43,7 @@ class ControllerProcess:
     def wait_for(
         self, event: str, accept: Callable[[Line], bool] = lambda line: True, **fields: object
     ) -> Line:
-        """The next line of this event with these fields, of those that were not yet waited for."""
+        """Returns the next new line of this event with these fields."""
         deadline = time.monotonic() + SECONDS
         while True:
             try:
@@ -58,7 +58,7 @@ class ControllerProcess:
                 return line
 
     def wait_for_all(self, event: str, switches: list[str], **fields: object) -> None:
-        """One such line of every switch, in any order."""
+        """Waits for one such line of every switch, in any order."""
         left = set(switches)
         while left:
             left.discard(
@@ -66,24 +66,24 @@ class ControllerProcess:
             )
 
     def events(self, name: str) -> list[Line]:
-        """Lines of one event among those seen."""
+        """Returns the lines of one event among those read so far."""
         return [line for line in self.lines if line["event"] == name]
 
     def read_rest(self) -> list[Line]:
-        """Everything up to the end; the process must have ended, or be about to."""
+        """Reads all lines up to the end; the process must have ended, or be ending."""
         while (text := self._queue.get(timeout=SECONDS)) is not None:
             self.lines.append(_parsed(text))
         return self.lines
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Its exit code, after a signal."""
+        """Sends a signal. Returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(SECONDS)
 
 
 def _parsed(text: str) -> Line:
-    """A log line; an error before the log is set up, or a traceback, comes as text."""
+    """Parses a log line; other output, such as a traceback or an early error, stays text."""
     try:
         return dict(json.loads(text))
     except ValueError:

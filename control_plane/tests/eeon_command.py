@@ -1,4 +1,4 @@
-"""The command `eeon` in this process, and where its switches are."""
+"""The command `eeon` in this process, and options for its switches."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from eeon_control.cli import main
 
 
 def eeon(*arguments: str, code: int | None = None, columns: int = 200) -> Result:
-    """What the command has printed on a terminal of this width; an error of the program itself is raised.
-    `code` is the exit code that must come out, if it matters."""
+    """Returns the output of the command on a terminal of this width. Raises internal errors. `code` is the
+    expected exit code, if it matters."""
     result = CliRunner().invoke(main, list(arguments), prog_name="eeon", env={"COLUMNS": str(columns)})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -21,7 +21,7 @@ def eeon(*arguments: str, code: int | None = None, columns: int = 200) -> Result
 
 
 def place(folder: Path, addresses: Mapping[str, object], **more: object) -> list[str]:
-    """Options that name switches of leaf-spine-4, which a targets file has."""
+    """Returns the options for switches of leaf-spine-4 in a targets file, which it writes."""
     targets = folder / "targets.yaml"
     targets.write_text(json.dumps({"tick": "1ns", "switches": addresses, **more}))
     return ["-t", "leaf-spine-4", "-T", str(targets)]

@@ -1,4 +1,4 @@
-"""The engine's switches of a topology, each behind a P4Runtime server. Their clocks stand still until a test moves them."""
+"""Engine switches of a topology, each with a P4Runtime server. Only tests advance their clocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICK_PS = 1000
 
 @contextlib.contextmanager
 def serving(fabric: Topology, **options) -> Iterator[tuple[dict, dict[str, str]]]:
-    """Yields the switches and the addresses of their servers, by name. `options` are further ones of `Switch`."""
+    """Yields the switches and their servers' addresses, by name. `options`: further options of `Switch`."""
     engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     p4runtime = pytest.importorskip("eeon_engine.p4runtime")
     with contextlib.ExitStack() as stack:
@@ -41,7 +41,7 @@ def serving(fabric: Topology, **options) -> Iterator[tuple[dict, dict[str, str]]
 def holding(
     fabric: Topology, wanted: FabricConfig, afterwards: FabricConfig, tables: Collection[str]
 ) -> Iterator[tuple[dict, Mapping[str, str]]]:
-    """Switches that hold a configuration, and their addresses; with the one afterwards, nothing is left in tables."""
+    """Yields switches with a configuration, and their addresses; `afterwards` must empty `tables`."""
     with serving(fabric, priorities=8) as (switches, targets):
         apply_sync(fabric, wanted, targets, TICK_PS)
         assert not any(one.changes for one in plan_sync(fabric, wanted, targets, TICK_PS).switches.values())

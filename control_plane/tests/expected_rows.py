@@ -1,7 +1,7 @@
-"""Tests as data: YAML tables of inputs and expected answers, and the code that every table's runner shares.
+"""Tests as data: YAML tables of inputs and expected answers, and the common code of their runners.
 
-A file has `bases`, which are texts by name, and tables. The name of a table is a sentence, and begins the names of its
-tests. A table has some of these keys:
+A file has `bases`, which are texts by name, and tables. The name of a table is a sentence, with which the
+names of its tests begin. A table has some of these keys:
 
     reads     the reader of the texts: a function of the module that runs the file
     with      the options of the reader
@@ -14,8 +14,8 @@ tests. A table has some of these keys:
     files     files in the same folder: names, and texts or names of `bases`
     marks     marks of pytest
 
-Where the reader returns `Messages`, the answer is a text or a list of texts; `$` stands for the row's text. Each of them
-occurs in a message, and each message has one of them. Any other answer is a value that the reader returns.
+If the reader returns `Messages`, the answer is a text or a list of texts, with `$` for the row's text. Each
+occurs in a message, and each message has one of them. Otherwise, the answer is the value that the reader returns.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _KEYS = {"reads", "with", "base", "instead", "expected", "rows", "changes", "add
 
 
 class Messages(tuple[str, ...]):
-    """The lines of an answer in words."""
+    """The lines of a textual answer."""
 
     def __new__(cls, lines: Iterable[object]) -> Messages:
         return super().__new__(cls, map(str, lines))
 
 
 class Row(NamedTuple):
-    """A text, and the answer to it."""
+    """A text, and its expected answer."""
 
     reads: str
     options: Mapping[str, object]
@@ -52,7 +52,7 @@ class Row(NamedTuple):
     expected: object
 
     def check(self, readers: Mapping[str, Reader], folder: Path) -> None:
-        """Compares the reader's answer to the text, in a folder with the files, with the expected one."""
+        """Compares the reader's answer to the text with the expected one, in a folder with the files."""
         for name, text in self.files.items():
             (folder / name).write_text(text, encoding="utf-8")
         found = readers[self.reads](self.text, folder, **self.options)
@@ -67,7 +67,7 @@ class Row(NamedTuple):
 
 
 def command(text: str, folder: Path, code: int = 0) -> Messages:
-    """Returns what `eeon` prints in a folder. A command that is refused has written nothing."""
+    """Returns the output of `eeon` in a folder. A refused command must not have written anything."""
     before = sorted(folder.rglob("*"))
     with contextlib.chdir(folder):
         done = eeon(*shlex.split(text), code=code)
@@ -84,8 +84,8 @@ def value(text: str) -> Any:
 
 
 def edited(given: Any, changes: str) -> Any:
-    """Returns a JSON value with the changes of a text: paths of keys, separated by blanks, and the new values; null
-    removes a key."""
+    """Returns a JSON value with the changes in a text: paths of keys, separated by blanks, and new values;
+    null removes a key."""
     for path, new in (value(changes) or {}).items():
         *above, last = path.split(" ")
         place = given

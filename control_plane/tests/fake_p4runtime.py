@@ -1,7 +1,7 @@
-"""An in-process P4Runtime server that stores what is written: one fake switch with faults on demand.
+"""An in-process P4Runtime server that stores writes: a fake switch with faults on demand.
 
-It knows entries as messages only, forwards nothing, and does not judge behaviour. It answers as the P4Runtime
-specification says: arbitration by election id, CONTINUE_ON_ERROR writes with one status per update, wildcard
+It handles entries only as messages and forwards no packets. It answers according to the P4Runtime
+specification: arbitration by election id, CONTINUE_ON_ERROR writes with one status per update, wildcard
 reads, default entries on request.
 """
 
@@ -12,15 +12,15 @@ from collections.abc import AsyncIterator, Callable
 
 import grpc
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code, rpc_status
-from google.protobuf.any_pb2 import Any as AnyMessage  # finsy's dependency; the well-known type is shared
+from google.protobuf.any_pb2 import Any as AnyMessage  # a dependency of finsy; the well-known type is shared
 
 Fault = Callable[[p4r.Update], tuple[int, str] | None]
 
 
 class FakeSwitch(p4r_grpc.P4RuntimeServicer):
-    """One switch. `fault(update)` may return (canonical code, message) to refuse an update.
+    """A switch. `fault(update)` may return (canonical code, message) to refuse an update.
 
-    With `refuses_to_read_as`, it does not tell of its program, and says this.
+    With `refuses_to_read_as`, it refuses to return its program, with this message.
     """
 
     def __init__(self, device_id: int, fault: Fault | None = None) -> None:
@@ -46,7 +46,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.address = ""
 
     async def __aenter__(self) -> FakeSwitch:
-        # With SO_REUSEPORT, which grpc sets by default, port 0 may be one that another server here still has.
+        # With SO_REUSEPORT, grpc's default, port 0 may select the port of another server here.
         self._server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
         p4r_grpc.add_P4RuntimeServicer_to_server(self, self._server)
         self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
@@ -61,10 +61,10 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
             await self._server.stop(None)
             self._server = None
 
-    # -- what a test asks ---------------------------------------------------------------------------------
+    # -- for tests ----------------------------------------------------------------------------------------
 
     def state(self) -> tuple[set[bytes], set[bytes]]:
-        """Everything it holds, to compare before and after."""
+        """Returns the whole state, to compare before and after."""
         return (
             {entry.SerializeToString(deterministic=True) for entry in self.entries.values()},
             {entry.SerializeToString(deterministic=True) for entry in self.defaults.values()},

@@ -1,8 +1,7 @@
-"""A fabric of real engine switches in processes of their own: killed, restarted, cut off, made to refuse.
+"""A fabric of real engine switches in separate processes, which tests kill, restart, cut off, or make refuse.
 
-Nothing here sleeps and hopes: a switch dies at its n-th update because it counts them itself, or when the
-apply says that it has come to a certain step. What a switch holds is read with plain gRPC, not with the
-controller's own code.
+Nothing here depends on sleeps: a switch dies at its n-th update because it counts them itself, or when the
+apply reports a certain step. The state of a switch is read with plain gRPC, without the controller's code.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ FOREIGN_COOKIE = 7
 Image = dict[str, frozenset[bytes]]
 
 _fork = multiprocessing.get_context("forkserver")
-# What takes long to import is imported once; none of it starts a thread before it is used.
+# Slow imports happen once; none of these modules starts a thread before its use.
 _fork.set_forkserver_preload(["eeon_engine.p4runtime", "eeon_control.operations"])
 
 
 def _switch_process(
     device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refusals, dies_by
 ) -> None:
-    """A switch until it is killed. The shared numbers count updates down: at 0 it dies, or refuses."""
+    """Runs a switch until it is killed. The shared numbers count updates down; at 0, it dies or refuses."""
     from eeon_engine import _engine, p4runtime
     from eeon_engine.p4runtime import batch, errors
 
@@ -86,7 +85,7 @@ _NO_FAULTS = (-1, -1, 0, int(signal.SIGKILL))
 
 
 class SwitchProcess:
-    """One switch. Its address stays the same over restarts; what it held does not."""
+    """A switch. Its address stays the same after a restart; its entries are lost."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -109,32 +108,32 @@ class SwitchProcess:
         assert mine.poll(60) and mine.recv(), f"{self.name} did not start"
 
     def kill(self) -> None:
-        """As SIGKILL does, and until it is gone."""
+        """Sends SIGKILL, and waits for the end of the process."""
         self._process.kill()
         self._process.join(60)
 
     def dies_at_update(self, number: int) -> None:
-        """The process kills itself before it carries out its `number`-th update from now."""
+        """Makes the process kill itself before its `number`-th update from now."""
         self._faults[0].value = number
 
     def hangs_at_update(self, number: int) -> None:
-        """It stops there instead, with its connections open. `kill` it in the end."""
+        """Makes the process stop there, with its connections open. Use `kill` in the end."""
         self._faults[0].value, self._faults[3].value = number, signal.SIGSTOP
 
     @property
     def _is_stopped(self) -> bool:
-        # After the name in parentheses: the state, T when it is stopped.
+        # The state follows the name in parentheses: T if it is stopped.
         return Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
     def wait_until_it_hangs(self) -> None:
-        """Until it has stopped itself, as `hangs_at_update` says."""
+        """Waits until the process has stopped itself (`hangs_at_update`)."""
         deadline = time.monotonic() + 60
         while not self._is_stopped:
             assert time.monotonic() < deadline, f"{self.name} does not come to that update"
             time.sleep(0.01)
 
     def go_on(self) -> None:
-        """After it hung. A single SIGCONT soon after the stop was seen to be lost."""
+        """Continues a stopped process. A single SIGCONT soon after the stop has been observed to be lost."""
         self._faults[0].value = -1
         runs_since = time.monotonic()
         while time.monotonic() < runs_since + 0.3:
@@ -144,7 +143,7 @@ class SwitchProcess:
                 runs_since = time.monotonic()
 
     def refuses_update(self, number: int, *, times: int = 1) -> None:
-        """The `number`-th update from now is refused, and those after it, `times` together."""
+        """Makes the switch refuse `times` updates, from the `number`-th one from now."""
         self._faults[1].value, self._faults[2].value = number, times
 
     def heal(self) -> None:
@@ -155,7 +154,7 @@ class SwitchProcess:
 
 
 class FaultyFabric:
-    """All switches, the state folder of one controller, and what the switches hold in OLD and in NEW."""
+    """All switches, the state folder of one controller, and the switches' entries in OLD and in NEW."""
 
     def __init__(self) -> None:
         self.switches = {name: SwitchProcess(name) for name in TOPOLOGY.switches}
@@ -187,7 +186,7 @@ class FaultyFabric:
         elsewhere: dict[str, str] | None = None,
         **options,
     ) -> operations.Outcome:
-        """As `eeon config apply` does."""
+        """Applies a configuration like `eeon config apply`."""
         given = {key: options.pop(key) for key in ("election_id", "clock") if key in options}
         with store.lock("eeon config apply") as lock:
             work = operations.Work(store, lock, observer=observer, **given)
@@ -196,7 +195,7 @@ class FaultyFabric:
             return run(operations.apply(work, meant, **options))
 
     def settle(self, store: state.StateStore, **given) -> list[str]:
-        """As the next command or the controller does; returns what it says."""
+        """Settles like the next command or the controller. Returns the messages."""
         said: list[str] = []
         with store.lock("eeon config recover") as lock:
             run(operations.settle(operations.Work(store, lock, say=said.append, **given)))
@@ -214,9 +213,9 @@ class FaultyFabric:
         names: tuple[str, ...] = NEW,
         confirm_seconds: float | None = None,
     ) -> int:
-        """Apply in a process that kills itself at the n-th step of that name, or the n-th disk operation.
+        """Applies in a process that kills itself at the n-th step of that name, or the n-th disk operation.
 
-        Returns its exit code: -9 when it came that far.
+        Returns its exit code: -9 if it came that far.
         """
         addresses = {name: str(one) for name, one in self.targets().switches.items()}
         arguments = (str(store.folder), addresses, kill_at, number, names, confirm_seconds)
@@ -232,7 +231,7 @@ class FaultyFabric:
         stderr: int | None = None,
         elsewhere: dict[str, str] | None = None,
     ) -> subprocess.Popen[str]:
-        """`eeon config apply` in a process of its own, on the topology and targets of this fabric."""
+        """Starts `eeon config apply` in a separate process, on the topology and targets of this fabric."""
         (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
         (folder / "targets.yaml").write_text(json.dumps(self.targets(**(elsewhere or {})).as_value()))
         place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
@@ -243,10 +242,10 @@ class FaultyFabric:
             text=True,
         )
 
-    # -- an independent look ------------------------------------------------------------------------------
+    # -- an independent check -----------------------------------------------------------------------------
 
     def image(self) -> Image:
-        """Every entry of every table of every switch, defaults included, as the switch sends it."""
+        """Returns every entry of every table of every switch, defaults included, as the switch sends it."""
         return {name: entries_of(one.port, name) for name, one in self.switches.items()}
 
     def heal(self) -> None:
@@ -319,17 +318,17 @@ _ids = itertools.count(1000, 1000)
 
 
 def next_id() -> int:
-    """An election id far above all that were used before."""
+    """Returns an election id far above all earlier ones."""
     return next(_ids)
 
 
-# -- what others do to a switch: plain gRPC, none of the controller's code ----------------------------------------
+# -- actions of others at a switch: plain gRPC, without the controller's code --------------------------------
 
 
 @contextlib.contextmanager
 def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4RuntimeStub]:
-    """Somebody who is primary with that election id, for as long as it lasts. Take it from `next_id`: the
-    largest id that a switch has seen stays the least that it takes."""
+    """Becomes primary with that election id in its context. Take the id from `next_id`: a switch accepts none
+    below the largest that it has seen."""
     asked: queue.SimpleQueue = queue.SimpleQueue()
     device_id = TOPOLOGY.switches[switch.name].device_id
     bid = p4r.MasterArbitrationUpdate(device_id=device_id, election_id=U128.encode(election_id))
@@ -341,11 +340,11 @@ def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4Runt
         yield stub
         asked.put(None)
         for _ in answers:
-            pass  # until the switch has seen that it is over
+            pass  # until the switch has noticed the end
 
 
 def set_buffer(switch: SwitchProcess, stub: p4r_grpc.P4RuntimeStub, election_id: int) -> None:
-    """Change port 1's buffer limit to 5 bytes."""
+    """Changes port 1's buffer limit to 5 bytes."""
     info = program.load().schema()
     entry = p4r.TableEntry(table_id=info.tables["port_buffer"].id)
     entry.match.add(field_id=1).exact.value = b"\x01"
@@ -360,20 +359,20 @@ def set_buffer(switch: SwitchProcess, stub: p4r_grpc.P4RuntimeStub, election_id:
 
 
 def write_behind_its_back(switch: SwitchProcess) -> None:
-    """Another controller comes, changes something, and goes."""
+    """Changes an entry as another controller, which then leaves."""
     theirs = next_id()
     with primacy(switch, theirs) as stub:
         set_buffer(switch, stub, theirs)
 
 
 def write_as(switch: SwitchProcess, election_id: int) -> None:
-    """Somebody who writes under the election id of the primary: a switch looks at nothing else."""
+    """Writes as another client with the primary's election id, which is all that a switch checks."""
     with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
         set_buffer(switch, p4r_grpc.P4RuntimeStub(channel), election_id)
 
 
 def run_another_program(switch: SwitchProcess) -> None:
-    """Another program, and an entry."""
+    """Loads another program, and writes an entry."""
     device_id = TOPOLOGY.switches[switch.name].device_id
     pipeline = another(program.load().schema().get_pipeline_config(), FOREIGN_COOKIE)
     theirs = next_id()
@@ -400,7 +399,7 @@ def run_another_program(switch: SwitchProcess) -> None:
 
 
 def cookie_of(switch: SwitchProcess) -> int:
-    """Which program a switch runs."""
+    """Returns the cookie of a switch's program."""
     with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
         reply = p4r_grpc.P4RuntimeStub(channel).GetForwardingPipelineConfig(
             p4r.GetForwardingPipelineConfigRequest(device_id=TOPOLOGY.switches[switch.name].device_id),
@@ -410,8 +409,8 @@ def cookie_of(switch: SwitchProcess) -> int:
 
 
 class Partition:
-    """A TCP proxy before one switch. `cut`: bytes from the controller no longer arrive. `cut_replies`: those
-    to the controller no longer do. Connections stay open, as over a network that lost its way."""
+    """A TCP proxy in front of a switch. `cut` drops bytes from the controller, `cut_replies` those to the
+    controller. Connections stay open, as in a network partition."""
 
     def __init__(self, port: int) -> None:
         self._behind = port
@@ -451,7 +450,7 @@ class Partition:
     def _pump(source: socket.socket, sink: socket.socket, open_: threading.Event) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
-                if open_.is_set():  # what comes while it is cut is lost for good, as is the connection
+                if open_.is_set():  # bytes that arrive while it is cut are lost, as is the connection
                     sink.sendall(data)
         with contextlib.suppress(OSError):
             sink.shutdown(socket.SHUT_WR)
@@ -467,7 +466,7 @@ def partition(switch: SwitchProcess) -> Iterator[Partition]:
 
 
 def at(step: Step, switch: str, action: Callable[[], None]) -> Callable[[Step, str], None]:
-    """An observer that acts once, when the apply comes to that step of that switch."""
+    """Returns an observer that acts once, at that step of the apply at that switch."""
     waiting = [action]
 
     def observe(now: Step, where: str) -> None:
@@ -478,7 +477,7 @@ def at(step: Step, switch: str, action: Callable[[], None]) -> Callable[[Step, s
 
 
 class SetClock:
-    """A clock that stands where the test puts it."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.moment = state.Moment(wall_seconds=1.7e9, boot_seconds=1000.0, boot_id="this boot")

@@ -1,4 +1,4 @@
-"""The exporter in a process of its own, with a page of a given number of samples, until its standard input ends.
+"""The exporter in a separate process, with a given number of samples, until its standard input ends.
 
 python metrics_process.py SAMPLES REQUEST_SECONDS ANSWER_SECONDS
 """
@@ -14,7 +14,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 
 class Samples:
-    """As many as wanted, of some 100 bytes each."""
+    """A given number of samples, of some 100 bytes each."""
 
     def __init__(self, count: int) -> None:
         self.count = count

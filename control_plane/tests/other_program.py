@@ -1,7 +1,6 @@
-"""A scenario that several judges share: switches that ran something else get it back when an apply fails.
+"""A scenario for several targets: switches that ran another program get it back when an apply fails.
 
-The other program has the same P4Info, and a route (a one-shot set), a port entry and a default action of its
-own.
+The other program has the same P4Info, and its own route (a one-shot set), port entry and default action.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def session(topology, targets, name: str) -> P4RuntimeSession:
 
 
 def breaks_once(name: str, monkeypatch) -> None:
-    """The first write to that switch ends in the middle."""
+    """Interrupts the first write to that switch."""
     send = P4RuntimeSession.write_changes
     failed = []
 
@@ -66,7 +65,7 @@ async def run_another_program(topology, targets) -> None:
 
 
 async def held(topology, targets) -> dict[str, tuple[int, set[Entry]]]:
-    """Cookie and entries of every switch, default actions that the test did not set left out."""
+    """Returns cookie and entries of every switch, without default actions that the test did not set."""
     found = {}
     for name in topology.switches:
         async with session(topology, targets, name) as one:

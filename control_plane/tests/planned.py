@@ -1,4 +1,4 @@
-"""What a plan says that takes a fabric from one configuration to another."""
+"""The description of a plan that changes a fabric from one configuration to another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICK = Duration(1000)
 
 
 def lines(before: FabricConfig, after: FabricConfig, fabric: Topology = FABRIC) -> list[str]:
-    """Returns the plan's lines, for switches whose clocks tick in nanoseconds."""
+    """Returns the plan's lines, for switches with ticks of 1 ns."""
     old, new = (intended(fabric, one, TICK) for one in (before, after))
     plan = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
     return [str(line) for line in describe(fabric, plan, TICK)]

@@ -1,4 +1,4 @@
-"""Programs that are the one that ships, but for a part."""
+"""Variants of the packaged program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from finsy.proto import p4r
 
 
 def commented(program_json: bytes, lines: int = 1) -> bytes:
-    """Returns the program as p4c makes it with comments at the top of every source."""
+    """Returns p4c's output for the program with comments at the top of every source."""
     value = json.loads(program_json)
     text = json.dumps(_moved(value, lines))
     hidden = re.compile(r"(?<![A-Za-z0-9_.])(tbl_)?(eeon|priority)(\d+)(?=[_\"])")
@@ -19,7 +19,7 @@ def commented(program_json: bytes, lines: int = 1) -> bytes:
 
 
 def another(config: p4r.ForwardingPipelineConfig, cookie: int) -> p4r.ForwardingPipelineConfig:
-    """Another program, with the same P4Info: it knows one more error of the parser."""
+    """Returns another program with the same P4Info: it has one more parser error."""
     value = json.loads(config.p4_device_config)
     value["errors"].append(["Another", 99])
     changed = p4r.ForwardingPipelineConfig()
@@ -30,7 +30,7 @@ def another(config: p4r.ForwardingPipelineConfig, cookie: int) -> p4r.Forwarding
 
 
 def without_table(config: p4r.ForwardingPipelineConfig, alias: str) -> p4r.ForwardingPipelineConfig:
-    """An earlier program, which has all but one table."""
+    """Returns an earlier program, which lacks one table."""
     earlier = another(config, 5)
     left = [table for table in earlier.p4info.tables if table.preamble.alias != alias]
     assert len(left) == len(earlier.p4info.tables) - 1
@@ -40,8 +40,8 @@ def without_table(config: p4r.ForwardingPipelineConfig, alias: str) -> p4r.Forwa
 
 
 def beside_a_tenant(config: p4r.ForwardingPipelineConfig, role: str = "eeon") -> p4r.ForwardingPipelineConfig:
-    """Somebody else's program: all of this one's, whose tables belong to a role, and a table of the role
-    `tenant`."""
+    """Returns another owner's program: all of this one, with its tables assigned to a role, and a table of
+    the role `tenant`."""
     extended = another(config, 9)
     value = json.loads(extended.p4_device_config)
     tables = value["pipelines"][0]["tables"]
@@ -73,7 +73,7 @@ def _moved(value: object, lines: int) -> object:
 def allows(schema: P4Schema, action: Action) -> bool:
     """Returns whether the program's `@action_restriction` holds for the action's parameters.
 
-    Reads the part of p4-constraints' language that Python has too, but for the spelling of `and` and `or`.
+    Supports the subset of p4-constraints' language that is Python, except for the spelling of `and`, `or`.
     """
     annotations = schema.actions[action.name].pbuf.preamble.annotations
     (text,) = (one for one in annotations if one.startswith("@action_restriction"))

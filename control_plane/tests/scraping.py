@@ -1,4 +1,4 @@
-"""Reading what the exporter says, as Prometheus does."""
+"""Reads the exporter's page like Prometheus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Samples = dict[tuple[str, ...], float]
 
 
 def parsed(text: str) -> Samples:
-    """(name, label values in the catalogue's order...) -> value, of the metrics that are the catalogue's."""
+    """Returns (name, label values in the catalogue's order...) -> value, for the metrics of the catalogue."""
     found = {}
     for family in text_string_to_metric_families(text):
         known = CATALOG.get(family.name) or CATALOG.get(f"{family.name}_total")
@@ -22,6 +22,6 @@ def parsed(text: str) -> Samples:
 
 
 def scrape(address: str) -> Samples:
-    """One scrape of an exporter. The time limit is far above what a scrape may take."""
+    """Scrapes an exporter once. The time limit is far above the maximum duration of a scrape."""
     with urlopen(f"http://{address}/metrics", timeout=60) as answer:
         return parsed(answer.read().decode())

@@ -1,9 +1,9 @@
-"""docs/run/show.md typed on real switches. As a program, `python show_document.py`, it puts in what is printed now.
+"""Runs the commands of docs/run/show.md on real switches. `python show_document.py` updates the page.
 
-Frames of two hosts of leaf1 to one host of leaf2 are carried through the engine's switches, twice what its link
-takes, so that its queue marks and overflows; the answers go back. All is in virtual time, so that each output is
-the same every time, but for those over an interval (`--rate`): these are of a live fabric, and their headings are
-compared.
+Frames of two hosts of leaf1 to one host of leaf2 are carried through the engine's switches, at twice the rate
+of its link, so that its queue marks and overflows; the answers go back. Virtual time makes each output
+deterministic, except those over an interval (`--rate`): these come from a live fabric, and only their
+headings are compared.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _END_PS = 10**12
 
 
 def blocks(text: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
-    """Yields each command with its output, and where the output stands."""
+    """Yields each command with its output, and the position of the output."""
     for found in _BLOCK.finditer(text):
         yield found[1], found[2], found.span(2)
 
 
 def agree(command: str, shown: str, printed: str) -> bool:
-    """Whether the page shows what is printed; of what changes, its headings."""
+    """Returns whether the page agrees with the output; only headings are compared if it varies."""
     if not _CHANGING.search(command):
         return shown == printed
     return headings(shown) == headings(printed)
 
 
 def headings(output: str) -> list[str]:
-    """The words of the lines that have no number, down to the first row."""
+    """Returns the words of the lines without numbers, down to the first row."""
     lines = output.splitlines()
     rows = [number for number, line in enumerate(lines) if re.match(r"leaf|spine|\d", line)]
     return [word for line in lines[: rows[0]] if not re.search(r"\d", line) for word in line.split()]
@@ -55,7 +55,7 @@ def headings(output: str) -> list[str]:
 
 @contextlib.contextmanager
 def fabric() -> Iterator[Running]:
-    """Commands that are typed find four switches that have carried the frames."""
+    """Provides the commands with four switches that have carried the frames."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         stack.enter_context(mock.patch.dict(os.environ, {"XDG_STATE_HOME": str(folder / "state")}))
@@ -68,7 +68,7 @@ def fabric() -> Iterator[Running]:
 
 
 def carry(running: Running) -> None:
-    """The frames, switch by switch: what leaves one arrives at the next when its links are passed."""
+    """Carries the frames switch by switch: a frame that leaves one arrives at the next after its link."""
     hosts, begin_ps = running.topology.hosts, running.now_ps
     running.now_ps += 2 * _END_PS
     h1, h2, h3 = hosts["h1"], hosts["h2"], hosts["h3"]
@@ -104,7 +104,7 @@ def pass_on(running: Running, name: str, arriving: dict[str, list[tuple[int, int
 
 
 def typed(command: str) -> str:
-    """What a command prints in a pipe of 200 columns; blanks at the ends of lines do not count."""
+    """Returns the output of a command in a pipe of 200 columns, without trailing blanks."""
     result = CliRunner().invoke(main, command.split()[1:], env={"COLUMNS": "200"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -113,7 +113,7 @@ def typed(command: str) -> str:
 
 
 def refresh() -> int:
-    """Put in what is printed where it differs. How many blocks changed."""
+    """Updates the outputs that differ. Returns the number of changed blocks."""
     text, pieces, done_to, changed = PAGE.read_text(encoding="utf-8"), [], 0, 0
     with fabric():
         for command, shown, (start, end) in blocks(text):

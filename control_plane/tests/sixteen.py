@@ -1,4 +1,4 @@
-"""A fabric of sixteen engine switches in the process of the test, and an apply in waves that is killed in another."""
+"""A fabric of sixteen engine switches in the test's process, and an apply in waves in another one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _fork.set_forkserver_preload(["eeon_control.operations"])
 
 
 class OpenGate:
-    """Lets everything through."""
+    """A gate that is always open."""
 
     async def before(self) -> None:
         """Nothing is looked at."""
@@ -41,20 +41,20 @@ class OpenGate:
 
 @contextlib.contextmanager
 def sixteen() -> Iterator[Targets]:
-    """The switches serve P4Runtime until the end."""
+    """Yields the targets of the switches, which serve P4Runtime in its context."""
     with serving(TOPOLOGY) as (_, addresses):
         yield Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
 
 
 def meant(name: str, targets: Targets) -> state.Intended:
-    """What an example of the package means for this fabric."""
+    """Returns the intention of a packaged example for this fabric."""
     return state.Intended(TOPOLOGY, config.load(name), targets)
 
 
 def killed(folder: Path, targets: Targets, at: int, *, gated: bool) -> tuple[int, list[str]]:
-    """Apply NEW in waves in a process that kills itself at its `at`-th step, disk operations included.
+    """Applies NEW in waves in a process that kills itself at its `at`-th step, disk operations included.
 
-    Returns its exit code (-9 when it came that far) and the steps that it went through.
+    Returns its exit code (-9 if it came that far) and its steps.
     """
     mine, theirs = _fork.Pipe(duplex=False)
     arguments = (str(folder), targets.as_value(), at, gated, theirs)

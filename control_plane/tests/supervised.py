@@ -1,4 +1,4 @@
-"""A supervisor in this process, over fake switches."""
+"""A supervisor in this process, for fake switches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECONDS = 60.0
 
 
 async def until(what: Callable[[], bool]) -> None:
-    """Wait for something to come true; the limit is only there to end a test that fails."""
+    """Waits until a condition is true; the limit only ends a failing test."""
     async with asyncio.timeout(SECONDS):
         while not what():
             await asyncio.sleep(0.01)
@@ -27,7 +27,7 @@ async def until(what: Callable[[], bool]) -> None:
 def committed(
     folder, targets: dict[str, Target], wanted: config.FabricConfig, tick_ps: int = 1000
 ) -> state.StateStore:
-    """A state folder with one revision that no switch has seen yet."""
+    """Returns a state folder with one revision that is not on any switch yet."""
     store = state.StateStore.open(folder)
     meant = state.Intended(TOPOLOGY, wanted, Targets(Duration(tick_ps), targets))
     draft = state.Draft(made="", by="a test", action="apply", intent=state.Intent.of(meant))
@@ -40,7 +40,7 @@ def committed(
 async def supervised(
     folder, make: Callable[[Switch], FakeSwitch] = lambda switch: FakeSwitch(switch.device_id), **options
 ) -> AsyncIterator[tuple[FakeFabric, Supervisor]]:
-    """Four fake switches, kept by a supervisor until all are in sync."""
+    """Yields four fake switches and their supervisor, when all are in sync."""
     fabric = FakeFabric(TOPOLOGY)
     fabric.switches = {name: make(switch) for name, switch in TOPOLOGY.switches.items()}
     async with fabric:

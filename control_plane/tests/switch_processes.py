@@ -1,8 +1,8 @@
-"""Switches in processes of their own, which can be killed and started again: the engine's, or BMv2.
+"""Switches in separate processes, which can be killed and restarted: the engine's, or BMv2.
 
-As a program (`python switch_processes.py DEVICE_ID ADDRESS TICK_PS PORT:RATE:OVERHEAD ...`) it is an engine
-switch with a P4Runtime server; it prints `ready` when it serves, takes lines like `3 down` for its ports, and
-ends when its standard input does.
+As a program (`python switch_processes.py DEVICE_ID ADDRESS TICK_PS PORT:RATE:OVERHEAD ...`), it is an engine
+switch with a P4Runtime server. It prints `ready` when it serves, reads lines such as `3 down` about its
+ports, and ends with its standard input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _START_SECONDS = 60.0
 
 
 class SwitchProcess(ABC):
-    """A switch of a topology at an address that stays the same over restarts."""
+    """A switch of a topology, at an address that stays the same after a restart."""
 
     tick_ps: int
 
@@ -34,13 +34,13 @@ class SwitchProcess(ABC):
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        """Start it; `wait` says when it serves."""
+        """Starts the switch; `wait` returns when it serves."""
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
 
     def kill(self) -> None:
-        """SIGKILL, as a power cut."""
+        """Sends SIGKILL, like a power cut."""
         if self.process is not None:
             self.process.kill()
             self.process.communicate(timeout=60)
@@ -75,7 +75,7 @@ class EngineSwitch(SwitchProcess):
         assert line == b"ready\n", f"{self.switch.name} did not start: {line!r}"
 
     def set_link(self, port: int, *, up: bool) -> None:
-        """Take a port's link away, or give it back."""
+        """Removes a port's link, or restores it."""
         assert self.process is not None and self.process.stdin is not None
         self.process.stdin.write(f"{port} {'up' if up else 'down'}\n".encode())
         self.process.stdin.flush()
@@ -106,7 +106,7 @@ class Bmv2Switch(SwitchProcess):
                 time.sleep(0.02)
 
     def set_link(self, port: int, *, up: bool) -> None:
-        """Take the carrier of a port's interface away, or give it back; the interface needs root to make."""
+        """Removes the carrier of a port's interface, or restores it; creating the interface needs root."""
         subprocess.run(
             ("ip", "link", "set", self.interfaces[port], "up" if up else "down"), check=True, timeout=60
         )
@@ -119,7 +119,7 @@ TARGETS = {"engine": EngineSwitch, "bmv2": Bmv2Switch}
 def running(
     target: str, topology, interfaces: Mapping[str, Mapping[int, str]] | None = None
 ) -> Iterator[dict[str, SwitchProcess]]:
-    """All switches of a topology, of one of TARGETS; `interfaces`: those of BMv2's ports, by switch and port."""
+    """Yields the switches of a topology on one of TARGETS; `interfaces`: of BMv2, by switch and port."""
     found = {name: TARGETS[target](switch) for name, switch in topology.switches.items()}
     for name, of_ports in (interfaces or {}).items():
         found[name].interfaces.update(of_ports)

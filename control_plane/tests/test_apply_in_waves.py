@@ -1,4 +1,4 @@
-"""An apply in waves over fake switches: what is written when, gates, and what is undone."""
+"""An apply in waves on fake switches: the order of writes, gates, and undo."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(work):
 
 
 class Gate:
-    """Writes down what it is asked, and closes behind a wave."""
+    """A gate that records its calls, and closes after a wave."""
 
     def __init__(self, closes_behind: int | None = None) -> None:
         self.asked: list[tuple[int, int, tuple[str, ...]]] = []
@@ -108,7 +108,7 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
             seen.append([one.config.cookie.cookie == 7 for one in fakes.switches.values()])
             await super().after(number, waves, changed)
 
-    # Counters of switches that run another program are not read before their wave.
+    # Counters of switches with another program are not read before their wave.
     counters = CounterGate(FABRIC4, targets, [Rule.parse("drops")])
     run(counters.before())
     with pytest.raises(ApplyError, match="wave 3 of 4: it is raining"):
@@ -220,7 +220,7 @@ def test_rule_that_is_none_is_refused(text):
 
 
 def counted(rules: list[str], change) -> str:
-    """What a gate of these rules says of what happens to four switches between its two looks."""
+    """Returns the message of a gate with these rules about changes of four switches between its two looks."""
 
     async def scenario():
         async with FakeFabric(FABRIC4) as fakes:
@@ -261,7 +261,7 @@ def cell(verdict: str, port: int = 1) -> int:
         (
             "drops",
             "tail_dropped",
-            3,  # fewer than before: the program was loaded, and counts from zero
+            3,  # fewer than before: a load of the program has reset the counter
             "the gate is closed: 3 dropped since the apply began, more than 0; most (3) at leaf1:1 tail_dropped",
         ),
     ],
@@ -289,7 +289,7 @@ def test_switch_that_cannot_be_read_any_more_closes_the_gate():
 
 
 def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) -> str:
-    """What a gate of these rules says of two looks at leaf1."""
+    """Returns the message of a gate with these rules about two looks at leaf1."""
     looks = iter([FabricObservation({"leaf1": one}, {}) for one in (first, now)])
 
     async def read(self):

@@ -1,4 +1,4 @@
-"""`make lint`'s look for known vulnerabilities: found, none, and not checked, which is never said to be none."""
+"""`make lint`'s check for known vulnerabilities: some, none, or not checked, which is not called none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside another controller, over engine switches: a role, a program of somebody else's, and foreign entries."""
+"""Another controller on the same engine switches: a role, another owner's program, foreign entries."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ TENANT_TABLE = 0x02ABCDEF
 
 @pytest.fixture
 def addresses():
-    """Four switches without a program."""
+    """Yields four switches without a program."""
     with serving(FABRIC4) as (_, found):
         yield found
 
 
 @pytest.fixture
 def shared(addresses):
-    """The same, with a program that has a table for a tenant."""
+    """Yields the same with a program that has a table for a tenant."""
     load(addresses, beside_a_tenant(SCHEMA.get_pipeline_config()))
     return addresses
 
@@ -60,7 +60,7 @@ def targets(addresses, **more) -> Targets:
 
 
 class Controller:
-    """`eeon config` on one state folder."""
+    """Runs `eeon config` on one state folder."""
 
     def __init__(self, folder, where: Targets) -> None:
         self.store = state.StateStore.open(folder / "state")
@@ -76,7 +76,7 @@ class Controller:
 
 
 def tenant_entry(port: int, limit: int) -> p4r.Entity:
-    """Of the tenant's table, which has the shape of `port_buffer`."""
+    """Returns an entry of the tenant's table, which has the form of `port_buffer`."""
     entry = buffer_entry(port, limit)
     entry.table_entry.table_id = TENANT_TABLE
     return entry
@@ -220,7 +220,7 @@ def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp
 def test_two_controllers_with_roles_change_switches_at_random_and_neither_disturbs_the_other(
     shared, tmp_path, seconds
 ):
-    """A controller keeps its fabric while applies come and a tenant writes to a table of its own."""
+    """Checks that a controller keeps its fabric during applies and a tenant's writes to its own table."""
     ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
     ours.apply("drop_tail")
     draw = random.Random(7)
@@ -255,7 +255,7 @@ def test_two_controllers_with_roles_change_switches_at_random_and_neither_distur
             with ours.store.lock("eeon config apply") as lock:
                 name = draw.choice(["drop_tail", "mark_threshold", "red_ack_syn"])
                 intended = state.Intended(FABRIC4, config.load(name), ours.targets)
-                # The controller may bid once more before it has seen the command: all is undone then.
+                # The controller may bid once more before it notices the command; then everything is undone.
                 with contextlib.suppress(NothingWritten, ApplyError):
                     await operations.apply(operations.Work(ours.store, lock), intended)
                     assert not ours.store.has_journal()

@@ -1,4 +1,4 @@
-"""`target_settings.bmv2` on `eeon config apply`: set over Thrift on every switch, and what was not is told."""
+"""`target_settings.bmv2` in `eeon config apply`: set over Thrift on all switches; failures are reported."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fabric():
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Thrift calls by address, without a network: the server of port 4 does not answer."""
+    """Returns Thrift calls by address, without a network: the server of port 4 does not answer."""
     made: dict[str, dict[int, QueueSettings]] = {}
 
     def enter(self):
@@ -52,7 +52,7 @@ def calls(monkeypatch):
 
 
 def apply(tmp_path, fabric, *more: str, spine2: str = ""):
-    """`spine2`: its Thrift server, none when empty."""
+    """`spine2`: its Thrift server, none if empty."""
     (tmp_path / "bmv2.yaml").write_text(SETTINGS)
     servers = {name: f"127.0.0.1:{number}" for number, name in enumerate(fabric.targets, 1)} | {
         "spine2": spine2

@@ -1,4 +1,4 @@
-"""BMv2's own queues in an apply that fails or is killed, and in drift. Thrift itself is not here."""
+"""BMv2's own queues in an apply that fails or is killed, and in drift. Thrift itself is replaced."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def load(name: str, depth: str):
 
 @pytest.fixture
 def server(monkeypatch):
-    """What was set, as (switch, depth of port 1's queue), and a switch whose Thrift server is away."""
+    """The settings, as (switch, depth of port 1's queue), and a switch whose Thrift server is away."""
 
     class ThriftServer:
         def __init__(self) -> None:
@@ -67,7 +67,7 @@ def test_thrift_server_that_is_away_undoes_the_entries_and_puts_the_queues_back(
         apply(store, fakes, load("mark_threshold", "2000pkt"))
     assert fakes.state() == before
     assert server.was_set == [("leaf1", 2000), ("leaf1", 1000)]
-    assert set(error.value.not_undone) == {"leaf2"}  # nobody can know what its queues are now
+    assert set(error.value.not_undone) == {"leaf2"}  # the state of its queues is unknown
     assert store.journal() is not None and store.current_number() == 1
     server.away = ""
     with store.lock("test") as lock:

@@ -1,4 +1,4 @@
-"""The same work on many switches: how many at a time, and what is said of those that fail."""
+"""The same work on many switches: how many at a time, and the report of failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configuration files: levels, presets, merging. What is told of mistakes is in `expected/configuration.yaml`."""
+"""Configuration files: levels, presets, merging. For mistakes, see `expected/configuration.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lossless classes: headroom, circles of waiting, and switches that hold them; for the rest, `expected/*.yaml`."""
+"""Lossless classes: headroom, deadlocks, entries in switches; the rest is in `expected/*.yaml`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_sessions_are_read_back_as_they_were_written_and_those_of_others_left_ou
 
 
 def ring(leaves: int) -> str:
-    """Leaves and spines in turn, in a ring, a host at each leaf."""
+    """Returns a ring of alternating leaves and spines, with a host at each leaf."""
     lines = ["name: ring", "defaults: {rate: 10Gbps, delay: 500ns}", "nodes:"]
     for number in range(leaves):
         lines += [f"  leaf{number}: {{kind: switch}}", f"  h{number}: {{kind: host}}"]

@@ -1,4 +1,4 @@
-"""Profiles: what depends on link speed, short forms, thresholds by default, BMv2's own queues."""
+"""Profiles: dependence on link speed, short forms, default thresholds, BMv2's own queues."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Classes, AQMs of queues and QCN: views, and switches that hold them; for the rest, `expected/*.yaml`.
+"""Classes, AQMs of queues and QCN: views, and entries in switches; the rest is in `expected/*.yaml`.
 
-Cannot see what a switch does with the entries: ptf_tests/tests/queue_aqm.py.
+ptf_tests/tests/queue_aqm.py tests the effect of the entries.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def over_marking(text: str):
 
 
 def of(queue: str = "scope: queue"):
-    """A configuration whose ports all have one profile of 30 KB."""
+    """Returns a configuration whose ports all have one profile of 30 KB."""
     return over_marking(
         f"{{profiles: {{queue: {{q: {{buffer: 300KB, aqm: {{mark_threshold: 30KB}}, {queue}}}}}}}, "
         f"roles: {{host_facing: {{queue: q}}, uplink: {{queue: q}}, spine: {{queue: q}}}}, classes: {CLASSES}}}"

@@ -1,4 +1,4 @@
-"""docs/run/configuration.md: its reference is fresh, its examples are legal, its tables are what the program says."""
+"""docs/run/configuration.md: the reference is current, examples are valid, tables agree with the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published JSON Schemas: fresh, what the loaders accept is accepted, what is wrong is refused by both."""
+"""The published JSON Schemas: current, and consistent with the loaders about valid and invalid files."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ PIECES = st.sampled_from(
 
 @st.composite
 def with_a_value_replaced(draw, text: str) -> str:
-    """A legal file, some values of which are replaced by others."""
+    """Returns a valid file with some values replaced."""
     for _ in range(draw(st.integers(1, 3))):
         values = [match.span(1) for match in re.finditer(r": ([^,{}\[\]\n]+)", text)]
         start, end = draw(st.sampled_from(values))

@@ -1,4 +1,4 @@
-"""Files of containerlab as topologies: what is read of them, what is assumed and said, and what has no place."""
+"""Files of containerlab as topologies: what is read, what is assumed with a warning, and what is refused."""
 
 from __future__ import annotations
 

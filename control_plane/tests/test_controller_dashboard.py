@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parents[1]
 DASHBOARD = json.loads((FOLDER / "grafana" / "eeon.json").read_text())
 RULES = YAML(typ="safe").load((FOLDER / "prometheus" / "eeon.rules.yaml").read_text())
 
-# What the exporter answers with for a histogram, besides what Prometheus adds to every series.
+# Suffixes of a histogram's series, and the labels that Prometheus adds to every series.
 _OF_HISTOGRAM = ("_bucket", "_sum", "_count")
 _ADDED = {"instance", "job", "le"}
 
@@ -26,7 +26,7 @@ def panels() -> list[dict[str, Any]]:
 
 
 def expressions() -> list[tuple[str, str]]:
-    """(where, expression) of all there are."""
+    """Returns (place, expression) of all expressions."""
     found = [(f"panel {panel['title']}", target["expr"]) for panel in panels() for target in panel["targets"]]
     found += [(f"annotation {one['name']}", one["expr"]) for one in DASHBOARD["annotations"]["list"]]
     rules = [rule for group in RULES["groups"] for rule in group["rules"]]
@@ -34,13 +34,13 @@ def expressions() -> list[tuple[str, str]]:
 
 
 def parsed(expression: str) -> Any:
-    """Grafana's own variables replaced by what they stand for."""
+    """Replaces Grafana's variables by values."""
     text = re.sub(r"\$__(rate_)?interval", "1m", expression)
     return promql_parser.parse(text.replace("$switch", ".*").replace("$port", ".*"))
 
 
 def selectors(expr: Any) -> list[Any]:
-    """All vector selectors in an expression."""
+    """Yields all vector selectors in an expression."""
     match expr:
         case promql_parser.VectorSelector():
             return [expr]
@@ -61,7 +61,7 @@ def selectors(expr: Any) -> list[Any]:
 
 
 def labels_in(expression: str) -> set[str]:
-    """Label names in grouping clauses; promql_parser does not give them in one form for all."""
+    """Returns the label names in grouping clauses, which promql_parser returns in several forms."""
     clauses = re.findall(r"\b(?:by|on|group_left|ignoring|without) *\(([^)]*)\)", expression)
     return {label.strip() for clause in clauses for label in clause.split(",") if label.strip()}
 
@@ -92,7 +92,7 @@ def test_expression_is_promql_of_metrics_and_labels_that_the_exporter_has(where,
 
 @pytest.mark.parametrize(("where", "expression"), expressions())
 def test_counters_are_only_used_as_rates(where, expression):
-    """A counter's value says nothing; and a wrong one here shows a line that only ever goes up."""
+    """A counter's value alone is meaningless: without a rate, a panel shows a line that only rises."""
     text = expression
     for call in re.findall(r"(?:rate|increase|changes)\([^()]*\)", expression):
         text = text.replace(call, "")
@@ -103,7 +103,7 @@ def test_counters_are_only_used_as_rates(where, expression):
 def test_every_metric_is_in_the_dashboard_or_the_alerts():
     shown = {selector.name for _, expression in expressions() for selector in selectors(parsed(expression))}
     families = {family_of(name).name for name in shown}
-    # Time series that say what others are about, or that are shown by another one.
+    # Time series that describe others, or that another one includes.
     only_for_queries = {
         "eeon_switch_restored_entries_total",
         "eeon_port_buffer_bytes",

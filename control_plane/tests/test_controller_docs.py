@@ -1,4 +1,4 @@
-"""docs/run/controller.md says what the exporter has, and no other."""
+"""docs/run/controller.md lists exactly the exporter's metrics."""
 
 from __future__ import annotations
 

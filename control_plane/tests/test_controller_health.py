@@ -14,7 +14,7 @@ from supervised import supervised, until
 
 pytestmark = pytest.mark.system
 
-_BUSY_SECONDS = 8.0  # far more than the 0.8 s that a check waits, also for a thread that starts late
+_BUSY_SECONDS = 8.0  # far more than a check's limit of 0.8 s, even if a thread starts late
 
 
 def asked(address: str, path: str) -> tuple[int, str]:
@@ -26,7 +26,7 @@ def asked(address: str, path: str) -> tuple[int, str]:
 
 
 def during(tmp_path, caplog, scenario) -> None:
-    """`scenario(ask, fabric)` while a supervisor keeps four switches and serves its metrics."""
+    """Runs `scenario(ask, fabric)` while a supervisor keeps four switches and serves its metrics."""
     caplog.set_level(logging.INFO)
 
     async def work() -> None:

@@ -1,6 +1,6 @@
-"""The state machine of one switch: restored after every fault, and never a write while not primary.
+"""The state machine of one switch: it restores the switch after every fault, and writes only while primary.
 
-The world is controller_model's; both kinds of P4Runtime servers are in it.
+The model is controller_model's, with both kinds of P4Runtime servers.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(promotes)
     world.settle(60)
     assert world.states() == {10: State.BACKUP}
     before = writes(world)
-    world.switch.entries = {one.key: one for one in intended(2).entries}  # what the command writes
+    world.switch.entries = {one.key: one for one in intended(2).entries}  # the command's writes
     world.settle(300)
     world.end_apply(committed=True)
     world.settle(30)
@@ -166,7 +166,7 @@ def test_controller_of_somebody_else_is_never_outbid(promotes):
 def test_stream_that_the_switch_has_not_noticed_to_be_dead_is_outbid(promotes):
     world = in_sync(promotes=promotes)
     (stream,) = world.switch.streams
-    world.clients[10].stream = None  # the switch keeps it: nobody tells it that the client has gone
+    world.clients[10].stream = None  # the switch keeps it: it does not notice that the client has gone
     world.clients[10].lose("connection reset")
     world.settle(30)
     assert stream in world.switch.streams
@@ -215,7 +215,7 @@ def test_answer_of_an_old_connection_is_not_taken_for_one_of_the_new():
 
 
 def until(client: Client, action: type[m.Action]) -> None:
-    """Go on until the controller has asked for this, and the switch has not seen it yet."""
+    """Runs until the controller has sent this request, and the switch has not received it."""
     for _ in range(100):
         if client.requests and isinstance(client.requests[0], action):
             return
@@ -304,7 +304,7 @@ def test_nobody_bids_while_an_apply_has_lost_its_stream_and_still_runs():
 
 
 def bids_of(client: Client) -> list[int]:
-    """The ids that it bids from now on."""
+    """Records the ids of its bids from now on."""
     found: list[int] = []
     take = client._take
 
@@ -318,7 +318,7 @@ def bids_of(client: Client) -> list[int]:
 
 
 def told(client: Client) -> list[m.Say]:
-    """The lines that it says from now on."""
+    """Records its log lines from now on."""
     found: list[m.Say] = []
     take = client._take
     client._take = lambda action: (isinstance(action, m.Say) and found.append(action), take(action))[1]
@@ -374,7 +374,7 @@ def test_switch_that_ends_every_stream_after_its_answer_is_connected_to_ever_mor
     world = in_sync(promotes=False)
     client = world.clients[10]
     bids = bids_of(client)
-    world.switch.bid(Stream(), LARGEST)  # it is told to be a backup, and cut off then
+    world.switch.bid(Stream(), LARGEST)  # it becomes a backup, and is then cut off
     world.run()
     hear = client.hear
 
@@ -387,7 +387,7 @@ def test_switch_that_ends_every_stream_after_its_answer_is_connected_to_ever_mor
     client.hear = cut_off
     client.lose("connection reset")
     world.settle(60)
-    # The delays double from 0.1 s to 5 s, each cut by half at most.
+    # The delays double from 0.1 s to 5 s, each reduced by at most half.
     assert 12 <= len(bids) <= 30
 
 
@@ -437,7 +437,7 @@ def test_back_off_doubles_to_its_limit_and_starts_again():
 
 
 class AnySequenceOfFaults(RuleBasedStateMachine):
-    """Whatever happens in whatever order: when it ends, the switch holds what is intended."""
+    """After any events in any order, the switch finally holds the intended entries."""
 
     @initialize(
         promotes=st.booleans(), ranks=st.sampled_from([(10,), (10, 5), (5, 10)]), rested=st.booleans()

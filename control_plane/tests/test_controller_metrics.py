@@ -1,4 +1,4 @@
-"""The metrics: what a sample becomes, what a scrape of real switches answers, and that it never waits for long."""
+"""The metrics: conversion of a sample, a scrape of real switches, and the limit on waiting."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def sample(*switches: SwitchSample, **changes) -> FabricSample:
 
 
 def observation(**changes) -> Observation:
-    """Every cell of leaf1 is a number of its own."""
+    """Returns counters of leaf1 with a different number in every cell."""
     received, verdicts = [], []
     cell = 0
     for port in LEAF1.ports:
@@ -68,7 +68,7 @@ def observation(**changes) -> Observation:
 
 
 def exported(of: FabricSample) -> Samples:
-    """(name, label values in the catalogue's order...) -> value, through Prometheus's own text format and parser."""
+    """Returns (name, label values in the catalogue's order...) -> value, by Prometheus's own parser."""
 
     class One:
         def collect(self):
@@ -244,7 +244,7 @@ def test_address_that_is_none_is_refused(text):
 
 
 def test_counters_of_ports_that_are_zero_are_left_out_if_asked_and_nothing_else_is():
-    """One class of one port has counted."""
+    """Returns counters of which only one class of one port is not zero."""
     port = LEAF1.ports[0].number
     received = [
         ReceivedCount("leaf1", port, name, 3 * (name == "ack"), 180 * (name == "ack"))

@@ -1,4 +1,4 @@
-"""`eeon controller run` against switches in processes of their own, which are killed and started again."""
+"""`eeon controller run` with switches in separate processes, which are killed and restarted."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fabric4():
 
 @pytest.fixture(scope="module")
 def switches(request, fabric4):
-    """Four switches, of the engine unless a test says that it is for both targets."""
+    """Yields four switches, of the engine unless a test is for both targets."""
     target = getattr(request, "param", "engine")
     if target == "engine":
         pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
@@ -50,7 +50,7 @@ def tick_ps(switches) -> int:
 
 @pytest.fixture
 def store(tmp_path, fabric4, switches):
-    """A state folder whose first revision the switches hold."""
+    """Returns a state folder whose first revision the switches hold."""
     for one in switches.values():
         if one.process is None:
             one.restart()
@@ -61,7 +61,7 @@ def store(tmp_path, fabric4, switches):
 
 @pytest.fixture
 def controllers(store):
-    """Starts controllers; whatever still runs at the end is killed."""
+    """Yields a function that starts controllers, and kills the remaining ones at the end."""
     started = []
 
     def start(*arguments: str) -> ControllerProcess:
@@ -84,7 +84,7 @@ def apply(store, fabric4, switches, name: str, **options):
 
 
 def held(fabric4, switches, name: str) -> bool:
-    """Whether all switches hold an example configuration, read without the controller."""
+    """Returns whether all switches hold an example configuration, read without the controller."""
     of = {switch: one.address for switch, one in switches.items()}
     return fabric.plan_sync(fabric4, config.load(name), of, tick_ps(switches)).is_empty
 
@@ -97,7 +97,7 @@ def wait_until(what, why: str) -> None:
 
 
 async def write_behind_its_back(fabric4, switches, name: str) -> None:
-    """Take the entries of one switch away, as another primary of a moment."""
+    """Deletes the entries of one switch, as another, short-lived primary."""
     target = resolve(fabric4, {switch: one.address for switch, one in switches.items()})[name]
     async with P4RuntimeSession(name, target, load_program().schema(), election_id=1000) as session:
         await session.write_changes(fabric.difference(await session.read_entries(["ipv4_route"]), []))
@@ -125,7 +125,7 @@ def test_metrics_tell_of_a_switch_that_died_and_was_restored(fabric4, switches, 
     assert before["eeon_config_applies_total", "committed"] == 1
     switches["leaf1"].kill()
     controller.wait_for("disconnected", switch="leaf1")
-    # A page is given again for a moment, also after the switch has gone.
+    # A page is reused for a moment, even after the switch has gone.
     wait_until(lambda: scrape(address)["eeon_switch_up", "leaf1"] == 0, "leaf1 is still told to be up")
     down = scrape(address)
     assert [down["eeon_switch_up", name] for name in NAMES] == [0, 1, 1, 1]
@@ -336,7 +336,7 @@ def test_controller_without_a_revision_waits_for_the_first(tmp_path, fabric4, sw
 
 
 def kill_apply_half_way(store, fabric4, switches) -> None:
-    """What an apply leaves that was killed after it had written half of one switch."""
+    """Leaves the state of an apply that was killed after half of the writes to one switch."""
 
     async def write_half(work) -> None:
         wanted = meant(fabric4, switches, THRESHOLD)

@@ -1,4 +1,4 @@
-"""Scrapes of a running supervisor: not more often than the switches should be read, and never held up by one."""
+"""Scrapes of a running supervisor: they do not read switches too often, and no switch delays them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.system
 
 
 class SlowSwitch(FakeSwitch):
-    """Counts reads of counters, and answers them only while `answers` is set."""
+    """A switch that counts reads of counters, and answers them only while `answers` is set."""
 
     def __init__(self, device_id: int) -> None:
         super().__init__(device_id)
@@ -99,7 +99,7 @@ def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has
             fabric.switches["spine1"].answers.clear()
             readings = Readings(supervisor, young_seconds=0, wait_seconds=0.5)
             async with asyncio.timeout(60):
-                # On a busy machine the others need more than one scrape.
+                # On a busy machine, the others need more than one scrape.
                 first = await scraped(readings)
                 while any(first["eeon_switch_up", name] == 0 for name in others):
                     first = await scraped(readings)

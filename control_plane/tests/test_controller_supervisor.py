@@ -1,4 +1,4 @@
-"""The supervisor over fake switches: what has to be seen from inside."""
+"""The supervisor with fake switches: tests of its internal state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.system
 
 
 class SwitchWithPorts(FakeSwitch, gnmi_grpc.gNMIServicer):
-    """Also serves gNMI: tells the status of port 1, and every change of it."""
+    """A switch that also serves gNMI: it reports the status of port 1, and every change."""
 
     def __init__(self, device_id: int) -> None:
         super().__init__(device_id)
@@ -60,7 +60,7 @@ def _status(status: str) -> gnmi.SubscribeResponse:
 
 @pytest.fixture
 def lines():
-    """Log lines, as dictionaries; the logging of this process is as before afterwards."""
+    """Yields the log lines as dictionaries; restores the process's logging afterwards."""
     stream = io.StringIO()
     root, ours = logging.getLogger(), logging.getLogger("eeon.controller")
     before = root.handlers[:], root.level, ours.level

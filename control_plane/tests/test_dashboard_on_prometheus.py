@@ -1,4 +1,4 @@
-"""The dashboard's queries and the alert rules, asked of a real Prometheus that reads a real controller."""
+"""The dashboard's queries and the alert rules, on a real Prometheus that scrapes a real controller."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from test_controller_dashboard import FOLDER, RULES, panels
 pytestmark = pytest.mark.system
 
 NEED_EVENTS = {"Applies", "Left to confirm", "Marked", "Drops by class"}
-"""Panels of which a line has no data until an apply was finished or waits for a confirmation, or a packet was
+"""Panels with a line without data until an apply was finished or waits for a confirmation, or a packet was
 marked or dropped."""
 RATE_SECONDS = 8
 CLASSES = {
@@ -42,11 +42,11 @@ CLASSES = {
         "default": {"priority": 0},
     },
 }
-"""A lossless class that is looked after and one under QCN, so that their panels have data."""
+"""A watched lossless class and one with QCN, so that their panels have data."""
 
 
 class Prometheus:
-    """One that scrapes `exporter` each second and has the rules of the repository."""
+    """A Prometheus that scrapes `exporter` each second, with the rules of the repository."""
 
     def __init__(self, folder: Path, exporter: str) -> None:
         self.address = f"127.0.0.1:{free_port()}"
@@ -70,7 +70,7 @@ class Prometheus:
             )
 
     def get(self, path: str, **parameters: str) -> Any:
-        """The data of an answer of Prometheus' HTTP API."""
+        """Returns the data of an answer of Prometheus' HTTP API."""
         query = urllib.parse.urlencode(parameters)
         with urllib.request.urlopen(f"http://{self.address}/api/v1/{path}?{query}", timeout=30) as answer:
             found = json.load(answer)
@@ -78,7 +78,7 @@ class Prometheus:
         return found["data"]
 
     def ask(self, expression: str) -> list[Any]:
-        """What an expression of the dashboard gives now."""
+        """Returns the present value of an expression of the dashboard."""
         text = re.sub(r"\$__(rate_)?interval", f"{RATE_SECONDS}s", expression)
         result: list[Any] = self.get("query", query=re.sub(r"\$(switch|port)\b", ".*", text))["result"]
         return result
@@ -139,7 +139,7 @@ def test_every_panel_has_data(prometheus):
 
 
 def test_panels_that_need_events_are_those_that_have_no_data(prometheus):
-    """So that the list above has no panel whose query finds nothing for another reason."""
+    """Otherwise, the list above could hide a panel whose query is wrong."""
     by_title = {panel["title"]: panel["targets"] for panel in panels()}
     for title in NEED_EVENTS:
         assert not all(prometheus.ask(target["expr"]) for target in by_title[title]), title

@@ -1,4 +1,4 @@
-"""`eeon doctor`: each check on machines that are well and on machines that are not."""
+"""`eeon doctor`: each check on healthy and on faulty machines."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_thrift_and_clock_of_a_switch():
         one_switch = from_text(ONE_SWITCH, "one-switch.yaml")
         fabrics.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": server.address}, 1000)
         found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, thrift_server.address)}))
-    # This switch's clock is moved by hand.
+    # The test advances this switch's clock.
     assert "the switch's clock runs at 0% of real time" in found["leaf1 clock"].found
 
 

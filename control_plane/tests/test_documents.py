@@ -1,7 +1,7 @@
 """The documents of the repository: their links lead somewhere, the glossary has each term once and in order, and
 prose keeps to its limits; comments of functions begin with a verb.
 
-Cannot see: addresses on the Internet, whether a sentence is true, and whether a word in -s is a verb or a noun.
+Does not check addresses on the Internet, the truth of sentences, or whether a word in -s is a verb or a noun.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = ROOT / "docs" / "GLOSSARY.md"
 _NOT_OURS = {".venv", ".git", ".tools", "out", "target", "node_modules", ".pytest_cache"}
-# "is no longer" and its like compare; every other "is no X" should say "is not a X".
+# "is no longer" and similar phrases are comparisons; other forms of "is no X" should be "is not a X".
 _NEGATION = r"\b(?:is|are) no\b(?! (?:longer|later|larger|older))"
 _PATTERNS = {r"\bso many\b": 0, r"\bwhoever\b": 0, r"\bto mend:": 0, _NEGATION: 30}
-"""Patterns that a native reader stumbles over, and how often sources and documents may have them."""
+"""Patterns at which native readers stumble, and their permitted number in sources and documents."""
 _PROSE = {".rs", ".py", ".p4", ".md", ".toml", ".yaml"}
 _WITH_FILES = ("Set up and test", "Where a change goes")
 """The sections of CONTRIBUTING whose files must exist."""
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
 _LINK = re.compile(r"(?<!\\)\]\(([^()\s]+)\)")
-# The code is formatted, so that a pattern finds functions; a parser takes nine times as long.
+# The code is formatted, so that a pattern can find functions; a parser takes nine times as long.
 _FUNCTIONS = {
     ".py": re.compile(
         r"^( *)(?:async )?def (?:.*\n(?:\1[ )\]].*\n)*?\1[)\]])?.*:(?: +#.*)?\n"
@@ -36,10 +36,10 @@ _FUNCTIONS = {
         re.M,
     ),
 }
-"""By suffix, a function with a doc comment."""
+"""The pattern of a function with a doc comment, by file suffix."""
 _VERB = re.compile(r"[A-Z][a-z]+s(?!\S)")
 _NO_CALL = re.compile(r"^ *@.*(?:property|setter|command|group|fixture|overload)", re.M)
-"""A decorator whose function is not called by its name: its comment says what there is, or is click's help."""
+"""A decorator whose function is not called by name: its comment describes a value, or is click's help."""
 _SOURCES = {".py", ".rs", ".p4", ".toml", ".yaml", ".txtpb", ".pyi", ".json"}
 
 
@@ -53,7 +53,7 @@ def files(folder: Path = ROOT) -> Iterator[Path]:
 
 
 def anchors(document: str) -> set[str]:
-    """The anchors that GitHub gives a document's headings, and those it sets itself."""
+    """Returns the anchors of GitHub for a document's headings, and those in the document."""
     text = _FENCED.sub("", document)
     found = set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
     for heading in re.findall(r"^#{1,6} +(.+?)\s*#*$", text, re.M):
@@ -83,7 +83,7 @@ def broken_links(path: Path) -> Iterator[str]:
 
 
 def rows(title: str) -> list[list[str]]:
-    """The cells of the first table below a heading, without the header."""
+    """Returns the cells of the first table below a heading, without the header."""
     below = GLOSSARY.read_text(encoding="utf-8").partition(f"{title}\n")[2]
     table = re.search(r"^\|.*?(?=^(?!\|))", below, re.M | re.S)
     assert table is not None
@@ -152,14 +152,14 @@ def test_files_that_contributing_names_for_a_change_or_a_test_exist():
 
 
 def long_lines(document: str) -> list[str]:
-    """Returns the lines above 160 characters, outside tables and code; a link is as long as its words."""
+    """Returns the lines above 160 characters, outside tables and code; of links, only the text counts."""
     prose = re.sub(r"^ *(```|~~~).*?^ *\1", "", document, flags=re.M | re.S)
     lines = re.sub(r"\]\([^)]*\)", "]", prose).splitlines()
     return [line for line in lines if len(line) > 160 and not line.startswith(("|", "    "))]
 
 
 def test_patterns_that_a_native_reader_stumbles_over_stay_below_their_limits():
-    # Pages of results quote what was measured; this file quotes the patterns.
+    # Pages of results quote measurements; this file quotes the patterns.
     texts = [
         path.read_text(encoding="utf-8")
         for path in files()

@@ -1,4 +1,4 @@
-"""--dry-run says what a command would write, and writes nothing: to no switch, into no folder."""
+"""--dry-run prints what a command would write, and writes nothing to switches or folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.system
 
 
 class Fabric:
-    """Fake switches, a targets file and a state folder of their own."""
+    """Yields fake switches, a targets file and a state folder."""
 
     def __init__(self, folder, fakes) -> None:
         self.fakes = fakes

@@ -47,7 +47,7 @@ def of_port_1(switch, before: Reading, after: Reading):
         (registers(busy_until=1000), 3880, 0),
         (registers(busy_until=1000), 4880, 1000),
         (registers(busy_until=1000, lpi_ticks=70), 4880, 1070),
-        # On the wire, or on the way to sleep: nothing yet.
+        # Sending, or in the transition to sleep: no LPI time yet.
         (registers(busy_until=5000, lpi_ticks=70), 4000, 70),
         (registers(busy_until=4000, lpi_ticks=70), 4001, 70),
         # Held: asleep since 4000, the wake starts at 9000.
@@ -89,7 +89,7 @@ def test_transitions_are_counted_for_each_wake_and_drawn_at_full_power(switch):
 
 
 def test_without_the_switchs_clock_the_newest_departure_stands_for_it(switch):
-    # Port 1 went idle 0.25 s before the newest departure of the switch, which is on port 2.
+    # Port 1 became idle 0.25 s before the last departure of the switch, on port 2.
     before = reading(0, registers(busy_until=5))
     now = 3 * SECOND_TICKS
     after = Reading(
@@ -117,7 +117,7 @@ def test_without_any_departure_an_idle_port_is_asleep_but_for_its_stall_and_slee
 
 
 def test_a_sleep_longer_than_the_interval_fills_it_at_most(switch):
-    # It ended in the interval and is counted at its end, with all the hours before.
+    # The sleep ended in the interval and is counted at its end, including all hours before.
     before = reading(0, registers(busy_until=1000))
     ended = registers(busy_until=3600 * SECOND_TICKS, lpi_ticks=3599 * SECOND_TICKS, wakes=1)
     found = of_port_1(switch, before, reading(SECOND, ended))

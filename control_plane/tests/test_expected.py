@@ -1,4 +1,4 @@
-"""Answers to files and command lines of the controller: each row of `expected/*.yaml`."""
+"""The controller's answers to files and command lines: each row of `expected/*.yaml`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TICK = Duration(1000)
 
 
 def refused(read: Reader, *arguments: object) -> Messages:
-    """Tells every problem for which something is refused."""
+    """Returns all problems for which an input is refused."""
     try:
         read(*arguments)
     except InputError as error:
@@ -36,7 +36,7 @@ def refused(read: Reader, *arguments: object) -> Messages:
 
 
 def loaded(text: str, over: str | None = None) -> config.FabricConfig:
-    """Reads a configuration, or keys that lie over an example."""
+    """Reads a configuration, or keys that override an example."""
     if over is None:
         return config.from_text(text, "c.yaml")
     return config.overridden(config.load(over), value(text))
@@ -65,14 +65,14 @@ def planned(text: str, folder: Path) -> Messages:
 def planned_lines(
     text: str, folder: Path, over: str = "mark_threshold", before: str = "{}", on: str = "leaf-spine-4"
 ) -> list[str]:
-    """Returns a plan's lines from keys over an example to others."""
+    """Returns the lines of a plan from an example with some keys to the example with others."""
     return lines(loaded(before, over), loaded(text, over), fabric(on))
 
 
 def entries(
     text: str, folder: Path, keep: str = "", switch: str = "leaf1", tick: str = "1ns", over: str | None = None
 ) -> list[str]:
-    """Returns the entries of a switch in leaf-spine-4, those whose text has a pattern."""
+    """Returns the entries of a switch in leaf-spine-4 whose text matches a pattern."""
     meant = plan.intended(FABRIC, loaded(text, over), Duration.parse(tick))[switch]
     lines = [f"{_entry(one)}: {one.action_text}" for one in meant]
     return [line for line in lines if re.search(keep, line)]
@@ -98,7 +98,7 @@ def _line(place: Place | None) -> str:
 
 
 def fabric(on: str) -> topology.Topology:
-    """Reads a topology, or loads one that ships."""
+    """Reads a topology, or loads a packaged one."""
     return topology.from_text(on, "t.yaml") if "\n" in on else topology.load(on)
 
 
@@ -114,11 +114,11 @@ def _all_are(severity: Severity, problems: list[Problem]) -> Messages:
 
 
 def refused_by(text: str, folder: Path, kind: str) -> Messages:
-    """Tells which of the loader and the published schema refuse a file."""
+    """Returns which of the loader and the published schema refuse a file."""
     path = folder / "x.yaml"
     path.write_text(text)
     load = {"config": config.load, "targets": load_targets}[kind]
-    # The schema sees no files: those of keys need not be there.
+    # The schema does not read files: key files need not exist.
     problems = [one for one in refused(load, path) if "No such file" not in one]
     return Messages(["loader"] * bool(problems) + ["schema"] * (not is_valid(kind, text)))
 
@@ -154,7 +154,7 @@ def netbox_fabric(text: str, folder: Path) -> dict[str, object]:
 
 
 def sonic_switch(text: str, folder: Path) -> Messages:
-    """Tells why SONiC's switch is not taken over with changes of its database, or what is to be noted of it."""
+    """Returns the problems, or notes, of an import of SONiC's switch with changes of its database."""
     database = test_sonic.read(edited(tables(), text))
     notes: list[str] = []
     refusals = refused(lambda: notes.extend(sonic.import_(database, LEAF1)[1]))
@@ -185,7 +185,7 @@ def to_sonic(text: str, folder: Path) -> Messages:
 
 
 def quantity(text: str, folder: Path, kind: str) -> object:
-    """Returns a quantity as a number, or tells why it is none."""
+    """Returns a quantity as a number, or why it is invalid."""
     try:
         return int(getattr(units, kind).parse(value(text)))
     except UnitError as error:

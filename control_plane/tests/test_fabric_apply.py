@@ -1,4 +1,4 @@
-"""Apply and undo against fake switches over real gRPC. What a switch does with entries is not tested here."""
+"""Apply and undo on fake switches over real gRPC. The effect of entries in switches is not tested here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def threshold():
 
 
 def run(work):
-    """On the loop of the sync calls: grpc.aio does not like several in one process (fabric/sync.py)."""
+    """Runs on the loop of the sync calls: grpc.aio does not support several per process (fabric/sync.py)."""
     return sync.run(asyncio.wait_for(work, 60))
 
 
@@ -256,7 +256,7 @@ def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_d
     for other_id in (10, 99):
         message, plan = run(scenario(other_id))
         assert "--election-id" in message and "leaf1" in message
-        assert not plan.is_empty  # reading needs no primacy
+        assert not plan.is_empty  # reading does not need a primary
 
 
 def test_larger_election_id_takes_over(fabric4):
@@ -270,7 +270,7 @@ def test_larger_election_id_takes_over(fabric4):
                 "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=99
             ):
                 report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
-            # 99 is the largest id now seen without a stream; the default one still becomes primary
+            # 99, the largest id seen, has no stream; the default id still leads to a primary
             again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
             return report, again
 
@@ -415,7 +415,7 @@ def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(
     drifted = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
     run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
     mended = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
-    # Where there is one next hop only, nothing would be won by passing it over.
+    # Skipping the only next hop would gain nothing.
     assert watched == [[b""]] * 4 + [[b"\x03", b"\x04"]] * 2
     (change,) = drifted.switches["leaf1"].changes
     assert "watch_port=0" in change.before.action_text and "watch_port" not in change.after.action_text

@@ -1,6 +1,6 @@
-"""The controller against BMv2's simple_switch_grpc, where it is installed: entries go in and read back.
+"""The controller with BMv2's simple_switch_grpc, if installed: entries are written and read back.
 
-No packets are sent here; what the program does with them is tested in ptf_tests.
+No packets are sent here; ptf_tests tests their processing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def fabric4():
 
 @pytest.fixture(scope="module")
 def targets(fabric4, tmp_path_factory):
-    """One simple_switch_grpc process for every switch, without ports and without a program."""
+    """Yields one simple_switch_grpc process per switch, without ports and without a program."""
     with contextlib.ExitStack() as stack:
         folder = tmp_path_factory.mktemp("bmv2")
         yield {
@@ -59,7 +59,7 @@ EEE = {
 
 
 def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
-    """The first test here: its switches must have no program yet."""
+    """This must be the first test here: its switches must not have a program yet."""
     config_verbs.tell(tmp_path, targets, "1us")
 
 
@@ -111,7 +111,7 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(f
 
 
 def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fabric4, targets, state_folder):
-    """PI takes a second, larger, bid on the same stream."""
+    """PI accepts a second, larger bid on the same stream."""
     store = state.StateStore.open(state_folder)
     places = Targets.from_value({"tick": "1us", "switches": targets}, "test")
     old = state.Intended(fabric4, config.load(*RED), places)
@@ -134,7 +134,7 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fab
 
 
 def test_congestion_points_and_their_clone_session_are_held_and_removed(fabric4, targets):
-    """A session is read back as it was written, or every plan would write it again."""
+    """A session must be read back as written, or every plan would write it again."""
     qcn = {
         "classes": {"gold": {"priority": 3, "dscp": [26]}},
         "profiles": {"queue": {"cee": {"buffer": "300KB", "qcn": {"classes": ["gold"]}}}},

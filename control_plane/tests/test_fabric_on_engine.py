@@ -1,4 +1,4 @@
-"""The controller against the engine's own P4Runtime server: entries, undo, counters and registers of real packets."""
+"""The controller with the engine's P4Runtime server: entries, undo, and counts of real packets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TCP_DATA = (  # h1 -> h3, TCP from port 1 to 2, 100 bytes of payload, ECT(0); bu
 
 
 def with_checksums(frame: bytes) -> bytes:
-    """The same frame with its IPv4 and TCP checksums filled in (RFC 1071)."""
+    """Returns the frame with its IPv4 and TCP checksums filled in (RFC 1071)."""
     raw = bytearray(frame)
     ip, tcp = slice(14, 34), slice(34, None)
     raw[24:26] = checksum(bytes(raw[ip]))
@@ -104,7 +104,7 @@ def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_
     assert port in (3, 4)
     registers = fabric.read_registers_sync(fabric4, targets, ["wakes", "lpi_ticks", "occupancy_bytes"])
     values = registers["leaf1", port]
-    # The link slept since 2.88us after the start of time and woke for 4.48us.
+    # The link slept from 2.88us after the start of time, and woke for 4.48us.
     assert (values["wakes"], values["occupancy_bytes"]) == (1, 0)
     assert values["lpi_ticks"] == start_ps // TICK_PS - 2880
     assert at_ps == start_ps + 4_480_000

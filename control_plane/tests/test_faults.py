@@ -1,7 +1,7 @@
-"""What goes wrong while a fabric is configured, and what it then holds: all of the old, or all of the new.
+"""Faults during the configuration of a fabric: afterwards, it holds all of the old or all of the new state.
 
-Real engine switches behind real P4Runtime servers, in processes that are killed. After every fault the
-switches are read without the controller's code, and the message must say which configuration it is.
+Real engine switches with real P4Runtime servers, in processes that are killed. After every fault, the
+switches are read without the controller's code, and the message must name the resulting configuration.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def faulty():
 
 @pytest.fixture(scope="module")
 def images(faulty, tmp_path_factory):
-    """What the switches hold when all is well: (in OLD, in NEW)."""
+    """Returns the entries of the switches without faults: (in OLD, in NEW)."""
     store = state.StateStore.open(tmp_path_factory.mktemp("images") / "state")
     faulty.apply(store, OLD)
     old = faulty.image()
@@ -72,7 +72,7 @@ def images(faulty, tmp_path_factory):
 
 @pytest.fixture
 def store(faulty, images, state_folder):
-    """Every switch is up and holds OLD, which is revision 1."""
+    """Returns the store; every switch is up and holds OLD, which is revision 1."""
     faulty.heal()
     store = state.StateStore.open(state_folder)
     faulty.apply(store, OLD)
@@ -133,7 +133,7 @@ def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is
     assert "`eeon config recover`" in str(error.value)
     for name in ("leaf1", "spine1"):
         assert entries_of(faulty.switches[name].port, name) == old[name]
-    # It comes back with nothing in it: the journal knows what it held.
+    # It restarts empty: the journal has its earlier state.
     faulty.switches["leaf2"].start()
     [said] = faulty.settle(store)
     assert "every switch is as it was before; revision 1 is in force" in said
@@ -212,7 +212,7 @@ def test_switch_killed_while_the_others_are_undone_keeps_the_journal_until_it_is
     ):
         faulty.settle(store)
     with pytest.raises(FabricError, match="eeon config recover"):
-        faulty.apply(store, NEW)  # nothing else is done before that is finished
+        faulty.apply(store, NEW)  # the unfinished apply must be finished first
     faulty.heal()
     faulty.settle(store)
     assert faulty.image() == old
@@ -261,7 +261,7 @@ def test_switch_that_notices_late_that_a_session_has_ended_is_undone_over_a_new_
             await really_close(session, *error)
 
     monkeypatch.setattr(sessions.P4RuntimeSession, "__aexit__", close)
-    # Four of its six updates, and the two that take the others back.
+    # Four of its six updates, and the two that undo the others.
     faulty.switches["leaf1"].refuses_update(3, times=6)
     with pytest.raises(ApplyError, match="every switch is as it was before"):
         faulty.apply(store, NEW)
@@ -288,7 +288,7 @@ def test_controller_killed_before_the_first_write_leads_back_to_the_old(faulty, 
 def test_controller_killed_while_it_writes_leads_to_old_or_new_and_says_which(
     faulty, store, old, new, step, number
 ):
-    """Its last requests are on their way when it dies: which it is, is the switches' to know."""
+    """Its last requests are in flight when it dies: only the switches know the result."""
     assert faulty.killed_controller(store, step, number) == -9
     [said] = faulty.settle(store)
     revision = store.current_number()
@@ -319,8 +319,8 @@ def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_wh
         ends.append("forward" if after > before else "back")
         if code == 0:
             break
-    # Up to the renaming of the journal nothing was written; from the first disk operation after it, the
-    # syncing of its folder, the journal is found; what comes then follows the last write to a switch.
+    # Up to the renaming of the journal, nothing was written. From the next disk operation on, the syncing of
+    # its folder, the journal is found. Further operations follow the last write to a switch.
     assert ends == ["back", "back", "back", *["forward"] * 9]
 
 
@@ -376,7 +376,7 @@ def test_controller_of_another_machine_is_in_the_way_and_named_by_its_id(faulty,
 
 
 def test_controller_that_takes_over_in_the_middle_leaves_the_fabric_as_it_was(faulty, store, old):
-    """A larger election id appears between the journal and the first write: leaf2 takes nothing from us."""
+    """A larger election id appears between the journal and the first write: leaf2 refuses our writes."""
     theirs = next_id()
     with contextlib.ExitStack() as stack:
         takes_over = at(
@@ -421,7 +421,7 @@ def test_client_that_bid_the_largest_id_and_left_stops_no_apply_and_no_undoing(f
             faulty.apply(store, OLD)
         assert faulty.image() == new
     finally:
-        leaf2.kill()  # it takes no smaller id any more
+        leaf2.kill()  # it no longer accepts smaller ids
 
 
 def test_session_above_the_largest_id_has_that_one_again(faulty, store):
@@ -453,7 +453,7 @@ def test_client_that_keeps_the_largest_id_stops_an_apply_which_names_no_larger_o
 
 
 def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(faulty, store, old):
-    """A request may be on its way for long. The recovery takes an election id that it cannot have."""
+    """A request may be in flight for long. The recovery uses an election id that the request cannot have."""
     assert faulty.killed_controller(store, "journaled", 1) == -9
     faulty.settle(store)
     with pytest.raises(grpc.RpcError, match="is not the primary"):
@@ -466,7 +466,7 @@ def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(f
 
 @pytest.mark.parametrize("lost", ["cut", "cut_replies"])
 def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store, old, answers_within, lost):
-    """`cut_replies`: it takes the new configuration, and nobody hears of it."""
+    """`cut_replies`: the switch accepts the new configuration, and its answers are lost."""
     answers_within(3.0)
     with partition(faulty.switches["leaf2"]) as proxy:
         elsewhere = {"leaf2": proxy.address}
@@ -596,7 +596,7 @@ def test_confirmed_apply_stays_whatever_the_clock_says(faulty, store, new):
 
 
 def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old):
-    """All was written, but nobody can confirm what nobody saw to its end."""
+    """Everything was written, but an apply without a visible end cannot be confirmed."""
     assert faulty.killed_controller(store, "written", 3, confirm_seconds=600) == -9
     faulty.settle(store)
     assert faulty.image() == old
@@ -629,7 +629,7 @@ def test_apply_with_targets_of_another_fabric_leaves_no_fabric_to_choose_from(
     place = ["-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"), "-c", "drop_tail"]
     failed = eeon("config", "apply", *place)
     assert failed.exit_code == 1 and not state.folder_of("leaf-spine-4").exists(), failed.output
-    # A first apply whose switches cannot be reached does leave a folder; it is empty.
+    # A first apply with unreachable switches leaves an empty folder.
     (tmp_path / "targets.yaml").write_text(
         "tick: 1ns\nswitches: {leaf1: 127.0.0.1:1, leaf2: 127.0.0.1:1, spine1: 127.0.0.1:1, spine2: 127.0.0.1:1}\n"
     )
@@ -715,7 +715,7 @@ def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faul
 )
 def test_apply_that_fails_by_itself_as_it_is_stopped_says_how_it_left_the_switches(failure, said):
     async def work() -> None:
-        """Fails before the cancellation reaches it, as a request that ends in the same moment does."""
+        """Fails before the cancellation reaches it, like a request that ends at the same moment."""
         signal.raise_signal(signal.SIGINT)
         raise failure
 

@@ -1,4 +1,4 @@
-"""A state folder on a disk that is full, at every moment, or read-only: real file systems, mounted as root."""
+"""A state folder on a full or read-only disk, at every moment: real file systems, mounted as root."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def faulty():
 
 @pytest.fixture
 def disk(tmp_path):
-    """A tmpfs of 2 MB."""
+    """Yields a tmpfs of 2 MB."""
     place = tmp_path / "disk"
     place.mkdir()
     mounted = subprocess.run(
@@ -48,7 +48,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def store(faulty, disk, monkeypatch):
-    """Every switch holds OLD, which is revision 1."""
+    """Returns the fabric; every switch holds OLD, which is revision 1."""
     monkeypatch.setenv("EEON_STATE", str(disk / "state"))
     faulty.heal()
     store = state.StateStore.open(disk / "state")
@@ -57,7 +57,7 @@ def store(faulty, disk, monkeypatch):
 
 
 def fill(disk: Path, pages: int) -> Path:
-    """Leaves that number of the disk's pages free."""
+    """Fills the disk up to that number of free pages."""
     filling = disk / "filling"
     free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_bsize
     with filling.open("wb") as file:

@@ -1,4 +1,4 @@
-"""The model of the ECMP hash against the program: the engine's switches forward, and the model foretells the port."""
+"""The model of the ECMP hash and the program: the model must predict the ports of the engine's switches."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def flows() -> list[Flow]:
 
 
 def compare(running: Running, source, destination, version: int) -> set[str]:
-    """Send every flow, and hold each path against the model's; the ports that the first switch used."""
+    """Compares the path of every flow with the model. Returns the ports that the first switch used."""
     walk = Walk(running.topology, running.tables(), source, destination, version)
     first = set()
     for flow in flows():

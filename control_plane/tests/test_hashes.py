@@ -1,4 +1,4 @@
-"""The pins with hashes are those without, and pip's report becomes them."""
+"""The pins with hashes equal those without, and are generated from pip's report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_every_pin_has_a_hash_and_nothing_else_has_one():
     assert len(hashes.pins(pinned)) == len([line for line in pinned.splitlines() if "==" in line]) > 90
     assert hashes.differences(pinned, hashed) == []
     lines = [line for line in hashed.splitlines() if not line.startswith("#")]
-    # No address: which registry is asked is not this file's to say.
+    # No address: this file must not determine the registry.
     assert all(re.fullmatch(r"[a-z0-9-]+==[^ ]+ --hash=sha256:[0-9a-f]{64}", line) for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""Manual pages, help texts and shell completion, made from the commands themselves."""
+"""Manual pages, help texts and shell completion, generated from the commands."""
 
 from __future__ import annotations
 

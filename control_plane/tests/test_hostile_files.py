@@ -1,4 +1,4 @@
-"""Files that nobody would write on purpose: they are read or refused with their place, and nothing else."""
+"""Malformed files: they are read, or refused with the place of the error, and have no other effect."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ PIECES = st.one_of(
 
 @st.composite
 def damaged(draw, text: str) -> str:
-    """A legal file with up to six pieces replaced."""
+    """Returns a valid file with up to six pieces replaced."""
     for _ in range(draw(st.integers(1, 6))):
         start = draw(st.integers(0, len(text)))
         end = min(len(text), start + draw(st.integers(0, 12)))

@@ -1,4 +1,4 @@
-"""A switch that does not answer, or that nothing reaches, is told in the same words by every command, and soon."""
+"""Every command soon reports a hung or unreachable switch, with the same message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS = [
 
 @contextlib.contextmanager
 def a_switch_that_takes_no_connection() -> Iterator[str]:
-    """The address of one whose SYNs get no answer, as behind a firewall that drops them: its queue of
+    """Yields an address whose SYNs are not answered, as behind a firewall that drops them: its queue of
     connections is full."""
     with contextlib.ExitStack() as stack:
         full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
@@ -69,7 +69,7 @@ def test_a_switch_that_hangs_is_told_in_the_same_words_by_every_command(
     names = list(topology.load("leaf-spine-4").switches)
     with socket.create_server(
         ("127.0.0.1", 0), backlog=200
-    ) as silent:  # takes connections, and never answers
+    ) as silent:  # accepts connections, and never answers
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         place(tmp_path, dict.fromkeys(names, "127.0.0.1:1") | {"spine1": address})
         targets = {name: Target(address if name == "spine1" else "127.0.0.1:1") for name in TOPOLOGY.switches}

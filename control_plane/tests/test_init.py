@@ -1,4 +1,4 @@
-"""`eeon init`: files that are valid at once, of a fabric that was asked for."""
+"""`eeon init`: immediately valid files of the requested fabric."""
 
 from __future__ import annotations
 

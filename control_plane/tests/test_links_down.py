@@ -1,6 +1,6 @@
-"""Links between switches that die: `eeon controller run` withdraws the routes over them, and gives them back.
+"""Links between switches that fail: `eeon controller run` withdraws the routes over them, and restores them.
 
-On the engine, and on BMv2 where it is on PATH and the test is root, because its ports need interfaces.
+On the engine, and on BMv2 if it is on PATH and the test runs as root, because its ports need interfaces.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def switches(request):
 
 @pytest.fixture
 def store(tmp_path, switches, monkeypatch):
-    """A state folder whose first revision the switches hold."""
+    """Returns a state folder whose first revision the switches hold."""
     monkeypatch.setenv("EEON_STATE", str(tmp_path / "state"))
     found = state.StateStore.open(tmp_path / "state")
     targets = {
@@ -69,7 +69,7 @@ def eeon(*words: str) -> dict:
 
 
 def routes_to_leaf2() -> dict[str, tuple[str, str]]:
-    """Switch -> next hops and state of its route to leaf2's prefix."""
+    """Returns switch -> next hops and state of its route to leaf2's prefix."""
     rows = eeon("show", "routes")["rows"]
     return {row["switch"]: (row["next_hops"], row["state"]) for row in rows if row["prefix"] == TO_LEAF2}
 

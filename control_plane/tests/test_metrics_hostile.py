@@ -1,4 +1,4 @@
-"""The exporter under clients that are slow, silent, many, large or wrong: it answers others, in bounded memory."""
+"""The exporter with slow, silent, many, large or wrong clients: it answers others, in bounded memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GET = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 class Exporter:
-    """One in a process of its own."""
+    """An exporter in a separate process."""
 
     def __init__(self, samples: int, request_seconds: float = 30, answer_seconds: float = 60) -> None:
         script = Path(__file__).with_name("metrics_process.py")
@@ -46,7 +46,7 @@ class Exporter:
         return client
 
     def scrape(self) -> int:
-        """How many bytes an honest client gets; one that is sent away comes again."""
+        """Returns the number of bytes for a well-behaved client, which retries when it is refused."""
         end = time.monotonic() + SECONDS
         while True:
             try:
@@ -67,7 +67,7 @@ class Exporter:
 
 @pytest.fixture
 def exporters():
-    """Starts exporters; all must end when told, even with clients still connected."""
+    """Yields a function that starts exporters; all must end on request, even with connected clients."""
     started = []
 
     def start(*arguments: float) -> Exporter:
@@ -91,7 +91,7 @@ def one_sample():
 
 
 def answer_to(exporter: Exporter, content: bytes) -> bytes:
-    """Everything that comes back."""
+    """Returns the whole answer."""
     with exporter.connect(content) as client:
         found = b""
         with contextlib.suppress(ConnectionResetError):
@@ -142,7 +142,7 @@ def test_a_flood_of_requests_keeps_nobody_out(exporters):
 def test_a_request_that_does_not_come_to_its_end_in_time_is_closed(exporters):
     exporter = exporters(1, 0.3)
     with exporter.connect() as client, contextlib.suppress(ConnectionError):
-        # A byte now and then does not extend the deadline.
+        # An occasional byte does not extend the deadline.
         end = time.monotonic() + SECONDS
         client.settimeout(0.05)
         while time.monotonic() < end:
@@ -197,7 +197,7 @@ def test_a_request_of_megabytes_is_refused_at_its_first_kilobytes(exporters):
 )
 def test_requests_for_anything_else_are_answered_as_http_says(one_sample, request_line, status):
     answer = answer_to(one_sample, request_line + b"\r\n\r\n")
-    # HTTP/0.9, which garbage is taken for, has no status line.
+    # Garbage is treated as HTTP/0.9, which has no status line.
     assert status in answer.split(b"\r\n")[0] or b"Error code: " + status in answer
     assert (b"sample{" in answer) == (status == b"200")
     assert (b"Allow: GET" in answer) == (status == b"405")

@@ -1,4 +1,4 @@
-"""Inventories of NetBox as topologies: what is placed, and what is refused."""
+"""Inventories of NetBox as topologies: what is imported, and what is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 
 def inventory() -> dict:
-    """Two leaves, a spine, two servers, a PDU; management in one."""
+    """Returns an inventory: two leaves, a spine, two servers, a PDU; one has a management port."""
     return value(bases(Path(__file__).parent / "expected" / "topology.yaml")["inventory"])
 
 

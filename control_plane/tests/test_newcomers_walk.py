@@ -1,7 +1,7 @@
-"""Who has seen nothing but `eeon --help` finds the path of a flow, the port that drops, and the reason.
+"""A user who knows only `eeon --help` finds the path of a flow, the port that drops, and the reason.
 
-Real switches of the engine with real frames; spine1 has lost its route to leaf2. Every command is typed as the
-help has it, at 80 columns.
+Real switches of the engine with real frames; spine1 has lost its route to leaf2. Every command is taken from
+the help, at 80 columns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PACKETS = 5
 
 
 def eeon(*words: str) -> str:
-    """What a command prints on a terminal of 80 columns, stderr included."""
+    """Returns the output of a command on a terminal of 80 columns, including stderr."""
     return eeon_command.eeon(*words, columns=80).output
 
 
@@ -45,7 +45,7 @@ async def lose_route(running: Running, name: str, prefix: int) -> None:
 
 @pytest.fixture
 def fabric(tmp_path, monkeypatch):
-    """A configured fabric, to which `eeon show` needs no options, and whose flow over spine1 is lost."""
+    """Yields a configured fabric, for which `eeon show` needs no options; its flow over spine1 is lost."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with contextlib.ExitStack() as stack:
         running = Running(TOPOLOGY, stack)

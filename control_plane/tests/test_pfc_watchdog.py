@@ -1,4 +1,4 @@
-"""The PFC watchdog: when a queue is in a storm, what is written then, and a neighbour that pauses for ever."""
+"""The PFC watchdog: detection of storms, the resulting writes, and a neighbour that pauses forever."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
 DETECT, RESTORE = 2, 3
 RULES = Watchdog(detect=f"{DETECT}s", restore=f"{RESTORE}s")
-# No pause runs out, and a packet that leaves moves its queue.
+# No pause expires, and a departing packet shows that its queue moves.
 EVERY_PACKET_COUNTS = pfc.Watched(RULES, Duration(10**15), 0)
 
 
 def with_watchdog(watchdog: str = "{}", *, silver: bool = False):
-    """Priority 3 is lossless and has this watchdog; with `silver` so has priority 4."""
+    """Returns a configuration with lossless priority 3 with this watchdog; with `silver`, also priority 4."""
     values = {
         "profiles": {"pfc": {"p": {"limit": "20KB", "watchdog": yaml.safe_load(watchdog)}}},
         "classes": {
@@ -54,8 +54,8 @@ def with_watchdog(watchdog: str = "{}", *, silver: bool = False):
 
 
 def judged(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
-    """Changes at looks a second apart, the first of which finds nothing; each says whether packets wait, one has left
-    and a pause has come since the look before."""
+    """Returns the changes at looks a second apart, after an empty first look. Each look has: whether packets
+    wait, and whether a packet has left and a pause has arrived since the previous look."""
     watch = QueueWatch(EVERY_PACKET_COUNTS)
     watch.look(QueueLook(0, 0, 0), 0)
     departed = pauses = 0
@@ -68,7 +68,7 @@ def judged(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
 
 
 def expected(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
-    """The same by the words of the rule, from all looks so far."""
+    """Returns the same by the text of the rule, from all looks so far."""
     found: list[str | None] = []
     changed, storm = 0, False
     for now in range(1, len(looks) + 1):
@@ -96,7 +96,7 @@ def expected(looks: list[tuple[bool, bool, bool]]) -> list[str | None]:
 
 @pytest.mark.slow
 def test_every_short_history_is_judged_as_the_rule_says():
-    """All 65,536 of eight looks at which packets wait, leave, or are gone, and pauses come or do not."""
+    """Checks all 65,536 sequences of eight looks: packets wait, leave or are gone; with pauses or without."""
     kinds = [(True, False, True), (True, False, False), (True, True, True), (False, False, True)]
     for looks in product(kinds, repeat=8):
         assert judged(list(looks)) == expected(list(looks)), looks
@@ -116,7 +116,7 @@ def test_a_switch_that_was_restarted_begins_anew():
 
 
 SHORT_PAUSES = pfc.Watched(RULES, Duration(10**12 // 2), 3)
-"""Half a second each: within two seconds five may run out, and let go fifteen packets."""
+"""Pauses of half a second: in two seconds, five may expire, and release fifteen packets."""
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_every_lossless_queue_of_a_switch_is_looked_after_and_only_where_the_pro
     assert {queue: one.rules for queue, one in found.items()} == {
         port.number << 3 | 3: Watchdog() for port in leaf1.ports
     }
-    # At 1 Gbit/s 65,535 quanta of 512 ns, and the 4,924 bytes of docs/models/pfc.md in frames of 84.
+    # At 1 Gbit/s: 65,535 quanta of 512 ns, and the 4,924 bytes of docs/models/pfc.md in frames of 84.
     assert (found[QUEUE].pause, found[QUEUE].packets_a_pause) == (Duration(65_535 * 512_000), 59)
     assert pfc.watchdogs(with_watchdog("null"), leaf1) == {}
 
@@ -208,7 +208,7 @@ OTHER_CONTROL = bytes.fromhex("0180c200000102000000000988080001ffff").ljust(60, 
 
 
 def _frame(to: str) -> bytes:
-    """A full frame of the lossless class, from h2."""
+    """Returns a full frame of the lossless class, from h2."""
     sender = FABRIC.hosts["h2"]
     addresses = IP(src=str(sender.ipv4), dst=str(FABRIC.hosts[to].ipv4), tos=26 << 2)
     return bytes(Ether(src=sender.mac, dst=sender.gateway_mac) / addresses / UDP() / bytes(1472))
@@ -219,8 +219,8 @@ FRAMES = {1: _frame("h1"), 3: _frame("h3")}
 
 
 class _Leaf1:
-    """The engine's switch, with a host that pauses priority 3 of port 1 for as long as `storming` is set, and another
-    that sends into that port and into port 3 while it may. Real time goes by as virtual time."""
+    """An engine switch, with a host that pauses priority 3 of port 1 while `storming` is set, and another
+    host that sends to that port and to port 3 while not paused. Virtual time follows real time."""
 
     def __init__(self, switch) -> None:
         self.switch = switch
@@ -230,7 +230,7 @@ class _Leaf1:
 
     @property
     def paused(self) -> bool:
-        """leaf1 has told the sender to pause."""
+        """Whether leaf1 has paused the sender."""
         return any(self.switch.register_read("pause_sent_at", GROUP))
 
     async def run(self) -> None:
@@ -239,7 +239,7 @@ class _Leaf1:
             now_ps = max(self.switch.now_ps + 1, int((time.monotonic() - begin) * 1e12))
             if self.storming:
                 self.switch.inject(1, self.says, now_ps)
-            # PFC of the sender's own: it obeys what leaf1 has told it.
+            # The sender's PFC: it obeys leaf1's pauses.
             if not self.paused:
                 for port in (1, 3):
                     self.switch.inject(2, FRAMES[port], now_ps + 20_000_000 * port)
@@ -250,7 +250,7 @@ class _Leaf1:
 
 
 class _Hosts:
-    """Hosts at the interfaces of ports 1 to 3 of BMv2's leaf1, which do what those of `_Leaf1` do."""
+    """Hosts at the interfaces of ports 1 to 3 of BMv2's leaf1, which behave like those of `_Leaf1`."""
 
     def __init__(self, sockets: dict[int, socket.socket]) -> None:
         self.storming = False
@@ -280,7 +280,7 @@ class _Hosts:
             await asyncio.sleep(0.005)
 
     def _pause(self) -> None:
-        """In a thread: a pause lasts 33 ms, for which the supervisor's work may keep the event loop."""
+        """Runs in a thread: the supervisor's work may block the event loop for a pause's 33 ms."""
         while not self._is_over.wait(0.003):
             if self.storming:
                 self._sockets[1].send(STORM_FRAME)
@@ -294,7 +294,7 @@ class _Hosts:
 
 @contextlib.asynccontextmanager
 async def supervised(store, hosts) -> AsyncIterator[Supervisor]:
-    """A supervisor of the fabric of `store`, and `hosts`, which begin when it is in step."""
+    """Yields a supervisor of the fabric of `store`, and `hosts`, which start when it is in sync."""
     supervisor = Supervisor(store, Options())
     tasks = [asyncio.create_task(supervisor.run())]
     try:
@@ -309,7 +309,7 @@ async def supervised(store, hosts) -> AsyncIterator[Supervisor]:
 
 @contextlib.asynccontextmanager
 async def kept(tmp_path, watchdog: str, *, silver: bool = False):
-    """leaf1 of the engine among four switches, kept by a supervisor whose configuration has this watchdog."""
+    """Yields the engine's leaf1 among four switches, kept by a supervisor with this watchdog."""
     with serving(FABRIC, priorities=8, class_gate_register="class_gate_open_at") as (switches, addresses):
         targets = {name: Target(address) for name, address in addresses.items()}
         leaf1 = _Leaf1(switches["leaf1"])
@@ -321,7 +321,7 @@ async def kept(tmp_path, watchdog: str, *, silver: bool = False):
 
 @contextlib.asynccontextmanager
 async def kept_bmv2(tmp_path, watchdog: str):
-    """As `kept`, with BMv2's switches."""
+    """Yields the same as `kept`, with BMv2 switches."""
     skip_without_bmv2_on_interfaces()
     with contextlib.ExitStack() as stack:
         pairs = dict(enumerate(stack.enter_context(veth_pairs(3)), 1))
@@ -343,15 +343,15 @@ async def kept_bmv2(tmp_path, watchdog: str):
 
 RULES_TEXT = f"{{detect: {DETECT_SECONDS}s, restore: {RESTORE_SECONDS}s}}"
 RULES_IN_REAL_TIME = f"{{detect: {DETECT_SECONDS}s, restore: 2s}}"
-"""For BMv2: a busy machine may keep the thread that sends pauses from running for some tenths of a second."""
+"""For BMv2: a busy machine may delay the thread that sends pauses by some tenths of a second."""
 
 
 @contextlib.asynccontextmanager
 async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator[None]:
-    """While it lasts the queue is in a storm, is found, and others are served; after it the queue is served again."""
+    """Checks that the storm is found, that others are served meanwhile, and that the queue recovers."""
     await until(lambda: hosts.sent[1] > 10 and hosts.sent[3] > 10)
     hosts.storming = True
-    # The sender is told to pause, and the other port starves with it.
+    # The sender is paused, and the other port starves as well.
     await until(lambda: hosts.paused)
     starved = hosts.sent[3]
     await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
@@ -380,7 +380,7 @@ def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_wh
 
 
 @pytest.mark.system
-@pytest.mark.nightly  # in real time: on a busy machine BMv2 may not have sent its pause before the storm is found
+@pytest.mark.nightly  # real time: on a busy machine, BMv2 may pause only after the storm is found
 def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
     async def work() -> None:
         async with kept_bmv2(tmp_path, RULES_IN_REAL_TIME) as (supervisor, hosts), storm(supervisor, hosts):
@@ -392,7 +392,7 @@ def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path)
 
 @pytest.mark.system
 def test_a_storm_of_two_classes_of_which_one_has_no_packets_is_one_storm(tmp_path):
-    """The other class' pauses are obeyed all the time."""
+    """The other class's pauses are always obeyed."""
 
     async def work() -> None:
         async with kept(tmp_path, RULES_TEXT, silver=True) as (supervisor, leaf1):
@@ -427,7 +427,7 @@ def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
         async with kept(tmp_path, "null") as (supervisor, leaf1):
             await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
             leaf1.storming = True
-            # Nothing leaves for three times as long as a watchdog needs.
+            # Nothing leaves for three times a watchdog's detection time.
             starved, since = -1, leaf1.switch.now_ps
             async with asyncio.timeout(60):
                 while leaf1.switch.now_ps - since < 3 * DETECT_SECONDS * 1e12:

@@ -1,4 +1,4 @@
-"""A state folder of a version whose P4 program does something else: nothing is contacted, and the next step is named."""
+"""A state folder for another P4 program: no switch is contacted, and the message names the next step."""
 
 from __future__ import annotations
 

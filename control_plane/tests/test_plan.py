@@ -1,4 +1,4 @@
-"""The planner: entries written out for a small fabric, and what must hold for any fabric."""
+"""The planner: literal entries for a small fabric, and properties for any fabric."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(mon
 
 @st.composite
 def fabrics(draw):
-    """Any connected fabric of up to seven switches, leaves next to leaves and parallel links included."""
+    """Returns any connected fabric of up to seven switches, including adjacent leaves and parallel links."""
     names = [f"s{number}" for number in range(draw(st.integers(2, 7)))]
     pairs = [(names[draw(st.integers(0, index - 1))], names[index]) for index in range(1, len(names))]
     pairs += draw(st.lists(st.sampled_from([(a, b) for a in names for b in names if a < b]), max_size=9))
@@ -64,7 +64,7 @@ def fabrics(draw):
 
 
 def hops_to(fabric, leaf):
-    """Hops from every switch to one leaf: relaxation until nothing changes, nothing cleverer."""
+    """Returns the hops from every switch to one leaf, by simple relaxation until nothing changes."""
     hops = {leaf: 0}
     while True:
         better = dict(hops)
@@ -116,7 +116,7 @@ def test_with_fewer_paths_than_there_are_all_of_them_still_serve():
 
 
 def test_equal_next_hops_and_equal_ports_are_one_object():
-    """What keeps a plan for a thousand switches small; benches/scale.py measures it."""
+    """Sharing keeps a plan for a thousand switches small; benches/scale.py measures it."""
     entries = plan.intended(topology.load("leaf-spine-160"), config.load("drop_tail"), NS)
     remote = {id(one.actions) for one in entries["leaf1"] if one.selector and len(one.actions) > 1}
     assert len(remote) == 1
@@ -161,10 +161,10 @@ def test_more_equal_paths_than_a_group_holds_are_refused():
 def test_limits_are_the_programs():
     schema = program.load().schema()
     assert schema.action_profiles["ecmp_selector"].max_group_size == ECMP_PATHS_LIMIT
-    # Before and after a change, each port is a next hop of its own.
+    # Before and after a change, each port is a separate next hop.
     assert schema.action_profiles["ecmp_selector"].size >= 2 * (constants.DATA_PORT_MAX + 1)
     assert {schema.tables[name].size for name in ("ipv4_route", "ipv6_route")} == {constants.ROUTE_TABLE_SIZE}
-    # A clone session is written as an entry of a table that the program does not have.
+    # A clone session appears as an entry of a table that the program does not have.
     assert {table.alias for table in schema.tables} == set(plan.TABLES) - {CLONE_SESSIONS}
     assert len(constants.CLASSES) <= 8 and len(constants.VERDICTS) <= 16
     assert schema.counters["received"].size == constants.RECEIVED_CELLS == constants.PORT_CELLS << 3
@@ -283,7 +283,7 @@ def test_rate_whose_wire_time_does_not_fit_is_refused(rate, tick, says):
 
 @st.composite
 def any_topology(draw):
-    """A connected switch graph (a random tree plus random further links, parallel ones too) with hosts."""
+    """Returns a connected switch graph with hosts: a random tree plus random links, also parallel ones."""
     switches = draw(st.integers(1, 8))
     links = [(draw(st.integers(0, one - 1)), one) for one in range(1, switches)]
     if switches > 1:
@@ -314,7 +314,7 @@ def any_topology(draw):
         },
         "links": links_value,
     }
-    # Not as text: parsing it would take more time than everything else in these tests.
+    # Not as text: parsing it would take longer than the rest of these tests.
     return reader.from_document(Document(value, {(): Place("any")}), "any")
 
 
@@ -364,7 +364,7 @@ def test_every_linked_port_has_its_three_entries_and_no_key_twice(fabric):
 
 
 def next_hops(entries, prefix: int) -> list[int] | None:
-    """Egress ports of a switch's IPv4 route to a leaf's /24; None without one."""
+    """Returns the egress ports of a switch's IPv4 route to a leaf's /24; None without a route."""
     for entry in entries:
         if entry.table == "ipv4_route" and entry.match == (Lpm("dst", prefix, 24, 32),):
             return [dict(action.params)["port"] for action in entry.actions]
@@ -426,7 +426,7 @@ def test_no_route_leads_to_a_link_that_is_down_and_what_can_be_reached_by_the_pl
     for leaf in fabric.leaves:
         prefix = int(leaf.ipv4_prefix.network_address)
         reaching = {leaf.name}
-        # In a leaf-spine fabric the plan goes up to a spine and down to the leaf.
+        # In a leaf-spine fabric, paths go up to a spine and down to the leaf.
         for name in sorted(
             (one for one in fabric.switches if one != leaf.name), key=lambda one: "leaf" in one
         ):

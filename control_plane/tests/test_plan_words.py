@@ -1,4 +1,4 @@
-"""What a plan says of many ports and routes, and of what is not in a configuration; for words, `expected/plan.yaml`."""
+"""Plans in words: many ports and routes, or no configuration. For texts, see `expected/plan.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the controller hears of ports over gNMI, from the engine's own server."""
+"""Port events over gNMI, from the engine's own server."""
 
 from __future__ import annotations
 

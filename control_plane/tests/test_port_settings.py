@@ -1,4 +1,4 @@
-"""The codec of a port's settings: what is written is read back, and every action of the program has a codec."""
+"""The codec of a port's settings: it reads back what it writes, and covers every action of the program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from programs import allows
 
 SCHEMA = program.load().schema()
 U32 = st.integers(0, 2**32 - 1)
-# Whole nanoseconds to microseconds, and one that is nobody's.
+# Whole nanoseconds to microseconds, and one that no target has.
 TICKS = st.sampled_from([1_000, 10_000, 1_000_000, 777]).map(Duration)
 PROTECTS = st.sampled_from(["ect", "ece", "ack_syn"])
 
@@ -40,7 +40,7 @@ def red_settings(draw):
     low, high = sorted([draw(U32), draw(U32)])
     ramp = draw(st.fractions(0, 1)) if low < high else None
     shift, ecn = draw(st.integers(0, 24)), draw(st.booleans())
-    # From a tick of 10 us to the largest that still has 16 bits at a tick of 777 ps.
+    # From a tick of 10 us to the largest value that still has 16 bits at a tick of 777 ps.
     half_life = draw(st.none() | st.fractions(10**7, 2**57))
     mean = draw(st.none() | st.integers(256, 2**16 - 1).map(Bytes))
     return RedSettings(unit(low), unit(high), ramp, shift, ecn, draw(PROTECTS), half_life, mean)
@@ -67,7 +67,7 @@ def eee_settings(draw, tick):
 
 
 def read_back(table: str, settings, tick: Duration):
-    """Down and up again; every number must fit its parameter."""
+    """Converts settings to an action and back; every number must fit its parameter."""
     action = settings.to_action(tick)
     known = SCHEMA.tables[table].actions[action.name]
     assert [name for name, _ in action.params] == [param.name for param in known.params]
@@ -184,8 +184,8 @@ def test_settings_without_parameters_are_read_back(table, settings):
 
 @given(st.data(), TICKS)
 def test_what_a_switch_holds_is_written_as_it_was_read(data, tick):
-    # Whatever somebody wrote, as far as the controller itself could have: times that the program can look ahead,
-    # a wire that takes time, thresholds in order.
+    # Any action that the controller could have written: times within the program's range, a wire time above
+    # zero, thresholds in order.
     table = data.draw(st.sampled_from(sorted(TABLES)))
     known = data.draw(st.sampled_from(list(SCHEMA.tables[table].actions)))
     widths = {"average_shift": 5, "idle_shift": 6} | {
@@ -200,7 +200,7 @@ def test_what_a_switch_holds_is_written_as_it_was_read(data, tick):
             [params["min_threshold"], params["max_threshold"]]
         )
         params["probability_slope"] *= params["min_threshold"] < params["max_threshold"]
-        # A half-life as the controller normalises it.
+        # A half-life in the controller's normal form.
         params["idle_shift"] *= params["idle_halvings"] > 0
         params["idle_halvings"] |= 0x8000 * (params["idle_halvings"] > 0)
     if "ticks_per_byte_q24" in params:

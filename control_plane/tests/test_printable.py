@@ -1,4 +1,4 @@
-"""What comes from outside is shown and not obeyed: no escape sequence of it reaches the terminal."""
+"""Text from outside is shown but not executed: none of its escape sequences reaches the terminal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rich.table import Table
 CLEARS = "\x1b[2J\x1b[H\x9b2J\x07"
 TURNS = "\u202e\u2066\u200f"
 FORGED = f"{CLEARS}{TURNS}\r\n4 of 4 switches changed\napplied; all is well"
-# What no output may have: C0 but line feed and tab, DEL, C1, the controls of UAX #9.
+# Forbidden in all output: C0 except line feed and tab, DEL, C1, the controls of UAX #9.
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -71,7 +71,7 @@ def test_log_line_with_a_comment_of_somebody_stays_one_printable_line():
 
 
 def run_against_a_switch_that_forges(tmp_path: Path, *arguments: str, on_terminal: bool = False):
-    """A command whose switch leaf2 answers with escape sequences; what it printed, and its exit code."""
+    """Runs a command whose switch leaf2 answers with escape sequences. Returns its output and exit code."""
     topology_ = topology.load("leaf-spine-4")
 
     async def scenario() -> tuple[str, str, int]:
@@ -101,7 +101,7 @@ def _run(arguments: list[str], on_terminal: bool) -> tuple[str, str, int]:
         while True:
             try:
                 part = os.read(ours, 65536)
-            except OSError:  # how Linux says that nobody has the other end any more
+            except OSError:  # Linux's report that the other end is closed
                 break
             if not part:
                 break

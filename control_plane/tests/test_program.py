@@ -1,4 +1,4 @@
-"""What makes two compiled programs the same, and which only adds to another."""
+"""The identity of compiled programs, and programs that only add to another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going back, against fake switches: to what, where the switches are by then, and what is said."""
+"""Rollback on fake switches: its target, the switches' present addresses, and the messages."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ TWIN, LIVE = {"clock": "virtual"}, {"topology": "/run/live.yaml"}
 
 
 def slower() -> topology.Topology:
-    """The same links at a tenth of their rates, as a live fabric has them."""
+    """Returns the same links at a tenth of their rates, as in a live fabric."""
     rates = {"10Gbps": "1Gbps", "1Gbps": "100Mbps"}
     text = json.dumps(dict(FABRIC.document))
     for rate, tenth in reversed(rates.items()):

@@ -1,6 +1,6 @@
-"""TLS and mutual TLS towards switches: who has no certificate gets nothing, and the reason is told in words.
+"""TLS and mutual TLS to switches: a client without a certificate is refused, and the reason is reported.
 
-Against the engine's P4Runtime server, and BMv2's where it is installed and was built with TLS.
+With the engine's P4Runtime server, and with BMv2's if it is installed and built with TLS.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def test_without_a_certificate_nothing_is_read_or_written(one_switch, keys):
         assert "wants a certificate of the controller (mutual TLS) and got none; give `certificate`" in said
         plain = failure(one_switch, address, None)
         assert "the switch wants TLS, and this is a plain connection; give `tls`" in plain
-        # The switch still has no program: a client without a certificate got nothing done.
+        # The switch still has no program: a client without a certificate had no effect.
         targets = {"leaf1": Target(address, 1, tls(keys))}
         found = fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
         assert found.switches["leaf1"].push_pipeline

@@ -289,7 +289,7 @@ def test_energy_gives_watts_joules_totals_and_what_they_rest_on(fabric):
     document = fabric.document("energy", "--rate", "0.2s")
     ports = {row["port"]: row for row in document["rows"]}
     assert len(ports) == 12
-    # Nothing is sent and EEE is on: all but one link are in low-power idle.
+    # Nothing is sent and EEE is on: all links except one are in low-power idle.
     assert ports["leaf2:1"]["watts"] == pytest.approx(0.05, rel=0.05)
     assert ports["spine1:1"]["watts"] == pytest.approx(0.25, rel=0.05)
     assert ports["leaf2:1"]["lpi_share"] == pytest.approx(1, abs=0.02)
@@ -358,7 +358,7 @@ def test_watch_redraws_the_screen_of_a_terminal_and_leaves_it_as_it_was(fabric):
 
 
 def read_all(terminal: int) -> str:
-    """What is written to a terminal until nobody has it open any more, which Linux tells by EIO."""
+    """Reads the output to a terminal until it is closed, which Linux reports as EIO."""
     read = b""
     with contextlib.suppress(OSError):
         while chunk := os.read(terminal, 1 << 16):
@@ -368,7 +368,7 @@ def read_all(terminal: int) -> str:
 
 
 def screen_of(fabric, columns: int, *arguments: str, **variables: str) -> str:
-    """Returns everything that a terminal of this width is sent."""
+    """Returns all output to a terminal of this width."""
     primary, secondary = pty.openpty()
     command = [sys.executable, "-m", "eeon_control", "show", *arguments, *fabric.options]
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}

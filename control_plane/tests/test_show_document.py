@@ -1,4 +1,4 @@
-"""docs/run/show.md shows what its commands print."""
+"""docs/run/show.md shows the output of its commands."""
 
 from __future__ import annotations
 

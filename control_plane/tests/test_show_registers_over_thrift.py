@@ -1,4 +1,4 @@
-"""BMv2 has no registers over P4Runtime: `eeon show` reads them over Thrift, where the targets file says so."""
+"""BMv2 has no registers over P4Runtime: `eeon show` reads them over Thrift, given an address."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_queues_eee_and_energy_of_bmv2(tmp_path, monkeypatch):
     assert shown["fabric"]["up_ps"] > 0
     assert shown["queues"]["occupancy_bytes"] == 0
     assert shown["eee"]["mode"] == "coalesce" and shown["eee"]["state"] == "active"
-    # Nothing was ever sent: asleep since 182 us after the start, but for the time that reading takes.
+    # Nothing was ever sent: asleep since 182 us after the start, within the time of the reading.
     assert shown["eee"]["lpi_share"] > 0.5
     assert shown["energy"]["lpi_share"] == pytest.approx(1, abs=0.01)
     assert shown["energy"]["watts"] == pytest.approx(0.05, rel=0.1)

@@ -1,4 +1,4 @@
-"""`eeon show routes` and `eeon show path` on switches that were written to: states, ways, faults, wrong names."""
+"""`eeon show routes` and `eeon show path` on configured switches: states, paths, faults, wrong names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPINE_PORT = 4  # of leaf1: to spine2
 
 
 class Fabric:
-    """Fake switches of leaf-spine-4 that a configuration was applied to."""
+    """Fake switches of leaf-spine-4 with a configuration."""
 
     def __init__(self, folder, fakes) -> None:
         self.fakes = fakes
@@ -31,7 +31,7 @@ class Fabric:
         return json.loads(self.show(*arguments, "-o", "json").stdout)
 
     def entry(self, switch: str, address: str):
-        """The IPv4 route of a prefix's first address, as the switch has it."""
+        """Returns the switch's IPv4 route of a prefix's first address."""
         value = bytes(map(int, address.split(".")))
         return next(
             entry
@@ -48,7 +48,7 @@ class Fabric:
         del entries[next(key for key, entry in entries.items() if entry is gone)]
 
     def set_port(self, switch: str, address: str, port: int) -> None:
-        """Send it all over one port, with whatever MAC it had."""
+        """Sends all its packets over one port, with an unchanged MAC."""
         members = self.members(switch, address)
         del members[1:]
         members[0].action.params[0].value = bytes([port])
@@ -154,7 +154,7 @@ def test_a_flow_takes_a_share_of_all_paths_where_switches_spread_packets(fabric,
     assert applied.exit_code == 0, applied.output
     words = ("path", "h1", "h3", "--flow", "tcp,40000,5000")
     assert [path["share"] for path in fabric.document(*words)["paths"]] == [0.5, 0.5]
-    # Of two paths only one is shown: no flow has it alone.
+    # Only one of two paths is shown: it does not carry all flows.
     limited = fabric.document(*words, "--limit", "1")
     assert [(row["share"], row["hash"]) for row in limited["rows"]] == [(0.5, None)] * 3
     assert "50.0%" in fabric.show(*words, "--limit", "1").stdout

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while a process is being started."""
+"""Ctrl-C and SIGTERM during the start of a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SONiC's CONFIG_DB: what is taken over, what is written, and what is refused by name."""
+"""SONiC's CONFIG_DB: import, export, and refusals that name the field."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHIPPED = {
 
 
 def tables(**more: object) -> dict[str, object]:
-    """A switch whose ports all have SONiC's shipped WRED over a static buffer."""
+    """Returns a switch whose ports all have SONiC's default WRED and a static buffer."""
     ports = {
         f"Ethernet{4 * at}": {"lanes": f"{4 * at + 1}", "speed": speed} for at, speed in enumerate(SPEEDS)
     }
@@ -59,7 +59,7 @@ def read(content: object) -> sonic.Database:
 
 
 def problems(content: object, **how: object) -> list[str]:
-    """What an import refuses, without the file's name."""
+    """Returns the refusals of an import, without the file's name."""
     text = content if isinstance(content, bytes) else json.dumps(content).encode()
     with pytest.raises(InputError) as caught:
         sonic.import_(sonic.parse(text, "config_db.json"), LEAF1, **how)
@@ -167,7 +167,7 @@ def test_a_port_without_a_speed_has_the_topologys_and_that_is_said(speed: dict[s
 
 
 def test_a_limit_of_the_whole_pool_is_no_limit_of_a_port():
-    """SONiC's lossless profiles: the pool bounds what all ports have together."""
+    """In SONiC's lossless profiles, the pool limits all ports together."""
     whole = {"egress_lossy_pool": {"type": "egress", "mode": "static", "size": "3000000"}}
     told = problems(tables(BUFFER_POOL=whole))
     assert told == [
@@ -186,7 +186,7 @@ def test_a_queue_without_wred_is_drop_tail():
 
 
 def test_no_field_is_exported_that_a_release_of_sonic_does_not_have():
-    """Of a whole profile: today's WRED, by colour, and `ecn`."""
+    """The fields of a profile: today's WRED, by colour, and `ecn`."""
     value, _ = sonic.import_(read(tables()), LEAF1)
     patch = sonic.export(read(tables()), config.from_value(value, "imported"), LEAF1, source="imported")
     ((_, profile),) = patch["WRED_PROFILE"].items()
@@ -266,7 +266,7 @@ def test_whatever_stands_in_a_table_it_is_mapped_or_refused(table: str, data: st
 
 @st.composite
 def _databases(draw: st.DrawFn) -> dict[str, object]:
-    """Files that can be mapped as a whole."""
+    """Returns files that can be mapped completely."""
     content = tables(WRED_PROFILE={}, QUEUE={}, BUFFER_PROFILE={}, BUFFER_QUEUE={})
     for number in range(draw(st.integers(1, 3))):
         low, high = sorted(draw(st.tuples(*[st.integers(0, 2**32 - 1)] * 2)))
@@ -293,7 +293,7 @@ def _databases(draw: st.DrawFn) -> dict[str, object]:
 
 
 def _of_ports(content: dict[str, object]) -> dict[str, tuple[object, object]]:
-    """What each port's queue has, whatever the profiles are called."""
+    """Returns the settings of each port's queue, independent of the profiles' names."""
     return {
         port: (
             content.get("WRED_PROFILE", {}).get(

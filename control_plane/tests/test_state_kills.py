@@ -1,4 +1,4 @@
-"""The state folder after a kill or a power cut at any moment of any change: it opens, and names old or new."""
+"""The state folder after a kill or a power cut at any moment of any change: it opens, and is old or new."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACTIONS = ("commit", "apply", "undo", "apply_to_confirm", "confirm")
 
 @pytest.fixture(scope="module", autouse=True)
 def no_waiting_for_the_disk():
-    """Spares the disk: what a power cut takes is `DyingDisk`'s to say, and the files are read back at once."""
+    """Skips syncing: `DyingDisk` simulates the losses of a power cut, and the files are read back at once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: None)
         yield
@@ -32,8 +32,8 @@ class Killed(BaseException):
 
 
 class DyingDisk(state.Disk):
-    """Ends before its `last`-th primitive; a write that it ends at is half done. With `power_cut`, names that
-    were changed and whose folder was not synced are as before, as POSIX allows."""
+    """A disk that ends before its `last`-th primitive; a write there is half done. With `power_cut`, changed
+    names in an unsynced folder are as before, as POSIX permits."""
 
     def __init__(self, last: int, power_cut: bool) -> None:
         self.left = last
@@ -105,7 +105,7 @@ def perform(store: state.StateStore, action: str, comment: str) -> None:
 
 
 def seen(store: state.StateStore) -> tuple[list[str], bool, bool]:
-    """All that a later command sees: the history, whether something waits, whether something is unfinished."""
+    """Returns the view of a later command: the history, a pending confirmation, an unfinished apply."""
     found = store.journal()
     unfinished = found is not None and found.revision > store.current_number()
     assert not store.current_number() or store.current().comment == store.revisions()[-1].comment
@@ -115,7 +115,7 @@ def seen(store: state.StateStore) -> tuple[list[str], bool, bool]:
 def after(
     action: str, before: tuple[list[str], bool, bool], comment: str
 ) -> list[tuple[list[str], bool, bool]]:
-    """All that may be seen after a kill: as before, as after, and in between only that something is unfinished."""
+    """Returns the permitted views after a kill: before, after, and in between only an unfinished apply."""
     history, waits, _ = before
     new = {
         "commit": ([*history, comment], False, False),
@@ -137,7 +137,7 @@ def test_kill_at_any_disk_operation_leaves_a_store_that_opens_and_names_old_or_n
             for number, action in enumerate(earlier):
                 perform(store, action, f"earlier {number}")
             before = seen(store)
-            # What waits to be confirmed is confirmed or taken back before the next apply.
+            # A pending revision is confirmed or rolled back before the next apply.
             assume(not (before[1] and last == "apply_to_confirm"))
             dying = state.StateStore.open(store.folder, disk=DyingDisk(kill_at, power_cut))
             try:
@@ -151,7 +151,7 @@ def test_kill_at_any_disk_operation_leaves_a_store_that_opens_and_names_old_or_n
             if survived:
                 assert found == possible[-1]
                 return
-            # And the next command goes on from there.
+            # The next command continues from there.
             perform(again, "apply", "next")
             assert seen(again) == ([*found[0], "next"], False, False)
 

@@ -1,4 +1,4 @@
-"""The state folder: who may open it, what it remembers, who may change it."""
+"""The state folder: permissions, contents, locking."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ MOMENT = state.Moment(wall_seconds=1e9, boot_seconds=500.0, boot_id="a")
             500.0,
         ),  # the machine was restarted
         ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 + 601}, 0.0),
-        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 - 1}, 0.0),  # nobody knows how long ago
+        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 - 1}, 0.0),  # the elapsed time is unknown
     ],
 )
 def test_time_left_to_confirm_survives_clocks_that_jump_and_restarts(now, left):

@@ -1,4 +1,4 @@
-"""The targets file: addresses, TLS for all and for one switch, Thrift, and what is refused."""
+"""The targets file: addresses, TLS for all switches and for one, Thrift, and refusals."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ switches: {{{}}}
 
 @pytest.mark.system
 def test_a_configuration_for_links_of_other_rates_than_those_of_the_switches_is_warned_of(tmp_path):
-    """As `eeon fabric up` scales a live fabric's."""
+    """Scales the topology like `eeon fabric up` for a live fabric."""
     whole = Path(__file__).parents[2] / "topologies" / "leaf-spine-4.yaml"
     (tmp_path / "slow.yaml").write_text(re.sub(r"rate: 1Gbps", "rate: 100Mbps", whole.read_text()))
     path = tmp_path / "targets.yaml"

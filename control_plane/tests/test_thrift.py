@@ -1,6 +1,6 @@
-"""The Thrift client: registers, queues and the clock of a switch, and peers that are none.
+"""The Thrift client: registers, queues and the clock of a switch, and peers that are not switches.
 
-Against the engine's Thrift server, BMv2's where it is installed, and strangers.
+With the engine's Thrift server, BMv2's if it is installed, and other servers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
 
 @dataclass
 class Served:
-    """A switch of either kind that runs the program."""
+    """Yields a switch of either kind that runs the program."""
 
     target: Target
     tick_ps: int
@@ -148,7 +148,7 @@ def test_settings_that_no_queue_can_have_are_refused_before_they_are_sent(wrong)
 
 @contextlib.contextmanager
 def stranger(answer: bytes, *, stays: bool = False):
-    """A server that answers every call with the same bytes."""
+    """Yields a server that answers every call with the same bytes."""
     listener = socket.create_server(("127.0.0.1", 0))
     over = threading.Event()
 

@@ -14,7 +14,7 @@ from show_document import carry, fabric
 
 pytestmark = pytest.mark.system
 
-MARKED, DROPPED, SENT = 452, 128, 472  # of leaf2:1 in one transfer, as docs/run/show.md has them
+MARKED, DROPPED, SENT = 452, 128, 472  # of leaf2:1 in one transfer, as in docs/run/show.md
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def running():
 
 @pytest.fixture
 def transfer_in_each_interval(running, monkeypatch):
-    """In place of waiting, so that nothing depends on how fast this computer is."""
+    """Replaces waiting, so that the test does not depend on the computer's speed."""
     monkeypatch.setattr(watch, "sleep", lambda seconds: carry(running))
 
 
@@ -59,7 +59,7 @@ def test_it_can_be_sorted_and_filtered_and_ends_after_one_interval_if_asked(tran
 
 
 def test_what_sleeps_is_told(running, monkeypatch):
-    """Nothing is sent; the registers of a port that has slept since its last frame do not change."""
+    """Without packets, the registers of a port that has slept since its last frame do not change."""
     monkeypatch.setattr(watch, "sleep", lambda seconds: None)
     rows = {row["port"]: row for row in json.loads(top("--once", "--json", "--switch", "leaf1"))["rows"]}
     assert set(rows) == {"leaf1:1", "leaf1:2", "leaf1:3", "leaf1:4"}

@@ -1,4 +1,4 @@
-"""Topology files: what ships, what follows from a file, and what every mistake is told."""
+"""Topology files: the packaged ones, the derived values, and the message about every mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers with units: read exactly, printed so that they read back, and refused with an example."""
+"""Numbers with units: parsed exactly, printed in a form that parses back, refused with an example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Restarts, differences and rates of views: pure, on observations made by hand."""
+"""Restarts, differences and rates of views: pure, on constructed observations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def observed(packets: int, *, elapsed_us: int | None = None, at_ps: int = 0) -> 
         (observed(10), observed(9), None, ["leaf1"]),
         # More than before, but its clock is younger: it has restarted and caught up.
         (observed(10, elapsed_us=9 * SECOND_US), observed(50, elapsed_us=2 * SECOND_US), None, ["leaf1"]),
-        # Its clock is older than then, and yet it has not run for as long as has passed.
+        # Its clock is larger than before, but it has not run for the elapsed time.
         (
             observed(10, elapsed_us=SECOND_US),
             observed(50, elapsed_us=60 * SECOND_US),
@@ -33,9 +33,9 @@ def observed(packets: int, *, elapsed_us: int | None = None, at_ps: int = 0) -> 
             ["leaf1"],
         ),
         (observed(10, elapsed_us=SECOND_US), observed(50, elapsed_us=61 * SECOND_US), 60 * SECOND_US, []),
-        # The computer's clock was set by some seconds.
+        # The computer's clock was adjusted by some seconds.
         (observed(10, elapsed_us=SECOND_US), observed(50, elapsed_us=61 * SECOND_US), 64 * SECOND_US, []),
-        # Nobody asked for its clock then.
+        # Its clock was not read then.
         (observed(10), observed(50, elapsed_us=SECOND_US), 3600 * SECOND_US, []),
     ],
 )

@@ -1,4 +1,4 @@
-"""Numbers of a column in one unit."""
+"""The common unit of a column's numbers."""
 
 from __future__ import annotations
 

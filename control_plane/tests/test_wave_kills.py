@@ -1,4 +1,4 @@
-"""An apply in waves on sixteen switches, killed at each of its steps: what is left is named, and finished."""
+"""An apply in waves on sixteen switches, killed at each of its steps: the rest is reported and finished."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def targets():
 
 
 def holds(targets, name: str) -> bool:
-    """Whether all switches hold what an example means, program and all."""
+    """Returns whether all switches hold an example's program and entries."""
     found = run(fabric.plan(TOPOLOGY, config.load(name), targets.switches, 1000))
     return found.is_empty
 
@@ -36,7 +36,7 @@ def store(tmp_path, targets):
 
 
 def check_killed_at(at: int, store: state.StateStore, targets, *, gated: bool) -> list[str]:
-    """Kill at a step, recover, and see that all hold the old, or all the new. Returns the steps."""
+    """Kills at a step, recovers, and checks that all hold the old or all the new state. Returns the steps."""
     before = store.current_number()
     code, steps = killed(store.folder, targets, at, gated=gated)
     if code == 0:

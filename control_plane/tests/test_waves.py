@@ -1,4 +1,4 @@
-"""Which switches an apply in waves changes together."""
+"""The switches that an apply in waves changes together."""
 
 from __future__ import annotations
 

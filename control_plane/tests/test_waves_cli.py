@@ -1,4 +1,4 @@
-"""`eeon config apply --waves`, `--switch` and `--gate`: what a person gives and sees."""
+"""`eeon config apply --waves`, `--switch` and `--gate`: options and output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FABRIC4 = topology.load("leaf-spine-4")
 
 
 class Command:
-    """`eeon` on four fake switches."""
+    """Runs `eeon` on four fake switches."""
 
     def __init__(self, folder, fakes) -> None:
         self.state = folder / "state"

