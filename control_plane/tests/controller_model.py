@@ -23,7 +23,7 @@ def entry(port: int, limit: int) -> Entry:
 
 
 def intended(revision: int) -> m.Intended:
-    """Returns a revision's intention. Revisions differ in one port, and each has a port that others lack."""
+    """Returns a revision's entries. Revisions differ in one port, and each has a port that others lack."""
     return m.Intended(
         revision, (entry(1, 1000), entry(2, 1000 + revision), entry(10 + revision % 2, 7)), settings=True
     )

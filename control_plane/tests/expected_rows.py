@@ -15,7 +15,7 @@ names of its tests begin. A table has some of these keys:
     marks     marks of pytest
 
 If the reader returns `Messages`, the answer is a text or a list of texts, with `$` for the row's text. Each
-occurs in a message, and each message has one of them. Otherwise, the answer is the value that the reader returns.
+occurs in a message, and each message has one of them. Any other answer is the value that the reader returns.
 """
 
 from __future__ import annotations

@@ -33,10 +33,10 @@ class OpenGate:
     """A gate that is always open."""
 
     async def before(self) -> None:
-        """Nothing is looked at."""
+        """Checks nothing."""
 
     async def after(self, number: int, waves: int, changed: object) -> None:
-        """Nothing is looked at."""
+        """Checks nothing."""
 
 
 @contextlib.contextmanager
@@ -47,7 +47,7 @@ def sixteen() -> Iterator[Targets]:
 
 
 def meant(name: str, targets: Targets) -> state.Intended:
-    """Returns the intention of a packaged example for this fabric."""
+    """Returns the intended configuration of a packaged example for this fabric."""
     return state.Intended(TOPOLOGY, config.load(name), targets)
 
 

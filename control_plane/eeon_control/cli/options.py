@@ -134,7 +134,7 @@ def target_options(function: _F) -> _F:
 
 
 def election_option(function: _F) -> _F:
-    """Adds --election-id to a command: who wins when several controllers want to write."""
+    """Adds --election-id to a command: it decides which of several controllers may write."""
     return click.option(
         "--election-id",
         type=click.IntRange(1, (1 << 128) - 1),

@@ -27,7 +27,7 @@ _PortsHeard = Callable[["Link", frozenset[int] | None], None]
 class Link:
     """Keeps one switch as its machine decides. Run `run` as a task; cancel the task to release the switch.
 
-    `refresh` reads the intended state from the state folder; `set_settings` applies settings outside
+    `refresh` reads the intended configuration; `set_settings` applies settings outside
     P4Runtime. `on_change` is called after every step, `on_restored` with every report of a restore,
     `on_ports` with the numbers of the ports that are down, initially and after each change, or with None if
     the switch does not report them.

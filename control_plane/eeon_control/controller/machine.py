@@ -18,11 +18,11 @@
 
 Invariants (tests/test_controller_machine.py):
 
-* PushPipeline, Write and ApplySettings are issued only if, by the switch's last message, this stream is
-primary, and with its election id;
+* PushPipeline, Write and ApplySettings are issued only while, by the switch's last message, this stream is
+  primary, and with its election id;
 * only one request is pending at a time, so that no answer is outdated by a later request;
-* IN_SYNC is entered only if the program and all entries were read back as intended, and the settings were
-applied, since the stream began, since the promotion, and since the intended state was read.
+* IN_SYNC is entered only after the program and all entries were read back as intended, and the settings were
+  applied, since the stream began, since the promotion, and since the intended configuration was read.
 """
 
 from __future__ import annotations
@@ -60,11 +60,10 @@ class State(StrEnum):
 class Timing:
     """Times in seconds.
 
-    `check`: interval between comparisons of a switch in sync without another reason; 0 means never.
-    `reconnect_first` and `reconnect_max`: back-off between attempts to connect. `retry_first` and
-    `retry_max`: back-off after a refusal. `answer`: timeout for the answer to a bid. `grace`: time for
-    which a standby waits for a live controller of larger rank, before it bids for a switch without a
-    primary, or writes as primary.
+    `check`: between comparisons of a switch in sync without another reason; 0: never. `reconnect_first`,
+    `reconnect_max`: back-off between attempts to connect. `retry_first`, `retry_max`: back-off after a
+    refusal. `answer`: timeout of a bid. `grace`: time for which a standby waits for a live controller of
+    larger rank, before it bids for a switch without a primary, or writes as primary.
     """
 
     check: float = 60.0
@@ -116,7 +115,7 @@ class SwitchMachine:
         self._writers = m.Writers()
         self._recheck = ""
         self._settings_due = True
-        self._was_in_sync = False  # on this stream, with the present intention
+        self._was_in_sync = False  # on this stream, and as intended now
         self._rounds = 0
         self._trouble_since: float | None = None
         self._wrote = 0
@@ -441,7 +440,7 @@ def _differ(changes: tuple[Change, ...]) -> str:
 
 
 def what_is_new(before: m.Intended, now: m.Intended) -> str:
-    """Returns why the intended state has changed: another revision, a storm of pauses, or links of the
+    """Returns why the intended configuration has changed: another revision, a storm, or links of the
     fabric."""
     if now.revision != before.revision:
         return f"revision {now.revision}"

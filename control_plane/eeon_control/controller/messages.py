@@ -92,7 +92,7 @@ class PortChanged:
 
 @dataclass(frozen=True)
 class Intended:
-    """The intended state of the switch.
+    """The intended configuration of the switch.
 
     `settings`: whether there are settings that cannot be read back (queue depth and rate over Thrift); they
     are applied after every connection and every push. `entries` include the default actions of the program.
@@ -107,7 +107,7 @@ class Intended:
 
 @dataclass(frozen=True)
 class IntendedIs:
-    """The intended state in the state folder: the answer to Refresh (ticket), or a change (ticket 0)."""
+    """The intended configuration was read: the answer to Refresh (ticket), or a change (ticket 0)."""
 
     ticket: int
     intended: Intended
@@ -181,7 +181,7 @@ class Bid:
 
 @dataclass(frozen=True)
 class Refresh:
-    """Read the intended state from the state folder. Answered by IntendedIs."""
+    """Read the intended configuration from the state folder. Answered by IntendedIs."""
 
     ticket: int
 
@@ -236,10 +236,10 @@ class Say:
 
 @dataclass(frozen=True)
 class Restored:
-    """The switch differed from the intended state and is now restored, verified by reading it back.
+    """The switch differed from the intended configuration and was restored, verified by reading it back.
 
     `seconds`: since the difference was noticed. `entries`: number of entries written; `pushed`: whether the
-    program was loaded. `drift`: without a restart or a new intention; another client wrote to the switch.
+    program was loaded. `drift`: another client wrote, without a restart or a new intended configuration.
     """
 
     seconds: float

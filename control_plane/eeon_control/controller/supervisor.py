@@ -300,7 +300,7 @@ class Supervisor:
                 self._nudge.set()
                 await asyncio.Event().wait()
             except EeonError as error:
-                # A slightly outdated intention is better than an abandoned switch.
+                # A slightly outdated configuration is better than an abandoned switch.
                 self._unreadable(error)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout_at(self._ports_by):

@@ -1,4 +1,4 @@
-"""The intended state of every switch, computed from the revision in force."""
+"""The intended configuration of every switch, computed from the revision in force."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Wanted:
     def around(
         self, dead: frozenset[str], storms: Mapping[str, Mapping[int, Watchdog]]
     ) -> Mapping[str, Intended]:
-        """Returns the intended state of the switches while links (named by the ports at their ends) are down,
-        and queues are in storms."""
+        """Returns the intended configuration of the switches while links (named by the ports at their ends)
+        are down, and queues are in storms."""
         entries = {name: of.entries for name, of in self.switches.items()}
         left = dict(around(self.topology, self.routing, entries, dead))
         for name, of_switch in storms.items():

@@ -45,7 +45,7 @@ async def apply(
     saved: SavedPlan | None = None,
     rollout: Rollout | None = None,
 ) -> Outcome:
-    """Brings all switches to the intended state, or none, and commits a revision.
+    """Brings all switches to the intended configuration, or none, and commits a revision.
 
     Call `settle` first. With `confirm_seconds`, the revision must be confirmed. With `saved`, the switches
     must be in the state that this plan found. `rollout`: the waves; without it, all at once. Raises

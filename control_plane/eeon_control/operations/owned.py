@@ -7,10 +7,10 @@ from eeon_control.state import Intended
 
 
 def owned(*meant: Intended | None) -> Owned | None:
-    """Returns the keys of all entries of these intentions, by switch of the first; None if the first deletes
-    foreign entries.
+    """Returns the keys of all entries in these intended configurations, by switch of the first; None if the
+    first deletes foreign entries.
 
-    The first is the new intention; the others are earlier ones.
+    The first is the new one; the others are earlier ones.
     """
     first = meant[0]
     assert first is not None, "something is to be held"

@@ -1,4 +1,4 @@
-"""An apply on some switches: the intended state of the others remains that of the revision in force."""
+"""An apply on some switches: the others keep the intended configuration of the revision in force."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eeon_control.state import Intended, Revision
 
 
 def on_switches(held: Revision | None, meant: Intended, names: Collection[str]) -> Intended:
-    """Returns the intention of the revision in force, with `meant`'s configuration on the named switches.
+    """Returns the intended configuration of the revision in force, with that of `meant` on some switches.
 
     Raises StateError without a revision, or if it has another topology or program, and InputError if the
     configurations are incompatible.

@@ -10,8 +10,8 @@ from eeon_control.state import Intended, Intent, StateStore
 
 
 def meant_by(work: Work, number: int) -> Intended:
-    """Returns the intention of a revision, with the present addresses of its switches: those given, else
-    those of the current one.
+    """Returns a revision's intended configuration, with the present addresses of its switches: those given,
+    else those of the current one.
 
     Raises StateError if it was made for a fabric other than that of these switches.
     """
@@ -25,7 +25,7 @@ def meant_by(work: Work, number: int) -> Intended:
 
 
 def before(store: StateStore, number: int) -> int:
-    """Returns the last revision in force before `number` with another intention for the same fabric; 0
+    """Returns the last revision in force before `number` that intended something else for the same fabric; 0
     without any.
 
     Revisions that were replaced before their confirmation are skipped.

@@ -11,7 +11,7 @@ from eeon_control.targets import Targets
 
 
 def difference(then: Intended, now: Intended) -> str:
-    """Returns why one fabric's intention does not fit another fabric, in words; empty if it does.
+    """Returns why one fabric's intended configuration does not fit another fabric; empty if it does.
 
     The links of a live fabric have its scale, on which thresholds depend. Other links may have been changed
     permanently; a rollback across such a change is the user's decision.
@@ -37,7 +37,7 @@ def given(targets: Targets, then: Intended) -> Intended:
 
 
 def check(number: int, then: Intended, now: Intended) -> None:
-    """Raises StateError if revision `number`, with intention `then`, belongs to a fabric other than `now`."""
+    """Raises StateError if revision `number`, which intends `then`, is not for the fabric of `now`."""
     found = difference(then, now)
     if found:
         raise StateError(

@@ -1,4 +1,4 @@
-"""Saved plans: the intention and the state on which it is based, to be applied exactly or not at all."""
+"""Saved plans: what is intended and the state at planning time, to be applied exactly or not at all."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SavedPlan(BaseModel):
             raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def revive(self, source: str) -> Intended:
-        """Returns the intention. Raises InputError if this version would compute other entries from it."""
+        """Returns the intended configuration. Raises InputError if its entries differ in this version."""
         meant = self.intent.revive(source)
         again = Intent.of(meant)
         if (again.program, again.entries) != (self.intent.program, self.intent.entries):

@@ -16,8 +16,8 @@ Hop = tuple[str, str]
 
 
 def waiting_circle(topology: Topology, entries: Mapping[str, Iterable[Entry]]) -> list[Hop] | None:
-    """Returns links each of which may wait for the next, and the last for the first; None if the paths from
-    the leaves have no such cycle."""
+    """Returns a cycle of links, each of which may wait for the next; None if the paths from the leaves have
+    no such cycle."""
     sources = [leaf.name for leaf in topology.leaves]
     waits: dict[Hop, set[Hop]] = {}
     for by_switch in _next_hops(topology, entries).values():

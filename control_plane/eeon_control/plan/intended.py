@@ -1,8 +1,8 @@
 """All entries of all switches: routes, ECMP seed, traffic classes; for every linked port its address, buffer,
 AQM and EEE.
 
-Every linked port gets all these entries, even those equal to the program's default, so that the intention can
-be read back, shown, and distinguished from removed entries.
+Every linked port gets all these entries, even those equal to the program's default, so that they can be read
+back, shown, and distinguished from removed entries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The intended state of one fabric, stored on the controller's machine so that a crash cannot damage it.
+"""The intended configuration of a fabric, stored on the controller's machine and safe from crashes.
 
     store = state.StateStore.open(state.folder_of(topology.name))
     with store.lock("eeon config apply") as lock:

@@ -1,4 +1,4 @@
-"""The intended state of a fabric, as a value that can be stored and restored."""
+"""The intended configuration of a fabric, as a value that can be stored and restored."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ APPLY_LOADS_IT = "`eeon config plan` shows what the new program changes, `eeon c
 
 @dataclass(frozen=True)
 class Intended:
-    """The complete intention for a fabric. `targets.tick` is the tick."""
+    """The complete intended configuration of a fabric. `targets.tick` is the tick."""
 
     topology: Topology
     config: FabricConfig
@@ -98,7 +98,7 @@ class Intent(BaseModel):
             )
 
     def revive(self, source: str) -> Intended:
-        """Returns the intention; errors call the file `source` (such as `revision 3`).
+        """Returns the intended configuration; errors call the file `source` (such as `revision 3`).
 
         Raises InputError if this version of the controller no longer accepts the documents.
         """

@@ -46,7 +46,7 @@ class Revision(Draft):
     number: int
 
     def intended(self) -> Intended:
-        """Returns its intention. Raises InputError if this version no longer accepts it."""
+        """Returns its intended configuration. Raises InputError if this version no longer accepts it."""
         return self.intent.revive(f"revision {self.number}")
 
 

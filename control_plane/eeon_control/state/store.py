@@ -83,7 +83,7 @@ class StateStore:
         return [self.revision(number) for number in numbers if self._revision_path(number).exists()]
 
     def intended(self) -> Intended | None:
-        """Returns the intention for the fabric; None before the first revision."""
+        """Returns the fabric's intended configuration; None before the first revision."""
         revision = self.current()
         return revision.intended() if revision is not None else None
 
