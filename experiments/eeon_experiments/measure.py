@@ -168,7 +168,7 @@ def _scheduler(workload: WorkloadReport) -> dict[str, Value]:
 
 
 def _workers(settings: RunSettings, topology: Topology) -> int:
-    """Returns the number of hosts that run tasks; of all hosts if there are no tasks."""
+    """Returns the number of hosts that run tasks; of all hosts without tasks."""
     workers: set[str] = set()
     for application in settings.workload.applications.values():
         if isinstance(application, Cluster):

@@ -1,6 +1,6 @@
 // A program for the tests of simple_switch: a packet asks for one v1model operation, and says on its way out what it saw.
 //
-// It is no example of a switch. `op` chooses the operation; the report in front of the payload holds the metadata as
+// It is not an example of a switch. `op` chooses the operation; the report in front of the payload holds the metadata as
 // egress read it. `make p4` makes probe.json from it.
 
 #include <core.p4>
