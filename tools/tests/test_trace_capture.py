@@ -23,8 +23,8 @@ PACKETS = [
 
 def write(path: Path) -> Path:
     writer = open_writer(path)
-    for time_ns, frame_bytes, captured in PACKETS:
-        writer.write(time_ns, captured, frame_bytes)
+    for packet in PACKETS:
+        writer.write(packet.time_ns, packet.captured, packet.frame_bytes)
     writer.close()
     return path
 
@@ -37,7 +37,7 @@ def test_what_was_written_is_read_back_to_the_nanosecond(tmp_path: Path, suffix:
 def test_scapy_reads_the_same_lengths_and_times(tmp_path: Path) -> None:
     with RawPcapReader(str(write(tmp_path / "t.pcap"))) as reader:
         read = [(meta.sec * 10**9 + meta.usec, meta.wirelen, data) for data, meta in reader]
-    assert read == [tuple(packet) for packet in PACKETS]
+    assert read == [packet[:3] for packet in PACKETS]
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])

@@ -301,6 +301,11 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
             f"  {found.super_frames:,} frames are longer than TCP segments: segmentation offload, which no "
             f"link has carried; `eeon replay` cuts them into {found.super_frame_segments:,}"
         )
+    if found.copies:
+        click.echo(
+            f"  {found.copies:,} packets are further copies, seen at another interface of the same machine; "
+            "`eeon replay` leaves them out"
+        )
     if found.cut:
         click.echo(
             f"  {found.cut:,} frames are cut within their headers, and count as other; capture more of each "

@@ -305,7 +305,8 @@ def _around(
         elif source_place(asked.captured) is None:
             problem = "is not IP; hosts send only IP through the fabric"
         else:
-            problem = "is left out: multicast, unmapped, from a host to itself, or longer than any frame"
+            why = "a further copy, multicast, unmapped, from a host to itself, or longer than any frame"
+            problem = f"is left out: {why}"
         raise TraceError(capture, f"packet {number}", problem)
     before = (o for o in feed.offers() if first <= o.number)
     # If the packet was segmented, its later segments are not sent before it.

@@ -6,8 +6,8 @@ its captured MACs are. Captures made elsewhere can be replayed by mapping their 
 only to its own addresses.
 
 Packets that cannot be sent through the fabric are left out and counted: frames that are not IP (ARP, LLDP),
-which stay on a host's link; multicast; packets from a host to itself. Frames of segmentation offload are cut
-into the segments that a NIC sends.
+which stay on a host's link; multicast; packets from a host to itself; further copies of packets in a capture
+of several interfaces. Frames of segmentation offload are cut into the segments that a NIC sends.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, Packet, read_packets
+from eeon_tools.trace.copies import Copies
 from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.layers import (
@@ -69,12 +70,14 @@ class FeedCounts:
     """Counts of a trace's packets. `offered`: frames that hosts send; `first_ns`: time of the first packet;
     `last_ps`: time of the last offer.
 
-    Left out: `not_ip`, `multicast` (and broadcast), `unmapped` (an address belongs to no host), `same_host`
-    (from a host to itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation
-    offload; `segments`: the number of their segments. `long_frames`: beyond an MTU of 1,500 bytes, sent
-    unchanged, because they are not TCP. `by_ecn`: frames that hosts send, by ECN codepoint."""
+    Left out: `copies` (a capture of several interfaces already has the packet), `not_ip`, `multicast` (and
+    broadcast), `unmapped` (an address belongs to no host), `same_host` (from a host to itself), `too_long`
+    (longer than a frame of 65,535 bytes). `super_frames`: of segmentation offload; `segments`: the number of
+    their segments. `long_frames`: beyond an MTU of 1,500 bytes, sent unchanged, because they are not TCP.
+    `by_ecn`: frames that hosts send, by ECN codepoint."""
 
     offered: int = 0
+    copies: int = 0
     not_ip: int = 0
     multicast: int = 0
     unmapped: int = 0
@@ -109,6 +112,7 @@ class FeedCounts:
 
     def _left_out(self) -> Iterator[tuple[str, int]]:
         for why, count in (
+            ("they are further copies, seen at another interface of the same machine", self.copies),
             ("they are not IP", self.not_ip),
             ("they are multicast or broadcast", self.multicast),
             ("an address belongs to no host of the fabric", self.unmapped),
@@ -224,6 +228,7 @@ class Feed:
     def offers(self) -> Iterator[Offer]:
         """Yields offers one at a time, with one packet in memory."""
         counts = self.counts
+        copies = Copies()
         previous = -1
         for number, packet in enumerate(read_packets(self._trace, self._on_break), start=1):
             if number == 1:
@@ -236,6 +241,9 @@ class Feed:
                     "first (reordercap does)",
                 )
             previous = packet.time_ns
+            if copies.is_copy(packet):
+                counts.copies += 1
+                continue
             place = source_place(packet.captured)
             if place is None:
                 counts.not_ip += 1

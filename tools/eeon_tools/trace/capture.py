@@ -5,8 +5,8 @@ A capture is either read to its last byte or refused, with the packet's number a
 (after decompression). It is not read with scapy, which treats a truncated file as complete, and applies the
 interfaces of one pcapng section to the next.
 
-Packets are (time_ns, frame_bytes, captured): `frame_bytes` is the original length of the Ethernet frame
-without its frame check sequence; `captured` is the part that was kept.
+Packets are (time_ns, frame_bytes, captured, seen_at): `frame_bytes` is the original length of the Ethernet
+frame without its frame check sequence; `captured` is the part that was kept.
 """
 
 from __future__ import annotations
@@ -60,11 +60,13 @@ OnBreak: TypeAlias = Callable[[BrokenOffError], None]
 
 
 class Packet(NamedTuple):
-    """One captured frame. `captured` may be shorter than `frame_bytes`; missing bytes count as zeros."""
+    """One captured frame. `captured` may be shorter than `frame_bytes`; missing bytes count as zeros.
+    `seen_at`: the place where a capture of all interfaces saw it; None in a capture of one interface."""
 
     time_ns: int
     frame_bytes: int
     captured: bytes
+    seen_at: bytes | None = None
 
 
 def read_packets(path: Path, on_break: OnBreak | None = None) -> Iterator[Packet]:
@@ -125,7 +127,8 @@ def _packet(stream: ExactStream, record: Record) -> Packet:
         )
     if len(captured) > frame_bytes:
         captured = captured[:frame_bytes]
-    return Packet(time_ns, *links.as_ethernet(link_type, frame_bytes, captured))
+    seen_at = links.seen_at(link_type, captured)
+    return Packet(time_ns, *links.as_ethernet(link_type, frame_bytes, captured), seen_at)
 
 
 def _unpacked(path: Path, raw: BinaryIO) -> Stream:

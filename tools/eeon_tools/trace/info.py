@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from eeon_tools.trace.capture import Packet
+from eeon_tools.trace.copies import Copies
 from eeon_tools.trace.frames import CLASSES, ECN_NAMES, classify
 from eeon_tools.trace.layers import headers_end, source_place, tcp_payload, transport
 from eeon_tools.trace.offload import Segmenter
@@ -33,8 +34,9 @@ class Totals:
 @dataclass
 class TraceInfo:
     """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `cut`: those of
-    `snapped` whose class or addresses are unknown. `super_frames`: of segmentation offload;
-    `super_frame_segments`: the number of segments in a replay."""
+    `snapped` whose class or addresses are unknown. `copies`: further copies of packets, in a capture of
+    several interfaces. `super_frames`: of segmentation offload; `super_frame_segments`: the number of
+    segments in a replay."""
 
     packets: int = 0
     bytes: int = 0
@@ -43,6 +45,7 @@ class TraceInfo:
     out_of_order: int = 0
     snapped: int = 0
     cut: int = 0
+    copies: int = 0
     super_frames: int = 0
     super_frame_segments: int = 0
     by_class: dict[str, Totals] = field(default_factory=lambda: {kind.label: Totals() for kind in CLASSES})
@@ -83,6 +86,7 @@ class TraceInfo:
             "out_of_order": self.out_of_order,
             "snapped": self.snapped,
             "cut": self.cut,
+            "copies": self.copies,
             "super_frames": self.super_frames,
             "super_frame_segments": self.super_frame_segments,
             "classes": plain(self.by_class),
@@ -99,7 +103,10 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
     others = Totals()
     previous = -1
     segmenter = Segmenter()
-    for time_ns, frame_bytes, captured in packets:
+    copies = Copies()
+    for packet in packets:
+        time_ns, frame_bytes, captured, _ = packet
+        info.copies += copies.is_copy(packet)
         facts = classify(captured, frame_bytes)
         if info.packets == 0:
             info.first_ns = info.last_ns = time_ns

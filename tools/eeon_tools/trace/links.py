@@ -30,6 +30,9 @@ HEADER_BYTES = {NULL: 4, ETHERNET: 14, RAW: 0, LOOP: 4, LINUX_SLL: 16, IPV4: 0, 
 _AF_INET = 2
 _AF_INET6 = (10, 24, 28, 30)
 """AF_INET6 of Linux, of NetBSD and OpenBSD, of FreeBSD, and of Darwin."""
+_OUTGOING = b"\x00\x04"
+"""LINUX_SLL_OUTGOING; version 2 has one byte of it."""
+_DIRECTIONS = (b"in", b"out")
 _NO_ETHERTYPE = 0
 """For packets that are not IP: a value below 0x0600 would be a length."""
 
@@ -48,6 +51,16 @@ def as_ethernet(link_type: int, frame_bytes: int, captured: bytes) -> tuple[int,
         ethertype = _of_version(captured[header : header + 1])
     frame = NO_ADDRESSES + ethertype.to_bytes(2, "big") + captured[header:]
     return frame_bytes - header + 14, frame
+
+
+def seen_at(link_type: int, captured: bytes) -> bytes | None:
+    """Returns the place where a capture of all interfaces saw a packet: the interface, if the link type has
+    it, and the direction. Returns None for a capture of one interface."""
+    if link_type == LINUX_SLL:
+        return _DIRECTIONS[captured[0:2] == _OUTGOING]
+    if link_type == LINUX_SLL2:
+        return captured[4:8] + _DIRECTIONS[captured[10:11] == _OUTGOING[1:]]
+    return None
 
 
 def _of_version(first: bytes) -> int:

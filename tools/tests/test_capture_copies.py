@@ -1,0 +1,108 @@
+"""Captures of all interfaces of a router or bridge (`tcpdump -i any`): each packet is sent once."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_tools.cli.trace import trace
+from eeon_tools.replay.feed import AddressMap, Feed
+from eeon_tools.trace.hosts import TraceHost
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.packet import Packet
+
+pytestmark = pytest.mark.system
+
+IN, BRIDGE, OUT = (2, 0), (3, 0), (4, 4)
+"""Interface, and packet type: 0 for the machine, 4 outgoing."""
+
+
+def cooked(link_type: int, seen_at: tuple[int, int], ip: bytes) -> bytes:
+    ethertype = 0x0800 if ip[0] >> 4 == 4 else 0x86DD
+    if link_type == 113:
+        return struct.pack(">HHH8sH", seen_at[1], 1, 6, bytes(8), ethertype) + ip
+    return struct.pack(">HHIHBB8s", ethertype, 0, seen_at[0], 1, seen_at[1], 6, bytes(8)) + ip
+
+
+def write(path: Path, link_type: int, *packets: tuple[int, tuple[int, int], Packet]) -> Path:
+    content = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link_type)
+    for microseconds, seen_at, packet in packets:
+        data = cooked(link_type, seen_at, bytes(packet))
+        content += struct.pack("<IIII", *divmod(microseconds, 10**6), len(data), len(data)) + data
+    path.write_bytes(content)
+    return path
+
+
+def sent(path: Path, hosts: list[TraceHost]) -> tuple[list[int], list[str]]:
+    """Returns the numbers of the packets that hosts send, and the remarks."""
+    feed = Feed(path, hosts, 1.0, AddressMap())
+    return [offer.number for offer in feed.offers()], feed.counts.remarks()
+
+
+def ipv4(number: int = 1, ttl: int = 64, tos: int = 2) -> Packet:
+    return (
+        IP(src="10.0.1.1", dst="10.0.2.1", id=number, ttl=ttl, tos=tos) / TCP(flags="A", seq=number) / b"data"
+    )
+
+
+def ipv6(hop_limit: int = 64, tc: int = 2) -> Packet:
+    return IPv6(src="fd00:0:0:1::1", dst="fd00:0:0:2::1", hlim=hop_limit, tc=tc) / UDP() / b"data"
+
+
+@pytest.mark.parametrize("link_type", [113, 276])
+def test_a_packet_that_a_router_forwards_is_sent_as_it_came_in(
+    tmp_path: Path, hosts: list[TraceHost], link_type: int
+) -> None:
+    forwarded = [
+        (0, IN, ipv4(1)),
+        (1, IN, ipv4(2)),
+        (2, OUT, ipv4(1, ttl=63)),
+        (3, OUT, ipv4(2, ttl=63, tos=3)),
+        (4, IN, ipv6()),
+        (5, OUT, ipv6(hop_limit=63, tc=3)),
+        (6, OUT, ipv4(3)),
+    ]
+    path = write(tmp_path / "any.pcap", link_type, *forwarded)
+    why = "they are further copies, seen at another interface of the same machine"
+    assert sent(path, hosts) == ([1, 2, 5, 7], [f"packets left out because {why}: 3"])
+    told = CliRunner().invoke(trace, ["info", str(path)])
+    assert "\n  3 packets are further copies, seen at another interface" in told.output
+
+
+def test_of_a_bridge_only_a_capture_that_names_interfaces_tells_that_a_packet_came_in_once(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    bridged = [(0, IN, ipv4()), (1, BRIDGE, ipv4()), (2, OUT, ipv4())]
+    assert sent(write(tmp_path / "v2.pcap", 276, *bridged), hosts)[0] == [1]
+    assert sent(write(tmp_path / "v1.pcap", 113, *bridged), hosts)[0] == [1, 2]
+
+
+def test_what_one_interface_has_twice_is_sent_twice(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    twice = [(0, IN, ipv4()), (1, OUT, ipv4(ttl=63)), (2, IN, ipv4()), (3, OUT, ipv4(ttl=63))]
+    assert sent(write(tmp_path / "any.pcap", 276, *twice), hosts)[0] == [1, 3]
+    together = [(0, IN, ipv4()), (1, IN, ipv4()), (2, OUT, ipv4(ttl=63)), (3, OUT, ipv4(ttl=63))]
+    assert sent(write(tmp_path / "together.pcap", 276, *together), hosts)[0] == [1, 2]
+
+
+def test_the_same_bytes_more_than_a_second_later_are_another_packet(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    path = write(tmp_path / "late.pcap", 276, (0, IN, ipv4()), (1_000_001, OUT, ipv4(ttl=63)))
+    assert sent(path, hosts) == ([1, 2], [])
+
+
+def test_two_packets_that_differ_in_one_field_are_two(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    other = [ipv4(2), ipv4() / b"more", IP(src="10.0.1.2", dst="10.0.2.1", id=1) / TCP(flags="A", seq=1)]
+    packets = [(0, IN, ipv4()), *((at, OUT, packet) for at, packet in enumerate(other, start=1))]
+    assert sent(write(tmp_path / "any.pcap", 276, *packets), hosts)[0] == [1, 2, 3, 4]
+
+
+def test_a_capture_of_one_interface_has_no_copies(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = tmp_path / "raw.pcap"
+    data = bytes(ipv4())
+    record = struct.pack("<IIII", 0, 0, len(data), len(data)) + data
+    path.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101) + record + record)
+    assert sent(path, hosts) == ([1, 2], [])
