@@ -65,7 +65,8 @@ class Target:
     """One switch: the address of its P4Runtime server, and its device id if it differs from the topology's.
 
     `tls`: protection of the connection; None is a plain one. `thrift`: address of its Thrift server, if any.
-    `role`: the P4Runtime role of the controller; None is the default role.
+    `role`: the P4Runtime role of the controller; None is the default role. `in_process`: the server runs in
+    this process; its answers have no deadline, because they take as long as the computer is busy.
     """
 
     address: str
@@ -73,6 +74,7 @@ class Target:
     tls: Tls | None = None
     thrift: str | None = None
     role: str | None = None
+    in_process: bool = False
 
     @classmethod
     def parse(cls, text: object) -> Self:

@@ -55,6 +55,15 @@ def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabr
     assert again.is_empty
 
 
+def test_a_switch_in_this_process_may_answer_later_than_any_deadline(fabric4, fakes, answers_within):
+    answers_within(1e-6)
+    own = {name: Target(address, in_process=True) for name, address in fakes.targets.items()}
+    run(fabric.apply(fabric4, red(), own, TICK_PS))
+    assert run(fabric.plan(fabric4, red(), own, TICK_PS)).is_empty
+    with pytest.raises(FabricError, match="no answer within"):
+        run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+
+
 def test_second_apply_of_the_same_configuration_writes_nothing(fabric4, fakes):
     run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
     written = sum(len(one.updates) for one in fakes.switches.values())

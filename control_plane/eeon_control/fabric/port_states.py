@@ -85,7 +85,7 @@ async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] 
         subscription.once(STATUS, *NUMBERS)
         states = PortStates()
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(None if target.in_process else ANSWER_SECONDS):
                 async for update in subscription.synchronize():
                     states.take(update)
         finally:

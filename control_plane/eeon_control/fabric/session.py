@@ -35,7 +35,7 @@ from eeon_control.tls import Tls
 
 _MAX_METADATA_BYTES = 64 * 1024  # as in finsy: the metadata carries the errors of a long write
 _MAX_RECONNECT_BACKOFF_MS = 15_000
-ANSWER_SECONDS = 10.0  # the same as finsy's deadline for a request
+ANSWER_SECONDS = 10.0  # the same as finsy's deadline for a request; a switch in this process has none
 LOAD_SECONDS = 60.0
 """Deadline for loading a program, which a switch checks and compiles while it forwards packets."""
 
@@ -108,11 +108,14 @@ class P4RuntimeSession:
             secret = None if tls is None else _credentials(tls)
         except FabricError as error:
             raise self._error(str(error)) from None
-        self._client = _Client(self._target.address, secret, wait_for_ready=False)
+        in_process = self._target.in_process
+        self._client = (_PatientClient if in_process else _Client)(
+            self._target.address, secret, wait_for_ready=in_process
+        )
         await self._client.open(schema=self.schema, complete_request=self._complete)
         try:
             if self._election_id is not None:
-                async with asyncio.timeout(ANSWER_SECONDS):
+                async with asyncio.timeout(None if in_process else ANSWER_SECONDS):
                     await self._arbitrate(self._election_id)
                     if self._fresh and self._election_id < election.LARGEST:
                         await self._arbitrate(election.above(self._election_id))
@@ -240,8 +243,9 @@ class P4RuntimeSession:
         assert self._client.channel is not None, "the session is open"
         self._complete(request)
         stub = p4r_grpc.P4RuntimeStub(self._client.channel)
+        seconds = None if self._target.in_process else LOAD_SECONDS
         try:
-            await cast("Awaitable[object]", stub.SetForwardingPipelineConfig(request, timeout=LOAD_SECONDS))
+            await cast("Awaitable[object]", stub.SetForwardingPipelineConfig(request, timeout=seconds))
         except grpc.RpcError as error:
             raise P4ClientError(error, type(request).__name__, msg=request, schema=self.schema) from None
 
@@ -485,3 +489,28 @@ class _Client(P4Client):
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._schema = schema
         self._complete_request = complete_request
+
+
+class _PatientClient(_Client):
+    """A client whose requests have no deadline."""
+
+    async def open(
+        self,
+        *,
+        schema: P4Schema | None = None,
+        complete_request: Callable[[PBMessage], None] | None = None,
+    ) -> None:
+        """Makes the channel."""
+        await super().open(schema=schema, complete_request=complete_request)
+        self._stub = cast("p4r_grpc.P4RuntimeStub", _WithoutDeadlines(self._stub))
+
+
+class _WithoutDeadlines:
+    """A stub that leaves out the deadlines that finsy gives its calls."""
+
+    def __init__(self, stub: object) -> None:
+        self._stub = stub
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        call: Callable[..., object] = getattr(self._stub, name)
+        return lambda *given, **options: call(*given, **options | {"timeout": None})

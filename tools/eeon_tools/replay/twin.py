@@ -21,6 +21,7 @@ from eeon_control.fabric import FabricCounters
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.program import Program
+from eeon_control.targets import Target
 from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine
@@ -47,6 +48,7 @@ class RunningTwin:
         self._stack = ExitStack()
         self.targets: dict[str, str] = {}
         """The address of each switch's P4Runtime server."""
+        self._switches: dict[str, Target] = {}
 
     def __enter__(self) -> RunningTwin:
         engine = load_engine()
@@ -65,6 +67,7 @@ class RunningTwin:
                 except engine.EngineError as error:
                     raise ReplayError(f"{name} cannot be served: {error}") from error
                 self.targets[name] = server.address
+                self._switches[name] = Target(server.address, in_process=True)
             self._stack = stack.pop_all()
         return self
 
@@ -75,7 +78,7 @@ class RunningTwin:
 
     def apply(self, config: FabricConfig) -> None:
         """Writes the program and the configuration into every switch, or into none, by the controller."""
-        fabric.apply_sync(self._topology, config, self.targets, TICK_PS)
+        fabric.apply_sync(self._topology, config, self._switches, TICK_PS)
 
     def send(self, batch: Sequence[Offer]) -> None:
         """Passes frames to hosts, in order of time within a batch, and not before the last `run_until`."""
@@ -138,11 +141,11 @@ class RunningTwin:
 
     def counters(self) -> FabricCounters:
         """Returns the P4 program's counters of every linked port, over P4Runtime."""
-        return fabric.read_counters_sync(self._topology, self.targets)
+        return fabric.read_counters_sync(self._topology, self._switches)
 
     def lossless_dropped(self) -> int:
         """Returns the tail drops of lossless classes, over P4Runtime. Raises FabricError on a failed read."""
-        found = run(observe(self._topology, self.targets, Wanted(entries=True, pfc=True)))
+        found = run(observe(self._topology, self._switches, Wanted(entries=True, pfc=True)))
         if found.failures:
             raise FabricError("; ".join(found.failures.values()))
         return sum(
@@ -155,6 +158,6 @@ class RunningTwin:
     def registers(self, names: Iterable[str]) -> dict[tuple[str, int], dict[str, int]]:
         """Returns the P4 program's registers of every linked port, over P4Runtime."""
         read: dict[tuple[str, int], dict[str, int]] = fabric.read_registers_sync(
-            self._topology, self.targets, names
+            self._topology, self._switches, names
         )
         return read
