@@ -89,13 +89,6 @@ def test_json_that_p4c_did_not_write_is_refused_and_not_a_bug() -> None:
             "everything",
             "tables",
             "lpm_table",
-            lambda t: t.ClearField("implementation_id"),
-            "an action profile",
-        ),
-        (
-            "everything",
-            "tables",
-            "lpm_table",
             lambda t: t.action_refs.add(id=20048750),
             "no action '.*flood'",
         ),
@@ -138,10 +131,20 @@ def test_an_object_of_another_shape_is_refused_by_name(
     assert re.search(reason, message), message
 
 
-def test_direct_resources_must_be_in_both() -> None:
+def test_an_action_profile_must_be_in_both() -> None:
+    info = p4info()
+    table = named(info, "tables", "lpm_table")
+    table.ClearField("implementation_id")
+    named(info, "action_profiles", "selector").table_ids.remove(table.preamble.id)
+    assert "has an action profile in one of them only" in refusal(info, "everything")
+
+
+@pytest.mark.parametrize(("kind", "what"), [("direct_meters", "meter"), ("direct_counters", "counter")])
+def test_direct_resources_must_be_in_both(kind: str, what: str) -> None:
     info = p4info("resources")
-    table = named(info, "tables", "ageing_table")
-    table.direct_resource_ids.append(info.direct_meters[0].preamble.id)
-    assert "direct meter in the P4Info only" in refusal(info, "resources")
-    table.direct_resource_ids[:] = [info.direct_counters[0].preamble.id]
-    assert "direct counter in the P4Info only" in refusal(info, "resources")
+    table, resource = named(info, "tables", "ageing_table"), getattr(info, kind)[0]
+    of = next(one for one in info.tables if resource.preamble.id in one.direct_resource_ids)
+    of.direct_resource_ids.remove(resource.preamble.id)
+    table.direct_resource_ids.append(resource.preamble.id)
+    resource.direct_table_id = table.preamble.id
+    assert f"direct {what} in the P4Info only" in refusal(info, "resources")

@@ -181,6 +181,8 @@ def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client,
     smaller = config(cookie=2)
     position = next(i for i, t in enumerate(smaller.p4info.tables) if t.preamble.alias == "exact_table")
     del smaller.p4info.tables[position]
+    hits = next(i for i, c in enumerate(smaller.p4info.direct_counters) if c.preamble.alias == "exact_hits")
+    del smaller.p4info.direct_counters[hits]
     with pytest.raises(
         Failed, match="1 of 1 parts of the switch's state do not fit the new program: the P4Info has no table"
     ) as caught:

@@ -124,10 +124,9 @@ class ActionProfiles:
 
     def _table(self, profile: ActionProfile) -> Table:
         """Returns one of the profile's tables; all of them may call the same actions."""
-        for table_id in profile.tables:
-            if table_id in self._schema.tables:
-                return self._schema.tables[table_id]
-        raise invalid(f"profile '{profile.name}' belongs to no table")
+        if not profile.tables:
+            raise invalid(f"profile '{profile.name}' belongs to no table")
+        return self._schema.tables[profile.tables[0]]
 
     # ---- groups
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from ..errors import StatusError, invalid, unimplemented
-from ..messages import p4i, p4t
-from . import data_types
+from ..messages import p4i, p4t, rpc_code
+from . import data_types, references
 from .data_types import DataType
 from .schema import (
     Action,
@@ -83,9 +83,9 @@ def read(info: p4i.P4Info) -> Schema:
     meters = {
         m.preamble.id: _meter(m, m.direct_table_id) for m in _unique("direct meter", info.direct_meters)
     }
-    tables = {
-        t.preamble.id: _table(t, actions, profiles, counters, meters) for t in _unique("table", info.tables)
-    }
+    told_apart = list(_unique("table", info.tables))
+    references.check(info)
+    tables = {t.preamble.id: _table(t, actions, profiles, counters, meters) for t in told_apart}
     headers = {h.preamble.name: h for h in _unique(_CONTROLLER_HEADER, info.controller_packet_metadata)}
     return Schema(
         tables=tables,
@@ -197,16 +197,10 @@ def _table(
         raise invalid(f"P4Info: table '{name}' has two match fields of the same id")
     choices = {}
     for ref in table.action_refs:
-        if ref.id not in actions:
-            raise invalid(f"P4Info: table '{name}' refers to action {ref.id}, which is not there")
         choices[ref.id] = ActionChoice(
             actions[ref.id],
             in_entries=ref.scope != p4i.ActionRef.DEFAULT_ONLY,
             as_default=ref.scope != p4i.ActionRef.TABLE_ONLY,
-        )
-    if table.implementation_id and table.implementation_id not in profiles:
-        raise invalid(
-            f"P4Info: table '{name}' refers to profile {table.implementation_id}, which is not there"
         )
     return Table(
         id=table.preamble.id,
@@ -267,9 +261,10 @@ def _register(register: p4i.Register, types: p4t.P4TypeInfo) -> Register:
     kind: DataType | None = None
     try:
         kind = data_types.resolve(types, register.type_spec, f"register '{name}'")
-    except StatusError:
+    except StatusError as error:
+        if error.code != rpc_code.UNIMPLEMENTED:
+            raise
         # It may be declared, but a read or write reports that it is not supported.
-        kind = None
     if not isinstance(kind, data_types.Scalar):
         kind = None
     return Register(register.preamble.id, name, _size("register", register), kind)
