@@ -88,9 +88,7 @@ pub(super) fn load_signatures<'a>(
     let mut max_words = 0;
     for json in root.list("actions", limits.max_objects)? {
         let id = json.get("id")?.number(u64::from(u32::MAX))?;
-        if ids.insert(id, sources.len() as u32).is_some() {
-            return Err(json.error(format!("the id {id} is there twice")));
-        }
+        ids.insert(id, sources.len() as u32);
         let mut params = Vec::new();
         let mut infos_of = Vec::new();
         let mut words = 0;

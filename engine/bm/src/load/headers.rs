@@ -29,9 +29,7 @@ impl<'a> Loader<'a> {
         let instances = root.list("headers", limits.max_objects)?;
         let mut by_json_id: HashMap<u64, usize> = HashMap::new();
         for (at, json) in instances.iter().enumerate() {
-            if by_json_id.insert(json.get("id")?.u64()?, at).is_some() {
-                return Err(json.error("the id is there twice"));
-            }
+            by_json_id.insert(json.get("id")?.u64()?, at);
         }
         let mut order: Vec<Option<u32>> = vec![None; instances.len()];
         let mut sequence = Vec::new();
@@ -230,7 +228,10 @@ impl<'a> Loader<'a> {
                 return Err(alias.error(format!("'{}' is not of the form header.field", clip(name))));
             };
             let (field_place, _) = self.field(&target)?;
-            self.names.aliases.insert((header.to_owned(), field.to_owned()), field_place);
+            let alias = (header.to_owned(), field.to_owned());
+            if self.names.aliases.insert(alias, field_place).is_some_and(|other| other != field_place) {
+                return Err(json.error("another alias of this name is of another field; keep one of them"));
+            }
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ mod actions;
 mod compile;
 mod expressions;
 mod headers;
+mod identity;
 mod json;
 mod limits;
 mod objects;
@@ -125,6 +126,7 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
         return Err(first.error("extern_instances are not supported"));
     }
 
+    identity::check_ids(&root, limits)?;
     let mut loader = Loader::with_headers(&root, limits)?;
     loader.marks = for_tracing.then(Vec::new);
     loader.load_aliases(&root)?;
@@ -217,7 +219,8 @@ fn check_version(root: &Json<'_>) -> Result<()> {
 /// Adds a name, which must be unique among its kind.
 fn add_name(names: &mut HashMap<String, u32>, json: &Json<'_>, name: &str, id: usize) -> Result<()> {
     if names.insert(name.to_owned(), id as u32).is_some() {
-        return Err(json.error(format!("the name '{}' is there twice", clip(name))));
+        let next = "give each object of its kind its own name";
+        return Err(json.error(format!("the name '{}' is there twice; {next}", clip(name))));
     }
     Ok(())
 }

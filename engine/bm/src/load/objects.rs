@@ -1,5 +1,7 @@
 //! Loads declarations other than headers and control flow: errors, enums, lists, arrays, calculations, checksums, value sets.
 
+use std::collections::{HashMap, HashSet};
+
 use super::json::Json;
 use super::limits::Limits;
 use super::{add_name, look_up, Loader, Result};
@@ -11,16 +13,21 @@ use crate::program::{
 };
 
 fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(String, u64)>> {
-    json.list(key, limits.max_objects)?
-        .iter()
-        .map(|entry| {
-            let parts = entry.array()?;
-            let [name, value, ..] = &parts[..] else {
-                return Err(entry.error("a constant is [name, value]"));
-            };
-            Ok((name.str()?.to_owned(), value.number(u64::from(UNLISTED_ERROR) - 1)?))
-        })
-        .collect()
+    let (mut names, mut values) = (HashMap::new(), HashSet::new());
+    let mut constants = Vec::new();
+    for entry in json.list(key, limits.max_objects)? {
+        let parts = entry.array()?;
+        let [name, value, ..] = &parts[..] else {
+            return Err(entry.error("a constant is [name, value]"));
+        };
+        let number = value.number(u64::from(UNLISTED_ERROR) - 1)?;
+        add_name(&mut names, &entry, name.str()?, constants.len())?;
+        if !values.insert(number) {
+            return Err(value.error(format!("{number} is there twice; give each name its own value")));
+        }
+        constants.push((name.str()?.to_owned(), number));
+    }
+    Ok(constants)
 }
 
 pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(EnumInfo, CoreErrors)> {
@@ -39,13 +46,14 @@ pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(EnumInfo,
 }
 
 pub(super) fn load_enums(root: &Json<'_>, limits: &Limits) -> Result<Vec<EnumInfo>> {
-    root.list("enums", limits.max_objects)?
-        .iter()
-        .map(|json| {
-            let name = json.get("name")?.str()?.to_owned();
-            Ok(EnumInfo { name, entries: load_constants(json, "entries", limits)? })
-        })
-        .collect()
+    let mut names = HashMap::new();
+    let mut enums = Vec::new();
+    for json in root.list("enums", limits.max_objects)? {
+        let name = json.get("name")?.str()?.to_owned();
+        add_name(&mut names, &json, &name, enums.len())?;
+        enums.push(EnumInfo { name, entries: load_constants(&json, "entries", limits)? });
+    }
+    Ok(enums)
 }
 
 impl Loader<'_> {

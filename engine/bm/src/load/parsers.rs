@@ -27,8 +27,10 @@ enum Extracted {
 
 impl Loader<'_> {
     pub(super) fn load_parsers(&mut self, root: &Json<'_>) -> Result<()> {
+        let mut names = HashMap::new();
         for json in root.list("parsers", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
+            add_name(&mut names, &json, &name, self.parsers.len())?;
             let states = json.list("parse_states", self.limits.max_objects)?;
             let mut labels = States::new();
             let mut seen = HashMap::new();
@@ -408,8 +410,10 @@ impl Loader<'_> {
     }
 
     pub(super) fn load_deparsers(&mut self, root: &Json<'_>) -> Result<()> {
+        let mut names = HashMap::new();
         for json in root.list("deparsers", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
+            add_name(&mut names, &json, &name, self.deparsers.len())?;
             if let Some(first) = json.list("primitives", self.limits.max_objects)?.first() {
                 return Err(first.error("operations in a deparser are not supported"));
             }

@@ -119,12 +119,14 @@ struct PendingTable {
 
 impl<'a> Loader<'a> {
     pub(super) fn load_pipelines(&mut self, root: &Json<'a>) -> Result<()> {
+        let (mut names, mut nodes) = (HashMap::new(), HashMap::new());
         for json in root.list("pipelines", self.limits.max_objects)? {
             for profile in json.list("action_profiles", self.limits.max_objects)? {
                 self.load_profile(&profile)?;
             }
             let name = json.get("name")?.str()?.to_owned();
-            let pc = self.load_flow(&json, self.pipelines.len() as u32)?;
+            add_name(&mut names, &json, &name, self.pipelines.len())?;
+            let pc = self.load_flow(&json, self.pipelines.len() as u32, &mut nodes)?;
             self.pipelines.push(Start { name, pc });
         }
         self.check_direct_arrays(root)
@@ -142,7 +144,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn load_flow(&mut self, json: &Json<'a>, pipeline: u32) -> Result<Pc> {
+    /// Compiles a pipeline. `nodes` has the names of tables and conditionals in all pipelines so far, which may not return.
+    fn load_flow(&mut self, json: &Json<'a>, pipeline: u32, nodes: &mut HashMap<String, u32>) -> Result<Pc> {
         let mut flow = Flow { nodes: Vec::new(), names: HashMap::new(), labels: Vec::new() };
         let kinds: [(&str, MakeNode<'a>); 3] = [
             ("tables", Node::Table),
@@ -151,7 +154,9 @@ impl<'a> Loader<'a> {
         ];
         for (key, node) in kinds {
             for item in json.list(key, self.limits.max_objects)? {
-                add_name(&mut flow.names, &item, item.get("name")?.str()?, flow.nodes.len())?;
+                let name = item.get("name")?.str()?;
+                add_name(nodes, &item, name, nodes.len())?;
+                flow.names.insert(name.to_owned(), flow.nodes.len() as u32);
                 flow.labels.push(self.compiler.label());
                 flow.nodes.push(node(item));
             }

@@ -36,9 +36,7 @@ pub(super) fn load(
     let instances = root.list("header_unions", limits.max_objects)?;
     let mut by_json_id = HashMap::new();
     for (at, json) in instances.iter().enumerate() {
-        if by_json_id.insert(json.get("id")?.u64()?, at).is_some() {
-            return Err(json.error("the id is there twice"));
-        }
+        by_json_id.insert(json.get("id")?.u64()?, at);
     }
     let type_of = |json: &Json<'_>| look_up(&type_ids, "header union type", &json.get("union_type")?);
 

@@ -52,6 +52,118 @@ fn an_unknown_operation_is_refused_with_its_place() {
     assert!(text.ends_with("expression operation '**' is not supported"), "{text}");
 }
 
+/// Returns the refusal of the first program that has an element at `list`, with `copy` of that element behind the others.
+fn refusal_of_a_second(list: &str, copy: impl Fn(&Value) -> Value) -> String {
+    let programs = PROGRAMS.map(|json| serde_json::from_slice::<Value>(json).unwrap());
+    let mut program = programs.into_iter().find(|p| p.pointer(&format!("{list}/0")).is_some()).unwrap();
+    let elements = program.pointer_mut(list).unwrap().as_array_mut().unwrap();
+    elements.push(copy(&elements[0]));
+    refusal(&program)
+}
+
+#[test]
+fn an_id_that_two_objects_of_a_list_have_is_refused() {
+    let lists = [
+        "/header_types",
+        "/headers",
+        "/header_stacks",
+        "/field_lists",
+        "/learn_lists",
+        "/parsers",
+        "/parsers/0/parse_states",
+        "/parse_vsets",
+        "/deparsers",
+        "/meter_arrays",
+        "/counter_arrays",
+        "/register_arrays",
+        "/calculations",
+        "/checksums",
+        "/actions",
+        "/pipelines",
+        "/pipelines/0/tables",
+        "/pipelines/0/action_profiles",
+        "/pipelines/0/conditionals",
+    ];
+    for list in lists {
+        let text = refusal_of_a_second(list, |first| json!({"name": "second", "id": first["id"]}));
+        let (place, reason) = text.split_once("' id: ").unwrap_or_else(|| panic!("{list}: {text}"));
+        assert!(place.ends_with("] 'second"), "{list}: {text}");
+        assert!(
+            reason.ends_with(" is there twice; give each object of the list its own id"),
+            "{list}: {text}"
+        );
+    }
+    let mut program = actions();
+    program["header_unions"] = json!([{"name": "a", "id": 3}, {"name": "b", "id": 3}]);
+    assert!(refusal(&program).starts_with("header_unions[1] 'b' id: 3 is there twice"));
+}
+
+#[test]
+fn a_name_that_two_objects_of_a_kind_have_is_refused() {
+    for list in ["/header_types", "/parsers", "/deparsers", "/calculations", "/pipelines"] {
+        let with_another_id = |first: &Value| {
+            let mut second = first.clone();
+            second["id"] = json!(99);
+            second
+        };
+        let text = refusal_of_a_second(list, with_another_id);
+        assert!(
+            text.ends_with("' is there twice; give each object of its kind its own name"),
+            "{list}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_table_of_egress_with_the_name_of_a_conditional_of_ingress_is_refused() {
+    let mut program = actions();
+    let name = program["pipelines"][0]["conditionals"][0]["name"].clone();
+    program["pipelines"][1]["init_table"] = name.clone();
+    program["pipelines"][1]["tables"][0]["name"] = name.clone();
+    let name = name.as_str().unwrap();
+    assert_eq!(
+        refusal(&program),
+        format!(
+            "pipelines[1] 'egress' tables[0] '{name}': the name '{name}' is there twice; \
+             give each object of its kind its own name"
+        )
+    );
+}
+
+#[test]
+fn a_name_or_a_value_that_an_enum_or_the_errors_have_twice_is_refused() {
+    let two = |first: Value, second: Value| json!([first, second]);
+    let named = "the name 'A' is there twice; give each object of its kind its own name";
+    let valued = "[1]: 7 is there twice; give each name its own value";
+    for (entries, reason) in
+        [(two(json!(["A", 7]), json!(["A", 8])), named), (two(json!(["A", 7]), json!(["B", 7])), valued)]
+    {
+        let mut program = actions();
+        program["errors"] = entries.clone();
+        assert!(refusal(&program).ends_with(reason), "{}", refusal(&program));
+        let mut program = actions();
+        program["enums"] = json!([{"name": "E", "entries": entries}]);
+        assert!(refusal(&program).ends_with(reason), "{}", refusal(&program));
+    }
+    let mut program = actions();
+    program["enums"] = json!([{"name": "A", "entries": []}, {"name": "A", "entries": []}]);
+    assert!(refusal(&program).ends_with(named), "{}", refusal(&program));
+}
+
+#[test]
+fn an_alias_of_two_fields_is_refused_and_one_that_is_there_twice_is_not() {
+    let mut program = actions();
+    let aliases = program["field_aliases"].as_array_mut().unwrap();
+    let (first, second) = (aliases[0].clone(), aliases[1].clone());
+    aliases.push(first.clone());
+    assert!(Program::from_json(program.to_string().as_bytes()).is_ok());
+    program["field_aliases"] = json!([first, [first[0], second[1]]]);
+    assert_eq!(
+        refusal(&program),
+        "field_aliases[1]: another alias of this name is of another field; keep one of them"
+    );
+}
+
 #[test]
 fn a_hash_that_is_not_known_is_refused_with_those_that_are() {
     let mut program = actions();
