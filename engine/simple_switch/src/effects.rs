@@ -184,8 +184,9 @@ mod tests {
     fn unread_log_messages_give_way_to_later_ones_and_are_counted() {
         let mut effects = Effects::new(511, 0, 0);
         let values = [LogValue { first: 0, count: 1, signed: false }];
+        let texts = ["n = ", ""].map(str::to_owned);
         for value in 0..=LOG_LIMIT as u64 {
-            effects.log_msg(LogMessage { format: "n = {}", values: &values, words: &[value] });
+            effects.log_msg(LogMessage { texts: &texts, values: &values, words: &[value] });
         }
         assert_eq!(effects.pop_log().as_deref(), Some("n = 1"));
         assert_eq!(effects.log_lost(), 1);

@@ -671,7 +671,8 @@ impl Loader<'_> {
 
     fn log_msg(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
         let [format, values] = json.get("parameters")?.tuple()?;
-        let format = format.get("value")?.str()?.to_owned();
+        let format = format.get("value")?;
+        let texts = log_texts(format.str()?).map_err(|e| format.error(e))?;
         let mut fields = Vec::new();
         // p4c emits {} for an empty list of values.
         let none = values.get("value")?.value.as_object().is_some_and(serde_json::Map::is_empty);
@@ -687,8 +688,62 @@ impl Loader<'_> {
             self.compiler.store(first, 64 * count, signed, &expr).map_err(fail)?;
             fields.push(LogValue { first: first as usize, count: count as usize, signed });
         }
+        let places = texts.len() - 1;
+        if places != fields.len() {
+            return Err(format.error(format!(
+                "'{}' has {places} pairs of braces for {} values, and needs one for each; \\{{ and \\}} are braces of the text",
+                clip(format.str()?),
+                fields.len()
+            )));
+        }
         let call = self.log_calls.len() as u32;
-        self.log_calls.push(LogCall { format, values: fields });
+        self.log_calls.push(LogCall { texts, values: fields });
         self.emit(json, Op::Log { call })
+    }
+}
+
+/// Returns the texts in front of, between and behind the places of a format string. A place is a pair of braces with anything
+/// between them.
+fn log_texts(format: &str) -> std::result::Result<Vec<String>, String> {
+    let mut texts = Vec::new();
+    let mut text = String::new();
+    let mut rest = format;
+    while let Some(at) = rest.find(['{', '\\']) {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix('\\') {
+            // A backslash in front of anything but a brace is text.
+            let escape = usize::from(after.starts_with(['{', '}']));
+            text.push_str(&rest[escape..=escape]);
+            rest = &rest[escape + 1..];
+        } else {
+            let end = rest.find('}').ok_or_else(|| {
+                format!(
+                    "'{}' opens a brace that it does not close; write \\{{ for a brace of the text",
+                    clip(format)
+                )
+            })?;
+            texts.push(std::mem::take(&mut text));
+            rest = &rest[end + 1..];
+        }
+    }
+    text.push_str(rest);
+    texts.push(text);
+    Ok(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::log_texts;
+
+    #[test]
+    fn a_place_is_a_pair_of_braces_with_all_that_is_between_them() {
+        assert_eq!(log_texts("a {} b {name}.").unwrap(), ["a ", " b ", "."]);
+        assert_eq!(log_texts("{{}} }").unwrap(), ["", "} }"]);
+    }
+
+    #[test]
+    fn escaped_braces_and_other_backslashes_are_text() {
+        assert_eq!(log_texts(r"\{x\} \n{}\").unwrap(), [r"{x} \n", r"\"]);
     }
 }

@@ -448,7 +448,8 @@ impl Op {
 /// One `log_msg` call.
 #[derive(Debug)]
 pub(crate) struct LogCall {
-    pub(crate) format: String,
+    /// The text in front of each value and behind the last.
+    pub(crate) texts: Vec<String>,
     /// Its values, as positions in slots.
     pub(crate) values: Vec<LogValue>,
 }

@@ -151,8 +151,8 @@ pub(crate) fn execute_cold<T: Externs>(
         Op::Truncate { a } => context.externs.truncate(phv, value(phv, a)),
         Op::Log { call } => {
             let call = program.log_call(call);
-            let (format, values) = (&call.format, &call.values);
-            context.externs.log_msg(LogMessage { format, values, words: &phv.slots });
+            let (texts, values) = (&call.texts, &call.values);
+            context.externs.log_msg(LogMessage { texts, values, words: &phv.slots });
         }
         Op::Assert { a, id } => {
             if value(phv, a) == 0 {

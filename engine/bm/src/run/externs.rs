@@ -4,11 +4,11 @@ use super::phv::Phv;
 use crate::number::decimal;
 use crate::program::LogValue;
 
-/// One `log_msg` call: the program's format string and the values, in order. `Display` formats it with decimal values.
+/// One `log_msg` call: its texts and values in turn. `Display` formats it with decimal values.
 #[derive(Debug, Clone, Copy)]
 pub struct LogMessage<'a> {
-    /// The format string with `{}` places, as in the program.
-    pub format: &'a str,
+    /// The text in front of each value, and the text behind the last.
+    pub texts: &'a [String],
     /// The values.
     pub values: &'a [LogValue],
     /// The words that hold the values.
@@ -18,28 +18,13 @@ pub struct LogMessage<'a> {
 impl std::fmt::Display for LogMessage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut values = self.values.iter();
-        let mut rest = self.format;
-        while let Some(at) = rest.find(['{', '\\']) {
-            f.write_str(&rest[..at])?;
-            rest = &rest[at..];
-            let escaped = ["\\{", "\\}"].iter().find_map(|escape| rest.strip_prefix(escape));
-            if let Some(after) = escaped {
-                f.write_str(&rest[1..2])?;
-                rest = after;
-                continue;
+        for text in self.texts {
+            f.write_str(text)?;
+            if let Some(&LogValue { first, count, signed }) = values.next() {
+                f.write_str(&decimal(&self.words[first..first + count], signed))?;
             }
-            // Any text between braces is replaced together with them.
-            let end = rest.find('}').filter(|_| rest.starts_with('{')).map_or(1, |end| end + 1);
-            let value = if end > 1 { values.next() } else { None };
-            match value {
-                Some(&LogValue { first, count, signed }) => {
-                    f.write_str(&decimal(&self.words[first..first + count], signed))?;
-                }
-                None => f.write_str(&rest[..end])?,
-            }
-            rest = &rest[end..];
         }
-        f.write_str(rest)
+        Ok(())
     }
 }
 
@@ -96,30 +81,13 @@ impl Externs for Detached {
 mod tests {
     use super::{LogMessage, LogValue};
 
-    /// Returns the text of a message whose values have one word each.
-    fn text(format: &str, words: &[i64]) -> String {
-        let value = |first| LogValue { first, count: 1, signed: true };
-        let values: Vec<_> = (0..words.len()).map(value).collect();
-        let words: Vec<_> = words.iter().map(|&word| word as u64).collect();
-        LogMessage { format, values: &values, words: &words }.to_string()
-    }
-
     #[test]
     fn a_value_of_several_words_is_shown_whole() {
         let values = [false, true].map(|signed| LogValue { first: 1, count: 3, signed });
-        let message = LogMessage { format: "{} {}", values: &values, words: &[9, 0, 0, 1 << 63, 9] };
+        let texts = ["", " ", ""].map(str::to_owned);
+        let message = LogMessage { texts: &texts, values: &values, words: &[9, 0, 0, 1 << 63, 9] };
         // 2 to the power of 191.
         let power = "3138550867693340381917894711603833208051177722232017256448";
         assert_eq!(message.to_string(), format!("{power} -{power}"));
-    }
-
-    #[test]
-    fn places_are_filled_in_order_and_what_is_between_their_braces_is_dropped() {
-        assert_eq!(text("a {} b {name}.", &[7, -7]), "a 7 b -7.");
-    }
-
-    #[test]
-    fn escaped_braces_and_those_without_a_value_or_an_end_stay() {
-        assert_eq!(text("\\{x\\} {} {} {", &[1]), "{x} 1 {} {");
     }
 }

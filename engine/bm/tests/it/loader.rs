@@ -165,6 +165,23 @@ fn an_alias_of_two_fields_is_refused_and_one_that_is_there_twice_is_not() {
 }
 
 #[test]
+fn a_message_with_more_or_fewer_places_than_values_is_refused() {
+    let (action, primitive) = find(&actions(), "actions98", "log_msg");
+    let format = format!("/actions/{action}/primitives/{primitive}/parameters/0/value");
+    for (text, reason) in [
+        ("kind {}", "'kind {}' has 1 pairs of braces for 2 values, and needs one for each"),
+        ("{} of {}, {}", "'{} of {}, {}' has 3 pairs of braces for 2 values, and needs one for each"),
+        ("{} {} {", "'{} {} {' opens a brace that it does not close; write \\{ for a brace of the text"),
+    ] {
+        let mut program = actions();
+        *program.pointer_mut(&format).unwrap() = json!(text);
+        let refused = refusal(&program);
+        let place = format!("actions[{action}] 'actions98' primitives[{primitive}] parameters[0] value: ");
+        assert!(refused.starts_with(&format!("{place}{reason}")), "{refused}");
+    }
+}
+
+#[test]
 fn a_hash_that_is_not_known_is_refused_with_those_that_are() {
     let mut program = actions();
     program["calculations"][0]["algo"] = json!("sha3");
