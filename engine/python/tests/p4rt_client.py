@@ -29,6 +29,15 @@ def p4info(name: str = "everything") -> Any:
     return text_format.Parse((PROGRAMS / f"{name}.p4info.txtpb").read_text(), p4i.P4Info())
 
 
+def without_struct(info: Any, program: bytes, *, in_program: str = "tuple_0") -> bytes:
+    """Makes the digest of `resources` one of a tuple, to which p4c gives two names; returns the program."""
+    [digest] = info.digests
+    digest.preamble.name = digest.preamble.alias = "digest_0"
+    members = [member.type_spec for member in info.type_info.structs["learned_t"].members]
+    digest.type_spec.tuple.members.extend(members)
+    return program.replace(b'"learned_t"', f'"{in_program}"'.encode())
+
+
 class Names:
     """Ids by alias, from a search of the P4Info."""
 

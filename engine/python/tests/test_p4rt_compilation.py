@@ -1,5 +1,6 @@
 """A P4Info that does not match its program is refused by name (P4Runtime 1.5 §7, §14)."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +11,12 @@ from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program import compilation
 from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import p4i, rpc_code
-from p4rt_client import p4info, program_json
+from p4rt_client import p4info, program_json, without_struct
 
 
-def refusal(info: Any, program: str) -> str:
+def refusal(info: Any, program: str | bytes) -> str:
     with pytest.raises(StatusError) as caught:
-        compilation.matched(reader.read(info), program_json(program))
+        compilation.matched(reader.read(info), program_json(program) if isinstance(program, str) else program)
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
     return caught.value.message
 
@@ -129,6 +130,27 @@ def test_an_object_of_another_shape_is_refused_by_name(
     change(named(info, kind, alias))
     message = refusal(info, program)
     assert re.search(reason, message), message
+
+
+def test_a_digest_without_a_struct_has_another_name_in_the_program() -> None:
+    info = p4info("resources")
+    program = without_struct(info, program_json("resources"))
+    [digest] = compilation.matched(reader.read(info), program).digests.values()
+    assert (digest.name, digest.in_program) == ("digest_0", "tuple_0")
+
+
+def test_digests_without_a_struct_are_in_the_order_of_the_program() -> None:
+    info = p4info("resources")
+    parsed = json.loads(without_struct(info, program_json("resources")))
+    second = info.digests.add()
+    second.preamble.id, second.preamble.name = info.digests[0].preamble.id + 1, "digest_1"
+    second.type_spec.bitstring.bit.bitwidth = 8
+    parsed["learn_lists"].append({"id": 2, "name": "digest", "elements": [{}]})
+    found = compilation.matched(reader.read(info), json.dumps(parsed).encode()).digests.values()
+    assert [digest.in_program for digest in found] == ["tuple_0", "digest"]
+    info.digests[0].CopyFrom(second)
+    del info.digests[1]
+    assert "no digest 'digest_1'" in refusal(info, json.dumps(parsed).encode())
 
 
 def test_an_action_profile_must_be_in_both() -> None:

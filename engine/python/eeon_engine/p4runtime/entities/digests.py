@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from ..errors import already_exists, invalid, not_found
+from ..errors import already_exists, invalid, not_found, unimplemented
 from ..messages import p4r
 from ..program import data_types
 from ..program.schema import Digest, Schema, find
@@ -115,7 +115,7 @@ class Digests:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._by_name = {digest.name: digest for digest in schema.digests.values()}
+        self._by_name = {digest.in_program: digest for digest in schema.digests.values()}
         self._lists: dict[int, DigestLists] = {}
 
     def write(self, kind: int, message: p4r.DigestEntry) -> None:
@@ -126,6 +126,11 @@ class Digests:
             raise already_exists(f"digest '{digest.name}' is configured already")
         if kind != p4r.Update.INSERT and before is None:
             raise not_found(f"digest '{digest.name}' is not configured; insert it first")
+        if digest.in_program is None:
+            raise unimplemented(
+                f"digest '{digest.name}' has no name in the program that tells its messages from another "
+                "digest's; give what it sends a struct of its own in the P4 source, and compile again"
+            )
         after = None
         if kind != p4r.Update.DELETE:
             after = DigestLists(_config(digest, message.config))

@@ -12,7 +12,7 @@ from typing import TypeVar
 from ... import program_json
 from ...program_json import Objects
 from ..errors import StatusError, invalid
-from . import data_types, order
+from . import data_types, digest_names, order
 from .schema import Counter, Meter, Schema, Table
 
 _T = TypeVar("_T")
@@ -34,7 +34,7 @@ def matched(schema: Schema, program: bytes) -> Schema:
     there."""
     try:
         parsed = program_json.objects(program)
-        schema = order.as_in_program(schema, parsed)
+        schema = digest_names.as_in_program(order.as_in_program(schema, parsed), parsed)
         _check(schema, parsed)
         return schema
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -66,7 +66,7 @@ def _check(schema: Schema, parsed: Objects) -> None:
         bits = sum(field.width for field in value_set.fields)
         in_program = _found("value set", value_set.name, value_sets)["compressed_bitwidth"]
         _same("value set", value_set.name, "bits", bits, in_program)
-    learn_lists = {item["name"]: item for item in parsed.get("learn_lists", [])}
+    learn_lists = digest_names.lists(schema, parsed)
     for digest in schema.digests.values():
         elements = _found("digest", digest.name, learn_lists)["elements"]
         _same("digest", digest.name, "fields", len(list(data_types.scalars(digest.type))), len(elements))

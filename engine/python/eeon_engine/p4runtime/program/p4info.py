@@ -280,7 +280,8 @@ def _value_set(value_set: p4i.ValueSet) -> ValueSet:
 
 def _digest(digest: p4i.Digest, types: p4t.P4TypeInfo) -> Digest:
     name = digest.preamble.name
-    return Digest(digest.preamble.id, name, data_types.resolve(types, digest.type_spec, f"digest '{name}'"))
+    resolved = data_types.resolve(types, digest.type_spec, f"digest '{name}'")
+    return Digest(digest.preamble.id, name, resolved, in_program=name)
 
 
 def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, ...]:

@@ -157,6 +157,8 @@ class Digest:
     id: int
     name: str
     type: DataType
+    in_program: str | None
+    """The name of its messages in the program; None where another digest's messages have the same."""
 
 
 @dataclass(frozen=True)
