@@ -87,6 +87,28 @@ def test_shipped_wred_becomes_red_that_spares_ect_packets_only():
     assert notes == []
 
 
+def test_profiles_of_one_name_that_differ_have_names_of_their_own():
+    first, second, third, *rest = tables()["PORT"]
+    content = tables(
+        QUEUE={f"{first},{second}|3": {"wred_profile": "AZURE_LOSSLESS"}},
+        BUFFER_PROFILE={
+            name: {"pool": "p", "size": "0", "static_th": size}
+            for name, size in (("small", "1000000"), ("AZURE_LOSSLESS", "3000000"))
+        },
+        BUFFER_QUEUE={
+            f"{first}|3": {"profile": "small"},
+            f"{','.join((second, third, *rest))}|3": {"profile": "AZURE_LOSSLESS"},
+        },
+    )
+    value, _ = sonic.import_(read(content), LEAF1)
+    of_ports = [value["profiles"]["queue"][value["ports"][port.name]["queue"]] for port in LEAF1.ports]
+    assert [(one["buffer"], one["aqm"]["mode"]) for one in of_ports] == [
+        ("1000000B", "red"),
+        ("3000000B", "red"),
+        *[("3000000B", "drop_tail")] * (1 + len(rest)),
+    ]
+
+
 def test_references_in_brackets_name_what_their_bare_names_do():
     """CONFIG_DB until SONiC 202012."""
     content = tables()

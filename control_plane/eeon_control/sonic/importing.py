@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 
 from eeon_control.sonic.database import (
     MAPPED,
@@ -340,12 +341,8 @@ def import_(
         limit = work.buffer(found.buffer, name, buffer)
         if aqm is None or limit is None:
             continue
-        called = found.wred or found.buffer or "drop_tail"
         profile: dict[str, object] = {"buffer": limit, "aqm": aqm}
-        if profiles.setdefault(called, profile) != profile:
-            # The same WRED profile with another buffer.
-            called = f"{called}-{limit}"
-            profiles[called] = profile
+        called = _called(profiles, found.wred or found.buffer or "drop_tail", limit, profile)
         attached[ports[name].name] = {"queue": called}
     problems.check()
     work.shared_pools()
@@ -366,6 +363,15 @@ def import_(
         "profiles": {"queue": profiles},
         "ports": attached,
     }, work.notes
+
+
+def _called(
+    profiles: dict[str, dict[str, object]], called: str, limit: str, profile: dict[str, object]
+) -> str:
+    """Returns the name under which the profile is now in `profiles`. A WRED profile may have several buffers,
+    and a WRED profile and a buffer profile may have the same name."""
+    names = chain((called, f"{called}-{limit}"), (f"{called}-{limit}-{n}" for n in count(2)))
+    return next(name for name in names if profiles.setdefault(name, profile) == profile)
 
 
 def _some(names: list[str]) -> str:
