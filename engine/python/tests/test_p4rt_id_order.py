@@ -16,6 +16,7 @@ from p4rt_client import (
     INSERT,
     MODIFY,
     Client,
+    Failed,
     Names,
     exact,
     number_bytes,
@@ -163,3 +164,70 @@ def test_a_p4info_whose_fields_have_other_names_at_other_places_is_refused() -> 
     table.match_fields[0].name = "kind"
     with pytest.raises(StatusError, match="field 'value' at place 2 in the P4Info and 1 in the program"):
         compilation.matched(reader.read(info), program_json())
+
+
+def reconciled(client: Client, info: Any, program: str = "everything") -> None:
+    """Gives the switch the same program with another P4Info, and has it keep its state."""
+    config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=program_json(program))
+    client.push(p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT, config)
+
+
+@pytest.mark.system
+def test_entries_keep_their_meaning_when_a_new_p4info_counts_in_another_order(
+    switch: Switch, names: Names
+) -> None:
+    entry = names.entry(
+        "ternary_table",
+        ternary(1, 0x01020304, 0xFFFFFFFF),
+        exact(2, 0x0800),
+        action=names.action("forward", 4),
+        priority=1,
+    )
+    action = names.action("forward_as", 5, 0x020000000009)
+    member = p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=1, action=action)
+    with serve(switch, p4info=p4info("everything")) as server, primary(server.address) as client:
+        client.write((INSERT, entry), (INSERT, member))
+        reconciled(client, renumbered("everything"))
+        (read,) = client.read(p4r.TableEntry(table_id=names["ternary_table"]))
+        (of_profile,) = client.read(p4r.ActionProfileMember(action_profile_id=names["selector"]))
+    assert {one.field_id: one.WhichOneof("field_match_type") for one in read.match} == {
+        1: "exact",
+        2: "ternary",
+    }
+    assert {one.param_id: one.value for one in of_profile.action.params} == {
+        1: b"\x02\0\0\0\0\x09",
+        2: b"\x05",
+    }
+    switch.inject(1, frame(0x01020304, ether_type=0x0800))
+    assert ports(switch.advance_to(1000)) == [4]
+
+
+@pytest.mark.system
+def test_members_of_a_value_set_keep_their_meaning_too(
+    resource_switch: Switch, resource_names: Names
+) -> None:
+    member = p4r.ValueSetMember(match=[exact(1, 0x0806), exact(2, 0xAB)])
+    entry = p4r.ValueSetEntry(value_set_id=resource_names["pairs"], members=[member])
+    with serve(resource_switch, p4info=p4info("resources")) as server, primary(server.address) as client:
+        client.write((MODIFY, entry))
+        reconciled(client, renumbered("resources"), "resources")
+    resource_switch.inject(1, frame(0xAB000001, ether_type=0x0806))
+    assert ports(resource_switch.advance_to(1000)) == [3]
+
+
+@pytest.mark.system
+def test_a_field_of_a_new_name_has_the_entries_of_its_id_unless_that_was_anothers(
+    switch: Switch, names: Names
+) -> None:
+    key = ternary(1, 0x01020304, 0xFFFFFFFF), exact(2, 0x0800)
+    entry = names.entry("ternary_table", *key, action=names.action("forward", 4), priority=1)
+    renamed, moved = p4info("everything"), renumbered("everything")
+    for info in (renamed, moved):
+        [fields] = [t.match_fields for t in info.tables if t.preamble.alias == "ternary_table"]
+        was, fields[0].name = fields[0].name, "renamed"
+    with serve(switch, p4info=p4info("everything")) as server, primary(server.address) as client:
+        client.write((INSERT, entry))
+        with pytest.raises(Failed, match=f"table .*ternary_table' has no '{was}' in the new P4Info"):
+            reconciled(client, moved)
+        reconciled(client, renamed)
+        assert client.read(p4r.TableEntry(table_id=names["ternary_table"])) == [entry]

@@ -220,11 +220,13 @@ class Device:
 
     def _reconcile(self, pipeline: Pipeline) -> None:
         """Keeps the switch's state under the new program, or refuses without a change."""
-        with batch.undisturbed(self._control) if self._forwarding else nullcontext():
-            updates = reconcile.snapshot(self._forwarding) if self._forwarding else []
+        present = self._forwarding
+        with batch.undisturbed(self._control) if present else nullcontext():
+            updates = reconcile.snapshot(present) if present else []
+        schema = present.schema if present else pipeline.schema
         shadow = self._shadow(pipeline.program)
         with batch.undisturbed(shadow):
-            kept = reconcile.kept(updates, Forwarding(shadow, pipeline.schema))
+            kept = reconcile.kept(updates, schema, Forwarding(shadow, pipeline.schema))
         self._commit(pipeline, kept)
 
     @staticmethod

@@ -13,6 +13,7 @@ from .entities.forwarding import Forwarding
 from .errors import StatusError, invalid
 from .messages import p4r
 from .program.schema import Schema
+from .renumbering import Renumbering
 
 _LOG = logging.getLogger(__name__)
 
@@ -85,13 +86,14 @@ def _was_set(entity: p4r.Entity) -> bool:
     return bool(data.bool or any(data.bitstring) or any(data.enum_value))
 
 
-def kept(updates: list[p4r.Update], trial: Forwarding) -> list[p4r.Update]:
+def kept(updates: list[p4r.Update], schema: Schema, trial: Forwarding) -> list[p4r.Update]:
     """Returns the updates that `trial`, a switch with the new program, accepts; raises INVALID_ARGUMENT with
-    the state that it cannot keep."""
+    the state that it cannot keep. `schema` is the schema of the updates."""
     taken, refused, left = [], [], 0
+    renumbering = Renumbering(schema, trial.schema)
     for update in updates:
-        adapted = _without_counts(update, trial.schema)
         try:
+            adapted = _without_counts(renumbering.of(update), trial.schema)
             trial.write(adapted)
         except StatusError as error:
             if update.entity.WhichOneof("entity") in _LEFT_BEHIND:
