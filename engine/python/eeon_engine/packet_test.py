@@ -35,6 +35,8 @@ _BMV2_TICK_PS = 1_000_000
 _LAST_PORT = (1 << 9) - 1
 """The largest port number in v1model's `standard_metadata`."""
 _CPU_PORT = _LAST_PORT - 1
+_OF_INSERT = ("self", "match", "priority", "params")
+"""Arguments of `PacketSwitch.insert` that P4 allows as names of parameters."""
 
 
 class Departure(NamedTuple):
@@ -95,19 +97,35 @@ class PacketSwitch:
         action: str,
         *,
         priority: int = 0,
-        **params: object,
+        params: Mapping[str, object] | None = None,
+        **named: object,
     ) -> None:
         """Inserts a table entry by the names in the P4Info.
 
         A match value is a number or text: `10.0.0.0/8` for LPM, `0x8/&0xf` for ternary, `1...9` for range; a
-        match or a parameter may be an address as text. Raises `ConfigError` with the reason if it is refused.
+        match or a parameter may be an address as text. `params` holds the parameters that have the
+        name of an argument of `insert`, such as `priority`. Raises `ConfigError` with the reason if it is
+        refused.
         """
+        given = {**(params or {}), **named}
+        self._check_own_names(action, given)
         self._write(
             p4r.Update.INSERT,
             P4TableEntry(
-                table, match=P4TableMatch(match), action=P4TableAction(action, **params), priority=priority
+                table, match=P4TableMatch(match), action=P4TableAction(action, **given), priority=priority
             ),
         )
+
+    def _check_own_names(self, action: str, given: Mapping[str, object]) -> None:
+        """Raises `ConfigError` for a missing parameter that has the name of an argument of `insert`."""
+        if self._entries is None or (found := self._entries[0].actions.get(action)) is None:
+            return
+        for param in found.params:
+            if param.name in _OF_INSERT and param.name not in given:
+                raise ConfigError(
+                    f"action {action}: its parameter '{param.name}' has the name of an argument of insert; "
+                    f'give params={{"{param.name}": ...}}'
+                )
 
     def set_default(self, table: str, action: str, **params: object) -> None:
         """Sets a table's default action."""

@@ -39,6 +39,19 @@ def test_the_p4info_is_read_once_for_all_entries(eeon_switch, router, monkeypatc
     assert len(read) == 1
 
 
+def test_a_parameter_called_as_an_argument_of_insert_is_one_of_params(eeon_switch, router, tmp_path):
+    files = [tmp_path / file.name for file in router]
+    for file, made in zip(router, files, strict=True):
+        made.write_text(file.read_text().replace('"port"', '"priority"'))
+    switch = eeon_switch(*files)
+    key = {"hdr.ipv4.dst": "10.0.3.0/24"}
+    with pytest.raises(ConfigError, match=r"^action forward: its parameter 'priority' .* params=\{"):
+        switch.insert("routes", key, "forward", next_hop=1, priority=3)
+    switch.insert("routes", key, "forward", next_hop=1, params={"priority": 3})
+    frame = bytes.fromhex("020000000001020000000002080045000014000000004000a0e70a0001010a000303")
+    assert [out for out, _ in switch.send(1, frame)] == [3]
+
+
 @pytest.mark.parametrize(
     ("entry", "problem"),
     [
