@@ -53,6 +53,11 @@ CLONE_SESSIONS = "clone_session"
 """The name under which P4Runtime's clone sessions appear as a table: match `session`, action
 `clone_to(port)` (`fabric.clone_sessions`)."""
 
+WATCH_PORT = "watch_port"
+"""A pseudo-parameter of an action: the port that a next hop watches, if not its own; it may be `NO_PORT`."""
+NO_PORT = -1
+"""No port; 0 is a port."""
+
 EntryKey = tuple[str, tuple[Exact | Lpm, ...], bool]
 """Identifies an entry within a switch: table, match, and whether it is the default."""
 
@@ -110,4 +115,4 @@ def entries_digest(entries: Iterable[Entry]) -> str:
 def _param(name: str, value: int) -> str:
     if name.endswith("_mac"):
         return ":".join(f"{byte:02x}" for byte in value.to_bytes(6, "big"))
-    return str(value)
+    return "none" if name == WATCH_PORT and value == NO_PORT else str(value)

@@ -12,7 +12,7 @@ import pytest
 from eeon_control import config, fabric, operations, program, state, topology
 from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, FabricError
-from eeon_control.fabric import sync
+from eeon_control.fabric import routes, sync
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.targets import Target, Targets
 from fake_p4runtime import FakeFabric
@@ -427,5 +427,44 @@ def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(
     # Skipping the only next hop would gain nothing.
     assert watched == [[b""]] * 4 + [[b"\x03", b"\x04"]] * 2
     (change,) = drifted.switches["leaf1"].changes
-    assert "watch_port=0" in change.before.action_text and "watch_port" not in change.after.action_text
+    assert "watch_port=none" in change.before.action_text and "watch_port" not in change.after.action_text
     assert mended.is_empty
+
+
+async def routes_of_leaf1(fakes):
+    target = Target(fakes.targets["leaf1"], device_id=1)
+    async with P4RuntimeSession("leaf1", target, program.load().schema(), election_id=99) as session:
+        return await routes.routes_of(session)
+
+
+def test_a_next_hop_over_port_0_watches_it_too():
+    zero = topology.from_text(
+        """
+        name: zero
+        defaults: {rate: 10Gbps, delay: 500ns}
+        nodes: {leaf1: {kind: switch}, leaf2: {kind: switch}, h1: {kind: host}, h2: {kind: host}}
+        links:
+          - endpoints: ["leaf1:0", "leaf2:0"]
+          - endpoints: ["leaf1:4", "leaf2:4"]
+          - endpoints: ["leaf1:8", "h1:0"]
+          - endpoints: ["leaf2:8", "h2:0"]
+        """,
+        "zero.yaml",
+    )
+    fakes = FakeFabric(zero)
+    run(fakes.__aenter__())
+    run(fabric.apply(zero, red(), fakes.targets, TICK_PS))
+    groups = [
+        entry.action.action_profile_action_set.action_profile_actions
+        for entry in fakes.switches["leaf1"].entries.values()
+        if entry.action.HasField("action_profile_action_set")
+    ]
+    planned = run(fabric.plan(zero, red(), fakes.targets, TICK_PS))
+    found = run(routes_of_leaf1(fakes))
+    run(fakes.__aexit__())
+    assert (
+        sorted([one.watch_port for one in group] for group in groups) == [[b""]] * 2 + [[b"\0", b"\x04"]] * 2
+    )
+    assert planned.is_empty
+    watching = [sorted(dict(one.params)["port"] for one in route.watching) for route in found.routes]
+    assert sorted(watching) == [[], [], [0, 4], [0, 4]]

@@ -80,8 +80,8 @@ def _watching(session: P4RuntimeSession, action: p4r.TableAction) -> frozenset[A
     found = set()
     for one in action.action_profile_action_set.action_profile_actions:
         member = _action(session, one.action)
-        watched = int.from_bytes(one.watch_port, "big")
-        if watched and watched == dict(member.params).get("port"):
+        watched = int.from_bytes(one.watch_port, "big") if one.watch_port else None
+        if watched is not None and watched == dict(member.params).get("port"):
             found.add(member)
     return frozenset(found)
 

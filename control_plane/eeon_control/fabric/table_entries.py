@@ -13,14 +13,12 @@ from finsy import P4Schema
 from finsy.p4schema import P4MatchType
 from finsy.proto import p4r
 
-from eeon_control.entries import CLONE_SESSIONS
+from eeon_control.entries import CLONE_SESSIONS, NO_PORT, WATCH_PORT
 from eeon_control.errors import FabricError
 from eeon_control.plan import Action, Entry, Exact, Lpm
 
 _PORT = "port"
 _PORT_BITS = 32  # P4Runtime's SDN port numbers
-WATCH_PORT = "watch_port"
-"""A pseudo-parameter of an action: the port that a next hop watches, if not its own; 0 is none."""
 
 
 def encode(entry: Entry, schema: P4Schema, *, watches: bool) -> p4r.TableEntry:
@@ -48,7 +46,7 @@ def encode(entry: Entry, schema: P4Schema, *, watches: bool) -> p4r.TableEntry:
                 params = dict(action.params)
                 watched = params.pop(WATCH_PORT, _own_port(params, len(entry.actions), watches))
                 one.action.CopyFrom(_encode_action(Action(action.name, tuple(params.items())), entry, schema))
-                if watched:
+                if watched != NO_PORT:
                     one.watch_port = _bytes(watched, _PORT_BITS, entry, WATCH_PORT)
         else:
             message.action.action.CopyFrom(_encode_action(entry.actions[0], entry, schema))
@@ -128,12 +126,12 @@ def _decode_actions(
 def _own_port(params: Mapping[str, int], members: int, watches: bool) -> int:
     """Returns the port that a member should watch: its own if there are other next hops, so that the switch
     skips it while the link is down (P4Runtime specification 1.3, section 9.2.1)."""
-    return params.get(_PORT, 0) if watches and members > 1 else 0
+    return params.get(_PORT, NO_PORT) if watches and members > 1 else NO_PORT
 
 
 def _decode_member(member: p4r.ActionProfileAction, members: int, schema: P4Schema, watches: bool) -> Action:
     action = _decode_action(member.action, schema)
-    watched = int.from_bytes(member.watch_port, "big")
+    watched = int.from_bytes(member.watch_port, "big") if member.watch_port else NO_PORT
     if watched == _own_port(dict(action.params), members, watches):
         return action
     return Action(action.name, (*action.params, (WATCH_PORT, watched)))
