@@ -9,10 +9,10 @@ from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
 
 _BY_SCOPE = CEE_QUEUES | {
-    "qcn_20_pair": "QCN/20, a pair",
-    "qcn_66_pair": "QCN/66, a pair",
-    "qcn_20_flow": "QCN/20, a flow",
-    "qcn_66_flow": "QCN/66, a flow",
+    "qcn_20_pair": "QCN/20, per pair",
+    "qcn_66_pair": "QCN/66, per pair",
+    "qcn_20_flow": "QCN/20, per flow",
+    "qcn_66_flow": "QCN/66, per flow",
 }
 _ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
@@ -22,7 +22,7 @@ def drawings(runs: Runs) -> list[Drawing]:
     return [
         Drawing(
             "setup-reaction-queries",
-            "The mean query with one reaction point a host",
+            "The mean query with one reaction point per host",
             "Not in the paper: the set-up behind its commercial traffic (C2, C6)",
             "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
             "queue",
@@ -31,7 +31,7 @@ def drawings(runs: Runs) -> list[Drawing]:
         ),
         Drawing(
             "setup-reaction-60-queries",
-            "The mean of 60 queries with one reaction point a host, a pair of hosts, or a flow",
+            "The mean of 60 queries with one reaction point per host, pair of hosts, or flow",
             "Not in the paper: the set-up behind its commercial traffic (C6), longer than ten of its timers",
             "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
             "queue",
@@ -40,7 +40,7 @@ def drawings(runs: Runs) -> list[Drawing]:
         ),
         Drawing(
             "setup-reaction-runtimes",
-            "Five benchmarks with one reaction point a host",
+            "Five benchmarks with one reaction point per host",
             "Not in the paper: the set-up behind its scientific traffic (C7)",
             "Runtime, NewReno.",
             "queue",
