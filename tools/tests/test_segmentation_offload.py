@@ -90,6 +90,22 @@ def test_the_receivers_syn_says_the_size_of_segments(tmp_path: Path, hosts: list
     assert [offer.frame_bytes for offer in offers[1:]] == [9014, 9014, 55]
 
 
+def test_a_syn_says_nothing_about_another_address_that_is_the_same_host(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    syns = [
+        whole(
+            Ether()
+            / IP(src="10.0.2.1", dst=f"10.20.0.{one}")
+            / TCP(sport=80, dport=20, flags="SA", options=[("MSS", mss)])
+        )
+        for one, mss in ((1, 1000), (2, 500))
+    ]
+    big = whole(Ether() / IP(src="10.20.0.1", dst="10.0.2.1") / TCP(flags="A") / PAYLOAD)
+    found, _ = feed(tmp_path, hosts, [*syns, big], SendRules(mapping=("10.20.0.0/16=h1",)))
+    assert found.counts.segments == 11
+
+
 def test_what_a_snapped_super_frame_lacks_is_cut_as_zeros(tmp_path: Path, hosts: list[TraceHost]) -> None:
     packet = bytes(Ether() / IP(**ENDS4) / TCP(flags="A") / bytes(65_160))
     _, offers = feed(tmp_path, hosts, [(packet[:96], len(packet))])

@@ -113,7 +113,7 @@ def test_bytes_of_a_flow_count_once_also_where_the_sequence_number_wraps(tmp_pat
 
 def test_a_capture_that_begins_with_packets_in_another_order_loses_no_byte(tmp_path: Path) -> None:
     first = 2**32 - 1000
-    starts = (2000, 1000, 0, 3000, 1000)
+    starts = (3000, 1000, 2000, 0, 1000)
     packets = [segment(number, (first + start) % 2**32, 1000, "A") for number, start in enumerate(starts)]
     assert listed_flows(tmp_path, packets) == ["h1,h3,4000,0ns"]
 
@@ -135,6 +135,35 @@ def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_anoth
     assert listed_flows(tmp_path, packets) == whole
     parts = ["h1,h3,200,500000000ns", "h1,h3,100,1600000000ns", whole[1]]
     assert listed_flows(tmp_path, packets, "--gap", "550ms") == parts
+
+
+@pytest.mark.parametrize("end", ["FA", "R"])
+def test_what_a_connection_sends_behind_its_end_is_another_flow_though_no_syn_was_captured(
+    tmp_path: Path, end: str
+) -> None:
+    packets = [
+        segment(0, 1_000, 100),
+        segment(0.1, 1_200, 0, end),
+        segment(0.2, 1_100, 100),  # Overtaken by the end, or sent again behind it.
+        segment(0.3, 500_000_000, 40),
+        segment(0.4, 500_000_040, 0, end),
+        segment(0.5, 99, 0, "S"),
+        segment(0.6, 100, 7),
+        segment(0.7, 107, 0, end),
+        segment(0.8, 99, 0, "S"),  # As simulators number.
+        segment(0.9, 100, 7),
+    ]
+    flows = [line.split(",")[2] for line in listed_flows(tmp_path, packets)]
+    assert flows == ["200", "40", "7", "7"]
+
+
+def test_connections_of_two_addresses_that_are_one_host_are_two_flows(tmp_path: Path) -> None:
+    packets = []
+    for number in range(6):
+        packets.append(segment(number, 900_000_000 * (number % 2) + 100 * (number // 2), 100))
+        packets[-1][IP].src = f"10.20.0.{1 + number % 2}"
+    listed = listed_flows(tmp_path, packets, "--map", "10.20.0.0/16=h1")
+    assert listed == ["h1,h3,300,0ns", "h1,h3,300,1000000000ns"]
 
 
 def test_tcp_behind_ipv6_extension_headers_is_in_a_flow(tmp_path: Path) -> None:

@@ -56,13 +56,15 @@ _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 @dataclass(frozen=True, slots=True)
 class Offer:
     """One frame for a host to send: host index, time in picoseconds since the start, frame length, captured
-    headers, and the packet's number in the trace, from 1."""
+    headers, and the packet's number in the trace, from 1. `ends`: the addresses in the trace, where they were
+    mapped to hosts."""
 
     host: int
     at_ps: int
     frame_bytes: int
     captured: bytes
     number: int = 0
+    ends: bytes = b""
 
 
 @dataclass
@@ -266,7 +268,7 @@ class Feed:
             if offer is None:
                 continue
             ecn = ECN_NAMES[ecn_of(offer.captured, place)]
-            payload = self._segmenter.payload_of_segment(offer.captured, place, offer.frame_bytes, found)
+            payload = self._segmenter.payload_of_segment(packet.captured, place, offer.frame_bytes, found)
             if payload is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
                 counts.offered += 1
                 counts.by_ecn[ecn] += 1
@@ -363,7 +365,8 @@ class Feed:
             frame = self._mapped(frame, place, source, destination)
         elif frame[:12] != (stations := self._hosts[source].gateway_mac + self._hosts[source].mac):
             frame = stations + frame[12:]
-        return Offer(source, at_ps, packet.frame_bytes, frame, number)
+        ends = b"" if self._mapping.is_empty else b"".join(addresses)
+        return Offer(source, at_ps, packet.frame_bytes, frame, number, ends)
 
     def _mapped(self, captured: bytes, place: tuple[int, int], source: int, destination: int) -> bytes:
         at, length = place

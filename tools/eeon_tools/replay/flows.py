@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import Offer
-from eeon_tools.trace.frames import SYN
+from eeon_tools.trace.frames import FIN, RST, SYN
 from eeon_tools.trace.layers import TCP, source_place, tcp_payload, transport
 
 MAX_FLOWS = 1 << 20
@@ -37,12 +37,19 @@ class CapturedFlow:
 @dataclass(slots=True)
 class _Direction:
     """Sequence numbers: of the first byte, and the one after the highest byte seen. `is_opened`: the first is
-    known from a SYN; otherwise earlier bytes may arrive later."""
+    known from a SYN; otherwise earlier bytes may arrive later. `end`: that of a FIN or RST."""
 
     first: int
     next: int
     is_opened: bool
     flow: CapturedFlow | None = None
+    end: int | None = None
+
+    def has_ended_before(self, first: int, payload: int) -> bool:
+        """Returns whether a segment is not of this connection, but of the next one of its ports."""
+        if self.end is None or not payload:
+            return False
+        return (first + payload - self.first) % _SEQUENCES > (self.end - self.first) % _SEQUENCES
 
 
 @dataclass
@@ -76,14 +83,23 @@ def flows_of(
             counts.not_tcp += 1
             continue
         at, length = place
-        name = frame[at : at + 2 * length] + frame[found.at : found.at + 4]
+        # Several addresses of the capture may be one host; connections are those of the capture.
+        name = (offer.ends or frame[at : at + 2 * length]) + frame[found.at : found.at + 4]
         sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
-        is_syn = bool(frame[found.at + 13] & SYN)
+        flags = frame[found.at + 13]
+        is_syn = bool(flags & SYN)
         direction = directions.get(name)
         # A SYN with another sequence number opens a new connection of these ports; otherwise it was resent.
         first = (sequence + is_syn) % _SEQUENCES
-        if direction is None or (is_syn and first != direction.first):
+        if (
+            direction is None
+            or (is_syn and (first != direction.first or direction.end is not None))
+            or direction.has_ended_before(first, payload)
+        ):
             direction = directions[name] = _Direction(first, first, is_syn)
+        if flags & (FIN | RST) and direction.end is None:
+            ahead = (first + payload - direction.next) % _SEQUENCES
+            direction.end = (direction.next + (ahead if ahead < _HALF else 0)) % _SEQUENCES
         if not payload:
             continue
         destination = hosts.get(frame[at + length : at + 2 * length])
@@ -98,7 +114,6 @@ def flows_of(
             if direction.is_opened or new == 0 or new >= _HALF:
                 continue  # Retransmission.
             direction.first = first
-            new = min(new, payload)
         flow = direction.flow
         if flow is None or (gap_ps is not None and offer.at_ps - flow.ended_ps > gap_ps):
             if len(flows) == MAX_FLOWS:
