@@ -35,6 +35,7 @@ from eeon_experiments.versions import Commit, Versions
 
 ROWS = "rows.csv.xz"
 MANIFEST = "manifest.json"
+OTHER_SETTINGS = "results of other settings than the file has now"
 RUNS = "runs"
 FORMAT = 1
 _PARQUET = "rows.parquet"
@@ -224,7 +225,7 @@ class Store:
             elif outcome.versions != versions:
                 kind = f"results of {other_version(outcome.versions, versions)}"
             else:
-                kind = "results of other settings than the file has now"
+                kind = OTHER_SETTINGS
             kinds[kind] = kinds.get(kind, 0) + 1
         return [f"{count} {kind}" for kind, count in sorted(kinds.items())]
 
@@ -245,7 +246,7 @@ def _outcome(row: Row) -> Outcome:
     return Outcome(
         run_id=row.text("run_id"),
         seed=row.seed,
-        versions=_versions(row),
+        versions=versions_of(row),
         commit=Commit(row.text("commit"), row.flag("dirty")),
         measured={one.name: row.get(one.name) for one in columns.MEASURED},
     )
@@ -295,12 +296,13 @@ def _flows_path(folder: Path, run_id: str) -> Path:
     return folder / RUNS / f"{run_id}.flows.csv.xz"
 
 
-def _versions(row: Row) -> Versions:
+def versions_of(row: Row) -> Versions:
+    """Returns the program and the engine that made a row."""
     return Versions(row.text("program_digest"), row.text("engine_digest"))
 
 
 def _why_not(row: Row, manifest: Manifest, wanted: Versions) -> str | None:
-    versions = _versions(row)
+    versions = versions_of(row)
     if versions != wanted:
         return other_version(versions, wanted)
     mine, theirs = (manifest["experiment"], manifest["quick"]), (row.text("experiment"), row.flag("quick"))

@@ -14,7 +14,7 @@ from statistics import mean
 
 from eeon_tools.errors import InputError
 
-from eeon_experiments import dask_workers, shipped, store, workers
+from eeon_experiments import columns, dask_workers, shipped, store, workers
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.files import Experiment
 from eeon_experiments.resolve import Run
@@ -169,6 +169,31 @@ class Sweep:
                     collected = time.monotonic()
         finally:
             outcomes.close()
+
+
+def of_file(results: Results, experiment: Experiment, versions: Versions, *, quick: bool) -> Results:
+    """Returns results without the rows of other settings than the file has now; `refused` counts them.
+
+    Rows of other versions, and of points that the file does not have, stay: nothing is known of them.
+    """
+    mine = [row for row in results.rows if store.versions_of(row) == versions]
+    if not mine:
+        return results
+    runs: dict[tuple[object, int], Run] = {}
+    for seeds in (None, sorted({row.seed for row in mine})):
+        for point in expand(experiment, versions, quick=quick, seeds=seeds):
+            runs.setdefault((_used(point.axes), point.run.seed), point.run)
+    stale = set()
+    for row in mine:
+        run = runs.get((_used(row.axes), row.seed))
+        if run is not None and (
+            row["run_id"] != run.id or row.get(columns.ENTRIES) not in (None, run.entries)
+        ):
+            stale.add(id(row))
+    if not stale:
+        return results
+    kept = [row for row in results.rows if id(row) not in stale]
+    return Results(kept, [*results.refused, f"{len(stale)} {store.OTHER_SETTINGS}"])
 
 
 def _used(axes: Mapping[str, str | None]) -> tuple[tuple[str, str], ...]:

@@ -16,7 +16,9 @@ from eeon_experiments.expand import count, expand
 from eeon_experiments.report import points
 from eeon_experiments.report.family import runs_of
 from eeon_experiments.results import Results, Row
+from eeon_experiments.store import Outcome
 from eeon_experiments.sweep import Sweep
+from eeon_experiments.versions import Commit, versions
 from made_experiments import TINY, VERSIONS, write
 
 QUEUES, TRANSPORTS = ("drop_tail", "mark"), ("newreno", "dctcp")
@@ -88,6 +90,34 @@ def test_json_of_show_has_the_numbers(mine: Path) -> None:
     told = json.loads(eeon("show", str(mine), "--json").stdout)
     assert told["numbers"][0]["axes"] == {"queue": "drop_tail", "transport": "newreno"}
     assert told["numbers"][0]["numbers"]["runtime_seconds"] == {"mean": 12, "low": 10, "high": 14}
+
+
+@pytest.mark.parametrize("changed", ["maps: 9", "maps: 8"])
+def test_numbers_of_other_settings_than_the_file_has_now_are_not_shown_as_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "out" / "experiments" / "tiny"
+    kept = store.Store(folder, "tiny", quick=False)
+    kept.claim()
+    # The seed 3 is that of an earlier `--seeds`.
+    made = expand(files.load(write(tmp_path)), versions(), quick=False, seeds=[1, 2, 3])
+    for point in made:
+        found = {"status": "finished", "runtime_seconds": 31.25}
+        kept.write(Outcome(point.run.id, point.run.seed, versions(), Commit("c" * 40, False), found))
+    kept.collect(made, versions())
+    mine = write(tmp_path, TINY.replace("maps: 8", changed))
+    shown, told = eeon("show", str(mine)), eeon("report", str(mine))
+    page = (tmp_path / "out" / "report" / "README.md").read_text()
+    is_stale = changed == "maps: 9"
+    outputs = (shown.stdout, told.stdout, page)
+    assert [("31.25" in one) for one in outputs] == [not is_stale] * 3
+    left_out = "12 results of other settings than the file has now"
+    assert [(left_out in one) for one in (shown.stderr, page)] == [is_stale] * 2
+    compared = CliRunner().invoke(experiment, ["show", str(mine), "--compare", "queue=drop_tail,mark"])
+    assert compared.exit_code == int(is_stale) and (left_out in compared.stderr) == is_stale
+    told = json.loads(eeon("show", str(mine), "--json").stdout)
+    assert (f"not used: {left_out}" in told["warnings"]) == is_stale
 
 
 def test_the_report_has_numbers_and_a_picture_for_each_axis_and_nothing_about_papers(

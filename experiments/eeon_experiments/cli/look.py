@@ -103,16 +103,21 @@ def show(
     from eeon_experiments.report import comparison
     from eeon_experiments.report import points as numbers
     from eeon_experiments.report.family import runs_of
+    from eeon_experiments.results import Results
     from eeon_experiments.settings import RunSettings
+    from eeon_experiments.sweep import of_file
     from eeon_experiments.versions import versions
 
     found = files.load(name)
     points = expand(found, versions(), quick=quick)
     folder = folder_of(found.name, quick, output)
     there = (folder / store.MANIFEST).is_file()
-    runs = runs_of(store.load(folder).finished if there else [], {})
+    results = of_file(store.load(folder), found, versions(), quick=quick) if there else Results([])
+    runs = runs_of(results.finished, {})
     measured = numbers.points(runs)
     shown = numbers.shown_columns(measured, wanted)
+    for line in results.refused:
+        click.echo(f"not used: {line}", err=True)
     for option, given in (("--csv", csv_path), ("--compare", compared)):
         if given is not None and not measured:
             raise InputError(option, str(given), f"no results in {folder}; run the experiment")
@@ -133,7 +138,7 @@ def show(
             "points": [{"axes": one.axes, "seed": one.run.seed, "run": one.run.id} for one in points],
             "numbers": numbers.as_values(measured),
             "compared": comparison.as_values(changes),
-            "warnings": sorted(advice),
+            "warnings": [*sorted(advice), *(f"not used: {line}" for line in results.refused)],
         }
         click.echo(json.dumps(value, indent=1))
         return

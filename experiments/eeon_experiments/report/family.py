@@ -65,7 +65,7 @@ class Family:
     `planned`: number of points in the experiment's file, None if unknown. `beyond`: number of rows at points
     that the file does not have; the judges may read them. `scaled_down`: the folder of the quick form's
     results, if the page has both forms. `not_run`: the points without a row, in words. `base`: the text of
-    `base` in the file. `refused`: descriptions of omitted rows of other versions.
+    `base` in the file. `refused`: descriptions of omitted rows of other versions or settings.
     """
 
     name: str

@@ -3,6 +3,7 @@ reads files."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from eeon_experiments.report.family import Failure, Family, judged, runs_of, wit
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.results import Results
 from eeon_experiments.setup import Setup
+from eeon_experiments.sweep import of_file
 from eeon_experiments.versions import versions
 
 _NAMED = 12
@@ -48,6 +50,8 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     results, manifest = _results(place)
     quick = bool(manifest["quick"]) if manifest is not None else form == QUICK
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
+    with contextlib.suppress(ToolsError, EeonError):  # A file whose runs cannot be told still has its rows.
+        results = of_file(results, experiment, versions(), quick=quick)
     planned, not_run, beyond = _planned(experiment, results, quick)
     parts = _parts(experiment)
     judgments = judged(parts.claims, results, parts.findings)
