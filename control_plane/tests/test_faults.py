@@ -382,7 +382,7 @@ def test_controller_that_takes_over_in_the_middle_leaves_the_fabric_as_it_was(fa
         takes_over = at(
             Step.JOURNALED, "", lambda: stack.enter_context(primacy(faulty.switches["leaf2"], theirs))
         )
-        with pytest.raises(ApplyError, match=rf"is not the primary.*that is election id {theirs}") as error:
+        with pytest.raises(ApplyError, match=rf"is not the primary.*election id {theirs} is") as error:
             faulty.apply(store, NEW, takes_over)
     assert "every switch is as it was before" in str(error.value)
     assert faulty.image() == old

@@ -148,7 +148,7 @@ class PacketSwitch:
         entity: P4TableEntry | P4MulticastGroupEntry | P4CloneSessionEntry,
     ) -> None:
         if self._entries is None:
-            raise ConfigError("entries need the program's P4Info; give it beside the program")
+            raise ConfigError("entries need the program's P4Info; give it with the program")
         schema, writer = self._entries
         try:
             update = p4r.Update(type=kind, entity=entity.encode(schema))
@@ -167,15 +167,13 @@ class PacketSwitch:
         `TypeError` for an object that is not a packet.
         """
         if port == _CPU_PORT:
-            raise ConfigError(
-                f"port {port} is the CPU's, where no packet comes in; control.packet_out sends one from there"
-            )
+            raise ConfigError(f"port {port} is the CPU port; control.packet_out sends packets from the CPU")
         if not 0 <= port <= _LAST_PORT:
             raise ConfigError(f"port {port}: a switch has ports 0 to {_LAST_PORT}")
         # `bytes()` converts a number n to n zeros.
         if not isinstance(packet, bytes | bytearray | memoryview) and not hasattr(packet, "__bytes__"):
             raise TypeError(
-                f"a packet is bytes, or has them: {packet!r:.80} is of type {type(packet).__name__}"
+                f"a packet must be bytes or have __bytes__; {packet!r:.80} is of type {type(packet).__name__}"
             )
         self._switch.inject(port, bytes(packet))
         limit = self._switch.now_ps + IDLE_LIMIT_PS
@@ -183,7 +181,7 @@ class PacketSwitch:
         while (due := self._switch.next_event_ps) is not None:
             if due > limit:
                 raise ConfigError(
-                    f"the switch has not run empty a minute after the packet on port {port} came"
+                    f"the switch still holds packets a minute after the packet on port {port} arrived"
                 )
             departures += [Departure(out, frame) for _, out, frame in self._switch.advance_to(due)]
         return departures

@@ -45,7 +45,7 @@ def opened(client: GnmiClient) -> Any:
 def test_a_subscription_too_many_is_refused_until_one_ends(served: Callable[..., str]) -> None:
     client = GnmiClient(served())
     first, _ = opened(client), opened(client)
-    message = "2 subscriptions are open already; end one, or poll with Get"
+    message = "2 subscriptions are open, the limit; end one, or use Get"
     assert refused(lambda: next(client.subscribe(ON_CHANGE))) == ("RESOURCE_EXHAUSTED", message)
     # A client that reads once is still served.
     assert client.values("interfaces/interface[name=port1]/name")

@@ -147,7 +147,7 @@ def test_the_election_id_of_another_client_is_no_right_to_write(
     thief = connect("operator", election_id=7)
     failure(
         DENIED,
-        "is that of client 'controller', not of 'operator'",
+        "belongs to client 'controller', not to 'operator'",
         thief.write,
         (INSERT, unclaimed(resource_names, 1)),
     )
@@ -203,14 +203,14 @@ def test_rights_need_certificates_of_clients(switch: Switch, tmp_path: Path, aut
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", r"takes tables \[clients.NAME\]"),
-        ("clients = 3", r"takes tables \[clients.NAME\]"),
+        ("", r"may only have tables \[clients.NAME\]"),
+        ("clients = 3", r"may only have tables \[clients.NAME\]"),
         ("[other]\n[clients.a]\nrights = []", "not 'other'"),
-        ("[clients.a]\nrights = ['fly']", "unknown right 'fly'; there are read, write, pipeline"),
+        ("[clients.a]\nrights = ['fly']", "unknown right 'fly'; use read, write, pipeline"),
         ("[clients.a]\nright = ['read']", "unknown key 'right'"),
-        ("[clients.a]\nroles = ['']", "rights is not a list of words"),
-        ("[clients.a]\nrights = 'read'", "rights is not a list of words"),
-        ("[clients.a]\nrights = ['read']\nroles = [1]", "roles is not a list of words"),
+        ("[clients.a]\nroles = ['']", "rights is not a list of strings"),
+        ("[clients.a]\nrights = 'read'", "rights is not a list of strings"),
+        ("[clients.a]\nrights = ['read']\nroles = [1]", "roles is not a list of strings"),
         ("[clients", "is not TOML"),
     ],
 )

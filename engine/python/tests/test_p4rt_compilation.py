@@ -84,7 +84,7 @@ def test_json_that_p4c_did_not_write_is_refused_and_not_a_bug() -> None:
             "tables",
             "exact_table",
             lambda t: setattr(t.match_fields[0], "match_type", p4i.MatchField.TERNARY),
-            "is ternary there and exact here",
+            "is ternary in the P4Info and exact in the program",
         ),
         (
             "everything",
@@ -158,7 +158,7 @@ def test_an_action_profile_must_be_in_both() -> None:
     table = named(info, "tables", "lpm_table")
     table.ClearField("implementation_id")
     named(info, "action_profiles", "selector").table_ids.remove(table.preamble.id)
-    assert "has an action profile in one of them only" in refusal(info, "everything")
+    assert "has an action profile in only one of them" in refusal(info, "everything")
 
 
 @pytest.mark.parametrize(("kind", "what"), [("direct_meters", "meter"), ("direct_counters", "counter")])

@@ -114,7 +114,7 @@ def test_finsy_decodes_the_error_of_each_update() -> None:
             1: "ALREADY_EXISTS",
             2: "NOT_FOUND",
         }
-        assert "an entry with this key is there already" in details[1].message
+        assert "an entry with this key already exists" in details[1].message
 
     run(Switch(), work)
 

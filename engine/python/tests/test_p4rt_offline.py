@@ -25,7 +25,7 @@ def test_what_is_written_forwards(switch: Switch, names: Names) -> None:
 
 
 def test_one_refused_update_takes_all_back_and_is_named(switch: Switch, names: Names) -> None:
-    with pytest.raises(ConfigError, match=r"update 3 of 4: .*is there already"):
+    with pytest.raises(ConfigError, match=r"update 3 of 4: .*already exists"):
         write(switch, p4info(), request(names, 1, 2, 1, 3))
     assert switch.mt_get_entries("EverythingIngress.exact_table") == []
 

@@ -152,7 +152,7 @@ def test_a_saved_pipeline_takes_writes_and_is_realized_by_commit(
 
 
 def test_a_commit_needs_a_saved_config_and_takes_none(client: Client) -> None:
-    failure(rpc_code.NOT_FOUND, "no saved config", client.push, Action.COMMIT)
+    failure(rpc_code.NOT_FOUND, "no config is saved", client.push, Action.COMMIT)
     failure(rpc_code.INVALID_ARGUMENT, "without one", client.push, Action.COMMIT, config())
 
 
@@ -269,7 +269,7 @@ def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_i
     client.write((INSERT, cloning(3)), (INSERT, drop_entry(names)))
     failure(
         rpc_code.INVALID_ARGUMENT,
-        r"refuses 1 of the 2 writes .* class of service 3",
+        r"refused 1 of the 2 writes .* class of service 3",
         client.push,
         Action.COMMIT,
     )
@@ -287,7 +287,7 @@ def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(
         (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=1), data=bits(1))),
     )
     client.push(Action.RECONCILE_AND_COMMIT, resource_config())
-    assert "9 counts and register cells have no place in the new program" in caplog.text
+    assert "9 counts and register cells do not fit the new program" in caplog.text
 
 
 def test_a_default_that_no_client_set_is_the_new_programs(client: Client, names: Names) -> None:

@@ -161,7 +161,7 @@ def test_a_packet_out_leaves_by_its_port(
     ("packet", "code", "reason"),
     [
         (p4r.PacketOut(payload=b"x"), rpc_code.INVALID_ARGUMENT, "'egress_port' .* missing|is missing"),
-        (packet_out(1, b"x", (7, b"\x00")), rpc_code.INVALID_ARGUMENT, "no metadata field of id 7"),
+        (packet_out(1, b"x", (7, b"\x00")), rpc_code.INVALID_ARGUMENT, "no metadata field with id 7"),
         (packet_out(1, b"x", (1, b"\x00")), rpc_code.INVALID_ARGUMENT, "given twice"),
         (packet_out(512, b"x"), rpc_code.INVALID_ARGUMENT, "egress_port"),
         (packet_out(1, bytes(65_535)), rpc_code.INVALID_ARGUMENT, "longest frame"),
@@ -193,7 +193,7 @@ def test_other_stream_messages_are_answered_by_name(client: Client) -> None:
     error = client.receive().error
     assert error.canonical_code == rpc_code.INVALID_ARGUMENT
     assert error.digest_list_ack.digest_list_ack.digest_id == 1
-    assert "no digest of id 1" in error.message
+    assert "no digest with id 1" in error.message
     message = p4r.StreamMessageRequest()
     message.other.Pack(p4r.Uint128())
     client.send(other=message.other)

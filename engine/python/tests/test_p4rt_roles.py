@@ -122,7 +122,10 @@ def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(resource_ser
 def test_a_role_by_name_and_number_at_once_is_invalid(resource_server: Server) -> None:
     client = Client(resource_server.address)
     failure(
-        rpc_code.INVALID_ARGUMENT, "use the name alone", client.arbitrate, role=p4r.Role(name="routing", id=7)
+        rpc_code.INVALID_ARGUMENT,
+        "give the name alone",
+        client.arbitrate,
+        role=p4r.Role(name="routing", id=7),
     )
     client.close()
 
@@ -130,7 +133,7 @@ def test_a_role_by_name_and_number_at_once_is_invalid(resource_server: Server) -
 def test_a_name_of_megabytes_is_refused_in_a_short_sentence(resource_server: Server) -> None:
     client = Client(resource_server.address, role="x" * (2 << 20))
     for call in (client.arbitrate, client.write):
-        with pytest.raises(Failed, match="a role's name of 2097152 characters") as caught:
+        with pytest.raises(Failed, match="the role's name has 2097152 characters") as caught:
             call()
         assert caught.value.code == rpc_code.INVALID_ARGUMENT
         assert len(caught.value.message) < 300
@@ -141,9 +144,7 @@ def test_a_role_configuration_of_no_agreed_scheme_is_invalid(resource_server: Se
     role = p4r.Role(name="narrow")
     role.config.Pack(U128.encode(1))
     client = Client(resource_server.address)
-    failure(
-        rpc_code.INVALID_ARGUMENT, r"no scheme of this server.*@p4runtime_role", client.arbitrate, role=role
-    )
+    failure(rpc_code.INVALID_ARGUMENT, r"is not supported.*@p4runtime_role", client.arbitrate, role=role)
     client.close()
 
 

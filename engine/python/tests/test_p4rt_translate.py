@@ -112,7 +112,7 @@ def test_fields_in_another_order_are_the_same_key(schema: Schema) -> None:
     [
         ("exact_table", 0, [], "must be given"),
         ("exact_table", 0, [exact(1, 1), exact(1, 1)], "given twice"),
-        ("exact_table", 0, [exact(9, 1)], "no match field of id 9"),
+        ("exact_table", 0, [exact(9, 1)], "no match field with id 9"),
         ("exact_table", 0, [lpm(1, 0, 8)], "is exact, the request has lpm"),
         ("exact_table", 0, [p4r.FieldMatch(field_id=1)], "no value is given"),
         ("exact_table", 1, [exact(1, 1)], "priority 1"),
@@ -123,7 +123,7 @@ def test_fields_in_another_order_are_the_same_key(schema: Schema) -> None:
         ("ternary_table", 1, [ternary(1, 0, 0), exact(2, 1)], "the mask is 0"),
         ("ternary_table", 1, [ternary(1, 3, 1), exact(2, 1)], "outside its mask"),
         ("range_table", 1, [between(1, 9, 5)], "is empty"),
-        ("range_table", 1, [between(1, 0, 2**32 - 1)], "holds every value"),
+        ("range_table", 1, [between(1, 0, 2**32 - 1)], "covers every value"),
     ],
 )
 def test_keys_that_the_specification_forbids_are_invalid(
@@ -142,9 +142,9 @@ def test_actions_need_exactly_their_parameters(schema: Schema) -> None:
     assert translate.action_from_message(table, good).data == (b"\x03", b"\x02\x00\x00\x00\x00\x01")
     for bad, reason in [
         (names.action("forward_as", 3), "parameter 'src' .* is missing"),
-        (names.action("forward_as", 3, 1, 1), "no parameter of id 3"),
+        (names.action("forward_as", 3, 1, 1), "no parameter with id 3"),
         (names.action("forward_as", 512, 1), "needs 10 bits"),
-        (names.action("to_cpu"), "has no action of id"),
+        (names.action("to_cpu"), "has no action with id"),
         (p4r.Action(action_id=names["forward"]), "'port' .* is missing"),
     ]:
         with pytest.raises(StatusError, match=reason) as caught:
@@ -269,9 +269,9 @@ def test_a_reference_to_what_a_p4info_does_not_have_is_refused(change: str, says
             "tables",
             (7,),
             "a",
-            "has id 0x00000007; its kind has 0x02000000 to 0x02ffffff",
+            "has id 0x00000007; ids of its kind are 0x02000000 to 0x02ffffff",
         ),
-        ("digests", (0x16000001,), "a", "digest 'a' has id 0x16000001; its kind has 0x17000000"),
+        ("digests", (0x16000001,), "a", "digest 'a' has id 0x16000001; ids of its kind are 0x17000000"),
         ("controller_packet_metadata", (0,), "a", "controller header 'a' has no id"),
         ("controller_packet_metadata", (7, 7), "ab", "controller header 'b' and 'a' share id 7"),
     ],
@@ -291,7 +291,7 @@ def test_ids_that_the_specification_forbids_are_refused(
 def test_two_fields_of_a_controller_header_have_two_ids() -> None:
     info = p4info()
     info.controller_packet_metadata[0].metadata.add(id=1, name="again", bitwidth=8)
-    with pytest.raises(StatusError, match="header 'packet_in' has two fields of the same id"):
+    with pytest.raises(StatusError, match="header 'packet_in' has two fields with the same id"):
         reader.read(info)
 
 

@@ -75,13 +75,13 @@ def test_a_packet_into_a_port_that_no_switch_has_is_refused(eeon_switch, router,
 
 
 def test_a_packet_into_the_cpu_port_is_refused_with_the_call_that_sends_it(eeon_switch, router):
-    with pytest.raises(ConfigError, match=r"port 510 is the CPU's, .* control\.packet_out sends one"):
+    with pytest.raises(ConfigError, match=r"port 510 is the CPU port; control\.packet_out sends"):
         eeon_switch(*router).send(510, b"\0" * 64)
 
 
 @pytest.mark.parametrize("packet", [64, 0, True, [1, 2], "0a0b", None])
 def test_what_is_no_packet_is_refused(eeon_switch, router, packet):
-    with pytest.raises(TypeError, match=f"a packet is bytes, .* is of type {type(packet).__name__}$"):
+    with pytest.raises(TypeError, match=f"a packet must be bytes .* is of type {type(packet).__name__}$"):
         eeon_switch(*router).send(1, packet)
 
 

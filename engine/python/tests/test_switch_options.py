@@ -92,7 +92,7 @@ def test_flags_are_spelled_as_boost_takes_them(arguments: list[str], field: str,
 
 def test_a_beginning_of_several_of_bmv2s_flags_is_refused_with_them() -> None:
     assert refusal("--log", "x.json").startswith(
-        "flag --log is ambiguous: it begins --log-console, --log-file"
+        "flag --log is ambiguous: it could be --log-console, --log-file"
     )
     assert options("--max", "16", "x.json").max_message_bytes is None
     assert options("x.json", "--", "--cpu", "255", "--drop=510").cpu_port == 255
@@ -110,7 +110,7 @@ def test_target_flags_stand_behind_two_dashes() -> None:
     )
     assert (given.cpu_port, given.grpc_address, given.drop_port) == (255, "127.0.0.1:1", 510)
     assert options("--no-p4", "--", "--cpu-port", "255").program is None
-    assert "flags of the target come behind '--'" in refusal("x.json", "--cpu-port", "255")
+    assert "target flags go after '--'" in refusal("x.json", "--cpu-port", "255")
 
 
 def test_unknown_flags_are_refused_by_name() -> None:
@@ -123,7 +123,7 @@ def test_unknown_flags_are_refused_by_name() -> None:
     [
         ([], "--no-p4"),
         (["-i", "veth0", "x.json"], "not PORT@INTERFACE"),
-        (["-i", "0@a", "-i", "0@b", "x.json"], "port 0 is given to 'a' and to 'b'"),
+        (["-i", "0@a", "-i", "0@b", "x.json"], "port 0 is assigned to 'a' and to 'b'"),
         (["--log-console", "--log-file", "f", "x.json"], "exclusive"),
         (["--use-files", "0", "--packet-in", "ipc:///x", "x.json"], "exclusive"),
         (["--restore-state", "f", "x.json"], "--restore-state"),
@@ -245,7 +245,7 @@ def test_thrift_is_closed_by_none_and_beside_tls_unless_its_port_is_given() -> N
 def test_rights_of_clients_need_their_certificates() -> None:
     rights = ["--client-rights", "r", "x.json", "--"]
     for tls in ([], ["--grpc-server-ssl", *FILES]):
-        assert "--client-rights needs the certificates of clients" in refusal(*rights, *tls)
+        assert "--client-rights needs client certificates" in refusal(*rights, *tls)
     assert options(*rights, "--grpc-server-ssl", *FILES, *AUTHORITY).client_rights == Path("r")
 
 

@@ -144,7 +144,7 @@ class Calls:
         if message is not None:
             if stream.is_streaming or message.WhichOneof("request") != "poll":
                 raise invalid(
-                    "after the first message a POLL subscription takes `poll`, and others take nothing"
+                    "after its first message, a POLL stream may send `poll`; others may send nothing"
                 )
             return stream.first()
         if messages.has_ended.is_set() or self._is_over() or not stream.is_streaming:
@@ -175,9 +175,7 @@ class Calls:
     def _place(self, context: grpc.ServicerContext) -> Iterator[None]:
         places = self._primaries_places if self._is_primary(context) else self._places
         if not places.acquire(blocking=False):
-            abort(
-                context, exhausted(f"{MAX_STREAMS} subscriptions are open already; end one, or poll with Get")
-            )
+            abort(context, exhausted(f"{MAX_STREAMS} subscriptions are open, the limit; end one, or use Get"))
         try:
             yield
         finally:
@@ -240,7 +238,7 @@ class _Requests:
 def _parsed(content: bytes) -> gnmi.SubscribeRequest:
     if len(content) > MAX_READ_BYTES:
         raise exhausted(
-            f"a request of {len(content)} bytes, the limit is {MAX_READ_BYTES}; ask for fewer paths"
+            f"the request has {len(content)} bytes, the limit is {MAX_READ_BYTES}; ask for fewer paths"
         )
     try:
         return gnmi.SubscribeRequest.FromString(content)

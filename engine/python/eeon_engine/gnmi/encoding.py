@@ -18,7 +18,7 @@ Tree = dict[str, "Tree | list[Tree] | Value"]
 def check(encoding: int) -> None:
     """Raises UNIMPLEMENTED for an unsupported encoding."""
     if encoding not in ENCODINGS:
-        raise unimplemented(f"encoding {encoding}; this switch has JSON (0), PROTO (2) and JSON_IETF (4)")
+        raise unimplemented(f"encoding {encoding} is not supported; use JSON (0), PROTO (2) or JSON_IETF (4)")
 
 
 def scalar(leaf: Leaf, value: Value, encoding: int) -> gnmi.TypedValue:

@@ -82,19 +82,19 @@ def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
     for one in (prefix, path):
         # Clients that also support older targets, such as OpenConfig's own, send both fields.
         if one.element and not one.elem:
-            raise invalid("a path in `element`, which gNMI 0.4 deprecated; use `elem`")
+            raise invalid("the path is in `element`, which gNMI 0.4 deprecated; use `elem`")
         if one.element and [_unescaped(word) for word in one.element] != [_old(elem) for elem in one.elem]:
-            raise invalid("a path in `element` that is another one than in `elem`; use `elem` alone")
+            raise invalid("the path in `element` differs from the one in `elem`; use `elem` alone")
         if one.origin not in _ORIGINS:
-            raise invalid(f"origin '{_short(one.origin)}'; this switch has OpenConfig's models only")
+            raise invalid(f"origin '{_short(one.origin)}' is not supported; use openconfig")
     elements = [*prefix.elem, *path.elem]
     if len(elements) > _MAX_ELEMENTS:
-        raise invalid(f"a path of {len(elements)} elements; the deepest leaf has fewer than {_MAX_ELEMENTS}")
+        raise invalid(f"the path has {len(elements)} elements; all leaves have fewer than {_MAX_ELEMENTS}")
     for element in elements:
         words = [element.name, *element.key, *element.key.values()]
         if len(element.key) > 1 or any(len(word) > _MAX_WORD for word in words):
             raise invalid(
-                f"path element '{_short(element.name)}': takes one key, and words of at most {_MAX_WORD}"
+                f"path element '{_short(element.name)}': may have one key, and words up to {_MAX_WORD} long"
             )
         if element.name == "...":
             raise unimplemented("the wildcard '...' is not supported; '*' stands for one element or key")
@@ -158,7 +158,7 @@ def _unknown(names: list[str]) -> str:
             if len(leaf.steps) >= end and _fits(leaf, names[: end - 1])
         )
         if not here:
-            return f"'{names[end - 2]}' is a leaf, nothing is below it"
+            return f"'{names[end - 2]}' is a leaf and has no children"
         near = get_close_matches(names[end - 1], here, 1)
         meant = f"did you mean {near[0]}? " if near else ""
         return f"no '{_short(names[end - 1])}'; {meant}there are {', '.join(here)}"

@@ -57,7 +57,7 @@ class Reader:
         )
         if values > MAX_VALUES:
             raise exhausted(
-                f"up to {values} values are asked for, the limit is {MAX_VALUES}; ask for fewer paths at once"
+                f"the request asks for up to {values} values, the limit is {MAX_VALUES}; ask for fewer paths"
             )
         read = list(model.read(self._control, given, lambda name: everywhere or name in named))
         return [selection.values(read) for selection in selections]
@@ -92,7 +92,7 @@ class Service:
         response = gnmi.GetResponse()
         for selection, found in zip(asked, self._reader.values(asked), strict=True):
             if not found and selection.is_of_one:
-                raise not_found(f"path {selection.text}: nothing there now on this switch")
+                raise not_found(f"path {selection.text} does not exist on this switch at present")
             notification = response.notification.add(timestamp=timestamp)
             set_target(notification, request.prefix)
             notification.update.extend(_updates(selection, found, request.encoding))
@@ -102,7 +102,7 @@ class Service:
         """Refuses every Set: the switch's gNMI is read-only."""
         del request, caller
         raise unimplemented(
-            "gNMI is read-only on this switch: tables are written over P4Runtime, on the same address"
+            "gNMI is read-only on this switch; write tables over P4Runtime, on the same address"
         )
 
 
@@ -133,7 +133,7 @@ def check_models(asked: Iterable[gnmi.ModelData]) -> None:
     known = {one.name for one in model.MODELS}
     for one in asked:
         if one.name not in known:
-            raise invalid(f"model '{one.name[:80]}'; this switch has {', '.join(sorted(known))}")
+            raise invalid(f"model '{one.name[:80]}' is not supported; use {', '.join(sorted(known))}")
 
 
 def _kept(kind: int) -> Callable[[Leaf], bool]:

@@ -92,8 +92,8 @@ class Stream:
         per_second = sum(values * 1e9 / one.interval_ns for one, values in sampled)
         if per_second > MAX_VALUES_PER_SECOND + 1:
             raise invalid(
-                f"{per_second:.0f} values a second are sampled, a stream may have {MAX_VALUES_PER_SECOND}; "
-                "use longer intervals, or name the leaves that you need"
+                f"the stream would sample {per_second:.0f} values per second, the limit is "
+                f"{MAX_VALUES_PER_SECOND}; use longer intervals, or name the leaves that you need"
             )
 
     def first(self) -> Iterator[Response]:
@@ -167,7 +167,7 @@ def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]
     if asked.mode == gnmi.SAMPLE:
         if interval < MIN_INTERVAL_NS:
             raise invalid(
-                f"path {selection.text}: sample_interval {interval} ns; the shortest is {MIN_INTERVAL_NS} ns"
+                f"path {selection.text}: sample_interval {interval} ns; the minimum is {MIN_INTERVAL_NS} ns"
             )
         return [
             _Followed(
@@ -184,12 +184,12 @@ def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]
         counted = next((leaf for leaf in selection.leaves if leaf.is_counted), None)
         if counted is not None:
             raise invalid(
-                f"path {selection.text}: {counted.steps[-1].name} changes with every packet and is not told "
-                "on change; use SAMPLE, or TARGET_DEFINED for the whole subtree"
+                f"path {selection.text}: {counted.steps[-1].name} changes with every packet and cannot be "
+                "sent ON_CHANGE; use SAMPLE, or TARGET_DEFINED for the whole subtree"
             )
         return [_Followed(selection, True, heartbeat_ns=heartbeat)]
     if asked.mode != gnmi.TARGET_DEFINED:
-        raise invalid(f"path {selection.text}: mode {asked.mode} of a subscription does not exist")
+        raise invalid(f"path {selection.text}: subscription mode {asked.mode} does not exist")
     interval = max(asked.sample_interval, MIN_INTERVAL_NS) if asked.sample_interval else DEFAULT_INTERVAL_NS
     made = [
         _Followed(_only(selection, counted=False), True, heartbeat_ns=heartbeat),
@@ -211,7 +211,7 @@ def _only(selection: Selection, *, counted: bool) -> Selection:
 def _heartbeat(asked: gnmi.Subscription, selection: Selection) -> int:
     if 0 < asked.heartbeat_interval < MIN_INTERVAL_NS:
         raise invalid(
-            f"path {selection.text}: heartbeat_interval {asked.heartbeat_interval} ns; the shortest is "
+            f"path {selection.text}: heartbeat_interval {asked.heartbeat_interval} ns; the minimum is "
             f"{MIN_INTERVAL_NS} ns"
         )
     return int(asked.heartbeat_interval)

@@ -38,7 +38,7 @@ def write(
     """
     if atomicity not in p4r.WriteRequest.Atomicity.values():
         raise invalid(
-            f"atomicity {atomicity} is none of CONTINUE_ON_ERROR, ROLLBACK_ON_ERROR, DATAPLANE_ATOMIC"
+            f"atomicity {atomicity} is unknown; use CONTINUE_ON_ERROR, ROLLBACK_ON_ERROR or DATAPLANE_ATOMIC"
         )
     _check_cost(forwarding, updates)
     with undisturbed(control):

@@ -56,7 +56,7 @@ class Device:
                 case "digest_ack":
                     self._digest_ack(client, message.digest_ack)
                 case "other":
-                    error = unimplemented("stream messages of other kinds are not supported")
+                    error = unimplemented("stream messages of type `other` are not supported")
                     client.send(_stream_error(error, other=p4r.StreamOtherError(other=message.other)))
                 case _:
                     client.send(_stream_error(invalid("the stream message is empty")))
@@ -100,7 +100,7 @@ class Device:
     def _digest_ack(self, client: Client, ack: p4r.DigestListAck) -> None:
         try:
             if not self._arbitration.is_primary(client):
-                raise denied("digest_ack: only the primary acknowledges digests")
+                raise denied("digest_ack: only the primary may acknowledge digests")
             if self._forwarding is None:
                 raise _no_pipeline()
             self._forwarding.digests.acknowledge(ack)
@@ -150,7 +150,7 @@ class Device:
                 raise denied(f"the pipeline belongs to the default role, the client has {role}")
             if request.action == actions.COMMIT:
                 if request.HasField("config"):
-                    raise invalid("COMMIT takes the saved config; send it without one")
+                    raise invalid("COMMIT uses the saved config; send the request without one")
                 self._commit_saved()
                 return
             if request.action not in (
@@ -159,7 +159,7 @@ class Device:
                 actions.VERIFY_AND_COMMIT,
                 actions.RECONCILE_AND_COMMIT,
             ):
-                raise invalid(f"pipeline action {request.action}; use VERIFY, VERIFY_AND_COMMIT, ...")
+                raise invalid(f"unknown pipeline action {request.action}; use VERIFY, VERIFY_AND_COMMIT, ...")
             if not request.HasField("config"):
                 raise invalid("the request has no config")
             pipeline = Pipeline.from_config(request.config)
@@ -200,7 +200,7 @@ class Device:
         self._look_for_notices()
         if refused:
             raise invalid(
-                f"the program is committed, but this switch refuses {len(refused)} of the {len(updates)} "
+                f"the program is committed, but this switch refused {len(refused)} of the {len(updates)} "
                 f"writes that were saved for it: {refused[0]}"
             )
 
@@ -212,7 +212,7 @@ class Device:
 
     def _commit_saved(self) -> None:
         if self._saved is None:
-            raise not_found("no saved config; VERIFY_AND_SAVE one first")
+            raise not_found("no config is saved; send one with VERIFY_AND_SAVE first")
         pipeline, shadow, forwarding = self._saved
         with batch.undisturbed(shadow):
             updates = reconcile.snapshot(forwarding)

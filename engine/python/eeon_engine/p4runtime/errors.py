@@ -113,7 +113,7 @@ def abort_batch(
         if len(details) <= _MAX_DETAILS_BYTES:
             trailing = (("grpc-status-details-bin", details),)
             context.abort_with_status(_GrpcStatus(grpc.StatusCode.UNKNOWN, message, trailing))
-    abort(context, exhausted(f"{message} (the errors are too many to be sent; use smaller batches)"))
+    abort(context, exhausted(f"{message} (too many errors to send; use smaller batches)"))
 
 
 def _details(message: str, results: Sequence[StatusError | None], with_messages: bool) -> bytes:

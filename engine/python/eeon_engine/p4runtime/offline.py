@@ -42,7 +42,7 @@ class Writer:
     def _pipeline(self) -> Pipeline:
         program = self._switch.program
         if program is None:
-            raise ConfigError("the switch has no program to write entries for; load one first")
+            raise ConfigError("the switch has no program; load one before you write entries")
         if self._known is None or self._known.program.digest != program.digest:
             try:
                 self._known = Pipeline.from_config(config_from_files(program.json, self._p4info))

@@ -19,7 +19,7 @@ def packet_out(schema: Schema, message: p4r.PacketOut) -> bytes:
     known = {field.id for field in schema.packet_out}
     for metadata in message.metadata:
         if metadata.metadata_id not in known:
-            raise invalid(f"packet_out: the P4Info has no metadata field of id {metadata.metadata_id}")
+            raise invalid(f"packet_out: the P4Info has no metadata field with id {metadata.metadata_id}")
         if metadata.metadata_id in given:
             raise invalid(f"packet_out: metadata field {metadata.metadata_id} is given twice")
         given[metadata.metadata_id] = metadata.value
@@ -29,7 +29,7 @@ def packet_out(schema: Schema, message: p4r.PacketOut) -> bytes:
         bits += field.width
     packet: bytes = header.to_bytes(bits // 8, "big") + message.payload
     if len(packet) > _MAX_PACKET:
-        raise invalid(f"packet_out: {len(packet)} bytes with its header, the longest frame has {_MAX_PACKET}")
+        raise invalid(f"packet_out: {len(packet)} bytes with its header, the limit is {_MAX_PACKET}")
     return packet
 
 

@@ -34,7 +34,7 @@ class Reading:
         RESOURCE_EXHAUSTED if it exceeds a limit."""
         if len(asked) > chunks.MAX_READ_ITEMS:
             raise exhausted(
-                f"the read asks for {len(asked)} entities, the limit is {chunks.MAX_READ_ITEMS}; use several"
+                f"the read asks for {len(asked)} entities, the limit is {chunks.MAX_READ_ITEMS}; send several"
             )
         self._forwarding = forwarding
         self._role = role

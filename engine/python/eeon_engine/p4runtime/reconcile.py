@@ -110,9 +110,7 @@ def kept(updates: list[p4r.Update], schema: Schema, trial: Forwarding) -> list[p
             + more
         )
     if left:
-        _LOG.warning(
-            "%d counts and register cells have no place in the new program and are left behind", left
-        )
+        _LOG.warning("%d counts and register cells do not fit the new program and are not carried over", left)
     return taken
 
 

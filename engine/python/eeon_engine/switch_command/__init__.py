@@ -17,7 +17,7 @@ import sys
 
 if sys.platform != "linux":
     sys.exit(
-        "eeon-switch: its ports are those of Linux; on this system eeon replay runs switches in virtual time"
+        "eeon-switch needs Linux for its ports; on this system, eeon replay runs switches in virtual time"
     )
 
 from .main import main

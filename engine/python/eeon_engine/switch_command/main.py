@@ -213,7 +213,7 @@ def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stac
         if options.grpc_address is None or not options.thrift_port_is_default:
             raise
         # Several switches with P4Runtime on one machine do not need Thrift, unless the user asked for it.
-        log.warning("no Thrift server: %s", error)
+        log.warning("Thrift server not started: %s", error)
         return
     stack.callback(server.stop)
     log.info("Thrift server was started")

@@ -158,7 +158,7 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
         raise Shown(json_version)
     unknown = [argument for argument in extra if argument.startswith("-")]
     if unknown:
-        behind = f"; flags of the target come behind '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
+        behind = f"; target flags go after '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
         raise UsageError(f"unknown flag {unknown[0]}{behind}")
     if given.program is None and not given.no_p4 and target and not target[0].startswith("-"):
         # If the program is not before '--', BMv2 takes the first argument after it.
@@ -191,7 +191,7 @@ def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
             found = [name for name in known if name.startswith(flag)]
             found = [name for name in found if name not in _OWN_FLAGS] or found
             if len(found) > 1:
-                raise UsageError(f"flag {flag} is ambiguous: it begins {', '.join(found)}")
+                raise UsageError(f"flag {flag} is ambiguous: it could be {', '.join(found)}")
             argument = (found or [flag])[0] + separator + value
         full.append(argument)
     return full
@@ -231,18 +231,18 @@ def _options(
         raise UsageError("--use-files and --packet-in are exclusive")
     quanta = dict(given.queue_quantum)
     if len(quanta) < len(given.queue_quantum):
-        raise UsageError("--queue-quantum: a priority is given twice; a queue has one quantum")
+        raise UsageError("--queue-quantum: a priority is given twice; give each priority one quantum")
     if given.log_file_max_size <= 0:
         raise UsageError("--log-file-max-size must be greater than 0")
     interfaces = given.interface
     if given.packet_in is not None and interfaces:
-        notes.append("-i is ignored: with --packet-in every port is there")
+        notes.append("-i is ignored: with --packet-in every port exists")
         interfaces = []
     capture = Path(given.pcap) if given.pcap else None
     if capture is not None and not capture.is_dir():
         raise UsageError(f"directory '{capture}' specified with --pcap does not exist")
     if capture is not None and (given.packet_in is not None or given.use_files is not None):
-        notes.append("--pcap is ignored: it captures network interfaces")
+        notes.append("--pcap is ignored: it captures only network interfaces")
         capture = None
     _check_ports(interfaces, wanted)
     tls = _tls(wanted)
@@ -250,8 +250,7 @@ def _options(
     thrift_port = _thrift_port(given.thrift_port, tls is not None, with_grpc, notes)
     if given.client_rights is not None and (tls is None or tls[2] is None):
         raise UsageError(
-            "--client-rights needs the certificates of clients: --grpc-server-ssl and "
-            "--grpc-server-with-client-auth"
+            "--client-rights needs client certificates: --grpc-server-ssl and --grpc-server-with-client-auth"
         )
     if grpc_address is not None and tls is None:
         notes += _open_to_others(grpc_address, is_default=wanted.grpc_server_addr is None)
@@ -298,12 +297,12 @@ def _check_ports(interfaces: list[tuple[int, str]], wanted: argparse.Namespace) 
     seen: dict[int, str] = {}
     for port, name in interfaces:
         if port in seen:
-            raise UsageError(f"port {port} is given to '{seen[port]}' and to '{name}'")
+            raise UsageError(f"port {port} is assigned to '{seen[port]}' and to '{name}'")
         seen[port] = name
     if wanted.cpu_port == 0:
-        raise UsageError("--cpu-port 0: is not a valid CPU port")
+        raise UsageError("--cpu-port 0 is not a valid CPU port")
     if wanted.cpu_port in seen:
-        raise UsageError(f"--cpu-port {wanted.cpu_port}: is the port of interface '{seen[wanted.cpu_port]}'")
+        raise UsageError(f"--cpu-port {wanted.cpu_port} is the port of interface '{seen[wanted.cpu_port]}'")
 
 
 def _thrift_port(given: int | str | None, has_tls: bool, with_grpc: bool, notes: list[str]) -> int | None:
@@ -358,8 +357,8 @@ def _tls(wanted: argparse.Namespace) -> tuple[Path, Path, Path | None] | None:
         ):
             if value:
                 raise UsageError(
-                    f"--grpc-server-{flag} without --grpc-server-ssl: P4Runtime would be in clear; give both "
-                    "or neither"
+                    f"--grpc-server-{flag} without --grpc-server-ssl: P4Runtime would be unencrypted; give "
+                    "both or neither"
                 )
         return None
     for flag, value in (("cert", certificate), ("key", key)):

@@ -88,7 +88,7 @@ class PacketLog:
             self._step(step)
         self._created = time.time()
         if journey["is_cut"]:
-            self._say("E", "packets are missing here: more came than could be written down")
+            self._say("E", "packets are missing here: more arrived than could be logged")
         if journey["is_cut"] or not journey["inside"]:
             self._packets.clear()
             while self._messages:

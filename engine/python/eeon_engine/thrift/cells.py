@@ -82,7 +82,7 @@ def _rising(meter: str, rates: list[MeterRate]) -> list[MeterRate]:
     for rate, _ in rates:
         if not rate >= lowest:
             raise InvalidValueError(
-                f"meter '{meter}': rate {rate} comes after {lowest}; the lowest comes first, from 0",
+                f"meter '{meter}': rate {rate} is below {lowest}; give rates of at least 0 in rising order",
                 "INVALID_INFO_RATE_VALUE",
             )
         lowest = rate

@@ -71,9 +71,7 @@ class Connection:
         except MessageError as error:
             _LOG.warning("%s: %s; connection closed", self._name, error)
         except TimeoutError:
-            _LOG.warning(
-                "%s: no more than part of a call in %.0f s; connection closed", self._name, CALL_SECONDS
-            )
+            _LOG.warning("%s: call incomplete after %.0f s; connection closed", self._name, CALL_SECONDS)
         except OSError as error:
             _LOG.info("%s: %s; connection closed", self._name, error)
         except Exception:
@@ -102,7 +100,7 @@ class Connection:
         chunk = self._socket.recv(_CHUNK)
         if not chunk:
             if self._received or self._taken:
-                raise MessageError("the client went in the middle of a call")
+                raise MessageError("the client disconnected during a call")
             raise _Gone
         self._received += chunk
 

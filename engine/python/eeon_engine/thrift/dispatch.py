@@ -70,7 +70,7 @@ class Dispatcher:
             _LOG.warning("call of '%s', which is not a method of this switch", called)
             unknown = TApplicationException(
                 TApplicationException.UNKNOWN_METHOD,
-                f"'{called}': no such method; names are service:method, services {', '.join(SERVICES)}",
+                f"'{called}': no such method; use service:method, services {', '.join(SERVICES)}",
             )
             return None if kind == TMessageType.ONEWAY else _message(name, sequence, unknown)
         kind_of_arguments: type[TPayload] = getattr(SERVICES[service], f"{name}_args")
@@ -82,8 +82,8 @@ class Dispatcher:
             try:
                 return _message(name, sequence, outcome)
             except Exception:
-                _LOG.exception("answer of %s cannot be written", called)
-                return _message(name, sequence, _internal(f"{name}: the answer cannot be written"))
+                _LOG.exception("answer to %s cannot be serialized", called)
+                return _message(name, sequence, _internal(f"{name}: the answer cannot be serialized"))
 
     def _call(self, service: str, name: str, method: Callable[..., object], arguments: TPayload) -> TPayload:
         """Returns the method's result, or a TApplicationException."""
@@ -94,7 +94,7 @@ class Dispatcher:
             if value is None:
                 value = _empty(field)
             if field[1] == "cxt" and value != 0:
-                return _internal(f"{name}: context {value}; the switch has context 0 only")
+                return _internal(f"{name}: context {value} does not exist; use context 0")
             values.append(value)
         try:
             returned = method(*values)

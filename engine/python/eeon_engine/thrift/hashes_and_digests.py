@@ -44,7 +44,7 @@ class HashAndDigestCalls:
                 f"the program has no calculation named '{calculation}'", "INVALID_CALCULATION_NAME"
             )
         raise ControlError(
-            f"calculation '{calculation}': is of type {found}, not toeplitz", "WRONG_TYPE_CALCULATION"
+            f"calculation '{calculation}' is of type {found}, not toeplitz", "WRONG_TYPE_CALCULATION"
         )
 
     # ---- digests. Their messages are delivered one by one, without acknowledgements.
@@ -57,12 +57,12 @@ class HashAndDigestCalls:
 
     def bm_learning_set_timeout(self, cxt: int, digest: int, timeout_ms: int) -> None:
         self._check_digest(digest)
-        raise ControlError(f"digest {digest}: is sent at once, so it has no time-out to set")
+        raise ControlError(f"digest {digest} is sent at once; it has no time-out to set")
 
     def bm_learning_set_buffer_size(self, cxt: int, digest: int, samples: int) -> None:
         self._check_digest(digest)
-        raise ControlError(f"digest {digest}: is sent at once, so it has no buffer to set")
+        raise ControlError(f"digest {digest} is sent at once; it has no buffer to set")
 
     def _check_digest(self, digest: int) -> None:
         if digest not in self._context.names.ids.get("learn_lists", {}).values():
-            raise NoSuchObjectError(f"the program has no digest of id {digest}", "INVALID_LIST_ID")
+            raise NoSuchObjectError(f"the program has no digest with id {digest}", "INVALID_LIST_ID")

@@ -110,7 +110,7 @@ class Context:
             return
         if size > MAX_ANSWER_CELLS:
             raise InvalidValueError(
-                f"register '{name}': {size} cells, an answer has at most {MAX_ANSWER_CELLS}; read them "
+                f"register '{name}': {size} cells, the limit of an answer is {MAX_ANSWER_CELLS}; read them "
                 "by index"
             )
         for start in range(0, size, _CELLS_PER_STEP):
@@ -124,8 +124,8 @@ class Context:
         """Refuses an answer that exceeds the limit."""
         if count > MAX_ANSWER_ENTRIES:
             raise InvalidValueError(
-                f"{what}: {count} entries, an answer has at most {MAX_ANSWER_ENTRIES}; read them by handle, "
-                "or over P4Runtime"
+                f"{what}: {count} entries, the limit of an answer is {MAX_ANSWER_ENTRIES}; read them by "
+                "handle, or over P4Runtime"
             )
 
     def entries(self, table: str) -> list[Entry]:

@@ -20,7 +20,7 @@ class PreCalls:
 
     def bm_mc_mgrp_create(self, cxt: int, group: int) -> int:
         if not 0 < group <= _MAX_U16:
-            raise InvalidValueError(f"multicast group {group}: ids go from 1 to {_MAX_U16}", "INVALID_MGID")
+            raise InvalidValueError(f"multicast group {group}: ids are 1 to {_MAX_U16}", "INVALID_MGID")
         if not self._control.mc_groups(group):
             # Creating a group that exists does nothing, without an error, in BMv2.
             self._control.mc_mgrp_create(group)
@@ -35,7 +35,7 @@ class PreCalls:
 
     def bm_mc_node_create(self, cxt: int, rid: int, ports: str, lags: str) -> int:
         if not 0 <= rid <= _MAX_U16:
-            raise InvalidValueError(f"replication id {rid}: ids go from 0 to {_MAX_U16}")
+            raise InvalidValueError(f"replication id {rid}: ids are 0 to {_MAX_U16}")
         return self._control.mc_node_create(rid, _numbers(ports), _numbers(lags))
 
     def bm_mc_node_update(self, cxt: int, node: int, ports: str, lags: str) -> None:
@@ -88,5 +88,5 @@ def _numbers(bits: str) -> list[int]:
     string that is too long counts."""
     bits = bits[:_MAP_BITS]
     if bits.strip("01"):
-        raise ControlError(f"set of ports or LAGs '{bits[:40]}': is written with 0 and 1, number 0 last")
+        raise ControlError(f"set of ports or LAGs '{bits[:40]}': write it with 0 and 1, number 0 last")
     return [number for number, bit in enumerate(reversed(bits)) if bit == "1"]

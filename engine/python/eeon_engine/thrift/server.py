@@ -131,7 +131,7 @@ class Server:
             # Its thread ends by itself; it no longer counts as a client.
             self._ending[quietest] = self._connections.pop(quietest)
         _LOG.warning(
-            "%d Thrift clients are connected, which is the limit; the quietest is closed", MAX_CONNECTIONS
+            "%d Thrift clients are connected, the limit; closing the one idle longest", MAX_CONNECTIONS
         )
         quietest.close()
 
@@ -175,7 +175,7 @@ def _listen(address: str) -> socket.socket:
     host, separator, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not separator or not port.isdecimal() or int(port) > 0xFFFF:
-        raise ConfigError(f"address '{address}': is not host:port, such as {DEFAULT_ADDRESS}")
+        raise ConfigError(f"address '{address}' is not host:port, such as {DEFAULT_ADDRESS}")
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, int(port)), family=family, backlog=16)

@@ -105,7 +105,7 @@ def _port(port: int) -> int:
 
 def _priority(priority: int) -> int:
     if priority < 0:
-        raise InvalidValueError(f"priority {priority}: is negative")
+        raise InvalidValueError(f"priority {priority} is negative")
     return priority
 
 

@@ -208,7 +208,7 @@ def _engine_param(param: standard.BmMatchParam) -> MatchParam:
     if kind == kinds.LPM:
         lpm = param.lpm or standard.BmMatchParamLPM()
         if (lpm.prefix_length or 0) < 0:
-            raise InvalidValueError(f"prefix length {lpm.prefix_length}: is negative", "BAD_MATCH_KEY")
+            raise InvalidValueError(f"prefix length {lpm.prefix_length} is negative", "BAD_MATCH_KEY")
         return ("lpm", lpm.key or b"", lpm.prefix_length or 0)
     if kind == kinds.TERNARY:
         ternary = param.ternary or standard.BmMatchParamTernary()
@@ -218,7 +218,7 @@ def _engine_param(param: standard.BmMatchParam) -> MatchParam:
     if kind == kinds.RANGE:
         bounds = param.range or standard.BmMatchParamRange()
         return ("range", bounds.start or b"", bounds.end_ or b"")
-    raise InvalidValueError(f"match type {kind}: there are 0 to {kinds.RANGE}", "BAD_MATCH_KEY")
+    raise InvalidValueError(f"match type {kind} is unknown; types are 0 to {kinds.RANGE}", "BAD_MATCH_KEY")
 
 
 def _match_param(param: MatchParam) -> standard.BmMatchParam:
@@ -257,7 +257,7 @@ def _action_entry(action: EntryAction) -> standard.BmActionEntry:
 def _priority(options: standard.BmAddEntryOptions) -> int:
     priority = options.priority or 0
     if priority < 0:
-        raise InvalidValueError(f"priority {priority}: is negative; the low number wins, from 0", "ERROR")
+        raise InvalidValueError(f"priority {priority} is negative; use 0 or more, the lowest wins", "ERROR")
     return int(priority)
 
 
@@ -282,7 +282,7 @@ def meter_rates(rates: list[standard.BmMeterRateConfig]) -> list[MeterRate]:
     for rate in rates:
         if (rate.burst_size or 0) < 0:
             raise InvalidValueError(
-                f"burst of {rate.burst_size}: is negative; it is a number of packets or bytes",
+                f"burst size {rate.burst_size} is negative; use 0 or more packets or bytes",
                 "INVALID_BURST_SIZE_VALUE",
             )
     return [(rate.units_per_micros or 0.0, rate.burst_size or 0) for rate in rates]

@@ -47,7 +47,7 @@ class WholeCalls:
     def bm_load_new_config(self, json_text: str) -> None:
         with self._swap:
             if self._next is not None:
-                raise ControlError("a new config is loaded already; swap first", "ONGOING_SWAP")
+                raise ControlError("a new config is already loaded; swap first", "ONGOING_SWAP")
             program = Program(json_text.encode("utf-8"))
             self._control.check_program(program)
             self._next = program
@@ -55,7 +55,7 @@ class WholeCalls:
     def bm_swap_configs(self) -> None:
         with self._swap:
             if self._next is None:
-                raise ControlError("no new config; load one first", "NO_ONGOING_SWAP")
+                raise ControlError("no new config is loaded; load one first", "NO_ONGOING_SWAP")
             program, self._next = self._next, None
             self._control.load_program(program)
 
@@ -118,7 +118,7 @@ class WholeCalls:
 
     def bm_dev_mgr_add_port(self, iface: str, port: int, pcap: str) -> None:
         if pcap:
-            raise EngineError(f"port {port}: frames are not recorded to '{pcap}'; leave the file out")
+            raise EngineError(f"port {port}: frames cannot be recorded to '{pcap}'; leave the file out")
         if iface not in self._interfaces:
             raise EngineError(
                 f"port {port}: interface '{iface[:64]}' may not be added over Thrift; start the switch with "
@@ -132,7 +132,7 @@ class WholeCalls:
     def bm_get_id_from_name(self, cxt: int, type: int, name: str) -> int:
         kind = standard.BmResourceType._VALUES_TO_NAMES.get(type)
         if kind is None:
-            raise InvalidValueError(f"resource type {type}: there are 0 to 5", "INVALID_RESOURCE_TYPE")
+            raise InvalidValueError(f"resource type {type}: types are 0 to 5", "INVALID_RESOURCE_TYPE")
         try:
             return self._context.names.ids[_KINDS[kind]][name]
         except KeyError:

@@ -86,8 +86,8 @@ class Access:
         clients = document.pop("clients", None)
         if document or not isinstance(clients, dict) or not clients:
             raise ConfigError(
-                f"client rights '{path}': takes tables [clients.NAME] and nothing else"
-                + (f", not '{next(iter(document))}'" if document else "; there is none")
+                f"client rights '{path}': may only have tables [clients.NAME]"
+                + (f", not '{next(iter(document))}'" if document else "; it has none")
             )
         return cls({name: _caller(path, name, entry) for name, entry in clients.items()})
 
@@ -113,7 +113,7 @@ def _caller(path: Path, name: str, entry: object) -> Caller:
     known = {right.value: right for right in Right}
     for right in rights:
         if right not in known:
-            raise ConfigError(f"{what}: unknown right '{right}'; there are {', '.join(known)}")
+            raise ConfigError(f"{what}: unknown right '{right}'; use {', '.join(known)}")
     roles = _words(what, "roles", entry.get("roles", [""]))
     return Caller(
         name, frozenset(known[right] for right in rights), None if "*" in roles else frozenset(roles)
@@ -122,5 +122,5 @@ def _caller(path: Path, name: str, entry: object) -> Caller:
 
 def _words(what: str, key: str, value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-        raise ConfigError(f'{what}: {key} is not a list of words, such as ["read"]')
+        raise ConfigError(f'{what}: {key} is not a list of strings, such as ["read"]')
     return value

@@ -63,12 +63,12 @@ class Arbitration:
             text = f"this is device {self._device_id}, the request is for device {message.device_id}"
             raise not_found(text) if first else precondition(text)
         if not first and role != client.role:
-            raise precondition(f"this stream has {client.role}, not {role}; open another stream")
+            raise precondition(f"this stream is for {client.role}, not for {role}; open another stream")
         if message.role.HasField("config"):
-            kind = message.role.config.type_url or "of no type"
+            kind = message.role.config.type_url or "without a type"
             raise invalid(
-                f"{role}: role.config ({kind}) follows no scheme of this server; leave it out and say in the "
-                'P4 program what belongs to a role, with @p4runtime_role("name")'
+                f"{role}: role.config ({kind}) is not supported; leave it out, and give objects roles in the "
+                'P4 program, with @p4runtime_role("name")'
             )
         client.caller.check(Right.READ if election_id is None else Right.WRITE, role)
         others = [other for other in self._clients if other is not client and other.role == role]
@@ -100,8 +100,8 @@ class Arbitration:
         strange = sum(role != DEFAULT and role.name not in known for role in self._highest)
         if len(self._highest) >= _MAX_ROLES or (not is_known and strange >= _MAX_STRANGE_ROLES):
             raise exhausted(
-                f"this device has seen {len(self._highest)} roles, {strange} of them not of its program; it "
-                f"keeps {_MAX_ROLES} and {_MAX_STRANGE_ROLES}"
+                f"this device has seen {len(self._highest)} roles, {strange} of them not in its program; the "
+                f"limits are {_MAX_ROLES} and {_MAX_STRANGE_ROLES}"
             )
 
     def _make_room(self, *, is_primary_to_be: bool) -> None:
@@ -110,9 +110,9 @@ class Arbitration:
             return
         backups = [client for client in self._clients if not self.is_primary(client)]
         if not is_primary_to_be or not backups:
-            raise exhausted(f"this device has {MAX_STREAMS} clients, the maximum that it serves")
+            raise exhausted(f"this device has {MAX_STREAMS} clients, the limit; close another stream")
         self._clients.remove(backups[-1])
-        backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a backup makes way for a primary"))
+        backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a primary took this place"))
 
     def leave(self, client: Client) -> None:
         """Removes a client whose stream has ended."""
@@ -150,15 +150,15 @@ class Arbitration:
         role = roles.of(request.role, request.role_id)
         caller.check(right, role)
         if role not in self._highest:
-            raise not_found(f"device {self._device_id} has no {role}; no client has asked for it")
+            raise not_found(f"device {self._device_id} has no {role}; no client has opened a stream for it")
         primary = self.primary(role)
         election_id = decode_u128(request.election_id)
         if not request.HasField("election_id") or primary is None or primary.election_id != election_id:
-            now = "there is none" if primary is None else f"that is election id {primary.election_id}"
+            now = "it has no primary" if primary is None else f"election id {primary.election_id} is"
             raise denied(f"election id {election_id} is not the primary of {role}; {now}")
         if primary.caller.name != caller.name:
             raise denied(
-                f"election id {election_id} is that of client '{primary.caller.name}', not of '{caller.name}'"
+                f"election id {election_id} belongs to client '{primary.caller.name}', not to '{caller.name}'"
             )
         return role
 

@@ -38,14 +38,14 @@ class Outbox:
         if self._queue.qsize() < LIMIT:
             self._queue.put(message)
         elif message.WhichOneof("update") == "arbitration":
-            text = f"{LIMIT} messages wait for this client, which does not read them"
+            text = f"{LIMIT} messages are queued for this client, which does not read its stream"
             self.end(exhausted(text))
         else:
             self.dropped += 1
             # Logged at 1, 2, 4, 8, ... drops, so that a flood does not fill the log.
             if self.dropped & (self.dropped - 1) == 0:
                 _LOG.warning(
-                    "client %s does not read its stream: %d messages wait, %d were dropped, the last a %s",
+                    "client %s does not read its stream: %d messages queued, %d dropped, the last of type %s",
                     self._peer,
                     LIMIT,
                     self.dropped,

@@ -34,9 +34,9 @@ def of(name: str, number: int) -> Role:
     """Returns the role in a request. Raises INVALID_ARGUMENT if it has both a name and a number, or a name
     that is too long."""
     if len(name) > _MAX_NAME:
-        raise invalid(f"a role's name of {len(name)} characters, the limit is {_MAX_NAME}")
+        raise invalid(f"the role's name has {len(name)} characters, the limit is {_MAX_NAME}")
     if name and number:
-        raise invalid(f"role '{name}' is given with a role id, {number}; use the name alone")
+        raise invalid(f"role '{name}' also has role id {number}; give the name alone")
     return Role(name, number)
 
 

@@ -153,8 +153,8 @@ class ActionProfiles:
         max_size = p4r.ActionProfileGroup.FromString(note).max_size
         if message.max_size != max_size:
             raise invalid(
-                f"profile '{profile.name}': group {number} was made with max_size {max_size}, which cannot "
-                f"change to {message.max_size}"
+                f"profile '{profile.name}': group {number} has max_size {max_size}, which cannot change to "
+                f"{message.max_size}"
             )
         control.client_modify_group(profile.name, number, _shares(profile, message), note)
 
@@ -247,10 +247,10 @@ def _check_weights(profile: ActionProfile, weights: Sequence[int], max_size: int
         )
     size = sum(weights) if profile.sum_of_weights else len(weights)
     if max_size and size > max_size:
-        raise invalid(f"profile '{profile.name}': a group of size {size}, the limit is {max_size}")
+        raise invalid(f"profile '{profile.name}': the group has size {size}, the limit is {max_size}")
     if sum(weights) > _MAX_GROUP_WEIGHT:
         raise exhausted(
-            f"profile '{profile.name}': weights of {sum(weights)}, the limit is {_MAX_GROUP_WEIGHT}"
+            f"profile '{profile.name}': the weights' sum is {sum(weights)}, the limit is {_MAX_GROUP_WEIGHT}"
         )
 
 
@@ -267,7 +267,7 @@ def _weight(profile: ActionProfile, weight: int) -> int:
 def _watched(profile: ActionProfile, member: _Weighted) -> int | None:
     """Returns the watched port of a group's member or of a set's action; None if there is none."""
     if member.WhichOneof("watch_kind") == "watch":
-        raise invalid("watch is deprecated and not supported; use watch_port")
+        raise invalid("`watch` is deprecated and not supported; use watch_port")
     if not member.watch_port:
         return None
     return bytestrings.decode(member.watch_port, _PORT_BITS, f"profile '{profile.name}': watch_port", invalid)

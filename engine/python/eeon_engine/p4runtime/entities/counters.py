@@ -54,7 +54,7 @@ class Counters:
     def write(self, kind: int, message: p4r.CounterEntry) -> None:
         """Applies one update of a `CounterEntry`; without an index it sets every cell."""
         if kind != p4r.Update.MODIFY:
-            raise invalid("counter cells are always there; only MODIFY is possible")
+            raise invalid("counter cells always exist; use MODIFY")
         counter = find(self._schema.counters, "counter", message.counter_id)
         what = f"counter '{counter.name}'"
         index = None

@@ -123,7 +123,7 @@ class Digests:
         digest = find(self._schema.digests, "digest", message.digest_id)
         before = self._lists.get(digest.id)
         if kind == p4r.Update.INSERT and before is not None:
-            raise already_exists(f"digest '{digest.name}' is configured already")
+            raise already_exists(f"digest '{digest.name}' is already configured")
         if kind != p4r.Update.INSERT and before is None:
             raise not_found(f"digest '{digest.name}' is not configured; insert it first")
         if digest.in_program is None:

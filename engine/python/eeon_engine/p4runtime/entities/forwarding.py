@@ -99,7 +99,7 @@ class Forwarding:
 
     def _write(self, update: p4r.Update) -> None:
         if update.type not in _UPDATE_TYPES:
-            raise invalid(f"update type {update.type}; use INSERT, MODIFY or DELETE")
+            raise invalid(f"update type {update.type} is unknown; use INSERT, MODIFY or DELETE")
         kind, body = self._of(update.entity)
         kind.write(update.type, body)
 
@@ -172,4 +172,4 @@ class Forwarding:
 
 def rolled_back() -> StatusError:
     """Returns the error of a successful update in a batch that was rolled back."""
-    return StatusError(rpc_code.ABORTED, "taken back: another update of this batch failed")
+    return StatusError(rpc_code.ABORTED, "rolled back: another update of this batch failed")

@@ -36,12 +36,12 @@ def rates_from_message(meter: Meter, config: p4r.MeterConfig) -> list[MeterRate]
         if value < 0:
             raise invalid(f"{what}: {name} {value} is negative")
         if value > limit:
-            raise unimplemented(f"{what}: {name} {value} is beyond {limit}, the maximum of a meter")
+            raise unimplemented(f"{what}: {name} {value} is above {limit}, the maximum of a meter")
     if meter.type == MeterType.TWO_RATE_THREE_COLOR:
         if config.eburst:
             raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")
         if config.pir < config.cir:
-            raise invalid(f"{what}: pir {config.pir} is below cir {config.cir}; RFC 2698 wants it above")
+            raise invalid(f"{what}: pir {config.pir} is below cir {config.cir}; RFC 2698 requires pir >= cir")
     else:
         if (config.pir, config.pburst) != (config.cir, config.cburst):
             raise invalid(f"{what} is {meter.type.value}: pir and pburst must equal cir and cburst")
@@ -77,7 +77,7 @@ class Meters:
         """Applies one update of a `MeterEntry`; without an index it sets every cell, without a config it
         resets to green."""
         if kind != p4r.Update.MODIFY:
-            raise invalid("meter cells are always there; only MODIFY is possible")
+            raise invalid("meter cells always exist; use MODIFY")
         meter = find(self._schema.meters, "meter", message.meter_id)
         what = f"meter '{meter.name}'"
         check_no_colour_counts(message, "counter_data", what)

@@ -72,9 +72,7 @@ class ReplicationEngine:
                 self._control.mc_delete_group(group)
             return
         if entry.class_of_service > _MAX_CLASS:
-            raise invalid(
-                f"{what}: class_of_service {entry.class_of_service}; classes go from 0 to {_MAX_CLASS}"
-            )
+            raise invalid(f"{what}: class_of_service {entry.class_of_service}; classes are 0 to {_MAX_CLASS}")
         if entry.packet_length_bytes < 0:
             raise invalid(f"{what}: packet_length_bytes {entry.packet_length_bytes} is negative")
         note = p4r.CloneSessionEntry(replicas=_by_number(entry.replicas))
@@ -126,14 +124,14 @@ class ReplicationEngine:
 
 def _check_id(what: str, number: int, maximum: int) -> None:
     if not 0 < number <= maximum:
-        raise invalid(f"{what}: ids go from 1 to {maximum}")
+        raise invalid(f"{what}: ids are 1 to {maximum}")
 
 
 def _check_there(what: str, kind: int, is_there: bool) -> None:
     if kind == p4r.Update.INSERT and is_there:
-        raise already_exists(f"{what} is there already")
+        raise already_exists(f"{what} already exists")
     if kind != p4r.Update.INSERT and not is_there:
-        raise not_found(f"{what} is not there; insert it first")
+        raise not_found(f"{what} does not exist; insert it first")
 
 
 def _by_number(replicas: Sequence[p4r.Replica]) -> list[p4r.Replica]:
@@ -161,7 +159,7 @@ def _replicas(replicas: Sequence[p4r.Replica], what: str) -> list[Replica]:
     found = [(_port(replica, what), replica.instance) for replica in replicas]
     for _, instance in found:
         if instance > _MAX_INSTANCE:
-            raise invalid(f"{what}: instance {instance}; instances go from 0 to {_MAX_INSTANCE}")
+            raise invalid(f"{what}: instance {instance}; instances are 0 to {_MAX_INSTANCE}")
     if len(set(found)) != len(found):
         raise invalid(f"{what}: two replicas have the same port and instance")
     return found

@@ -24,7 +24,7 @@ class Registers:
     def write(self, kind: int, message: p4r.RegisterEntry) -> None:
         """Applies one update of a `RegisterEntry`; without an index it sets every cell."""
         if kind != p4r.Update.MODIFY:
-            raise invalid("register cells are always there; only MODIFY is possible")
+            raise invalid("register cells always exist; use MODIFY")
         register = self._supported(message.register_id)
         indices = range(register.size)
         if message.HasField("index"):

@@ -77,7 +77,7 @@ class Tables:
         """Applies one update of a `TableEntry`."""
         table = find(self._schema.tables, "table", message.table_id)
         if message.is_const:
-            raise invalid(f"table '{table.name}': is_const belongs to the program; leave it out")
+            raise invalid(f"table '{table.name}': only the program sets is_const; leave it out")
         if kind != p4r.Update.DELETE:
             _check_time_out(table, message)
             _check_resources(table, message)
@@ -95,7 +95,7 @@ class Tables:
         if kind == p4r.Update.INSERT:
             if entry is not None:
                 raise already_exists(
-                    f"table '{table.name}': an entry with this key is there already: {key.text()}"
+                    f"table '{table.name}': an entry with this key already exists: {key.text()}"
                 )
             self._insert(table, key, message)
             return
@@ -129,7 +129,7 @@ class Tables:
 
     def _write_default(self, table: Table, kind: int, message: p4r.TableEntry) -> None:
         if kind != p4r.Update.MODIFY:
-            raise invalid(f"table '{table.name}': the default entry is always there; only MODIFY is possible")
+            raise invalid(f"table '{table.name}': the default entry always exists; use MODIFY")
         _check_default_key(table, message)
         if table.profile is not None:
             raise denied(
@@ -139,7 +139,7 @@ class Tables:
             raise denied(f"table '{table.name}': the program declares the default action const")
         if message.HasField("action"):
             if message.action.WhichOneof("type") != "action":
-                raise invalid(f"table '{table.name}': the default entry takes an action")
+                raise invalid(f"table '{table.name}': the default entry needs an action")
             call = translate.action_from_message(table, message.action.action, default=True)
             self._control.client_set_default(table.name, (call.action.name, call.data), _note(message))
         else:
@@ -493,7 +493,7 @@ def _has(table: Table, what: str) -> bool:
 
 def _check_modify(what: str, kind: int) -> None:
     if kind != p4r.Update.MODIFY:
-        raise invalid(f"direct {what} come and go with their table entries; only MODIFY is possible")
+        raise invalid(f"direct {what} exist as long as their table entries; use MODIFY")
 
 
 def _check_default_key(table: Table, message: p4r.TableEntry) -> None:
@@ -515,15 +515,15 @@ def _check_time_out(table: Table, message: p4r.TableEntry) -> None:
     """Checks that the idle timeout in a written `TableEntry` is valid for the table."""
     what = f"table '{table.name}'"
     if message.HasField("time_since_last_hit"):
-        raise invalid(f"{what}: time_since_last_hit is answered, not written; leave it out")
+        raise invalid(f"{what}: time_since_last_hit is read-only; leave it out")
     if message.idle_timeout_ns == 0:
         return
     if message.is_default_action:
         raise invalid(f"{what}: the default entry does not age; leave idle_timeout_ns out")
     if not table.idle_timeout:
         raise invalid(
-            f"{what}: idle_timeout_ns {message.idle_timeout_ns}, but its entries do not age; the P4 program "
-            "has to say support_timeout"
+            f"{what}: idle_timeout_ns {message.idle_timeout_ns}, but its entries do not age; set "
+            "support_timeout in the P4 program, or leave idle_timeout_ns out"
         )
     if table.is_const:
         raise invalid(f"{what}: const entries do not age; leave idle_timeout_ns out")

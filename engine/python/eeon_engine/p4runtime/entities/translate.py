@@ -85,7 +85,7 @@ def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
     known = {field.id for field in table.fields}
     for match in entry.match:
         if match.field_id not in known:
-            raise invalid(f"table '{table.name}' has no match field of id {match.field_id}")
+            raise invalid(f"table '{table.name}' has no match field with id {match.field_id}")
         if match.field_id in given:
             raise invalid(f"table '{table.name}': match field {match.field_id} is given twice")
         given[match.field_id] = match
@@ -130,7 +130,7 @@ def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Pa
             value, length = number(match.lpm.value), match.lpm.prefix_len
             if not 0 < length <= field.width:
                 raise invalid(
-                    f"{what}: prefix length {length} is not within 1 and {field.width}; "
+                    f"{what}: prefix length {length} is not within 1 to {field.width}; "
                     "leave the field out to match everything"
                 )
             if value & ((1 << (field.width - length)) - 1):
@@ -148,7 +148,7 @@ def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Pa
             if low > high:
                 raise invalid(f"{what}: the range 0x{low:x}..0x{high:x} is empty")
             if (low, high) == _wildcard(field):
-                raise invalid(f'{what}: the range holds every value; leave the field out for "don\'t care"')
+                raise invalid(f'{what}: the range covers every value; leave the field out for "don\'t care"')
             return field, (low, high)
         case _:
             return field, (number(match.optional.value), (1 << field.width) - 1)
@@ -217,7 +217,7 @@ def action_from_message(table: Table, message: p4r.Action, *, default: bool = Fa
     choice = table.actions.get(message.action_id)
     if choice is None:
         names = ", ".join(f"{i} {c.action.name}" for i, c in table.actions.items())
-        raise invalid(f"table '{table.name}' has no action of id {message.action_id}; it has {names}")
+        raise invalid(f"table '{table.name}' has no action with id {message.action_id}; it has {names}")
     action = choice.action
     if not (choice.as_default if default else choice.in_entries):
         place = "as the default action" if default else "in entries"
@@ -233,7 +233,7 @@ def action_from_message(table: Table, message: p4r.Action, *, default: bool = Fa
             raise invalid(f"action '{action.name}': parameter '{param.name}' (id {param.id}) is missing")
         data.append(_param(action, param.name, param.width, given.pop(param.id)))
     if given:
-        raise invalid(f"action '{action.name}' has no parameter of id {next(iter(given))}")
+        raise invalid(f"action '{action.name}' has no parameter with id {next(iter(given))}")
     return ActionCall(action, tuple(data))
 
 

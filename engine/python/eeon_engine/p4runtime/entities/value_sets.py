@@ -25,7 +25,7 @@ class ValueSets:
     def write(self, kind: int, message: p4r.ValueSetEntry) -> None:
         """Applies one update of a `ValueSetEntry`: replaces all members."""
         if kind != p4r.Update.MODIFY:
-            raise invalid("value sets are always there; only MODIFY is possible")
+            raise invalid("value sets always exist; use MODIFY")
         value_set = find(self._schema.value_sets, "value set", message.value_set_id)
         if len(message.members) > value_set.size:
             raise exhausted(
@@ -63,7 +63,7 @@ def _value(value_set: ValueSet, member: p4r.ValueSetMember) -> bytes:
     known = {field.id for field in value_set.fields}
     for match in member.match:
         if match.field_id not in known:
-            raise invalid(f"value set '{value_set.name}' has no field of id {match.field_id}")
+            raise invalid(f"value set '{value_set.name}' has no field with id {match.field_id}")
         if match.field_id in given:
             raise invalid(f"value set '{value_set.name}': field {match.field_id} is given twice")
         given[match.field_id] = match

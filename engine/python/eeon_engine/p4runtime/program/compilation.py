@@ -81,7 +81,7 @@ def _check_table(table: Table, found: program_json.Table, shapes: "_Shapes") -> 
             raise _differs(
                 "table",
                 table.name,
-                f"field '{field.name}' is {field.kind} there and {part['match_type']} here",
+                f"field '{field.name}' is {field.kind} in the P4Info and {part['match_type']} in the program",
             )
         width = shapes.width(part["target"], part["match_type"])
         if width is not None:
@@ -105,11 +105,10 @@ def _check_table(table: Table, found: program_json.Table, shapes: "_Shapes") -> 
     if table.idle_timeout and not found.get("support_timeout"):
         raise _differs("table", table.name, "has idle time-outs in the P4Info only")
     if (table.profile is not None) != (found["type"] != "simple"):
-        raise _differs("table", table.name, "has an action profile in one of them only")
-    if table.profile is not None and found["action_profile"] != table.profile.name:
-        raise _differs(
-            "table", table.name, f"has profile '{table.profile.name}' there, '{found['action_profile']}' here"
-        )
+        raise _differs("table", table.name, "has an action profile in only one of them")
+    if table.profile is not None and (other := found["action_profile"]) != table.profile.name:
+        how = f"has profile '{table.profile.name}' in the P4Info, '{other}' in the program"
+        raise _differs("table", table.name, how)
 
 
 def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Iterable[program_json.Cells]) -> None:
@@ -117,7 +116,7 @@ def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Iterable[p
     for item in named:
         array = _found(kind, item.name, found)
         if bool(array.get("is_direct")) != (item.table is not None):
-            raise _differs(kind, item.name, "is direct in one of them only")
+            raise _differs(kind, item.name, "is direct in only one of them")
         if item.table is None:
             _same(kind, item.name, "cells", item.size, array["size"])
 
@@ -129,7 +128,7 @@ def _check_profiles(schema: Schema, parsed: Objects) -> None:
     for profile in schema.profiles.values():
         item = _found("action profile", profile.name, found)
         if profile.with_selector != ("selector" in item):
-            raise _differs("action profile", profile.name, "has a selector in one of them only")
+            raise _differs("action profile", profile.name, "has a selector in only one of them")
 
 
 def _check_something_is_named(schema: Schema, parsed: Objects, tables: Iterable[program_json.Table]) -> None:
@@ -203,13 +202,13 @@ def _same(kind: str, name: str, what: str, in_p4info: int, in_program: int) -> N
     if in_p4info != in_program:
         raise invalid(
             f"{kind} '{name}' has {in_p4info} {what} in the P4Info and {in_program} in the program; "
-            "they are not of one compilation"
+            "they are from different compilations"
         )
 
 
 def _differs(kind: str, name: str, how: str) -> StatusError:
-    return invalid(f"{kind} '{name}' {how}; P4Info and program are not of one compilation")
+    return invalid(f"{kind} '{name}' {how}; P4Info and program are from different compilations")
 
 
 def _missing(kind: str, name: str) -> StatusError:
-    return invalid(f"the program has no {kind} '{name}', the P4Info has; they are not of one compilation")
+    return invalid(f"the program has no {kind} '{name}' of the P4Info; they are from different compilations")

@@ -41,7 +41,7 @@ def resolve(info: p4t.P4TypeInfo, spec: p4t.P4DataTypeSpec, what: str, depth: in
     """Returns the type of a `P4DataTypeSpec` in the `P4TypeInfo` `info`; raises UNIMPLEMENTED for a type that
     BMv2 lacks."""
     if depth > _MAX_DEPTH:
-        raise invalid(f"P4Info: {what} is of types nested more than {_MAX_DEPTH} deep")
+        raise invalid(f"P4Info: the type of {what} is nested more than {_MAX_DEPTH} deep")
 
     def composite(kind: str, specs: Iterable[p4t.P4DataTypeSpec]) -> Composite:
         return Composite(kind, tuple(resolve(info, member, what, depth + 1) for member in specs))
@@ -112,7 +112,7 @@ def from_data(kind: DataType, data: p4d.P4Data, what: str) -> list[int]:
     if given == "header" and not data.header.is_valid:
         raise invalid(f"{what}: the header is invalid; only valid ones can be written")
     if len(members) != len(kind.members):
-        raise invalid(f"{what}: {len(members)} members are given, its {kind.kind} has {len(kind.members)}")
+        raise invalid(f"{what}: the data has {len(members)} members, its {kind.kind} has {len(kind.members)}")
     if given == "header":
         members = [p4d.P4Data(bitstring=value) for value in members]
     pairs = zip(kind.members, members, strict=True)
@@ -120,7 +120,7 @@ def from_data(kind: DataType, data: p4d.P4Data, what: str) -> list[int]:
 
 
 def _mismatch(what: str, given: str | None, wanted: str) -> StatusError:
-    return invalid(f"{what}: the data are {given or 'not given'}, its type is {wanted}")
+    return invalid(f"{what}: the data is {given or 'missing'}, its type is {wanted}")
 
 
 def _number(kind: Scalar, data: p4d.P4Data, what: str) -> int:

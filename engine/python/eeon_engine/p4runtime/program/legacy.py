@@ -25,8 +25,8 @@ def unwrapped(device_config: bytes) -> bytes:
     data = bytes(message.device_data)  # type: ignore[attr-defined] # untyped
     if not data:
         raise invalid(
-            "p4_device_config is neither JSON nor a p4.tmp.P4DeviceConfig with device_data; it takes the "
-            "BMv2 JSON of p4c-bm2-ss"
+            "p4_device_config is neither JSON nor a p4.tmp.P4DeviceConfig with device_data; send the BMv2 "
+            "JSON that p4c-bm2-ss wrote"
         )
     _LOG.warning(
         "p4_device_config is a p4.tmp.P4DeviceConfig, which is deprecated; send the BMv2 JSON itself"

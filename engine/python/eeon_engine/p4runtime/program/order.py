@@ -72,8 +72,8 @@ def _fields(table: Table, names: Sequence[str]) -> tuple[MatchField, ...]:
         if field.name in names and names.index(field.name) != place and len(fields) == len(names):
             raise invalid(
                 f"table '{table.name}' has field '{field.name}' at place {place + 1} in the P4Info and "
-                f"{names.index(field.name) + 1} in the program, and other names besides: {', '.join(names)}; "
-                "they are not of one compilation"
+                f"{names.index(field.name) + 1} in the program, whose fields are {', '.join(names)}; "
+                "they are from different compilations"
             )
     return fields
 

@@ -116,7 +116,7 @@ def _unique(kind: str, objects: Iterable[_Object]) -> Iterator[_Object]:
         prefix = _PREFIXES.get(kind, number >> 24)
         if number >> 24 != prefix:
             raise invalid(
-                f"P4Info: {kind} '{name}' has id 0x{number:08x}; its kind has 0x{prefix:02x}000000 to "
+                f"P4Info: {kind} '{name}' has id 0x{number:08x}; ids of its kind are 0x{prefix:02x}000000 to "
                 f"0x{prefix:02x}ffffff. Use p4c's P4Info, and choose ids by @id in the program"
             )
         for key, what in ((number, f"id {number}"), (name, "a name")):
@@ -165,7 +165,7 @@ def _action(action: p4i.Action) -> Action:
         for p in action.params
     ]
     if len({p.id for p in params}) != len(params):
-        raise invalid(f"P4Info: action '{name}' has two parameters of the same id")
+        raise invalid(f"P4Info: action '{name}' has two parameters with the same id")
     return Action(action.preamble.id, name, tuple(params))
 
 
@@ -194,7 +194,7 @@ def _table(
     name = table.preamble.name
     fields = [_match_field(f"table '{name}'", field) for field in table.match_fields]
     if len({field.id for field in fields}) != len(fields):
-        raise invalid(f"P4Info: table '{name}' has two match fields of the same id")
+        raise invalid(f"P4Info: table '{name}' has two match fields with the same id")
     choices = {}
     for ref in table.action_refs:
         choices[ref.id] = ActionChoice(
@@ -221,13 +221,13 @@ def _table(
 def _match_field(what: str, field: p4i.MatchField) -> MatchField:
     kind = _MATCH_KINDS.get(field.match_type)
     if kind is None:
-        raise unimplemented(f"P4Info: {what} field '{field.name}' has a match type of its own architecture")
+        raise unimplemented(f"P4Info: {what} field '{field.name}' has an architecture-specific match type")
     return MatchField(field.id, field.name, _width(f"{what} field '{field.name}'", field.bitwidth), kind)
 
 
 def _size(kind: str, item: _Sized) -> int:
     if item.size < 0:
-        raise invalid(f"P4Info: {kind} '{item.preamble.name}' has size {item.size}")
+        raise invalid(f"P4Info: {kind} '{item.preamble.name}' has size {item.size}, below 0")
     return item.size
 
 
@@ -274,7 +274,7 @@ def _value_set(value_set: p4i.ValueSet) -> ValueSet:
     name = value_set.preamble.name
     fields = [_match_field(f"value set '{name}'", field) for field in value_set.match]
     if len({field.id for field in fields}) != len(fields):
-        raise invalid(f"P4Info: value set '{name}' has two fields of the same id")
+        raise invalid(f"P4Info: value set '{name}' has two fields with the same id")
     return ValueSet(value_set.preamble.id, name, tuple(fields), _size("value set", value_set))
 
 
@@ -298,10 +298,8 @@ def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, .
         for m in header.metadata
     )
     if len({field.id for field in fields}) != len(fields):
-        raise invalid(f"P4Info: header '{name}' has two fields of the same id")
+        raise invalid(f"P4Info: header '{name}' has two fields with the same id")
     bits = sum(field.width for field in fields)
     if bits % 8:
-        raise invalid(
-            f"P4Info: header '{name}' has {bits} bits, which are not whole bytes; pad it in the program"
-        )
+        raise invalid(f"P4Info: header '{name}' has {bits} bits, not a multiple of 8; pad it in the program")
     return fields

@@ -34,7 +34,7 @@ def _checked(serialized: bytes) -> Pipeline:
     if not config.HasField("p4info"):
         raise invalid("the pipeline config has no P4Info")
     if not config.p4_device_config:
-        raise invalid("the pipeline config has no p4_device_config; it takes the BMv2 JSON of p4c-bm2-ss")
+        raise invalid("the pipeline config has no p4_device_config; send the BMv2 JSON that p4c-bm2-ss wrote")
     device_config = legacy.unwrapped(config.p4_device_config)
     try:
         program = Program(device_config)

@@ -201,4 +201,4 @@ def find(objects: dict[int, _T], kind: str, object_id: int) -> _T:
 
 
 def _unknown(kind: str, object_id: int) -> StatusError:
-    return invalid(f"the P4Info has no {kind} of id {object_id} (0x{object_id:08x})")
+    return invalid(f"the P4Info has no {kind} with id {object_id} (0x{object_id:08x})")

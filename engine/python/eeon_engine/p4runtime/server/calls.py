@@ -160,7 +160,7 @@ def only_request(
         abort(context, invalid("the call has no request"))
     assert content is not None, "abort does not return"
     if len(content) > limit:
-        abort(context, exhausted(f"a request of {len(content)} bytes, the limit is {limit}; send several"))
+        abort(context, exhausted(f"the request has {len(content)} bytes, the limit is {limit}; send several"))
     try:
         return kind.FromString(content)
     except DecodeError:

@@ -137,7 +137,7 @@ class Server:
                 self._device.notify(time.monotonic_ns(), time.time_ns())
             except EngineError:
                 # The switch is replacing its program; due notifications stay due.
-                _LOG.debug("digests and idle time-outs were not looked at", exc_info=True)
+                _LOG.debug("digests and idle time-outs were not checked", exc_info=True)
 
     def _is_wanted(self) -> bool:
         return not self._stopping.is_set() and threading.main_thread().is_alive()
@@ -198,7 +198,7 @@ def serve(
         except StatusError as error:
             raise ConfigError(error.message) from error
     if access is not None and (tls is None or tls.client_ca is None):
-        raise ConfigError("rights of clients need mutual TLS: give tls with client_ca")
+        raise ConfigError("client rights need mutual TLS: give tls with client_ca")
     server = Server(switch, Device(switch, pipeline), address, tls, access, max_message_bytes)
     server.start()
     return server

@@ -139,7 +139,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
 def _silent() -> StatusError:
     return StatusError(
         rpc_code.DEADLINE_EXCEEDED,
-        "this stream has sent no MasterArbitrationUpdate in time, or made way for one that may",
+        "this stream sent no MasterArbitrationUpdate in time, or was closed to make room for another",
     )
 
 
