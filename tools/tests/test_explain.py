@@ -78,7 +78,7 @@ def test_a_packet_of_a_paused_class_is_explained_with_who_paused_it_and_until_wh
     assert why(frame(dscp=26), *FABRIC, "-c", "drop_tail", "-c", str(lossless), *paused)[1:] == [
         "paused until t=5,000.000 us: the neighbour at port 2 has paused this class",
         "left after 5,000.000 us, when the pause ended",
-        "sent by port 2 at 5,000.000 us",
+        "sent on port 2 at 5,000.000 us",
     ]
     lines = why(frame(), *FABRIC, "-c", "drop_tail", "-c", str(lossless), *paused)
     assert not any("pause" in line for line in lines)
@@ -181,7 +181,7 @@ def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: P
 def test_the_tree_shows_states_keys_entries_parameters_and_registers_in_order() -> None:
     shown = text(frame(), *FABRIC, "-c", "mark_threshold", "--register", "occupancy_bytes[2]=31500")
     wanted = [
-        "1,054 B in by port 1 at 0.000 us",
+        "1,054 B received on port 1 at 0.000 us",
         "\n    parse_ethernet\n",
         "select ethernet.ether_type=0x0800 -> parse_ipv4",
         "metadata.packet_class: 6 -> 0 (data)",
@@ -195,7 +195,7 @@ def test_the_tree_shows_states_keys_entries_parameters_and_registers_in_order() 
         "queue of port 2 at 0.000 us: 0 packets ahead",
         "register occupancy_bytes[2]: 32554 -> 31500",
         "ipv4.ecn: 2 -> 3 (CE)",
-        "sent by port 2 at 0.000 us: 1,054 B",
+        "sent on port 2 at 0.000 us: 1,054 B",
     ]
     places = [shown.find(part) for part in wanted]
     assert -1 not in places, [part for part, place in zip(wanted, places, strict=True) if place < 0]
@@ -283,7 +283,7 @@ def test_a_failed_assertion_is_said() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("00" * 65_536, "--port", "1"), "are more than a frame holds, 65535"),
+        (("00" * 65_536, "--port", "1"), "are more than the longest frame, 65535"),
         ((frame(), "--program", str(PROBE), *FABRIC), "runs on a switch of its own"),
     ],
 )

@@ -101,7 +101,7 @@ def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace
         if (result := run(str(small_trace), "-n", number, *MARK, "--switch", spine)).exit_code == 1
     ]
     assert len(refused) == 1
-    assert "does not come there; it passes leaf" in refused[0]
+    assert "does not pass it; it passes leaf" in refused[0]
 
 
 def test_the_manifests_topology_is_used_when_none_is_given(small_trace: Path) -> None:
@@ -154,11 +154,11 @@ def test_the_way_has_its_hosts_and_every_switch_in_order(small_trace: Path) -> N
     assert way["delivered_ps"] == last["at_ps"] + last["wire_time_ps"] + LINK_DELAY_PS
     lines = run(str(small_trace), "-n", str(number), *MARK).output.splitlines()
     assert lines[0].startswith(f"packet {number} of {small_trace.name}, ") and way["receiver"] in lines[0]
-    assert [line.split(",")[0].strip() for line in lines if ", in by port" in line] == [
+    assert [line.split(",")[0].strip() for line in lines if ", received on port" in line] == [
         hop["switch"] for hop in way["hops"]
     ]
     assert not any("parser" in line for line in lines), "steps are told on demand"
-    assert lines[-1].strip().startswith(f"{way['receiver']} has it at")
+    assert lines[-1].strip().startswith(f"received by {way['receiver']} at")
     brief = run(str(small_trace), "-n", str(number), *MARK, "--brief").output.splitlines()
     assert len(brief) == 3 + len(way["hops"])
     details = run(str(small_trace), "-n", str(number), *MARK, "--details").output
@@ -234,7 +234,7 @@ def test_a_capture_that_breaks_off_is_told_how_to_keep_what_is_whole(sparse: Pat
     path.write_bytes(sparse.read_bytes()[:-1])
     result = run(str(path), "-n", "2", *MARK)
     assert result.exit_code == 1
-    assert "breaks off" in result.output
+    assert "is truncated" in result.output
     assert "; `editcap FILE OUT` takes the packets before that" in result.output
 
 

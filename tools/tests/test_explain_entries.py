@@ -71,7 +71,7 @@ TUTORIAL = {
 def test_entries_of_every_match_kind_of_a_tutorials_file_are_hit(
     tmp_path: Path, key: int, ether_type: int, port: int
 ) -> None:
-    assert f"sent by port {port} at" in with_entries(tmp_path, TUTORIAL, key, ether_type).output
+    assert f"sent on port {port} at" in with_entries(tmp_path, TUTORIAL, key, ether_type).output
 
 
 def test_multicast_groups_and_clone_sessions_of_the_file_make_copies(tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_multicast_groups_and_clone_sessions_of_the_file_make_copies(tmp_path: P
         with_entries(tmp_path, {**TUTORIAL, "table_entries": entries}, key).output for key in (1, 2)
     )
     assert "replica of group 1, rid 1, port 6" in flooded
-    assert "sent by port 6" in flooded and "sent by port 7" in flooded
-    assert "sent by port 2" in mirrored and "clone of ingress, session 5" in mirrored
+    assert "sent on port 6" in flooded and "sent on port 7" in flooded
+    assert "sent on port 2" in mirrored and "clone of ingress, session 5" in mirrored
 
 
 def test_a_write_request_in_text_format_is_written_with_insert_where_it_says_no_type(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_write_request_in_text_format_is_written_with_insert_where_it_says_no_
         f"  action {{ action {{ action_id: {ids['EverythingIngress.forward']}"
         '    params { param_id: 1 value: "\\x03" } } } } } }'
     )
-    assert "sent by port 3" in run(frame(9), "--p4info", str(P4INFO), "--entries", str(path)).output
+    assert "sent on port 3" in run(frame(9), "--p4info", str(P4INFO), "--entries", str(path)).output
 
 
 def _ids() -> list[tuple[int, str]]:
@@ -112,7 +112,7 @@ def test_a_file_with_a_byte_order_mark_a_comment_and_a_prefix_as_text_is_read(tm
     p4info = tmp_path / "p4info.txtpb"
     p4info.write_text(P4INFO.read_text(encoding="utf-8"), encoding="utf-8-sig")
     result = run(frame(0x0A000105), "--p4info", str(p4info), "--entries", str(path))
-    assert "sent by port 3 at" in result.output
+    assert "sent on port 3 at" in result.output
 
 
 def test_a_key_that_a_file_has_twice_is_refused_by_name(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
     (tmp_path / "topology.json").write_text(json.dumps(document), encoding="utf-8")
     with Lab(str(tmp_path / "topology.json")) as lab:
         assert lab.send("h1", b"\xff" * 60) == []
-        with pytest.raises(InputError, match="the host has no ip"):
+        with pytest.raises(InputError, match="this host has no ip"):
             run(lab, "h1 ping h3 -c 1")
         assert run(lab, "pingall") == [], "h3 alone has an address"
 
@@ -352,7 +352,7 @@ def test_a_file_that_is_named_with_its_whole_path_and_is_nowhere_is_told_once(tm
 
 def test_a_switch_without_a_program_is_named(tmp_path):
     with (
-        pytest.raises(InputError, match=r"s1: the topology names no program .* --program FILE.json"),
+        pytest.raises(InputError, match=r"s1: the topology has no program .* --program FILE.json"),
         Lab(written(tmp_path)),
     ):
         pass

@@ -100,7 +100,7 @@ def test_a_second_fabric_of_the_same_name_is_refused_and_the_first_stays(fabric:
         check=False,
     )
     assert second.returncode == 1
-    assert f"a fabric named {fabric.name} is there already" in second.stderr
+    assert f"a fabric named {fabric.name} already exists" in second.stderr
     fabric.eeon("fabric", "status", "--name", fabric.name)
 
 
@@ -173,7 +173,7 @@ def test_names_that_are_taken_by_others_are_refused_and_left_alone(tmp_path: Pat
             text=True,
         )
         assert done.returncode == 1
-        assert f"namespace {name}-h2 is there already" in done.stderr
+        assert f"namespace {name}-h2 already exists" in done.stderr
         assert remains(name) == [f"{name}-h2"]
     finally:
         subprocess.run(("ip", "netns", "delete", f"{name}-h2"), check=True)
@@ -200,5 +200,5 @@ def test_a_congestion_control_that_hosts_cannot_have_is_refused_and_nothing_is_l
         text=True,
         timeout=SECS,
     )
-    assert done.returncode == 1 and "cannot have the congestion control none_such" in done.stderr
+    assert done.returncode == 1 and "cannot use congestion control none_such" in done.stderr
     assert remains(name) == []

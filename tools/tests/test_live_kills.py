@@ -122,11 +122,11 @@ def test_name_that_somebody_takes_after_the_check_is_left_alone(
 ) -> None:
     monkeypatch.setattr(network, "check_free", lambda record: None)
     with foreign(f"{name}-h2") as theirs:
-        assert killed_up_here(name) == f"namespace {name}-h2 is there already"
+        assert killed_up_here(name) == f"namespace {name}-h2 already exists"
         assert remains(name) == [f"{name}-h2"] and theirs.poll() is None
     subprocess.run(("ip", "link", "add", f"{name}2p1", "type", "veth", "peer", f"{name}x"), check=True)
     try:
-        assert killed_up_here(name) == f"interface {name}2p1 is there already"
+        assert killed_up_here(name) == f"interface {name}2p1 already exists"
         assert remains(name) == [f"{name}2p1"]
     finally:
         subprocess.run(("ip", "link", "delete", f"{name}2p1"), check=True)
@@ -143,7 +143,7 @@ def killed_up_here(name: str) -> str:
         running.up(topology.load("leaf-spine-4"), "engine", Fraction(1, 10), name),
     ):
         raise AssertionError("it is up")
-    return str(error.value).partition(" and was not")[0].split(" and ")[0]
+    return str(error.value).partition(" and does not")[0].split(" and ")[0]
 
 
 def test_process_with_the_id_of_one_that_has_ended_gets_no_signal() -> None:
@@ -166,7 +166,7 @@ def test_claim_of_a_name_is_whole_and_refused_when_it_is_taken(
     first.create()
     second = State("one", "bmv2", "leaf-spine-16")
     for refused in (second.check_unclaimed, second.create):
-        with pytest.raises(UnavailableError, match="a fabric named one is there already"):
+        with pytest.raises(UnavailableError, match="a fabric named one already exists"):
             refused()
     assert state.load("one") == first
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["fabric.json"]

@@ -152,5 +152,7 @@ def test_a_second_replay_at_the_same_time_is_refused(fabric: Fabric, small_trace
         assert holder.stdout.readline() == b"held\n"
         refused = fabric.eeon(*command, check=False)
         holder.communicate(b"\n")
-    assert (refused.returncode, "another replay runs on it" in refused.stderr) == (1, True), refused.stderr
+    assert (refused.returncode, "another replay is running on it" in refused.stderr) == (1, True), (
+        refused.stderr
+    )
     fabric.eeon(*command)

@@ -64,7 +64,7 @@ def test_links_of_a_killed_switch_go_down_and_come_back_when_it_is_started_again
     now = state.load(fabric.name).switches["spine1"]
     assert f"process {now.pid}" in done.stdout and now.is_alive and now != before
     until(lambda: down_at(fabric, "leaf1") == [])
-    until(lambda: "spine1 runs again" in said.read_text())
+    until(lambda: "spine1 is running again" in said.read_text())
     fabric.apply(str(fabric.folder / "marking.yaml"))
     fabric.transfer("h1", "h3", "10.0.2.1", 1 << 20)
     assert str(now.pid) in fabric.eeon("fabric", "status", "--name", fabric.name).stdout

@@ -100,7 +100,7 @@ def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: 
 
 
 def test_a_trace_without_any_ip_packet_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    with pytest.raises(TraceError, match="nothing to replay"):
+    with pytest.raises(TraceError, match="no IPv4 or IPv6 packet to replay"):
         offers(write(tmp_path / "t.pcap", [(0, Ether() / ARP())]), hosts)
 
 
@@ -164,8 +164,8 @@ def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("10.1=h1", "'10.1' is neither; write an IP address or a prefix"),
-        ("192.0.2.1/24=h1", "has bits behind the prefix"),
+        ("10.1=h1", "'10.1' is not an address; write an IP address or a prefix"),
+        ("192.0.2.1/24=h1", "has bits beyond its prefix"),
         ("192.0.2.1", "has no host; write ip=host"),
         ("192.0.2.1=h9", "'h9' is not a host of the fabric"),
     ],
@@ -251,7 +251,7 @@ def test_what_a_host_sends_to_itself_is_left_out_and_counted(
                False: [segment("10.0.1.1", "10.0.1.1"), segment("10.0.1.1", "10.0.2.1")]}  # fmt: skip
     counts, _ = read(tmp_path, hosts, packets[bool(rules.mapping)], rules)
     assert (counts.same_host, counts.offered) == (1, 1)
-    with pytest.raises(TraceError, match="nothing to replay; packets left out because they go from a host"):
+    with pytest.raises(TraceError, match="packet to replay; packets left out because they go from a host"):
         read(tmp_path, hosts, packets[bool(rules.mapping)][:1], rules)
 
 

@@ -148,7 +148,7 @@ def test_a_trace_without_manifest_needs_a_topology(incast: Path, tmp_path: Path)
     lone.write_bytes(incast.read_bytes())
     done = CliRunner().invoke(replay_command, [str(lone), "-c", "drop_tail"])
     assert done.exit_code == 1
-    assert "say --topology" in done.output
+    assert "give --topology" in done.output
 
 
 def test_drops_that_no_queue_had_to_do_with_are_told_with_their_reasons(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_error_of_a_cut_file_names_packet_and_offset(tmp_path: Path) -> None
     path = write(tmp_path / "t.pcap")
     path.write_bytes(path.read_bytes()[: 24 + 16 + 54 + 16 + 10])
     with pytest.raises(
-        TraceError, match=r"t\.pcap: packet 2, offset 110: .* 54 bytes are due here and 10 are left"
+        TraceError, match=r"t\.pcap: packet 2, offset 110: .* 54 bytes are expected here, 10 are left"
     ):
         list(read_packets(path))
 
@@ -72,7 +72,7 @@ def test_the_error_of_a_cut_file_names_packet_and_offset(tmp_path: Path) -> None
     [
         ("empty", b"", "the file is empty"),
         ("text", b"hello, world, this is not a capture", "neither pcap nor pcapng"),
-        ("short", bytes.fromhex("a1b2c3d4") + b"\0" * 8, "breaks off"),
+        ("short", bytes.fromhex("a1b2c3d4") + b"\0" * 8, "is truncated"),
         ("wifi", struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 105), "link type 105"),
     ],
 )
@@ -91,11 +91,11 @@ HEADER = struct.pack("<IHHIIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        (struct.pack("<IIII", 0, 0, 0xFFFFFFF0, 0xFFFFFFF0), "a block of 4294967280 bytes; at most"),
+        (struct.pack("<IIII", 0, 0, 0xFFFFFFF0, 0xFFFFFFF0), "a block of 4294967280 bytes; the limit"),
         (struct.pack("<IIII", 0, 0, 10, 10) + b"x" * 10, "frame of 10 bytes; frames of Ethernet have 14"),
         (struct.pack("<IIII", 0, 0, 20, 19) + b"x" * 20, "20 bytes captured of a frame of 19"),
         (struct.pack("<IIII", 0, 0, 20, 600_000) + b"x" * 20, "frame of 600000 bytes"),
-        (struct.pack("<IIII", 0, 10**9, 20, 20) + b"x" * 20, "beyond its second"),
+        (struct.pack("<IIII", 0, 10**9, 20, 20) + b"x" * 20, "the fraction of a second is"),
     ],
 )
 def test_impossible_records_are_refused(tmp_path: Path, record: bytes, message: str) -> None:
@@ -110,7 +110,7 @@ def test_a_huge_pcapng_block_is_refused_before_it_is_read(tmp_path: Path) -> Non
     with path.open("ab") as file:
         file.write(struct.pack("<II", 6, 64 << 20))
         file.truncate(file.tell() + (64 << 20))
-    with pytest.raises(TraceError, match=r"packet 4, offset .*at most"):
+    with pytest.raises(TraceError, match=r"packet 4, offset .*the limit is"):
         list(read_packets(path))
 
 
@@ -157,7 +157,7 @@ def test_trace_info_says_how_to_keep_what_is_whole_and_does_it(tmp_path: Path) -
     path = write(tmp_path / "t.pcap")
     path.write_bytes(path.read_bytes()[:-10])
     refused = CliRunner().invoke(trace, ["info", str(path)])
-    assert refused.exit_code == 1 and "breaks off" in refused.stderr
+    assert refused.exit_code == 1 and "is truncated" in refused.stderr
     assert "; --keep-good takes the packets before that" in refused.stderr
     kept = CliRunner().invoke(trace, ["info", str(path), "--keep-good", "--json"])
     assert kept.exit_code == 0 and json.loads(kept.stdout)["packets"] == 2

@@ -48,7 +48,7 @@ def test_a_trace_names_the_file_of_its_topology_from_its_own_folder(
 def test_a_file_that_has_gone_is_named_with_what_to_do(mine: str, tmp_path: Path) -> None:
     output = made(mine, tmp_path / "a.pcap")
     (tmp_path / mine).unlink()
-    with pytest.raises(TraceError, match=r"mine\.yaml is not there; .* say -t FILE"):
+    with pytest.raises(TraceError, match=r"mine\.yaml, .* does not exist; give -t FILE"):
         manifests.topology_of(output)
 
 

@@ -44,7 +44,7 @@ def test_packets_that_are_not_ecn_capable_are_the_reason() -> None:
 
 def test_packets_that_came_with_ce_are_told() -> None:
     assert why("mark_threshold", not_ect=3, ce=2) == (
-        "none of 5 packets is ECN-capable; 2 came with CE, which stays"
+        "none of 5 packets is ECN-capable; 2 arrived with CE, which they keep"
     )
 
 
@@ -57,14 +57,14 @@ def test_a_queue_below_every_threshold_is_told_beside_the_lowest() -> None:
 def test_a_deep_queue_with_a_high_threshold_does_not_hide_the_nearest_one() -> None:
     # Links between switches have 10 Gbit/s and a threshold of 97,500 B.
     assert why("mark_threshold", {"leaf1:1": 29_000, "leaf1:3": 50_000}, ect_0=10) == (
-        "no queue came above its threshold; nearest was leaf1:1 to h1 with 29,000 B of 30,000 B"
+        "no queue exceeded its threshold; the closest was leaf1:1 to h1, 29,000 B of 30,000 B"
     )
 
 
 def test_a_queue_above_its_threshold_met_no_packet_that_can_be_marked() -> None:
     assert why("mark_threshold", {"leaf1:1": 31_000}, ect_0=1, not_ect=99) == (
-        "the queue of leaf1:1 to h1 had 31,000 B, its threshold is 30,000 B, but no ECN-capable packet was "
-        "marked for it (1 of 100 are ECN-capable)"
+        "the queue of leaf1:1 to h1 reached 31,000 B, its threshold is 30,000 B, but it marked no "
+        "ECN-capable packet (1 of 100 are ECN-capable)"
     )
 
 
@@ -93,7 +93,7 @@ def test_codel_is_told_by_its_target(tmp_path: Path) -> None:
 
 
 def test_ports_that_never_mark_are_the_reason_before_all_others() -> None:
-    assert why("drop_tail", not_ect=5) == "no port marks, their AQM is drop_tail"
+    assert why("drop_tail", not_ect=5) == "no port marks; the AQM is drop_tail"
 
 
 @pytest.mark.parametrize("tagged", [False, True])

@@ -83,7 +83,7 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
         )
         written("report.html", page.demo_page(results, found, manifest, tool))
     if not all(finding.holds for finding in found):
-        raise click.ClickException("not everything came out as the papers say; see `not seen` above")
+        raise click.ClickException("some results differ from the papers; see `not seen` above")
 
 
 _COLUMNS = (

@@ -177,7 +177,7 @@ def explain(
         if value is not None and (capture is None or scene.fabric is None):
             raise InputError(option, value, "is for captures that go through a fabric; give --topology")
         if value is not None and number is not None:
-            raise InputError(option, value, "chooses a packet, and so does --packet; give one of them")
+            raise InputError(option, value, "chooses a packet, as --packet does; give one of them")
     if capture is not None and (first or flow):
         number = find_packet(scene, capture, first, flow, switch, speed, rules)
     if capture is not None and scene.fabric is not None and switch is None:
@@ -224,12 +224,10 @@ def _bytes(packet: str) -> bytes:
         raise InputError(name, shown, "neither a file nor hexadecimal; write the frame as in 0x0201...0800")
     digits = digits[2:] if digits[:2] in ("0x", "0X") else digits
     if len(digits) % 2:
-        raise InputError(
-            name, f"{len(digits)} digits", "are not whole bytes; a digit is missing or one too many"
-        )
+        raise InputError(name, f"{len(digits)} digits", "are not whole bytes; a digit is missing or extra")
     if len(digits) > 2 * _MAX_FRAME_BYTES:
         raise InputError(
-            name, f"{len(digits) // 2} bytes", f"are more than a frame holds, {_MAX_FRAME_BYTES}"
+            name, f"{len(digits) // 2} bytes", f"are more than the longest frame, {_MAX_FRAME_BYTES}"
         )
     return bytes.fromhex(digits)
 
@@ -263,7 +261,7 @@ def _sender_port(scene: Scene, frame: bytes) -> int:
             if source and source in (host.ipv4.packed, host.ipv6.packed) and host.leaf == scene.switch:
                 return next(number for number, peer in scene.ports.items() if peer == host.name)
     raise InputError(
-        "--port", "", f"say by which port the frame comes in; no host at {scene.switch} is its sender"
+        "--port", "", f"give the port on which the frame arrives; no host at {scene.switch} is its sender"
     )
 
 
@@ -287,13 +285,15 @@ def _of_capture(
     if in_fabric:
         return follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules)
     if port is None:
-        raise InputError("--port", "", "say by which port the capture's packets come in, or give --topology")
+        raise InputError("--port", "", "give the port on which the capture's packets arrive, or --topology")
     return follow_capture(scene, capture, number, port, after, speed, cells)
 
 
 def _check_capture(capture: Path, number: int | None, at: Duration | None, port: int | None) -> None:
     if number is None:
-        raise InputError("--packet", "", f"say which packet of {capture.name}, from 1; or --first marked")
+        raise InputError(
+            "--packet", "", f"give the number of a packet of {capture.name}, from 1, or --first marked"
+        )
     if at is not None:
         raise InputError("--at", str(at), "is for frames in hexadecimal; packets of a capture have times")
     if port is not None:

@@ -41,7 +41,7 @@ class _Scale(click.ParamType):  # type: ignore[type-arg] # it takes arguments fr
         except (ValueError, ZeroDivisionError):
             self.fail(f"{value} is not a factor such as 0.1 or 1/100", param, ctx)
         if not Fraction(1, 10**6) <= scale <= 10:
-            self.fail(f"{value} is not within 0.000001 and 10", param, ctx)
+            self.fail(f"{value} is not within 0.000001 to 10", param, ctx)
         return scale
 
 
@@ -131,10 +131,10 @@ def up(
     stop = Stop()
     loaded = topologies.load(topology)
     if first_port is not None and (target != "twin" or first_port + len(loaded.switches) > 65536):
-        raise click.UsageError("--first-port is of a twin, and needs a free port above it for every switch")
+        raise click.UsageError("--first-port is for a twin, and every switch's port must be below 65536")
     if target == "twin":
         if congestion_control is not None:
-            raise click.UsageError("--cc is of a live fabric: a twin that is served has no hosts")
+            raise click.UsageError("--cc is for a live fabric; a served twin has no hosts")
         _serve_twin(loaded, topology, targets_path, first_port, stop)
     else:
         _run_live(loaded, target, rate_scale, name, congestion_control, targets_path, stop)
@@ -187,7 +187,7 @@ def _run_live(
         click.echo(f"  eeon fabric exec{option} {first.name} -- ping -c 3 {last.ipv4}")
         live.watch(stop.wait, lambda text: click.echo(text, err=True))
         if not stop.wait(0):
-            raise click.ClickException("no switch runs any more; the fabric is taken down")
+            raise click.ClickException("all switches have ended; the fabric is taken down")
 
 
 def _write_targets(
@@ -252,12 +252,12 @@ def status(name: str, output: str) -> None:
         _print_status(record)
     if not supervised:
         raise click.ClickException(
-            "`eeon fabric up` does not run any more; `eeon fabric down` removes the rest"
+            "`eeon fabric up` is no longer running; `eeon fabric down` removes the rest"
         )
     ended = [switch for switch in record.addresses if not _runs(record, switch)]
     if ended:
         raise click.ClickException(
-            f"{', '.join(ended)} not running; see the logs. `eeon fabric restart SWITCH` starts one again"
+            f"{', '.join(ended)} not running; see the logs. `eeon fabric restart SWITCH` restarts one"
         )
 
 
@@ -294,7 +294,7 @@ def restart(name: str, switch: str) -> None:
     from eeon_tools.live import running
 
     process = running.restart(name, switch)
-    click.echo(f"{switch} runs, process {process.pid}, without a program; `eeon config apply` loads it")
+    click.echo(f"{switch} runs, process {process.pid}, without a program; `eeon config apply` loads one")
 
 
 @fabric.command("exec", context_settings={"ignore_unknown_options": True})

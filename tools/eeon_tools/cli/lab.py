@@ -89,13 +89,13 @@ def up(
     FILE.pcap, pingall; `help` lists all.
     """
     if as_json and not lines:
-        raise click.UsageError("--json is of --run: results of typed commands are lines")
+        raise click.UsageError("--json needs --run; typed commands print text")
     from eeon_tools.lab import Lab, read_topology
 
     loaded = read_topology(topology, rate)
     with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
         for place in loaded.unknown:
-            click.echo(f"{topology}: {place}: a lab ignores this key", err=True)
+            click.echo(f"{topology}: {place}: ignored; a lab does not use this key", err=True)
         for note in loaded.notes:
             click.echo(f"{topology}: {note}", err=True)
         for host in loaded.hosts.values():

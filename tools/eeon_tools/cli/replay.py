@@ -181,7 +181,7 @@ def replay(
                 "name it with --fabric",
             )
         if not config and not compare:
-            raise InputError("--config", "", "is missing: a twin starts without one")
+            raise InputError("--config", "", "is missing: a new twin has no configuration")
         outputs = _Outputs(pcapng_path, perfetto_path, html_path, hops_limit)
         topology = topology or _topology_of(trace)
         faults = _faults(fail, topology)
@@ -189,7 +189,7 @@ def replay(
         settings += [Setting.parse(text) for text in compare]
         if len(settings) > 1 and (pcapng_path or perfetto_path):
             raise InputError(
-                "--compare", "", "is for tables and pages; --pcapng and --perfetto are of one setting"
+                "--compare", "", "is for tables and pages; --pcapng and --perfetto record one setting"
             )
         for one in settings:
             for remark in overridden(one.config, topology):
@@ -219,12 +219,12 @@ def replay(
     else:
         if fail:
             raise InputError(
-                "--fail", fail[0], "is of a twin; on a live fabric kill a switch's process, then run "
+                "--fail", fail[0], "is for a twin; on a live fabric kill a switch's process, then run "
                 "`eeon fabric restart`",
             )  # fmt: skip
         for option, value in (("--topology", topology), ("--seed", seed)):
             if value is not None:
-                raise InputError(option, str(value), "is the live fabric's own; leave it out")
+                raise InputError(option, str(value), "is fixed by the live fabric; leave it out")
         live = _on_fabric(
             trace, fabric_name, target, config, speed, rules, shown or "as it was", break_teller(keep_good)
         )
@@ -322,7 +322,7 @@ def _faults(texts: tuple[str, ...], topology: str) -> tuple[Fault, ...]:
 def _topology_of(trace: Path) -> str:
     found = manifests.topology_of(trace)
     if found is None:
-        raise TraceError(trace, "", "has no manifest that names its fabric; say --topology")
+        raise TraceError(trace, "", "has no manifest that names its fabric; give --topology")
     return found
 
 
@@ -368,7 +368,7 @@ def _on_fabric(
 
     record = state.load(fabric)
     if target not in (None, record.target):
-        raise InputError("--target", str(target), f"is not what fabric {fabric} runs: {record.target}")
+        raise InputError("--target", str(target), f"fabric {fabric} runs on {record.target} switches")
     with packet_progress(f"replaying {trace.name} on {fabric}") as progress:
         return run_replay(LiveSettings(name, trace, fabric, config, speed, rules, on_break), progress)
 

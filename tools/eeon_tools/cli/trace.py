@@ -278,8 +278,8 @@ def flows(
     click.echo(f"{output}: {len(found):,} flows, {sum(flow.bytes for flow in found):,} bytes")
     for why, count in (
         ("are not TCP", counts.not_tcp),
-        ("are TCP's fragments without its header", counts.fragments),
-        ("go to no host", counts.to_no_host),
+        ("are TCP fragments without the TCP header", counts.fragments),
+        ("are not for a host", counts.to_no_host),
     ):
         if count:
             click.echo(f"  packets left out because they {why}: {count:,}")

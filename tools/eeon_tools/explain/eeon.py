@@ -189,7 +189,7 @@ def _verdict(facts: _Facts, verdict: str) -> str:
         case "malformed":
             return _malformed(facts)
         case "consumed":
-            return "consumed: a MAC control frame is for the switch that receives it, and goes no further"
+            return "consumed: a MAC control frame is for the switch that receives it, and is not forwarded"
         case "not_admitted":
             port, mac = _key_of(facts, "l3_admit")
             return f"not admitted: {mac} is not an address of the router at port {port} (l3_admit)"
@@ -208,7 +208,7 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             return _no_room_in_group(facts)
         case "tail_dropped" if facts.ran("pausable_queue") == "discard":
             return (
-                f"tail-dropped: the queue of port {facts.meta('egress_port')} takes nothing, for its "
+                f"tail-dropped: the queue of port {facts.meta('egress_port')} takes no packets, because its "
                 "neighbour pauses it without end (pausable_queue.discard, the controller's watchdog)"
             )
         case "tail_dropped":
@@ -216,7 +216,7 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             found = f"tail-dropped: occupancy {values.size(facts.meta('found_bytes'))}"
             where = f"({buffer.action}, port {facts.meta('egress_port')})" if buffer else ""
             if isinstance(buffer, BufferLimitInPackets):
-                return f"{found} in {buffer.describe()}, and no more fit {where}"
+                return f"{found} in {buffer.describe()}, which is full {where}"
             limit = buffer.limit if isinstance(buffer, BufferLimit | BufferLimitBesideHeld) else 0
             packet = values.size(facts.meta("queued_bytes"))
             return f"{found} + packet {packet} > buffer {values.size(limit)} {where}"
@@ -256,8 +256,8 @@ def _no_route(facts: _Facts) -> str:
             table = event["table"].rpartition(".")[2]
             shown = ", ".join(_key_of(facts, table))
             if event["hit"] is None:
-                return f"{shown} hits nothing in {table}"
-            return f"the entry of {shown} in {table} names a port that is not a data port"
+                return f"{shown} matches no entry in {table}"
+            return f"the entry for {shown} in {table} names a port that is not a data port"
     if any(event["event"] == "action" and event["action"].endswith(".decap") for event in facts.events):
         return "the packet-out names a port that is not a data port"
     return "it is neither IPv4 nor IPv6"
@@ -273,7 +273,7 @@ def _why_marked(facts: _Facts) -> str:
         case MarkThresholdSettings(at_dequeue=True):
             left = values.size(facts.left_behind())
             place = f"mark_threshold at departure, {facts.where()}"
-            return f"{left} stay behind it > threshold {threshold} ({place})"
+            return f"{left} left behind it > threshold {threshold} ({place})"
         case _:
             found = values.size(facts.meta("found_bytes"))
             return f"occupancy {found} > threshold {threshold} (mark_threshold, {facts.where()})"
@@ -287,14 +287,14 @@ def _why_not(facts: _Facts) -> str:
             if not _is_congested(facts, red):
                 return _red(facts, red)
             if facts.meta("ecn") == _CE and red.ecn:
-                return f"{_red(facts, red)}, but it came with CE, which stays"
-            return f"{_red(facts, red)}, but {_spared(facts)} is spared (protect = {red.protect})"
+                return f"{_red(facts, red)}, but it arrived with CE, which it keeps"
+            return f"{_red(facts, red)}, but {_spared(facts)} is protected (protect = {red.protect})"
         case CodelSettings() as codel:
             if _sojourn(facts) < codel.target:
                 return _codel(facts, codel)
             if facts.meta("ecn") == _CE and codel.ecn:
-                return f"{_codel(facts, codel)}, but it came with CE, which stays"
-            spared = f"or it is spared (protect = {codel.protect})"
+                return f"{_codel(facts, codel)}, but it arrived with CE, which it keeps"
+            spared = f"or it is protected (protect = {codel.protect})"
             return f"{_codel(facts, codel)}, but no signal was due, {spared}"
         case DropTailSettings():
             return f"{facts.where()} only drops what does not fit (drop_tail)"
@@ -304,27 +304,27 @@ def _why_not(facts: _Facts) -> str:
 
 def _why_not_by_threshold(facts: _Facts, marking: MarkThresholdSettings) -> str:
     if facts.meta("ecn") == _CE:
-        return "it came with CE, which stays"
+        return "it arrived with CE, which it keeps"
     if facts.meta("ecn") == _NOT_ECT:
-        return "it is not ECT, and a threshold drops nothing"
+        return "it is not ECT, and a threshold drops no packets"
     threshold = values.size(facts.meta("dequeue_threshold_bytes"))
     if marking.at_dequeue:
         place = f"mark_threshold at departure, {facts.where()}"
-        return f"what stays behind it is not above threshold {threshold} ({place})"
+        return f"the bytes left behind it are not above threshold {threshold} ({place})"
     found = values.size(facts.meta("found_bytes"))
     return f"occupancy {found} <= threshold {threshold} (mark_threshold, {facts.where()})"
 
 
 def _spared(facts: _Facts) -> str:
     if facts.meta("tcp_ece"):
-        return "what carries ECE"
+        return "a packet with ECE"
     number = facts.meta("packet_class")
     return f"class {CLASSES[number]}" if number < len(CLASSES) else "its class"
 
 
 def _why_not_marked(facts: _Facts, aqm: RedSettings | CodelSettings) -> str:
     if not aqm.ecn:
-        return f"the AQM of this {'queue' if facts.meta('aqm_of_queue') else 'port'} marks nothing"
+        return f"the AQM of this {'queue' if facts.meta('aqm_of_queue') else 'port'} does not mark"
     return f"it is {_ecn(facts)}, so it cannot be marked"
 
 
@@ -417,7 +417,7 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]
     ahead = f"{values.plural(first['packets_ahead'], 'packet')} ahead of it"
     cause = "the wire was busy"
     if facts.meta("pausable"):
-        cause += ", or a pause came meanwhile"
+        cause += ", or a pause arrived meanwhile"
     return [f"waited {waited} in the queue of port {first['port']}: {cause}, {ahead}"]
 
 
@@ -435,13 +435,13 @@ def _held(facts: _Facts, queued: QueuedStep, gate: int, eee: EeeSettings) -> str
             timer = values.time(eee.hold)
             why = f"its link is asleep and a hold begins with it: timer {timer}{trigger}"
         case "active", _:
-            why = "its link is asleep and is to wake for it at once"
+            why = "its link is asleep and wakes for it at once"
         case "hold", "wake":
             why = f"the hold ends with it, packet {held or 0:,} since it began{trigger}"
         case "hold", _:
             why = f"it joins a hold as packet {held or 0:,}{trigger}"
         case _:
-            why = "its link is already to wake"
+            why = "its link is already due to wake"
     return f"held until t={values.time(gate)}: gate of port {port}; wake starts at {values.time(wake)}; {why}"
 
 

@@ -24,10 +24,10 @@ _CAUSES = {
     "no_such_port": "port {port} has no link",
     "priority_out_of_range": "its priority names a queue that port {port} does not have",
     "no_replicas": "its multicast group or clone session has no ports",
-    "recirculation_limit": "it went round more often than the switch lets packets go round",
+    "recirculation_limit": "it was recirculated more often than the switch allows",
     "instant_limit": "it was resubmitted or cloned too often at one instant",
     "frame_too_long": "the frame is longer than 65,535 bytes",
-    "no_buffer": "the switch holds as many packets as it can",
+    "no_buffer": "the switch holds its maximum number of packets",
     "program_changed": "another program was loaded",
 }
 
@@ -63,7 +63,7 @@ def _generic(source: Source, steps: list[JourneyStep], end_ps: int) -> tuple[str
     if last["step"] == "sent":
         if last["port"] == CPU_PORT:
             return "to_cpu", f"sent to the CPU (port {CPU_PORT}) at {at}"
-        return "sent", f"sent by port {last['port']} at {at}"
+        return "sent", f"sent on port {last['port']} at {at}"
     if last["step"] == "dropped":
         return "dropped", f"dropped at {at}: {_cause(source, steps, last)}"
     queued = next((step for step in reversed(steps) if step["step"] == "queued"), None)

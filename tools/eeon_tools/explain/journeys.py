@@ -117,7 +117,7 @@ def follow_in_fabric(
     name = switch if switch is not None else way.leaf
     if name not in way.journeys:
         where = f"it passes {', '.join(way.journeys)}" if way.journeys else "its sender's NIC has not sent it"
-        raise InputError("--switch", name, f"packet {number} of {capture.name} does not come there; {where}")
+        raise InputError("--switch", name, f"packet {number} of {capture.name} does not pass it; {where}")
     journey = way.journeys[name]
     journey.title = f"packet {number} of {capture.name}, sent by {way.sender} at {name}"
     return journey
@@ -301,11 +301,11 @@ def _around(
         for count, packet in enumerate(read_packets(capture), start=1):
             asked = packet if count == number else asked
         if asked is None:
-            problem = f"is not there; the capture has packets 1 to {count}"
+            problem = f"does not exist; the capture has packets 1 to {count}"
         elif source_place(asked.captured) is None:
             problem = "is not IP; hosts send only IP through the fabric"
         else:
-            why = "a further copy, multicast, unmapped, from a host to itself, or longer than any frame"
+            why = "a further copy, multicast, unmapped, from a host to itself, or too long for a frame"
             problem = f"is left out: {why}"
         raise TraceError(capture, f"packet {number}", problem)
     before = (o for o in feed.offers() if first <= o.number)
@@ -353,7 +353,7 @@ def _numbered(
             raise TraceError(
                 capture,
                 f"packet {at}",
-                "is earlier than the one before; sort the trace by time first (reordercap does)",
+                "is earlier than the packet before it; sort the trace by time first (reordercap does)",
             )
         previous = packet.time_ns
         if at >= first:
@@ -388,7 +388,7 @@ def _alone(
             switch.advance_to(at_ps)
             _collect(switch, journey)
     if journey is None:
-        raise InputError(title, "", "is not there; the capture has fewer packets")
+        raise InputError(title, "", "does not exist; the capture has fewer packets")
     for _ in range(_MAX_EVENTS):
         due = switch.next_event_ps
         if journey.is_over() or journey.is_cut or due is None or due > switch.now_ps + _LIMIT_PS:

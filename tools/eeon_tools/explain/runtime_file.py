@@ -82,7 +82,7 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise InputError(path, "", f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(path, "", f"is not text: {error}; a P4Info is, as {_P4C_WRITES}") from error
+        raise InputError(path, "", f"is not text: {error}; {_P4C_WRITES}") from error
 
 
 # ---- the tutorials' form
@@ -94,7 +94,7 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
         raise InputError(path, "", "is not an object with table_entries")
     _check_keys(path, "", document, _FILE_KEYS)
     if (target := document.get("target", _TARGET)) != _TARGET:
-        raise InputError(path, "target", f"{target!r}: entries here are for a program of {_TARGET}")
+        raise InputError(path, "target", f"{target!r}: only entries for {_TARGET} are supported")
     request = p4r.WriteRequest()
     makers = {
         "table_entries": _table_entry,
@@ -113,7 +113,7 @@ def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r
             except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
                 reason = f"{error} is missing" if type(error) is KeyError else str(error)
                 if isinstance(error, TypeError | AttributeError):
-                    reason = f"has a part of another form; write it like {_EXAMPLES[kind]}"
+                    reason = f"has an invalid part; write it like {_EXAMPLES[kind]}"
                 raise InputError(path, f"{kind} {number}", reason) from error
             request.updates.append(update)
     if not request.updates and not may_be_empty:

@@ -212,7 +212,7 @@ class RegisterValue:
             )
         index, value = int(found[2]), int(found[3], 0)
         if value.bit_length() > _MAX_VALUE_BITS or index >= 1 << 32:
-            raise InputError("--register", text[:60], "is larger than any register or its value can be")
+            raise InputError("--register", text[:60], "is beyond the largest register or value")
         return cls(found[1], index, value)
 
     def write(self, switch: SwitchHandle) -> None:

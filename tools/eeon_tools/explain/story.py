@@ -96,15 +96,17 @@ def add_steps(node: Node, scene: Scene, journey: Journey, amount: Amount) -> Non
     if amount in (Amount.STEPS, Amount.ALL) and journey.steps:
         _Teller(scene, journey, amount is Amount.ALL).packet(node, journey.root)
     if journey.is_cut:
-        node.add("note", "more happened than is kept; what followed is not shown")
+        node.add("note", "the record of steps is full; later steps are not shown")
 
 
 def _first_line(journey: Journey) -> str:
     if not journey.steps:
-        return "it has not come to the switch"
+        return "it has not arrived at the switch"
     first = journey.steps[0]
     assert first["step"] == "arrived", "a packet's first step is its arrival"
-    return f"{values.size(len(journey.frame))} in by port {first['port']} at {values.time(first['at_ps'])}"
+    return (
+        f"{values.size(len(journey.frame))} received on port {first['port']} at {values.time(first['at_ps'])}"
+    )
 
 
 def _ending_line(ending: Ending, journey: Journey) -> str:
@@ -180,7 +182,7 @@ class _Teller:
                 bytes_ = len(step["frame"]) // 2
                 node.add(
                     "sent",
-                    f"sent by port {step['port']} at {values.time(step['at_ps'])}: {values.size(bytes_)}, "
+                    f"sent on port {step['port']} at {values.time(step['at_ps'])}: {values.size(bytes_)}, "
                     f"{values.time(step['wire_time_ps'])} on the wire",
                 )
 

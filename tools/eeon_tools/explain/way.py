@@ -19,14 +19,14 @@ def tell_way(scene: Scene, way: Way, amount: Amount = Amount.REASONS) -> Node:
     for name, journey in way.journeys.items():
         first = journey.steps[0]
         assert first["step"] == "arrived", "a packet's first step is its arrival"
-        node = root.add("stage", f"{name}, in by port {first['port']} at {values.time(first['at_ps'])}")
+        node = root.add("stage", f"{name}, received on port {first['port']} at {values.time(first['at_ps'])}")
         if amount is Amount.BRIEF:
             node.text += f": {found[name][0].reasons[0]}"
             continue
         add_reasons(node, scene, journey, amount)
         add_steps(node, scene, journey, amount)
     if way.delivered_ps is not None:
-        root.add("sent", f"{way.receiver} has it at {values.time(way.delivered_ps)}")
+        root.add("sent", f"received by {way.receiver} at {values.time(way.delivered_ps)}")
     return root
 
 
@@ -45,7 +45,7 @@ def _outcome(way: Way, found: dict[str, list[Ending]]) -> str:
     if way.delivered_ps is not None:
         parts.append(f"at {way.receiver} after {values.time(way.delivered_ps - way.offered_ps)}")
     elif not found:
-        parts.append("no switch has it")
+        parts.append("it reached no switch")
     return "; ".join(parts)
 
 

@@ -51,7 +51,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that raises instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(self.prog, "", f"{message}; `help` shows what can be typed")
+        raise InputError(self.prog, "", f"{message}; `help` lists the commands")
 
 
 def _quantity(kind: type[Quantity]) -> Callable[[str], Quantity]:
@@ -150,7 +150,7 @@ def parse(line: str, hosts: Mapping[str, LabHost]) -> Command:
         if part:
             tasks.append(_task(part, hosts))
         elif len(parts) > 1:
-            raise InputError("command", line[:60], "has nothing beside an &")
+            raise InputError("command", line[:60], "has no command on one side of an &")
     return tasks
 
 
@@ -160,7 +160,7 @@ def _task(words: Sequence[str], hosts: Mapping[str, LabHost]) -> Task:
         raise InputError(
             "command",
             " ".join(words)[:60],
-            f"begins with none of {', '.join(hosts)}; `help` shows what can be typed",
+            f"must begin with one of {', '.join(hosts)}; `help` lists the commands",
         )
     if verb not in _VERBS:
         raise InputError("command", f"{host} {verb}", f"write one of {', '.join(_VERBS)} after the host")

@@ -48,7 +48,7 @@ class Host:
         Raises InputError if no route leads to `destination`.
         """
         if not self._place.has_address:
-            raise InputError(self._place.name, str(destination), "cannot be sent to: the host has no ip")
+            raise InputError(self._place.name, str(destination), "cannot be sent to: this host has no ip")
         hop = self._next_hop(destination)
         mac = self._macs.get(hop)
         if mac is not None:

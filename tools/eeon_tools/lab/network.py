@@ -231,7 +231,7 @@ class Lab:
         due = self._agenda[0][0] if self._agenda else None
         limits = [limit for limit in (due, end_ps) if limit is not None]
         if not limits:
-            raise ReplayError("a task waits for something that nothing will bring about; please report this")
+            raise ReplayError("a task waits for an event that cannot happen; please report this")
         limit = min(limits)
         if self._twin.run_until_heard(limit):
             for at_ps, host, frame in self._twin.take_heard():
@@ -292,7 +292,7 @@ class Lab:
         info = None if files.p4info is None else read_p4info(files.p4info)
         if files.entries is not None:
             if info is None:
-                raise InputError(files.entries, "p4info", "is not named; give --p4info")
+                raise InputError(files.entries, "p4info", "is missing; give --p4info")
             request: p4r.WriteRequest = read_entries(files.entries, info, may_be_empty=True)
             try:
                 p4runtime.write(self._switches[name], info, request)
@@ -311,7 +311,7 @@ class Lab:
             raise InputError(
                 self.topology.name,
                 switch.name,
-                "the topology names no program for this switch; give one with --program FILE.json, which "
+                "the topology has no program for this switch; give one with --program FILE.json, which "
                 "p4c-bm2-ss -o writes, and its P4Info with --p4info",
             )
         return _Files(program, p4info, switch.entries)

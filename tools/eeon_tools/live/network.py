@@ -52,8 +52,8 @@ def check_free(state: State) -> None:
 
 def _not_free(taken: list[str]) -> UnavailableError:
     return UnavailableError(
-        f"{taken[0]}{f' and {len(taken) - 1} more' if taken[1:] else ''} is there already and was not "
-        "made by a fabric of this name; choose another --name"
+        f"{taken[0]}{f' and {len(taken) - 1} more' if taken[1:] else ''} already exists and does not "
+        "belong to a fabric of this name; choose another --name"
     )
 
 
@@ -127,9 +127,9 @@ def set_congestion_control(state: State, wanted: str | None) -> str:
         else:
             return name
     raise UnavailableError(
-        f"hosts cannot have the congestion control {wanted or 'dctcp, cubic or reno'}: {said}; it must be in "
-        "the kernel (modprobe) and among `sysctl net.ipv4.tcp_allowed_congestion_control`. "
-        "`eeon fabric up --cc` names another"
+        f"hosts cannot use congestion control {wanted or 'dctcp, cubic or reno'}: {said}; the kernel must "
+        "have it (modprobe) and `sysctl net.ipv4.tcp_allowed_congestion_control` must list it. "
+        "`eeon fabric up --cc` selects another"
     )
 
 

@@ -35,7 +35,7 @@ class Names:
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.fabric):
             raise InputError(
-                "--name", self.fabric, "a fabric's name is a small letter and up to 3 more or digits"
+                "--name", self.fabric, "a fabric's name is a lowercase letter, then up to 3 more or digits"
             )
 
     def namespace(self, host: str) -> str:
@@ -70,7 +70,7 @@ def scaled(topology: Topology, factor: Fraction) -> str:
     for link in topology.links:
         rate = int(link.rate * factor)
         if rate < 1:
-            raise InputError("--rate-scale", str(factor), f"leaves nothing of {link.a} - {link.b}")
+            raise InputError("--rate-scale", str(factor), f"makes the rate of {link.a} - {link.b} zero")
         values = f"rate: {rate}bps, delay: {link.delay}, overhead: {link.overhead}"
         lines.append(f"  - {{endpoints: ['{link.a}', '{link.b}'], {values}}}")
     return "\n".join(lines) + "\n"

@@ -59,7 +59,7 @@ class LiveFabric:
                 for name, process in state.load(self.state.name).switches.items():
                     if name not in running and process.is_alive:
                         running[name] = process
-                        report(f"{name} runs again")
+                        report(f"{name} is running again")
 
     def _how(self, name: str, process: Process) -> str:
         """Returns the exit status of a switch; empty if another process started it."""
@@ -143,7 +143,7 @@ def down(name: str) -> str:
     except UnavailableError:
         return "the fabric is down"
     _remove(record)
-    return "the fabric is down; what its maker had left is removed"
+    return "the fabric is down; the remains of an interrupted `eeon fabric up` are removed"
 
 
 def restart(name: str, switch: str) -> Process:
@@ -154,9 +154,9 @@ def restart(name: str, switch: str) -> Process:
     record = state.load(name)
     topology = topologies.load(record.folder / "topology.yaml")
     if switch not in topology.switches:
-        raise InputError("SWITCH", switch, f"is not one of this fabric's; {hint(switch, topology.switches)}")
+        raise InputError("SWITCH", switch, f"is not in this fabric; {hint(switch, topology.switches)}")
     if record.supervisor is None or not record.supervisor.is_alive:
-        raise UnavailableError("`eeon fabric up` does not run any more; `eeon fabric down` removes the rest")
+        raise UnavailableError("`eeon fabric up` is no longer running; `eeon fabric down` removes the rest")
     interfaces = _interfaces(topology, record, switch)
     switches.stop([record.switches[switch]])
     # The process that watches the fabric sets the links of an ended switch down.

@@ -28,8 +28,8 @@ def silent_hosts(record: State) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UnavailableError(
-                f"fabric {record.name}: another replay runs on it; wait for its end, or bring up a second "
-                "fabric with another --name"
+                f"fabric {record.name}: another replay is running on it; wait for it to end, or bring up a "
+                "second fabric with another --name"
             ) from None
         done: list[str] = []
         try:

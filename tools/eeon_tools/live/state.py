@@ -108,8 +108,8 @@ class State:
 
     def _taken(self) -> UnavailableError:
         return UnavailableError(
-            f"a fabric named {self.name} is there already; `eeon fabric down --name {self.name}` "
-            "removes it, another --name leaves it alone"
+            f"a fabric named {self.name} already exists; `eeon fabric down --name {self.name}` "
+            "removes it, another --name starts a second one"
         )
 
     def save(self) -> None:

@@ -197,7 +197,7 @@ def last_lines(state: State, switch: str, count: int = 5) -> str:
         text = (state.folder / f"{switch}.log").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return "no log"
-    return " | ".join(line.strip() for line in text.splitlines()[-count:]) or "it has printed nothing"
+    return " | ".join(line.strip() for line in text.splitlines()[-count:]) or "it printed nothing"
 
 
 def _found(name: str) -> str | None:

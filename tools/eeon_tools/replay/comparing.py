@@ -124,7 +124,7 @@ def otherwise_dropped(run: RunResult) -> list[str]:
     if not run.other_drops:
         return []
     why = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in run.other_drops.items())
-    return [f"{run.name}: other drops: {why}; `eeon explain {run.trace} --first dropped` tells of the first"]
+    return [f"{run.name}: other drops: {why}; `eeon explain {run.trace} --first dropped` explains the first"]
 
 
 def unfailed(run: RunResult) -> list[str]:
@@ -143,5 +143,5 @@ def overload(run: RunResult) -> list[str]:
     share = 100 * total.tail_dropped / total.sent
     return [
         f"{run.name}: {share:.1f} % of the packets found {run.no_room}: the trace offers more than the "
-        "fabric carries; a smaller --speed, or a trace with a larger --time-scale, loads it less"
+        "fabric carries; a smaller --speed, or a trace with a larger --time-scale, reduces the load"
     ]

@@ -42,7 +42,7 @@ class Fault:
         except UnitError as error:
             raise ValueError(str(error)) from None
         if until is not None and until <= at:
-            raise ValueError(f"comes back at {until}, which is not after it fails at {at}")
+            raise ValueError(f"comes back at {until}, but fails at {at}; give a later end")
         if (until or at) > _LONGEST:
             raise ValueError(f"{until or at} is longer than {_LONGEST}, the longest time of a twin")
         return cls(node, int(port) if port else None, at, until)

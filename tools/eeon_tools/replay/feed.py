@@ -144,7 +144,7 @@ class AddressMap:
             try:
                 network = ipaddress.ip_network(address.strip())
             except ValueError as error:
-                why = "has bits behind the prefix" if "host bits set" in str(error) else "is neither"
+                why = "has bits beyond its prefix" if "host bits set" in str(error) else "is not an address"
                 raise TraceError(
                     "--map", text, f"{address!r} {why}; write an IP address or a prefix: 10.1.0.0/16=host"
                 ) from None
@@ -239,8 +239,8 @@ class Feed:
                 raise TraceError(
                     self._trace,
                     f"packet {number}",
-                    f"is {previous - packet.time_ns} ns earlier than the one before; sort the trace by time "
-                    "first (reordercap does)",
+                    f"is {previous - packet.time_ns} ns earlier than the packet before it; sort the trace "
+                    "by time first (reordercap does)",
                 )
             previous = packet.time_ns
             if copies.is_copy(packet):
@@ -284,9 +284,7 @@ class Feed:
             raise TraceError(
                 self._trace,
                 "",
-                "; ".join(
-                    ["holds no IPv4 or IPv6 packet to send; there is nothing to replay", *counts.remarks()]
-                ),
+                "; ".join(["has no IPv4 or IPv6 packet to replay", *counts.remarks()]),
             )
 
     def _as_sent(self, offer: Offer, place: tuple[int, int], payload: int | None) -> Iterator[Offer]:
@@ -329,11 +327,11 @@ class Feed:
             )
         elif kept < packet.frame_bytes:
             problem = (
-                f"only {kept} of its {packet.frame_bytes} bytes were captured, too few to tell who sends it; "
+                f"only {kept} of its {packet.frame_bytes} bytes were captured, too few for IP addresses; "
                 "capture more of each frame"
             )
         else:
-            problem = f"its {kept} bytes end before its IP addresses; take it out of the trace"
+            problem = f"its {kept} bytes end before its IP addresses; remove it from the trace"
         raise TraceError(self._trace, f"packet {number}", problem)
 
     def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer | None:

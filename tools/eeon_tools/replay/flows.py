@@ -119,7 +119,7 @@ def flows_of(
             if len(flows) == MAX_FLOWS:
                 raise TraceError(
                     trace, f"packet {offer.number}",
-                    f"begins one flow more than {MAX_FLOWS:,}; make the list of a part of the capture",
+                    f"begins one flow more than the limit, {MAX_FLOWS:,}; list a part of the capture",
                 )  # fmt: skip
             flow = CapturedFlow(offer.host, destination, 0, offer.at_ps, offer.at_ps)
             flows.append(flow)
@@ -127,7 +127,7 @@ def flows_of(
         flow.bytes += new
         flow.ended_ps = offer.at_ps
     if not flows:
-        raise TraceError(trace, "", "holds no TCP connection with payload; there is no flow to list")
+        raise TraceError(trace, "", "has no TCP connection with payload, so no flow to list")
     return flows
 
 

@@ -82,7 +82,7 @@ def replay(
     network.check_possible()
     record = state.load(settings.fabric)
     if not record.is_up:
-        raise UnavailableError(f"fabric {record.name} is not up yet; `eeon fabric status` tells")
+        raise UnavailableError(f"fabric {record.name} is not up yet; `eeon fabric status` shows its state")
     topology = topologies.load(str(record.folder / "topology.yaml"))
     hosts = trace_hosts.of_topology(topology)
     manifest = own_manifest(settings.trace)
@@ -168,7 +168,7 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
             raise TraceError(
                 trace,
                 f"packet {offer.number}",
-                f"has {offer.frame_bytes} bytes; links of a live fabric take {longest}; replay it on a twin",
+                f"has {offer.frame_bytes} bytes; a live fabric carries up to {longest}; replay it on a twin",
             )
         frames += offer.captured
         offsets.append(len(frames))
@@ -217,7 +217,7 @@ def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
     back = [count for count in counts if count.packets < 0]
     if back:
         raise ReplayError(
-            f"{back[0].switch} port {back[0].port}: a counter went back during the replay; the switch was "
+            f"{back[0].switch} port {back[0].port}: a counter decreased during the replay; the switch was "
             "restarted or its counters were reset"
         )
     return FabricCounters(tuple(received), tuple(verdicts))
@@ -234,7 +234,7 @@ def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, Li
     if wrong:
         raise ReplayError(
             f"more packets were delivered and dropped than hosts sent ({', '.join(wrong)}); something else "
-            "has used the fabric during the replay"
+            "used the fabric during the replay"
         )
     return found
 

@@ -134,7 +134,7 @@ def _control(report: Report, counters: FabricCounters) -> Iterable[str]:
     ) + lost_by_class(report).get(_CONTROL, 0)
     if made(report) != ended:
         yield (
-            f"control: switches made {made(report)} that came to no host, "
+            f"control: switches made {made(report)} that reached no host, "
             f"{ended} were consumed, dropped or lost"
         )
 
@@ -161,7 +161,7 @@ def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
         decided[key] = decided.get(key, 0) + verdict.packets
     for (switch, name), count in received.items():
         if decided.get((switch, name), 0) != count:
-            yield f"{switch}: received {count} {name}, decided about {decided.get((switch, name), 0)}"
+            yield f"{switch}: received {count} {name}, gave a verdict on {decided.get((switch, name), 0)}"
 
 
 def deliveries(

@@ -148,7 +148,7 @@ def _phys(topology: Topology, config: FabricConfig, nics: Mapping[str, Eee]) -> 
             if rate in timings:
                 raise UnavailableError(
                     f"port {asked_by[rate]}: the power of a {rate} PHY is not known, so its energy cannot be "
-                    "told; switch EEE off at this speed"
+                    "computed; switch EEE off at this speed"
                 )
             continue
         sleep_ps, wake_ps = timings.get(rate, (int(known.sleep), int(known.wake)))

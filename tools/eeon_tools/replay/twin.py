@@ -96,7 +96,7 @@ class RunningTwin:
         )
         if taken != len(batch):
             raise ReplayError(
-                f"the twin took {taken} of {len(batch)} frames; too many are waiting for their time"
+                f"the twin accepted {taken} of {len(batch)} frames; too many are waiting to be sent"
             )
 
     def run_until(self, at_ps: int) -> None:

@@ -113,7 +113,7 @@ def replay(
             twin.run_until(batch[-1].at_ps)
             progress(offers.counts.offered)
         if not twin.run_to_idle(offers.counts.last_ps + IDLE_LIMIT_PS):
-            raise ReplayError(f"{settings.name}: packets are still under way an hour after the trace's end")
+            raise ReplayError(f"{settings.name}: packets are still in transit an hour after the trace's end")
         twin.run_until(offers.counts.last_ps + SETTLE_PS)
         report = twin.report()
         counters = twin.counters()

@@ -53,11 +53,11 @@ def why_unmarked(
     total = sum(by_ecn.values())
     aqms = [aqm for port in switch_ports for aqm in config.settings_of(port).aqms]
     if not any(map(marks, aqms)):
-        return f"no port marks, their AQM is {', '.join(sorted({aqm.mode for aqm in aqms}))}"
+        return f"no port marks; the AQM is {', '.join(sorted({aqm.mode for aqm in aqms}))}"
     if not total:
-        return "no packet comes there"
+        return "no packet reaches them"
     if not able:
-        with_ce = f"; {by_ecn['ce']:,} came with CE, which stays" if by_ecn["ce"] else ""
+        with_ce = f"; {by_ecn['ce']:,} arrived with CE, which they keep" if by_ecn["ce"] else ""
         return f"none of {total:,} packets is ECN-capable{with_ce}"
     queues = list(_queues(config, switch_ports, by_ecn, depths))
     if queues:
@@ -90,8 +90,8 @@ def _by_depth(queues: list[_Queue], able: int, total: int) -> str:
     if reached:
         most = max(reached, key=lambda queue: queue.share)
         return (
-            f"the queue of {most.name} had {size(most.deepest)}, its threshold is {most.limit}, but no "
-            f"ECN-capable packet was marked for it ({able:,} of {total:,} are ECN-capable)"
+            f"the queue of {most.name} reached {size(most.deepest)}, its threshold is {most.limit}, but it "
+            f"marked no ECN-capable packet ({able:,} of {total:,} are ECN-capable)"
         )
     deepest = max(queues, key=lambda queue: queue.deepest)
     lowest = min(queues, key=lambda queue: queue.acts_at)
@@ -102,7 +102,7 @@ def _by_depth(queues: list[_Queue], able: int, total: int) -> str:
         )
     nearest = max(queues, key=lambda queue: queue.share)
     return (
-        f"no queue came above its threshold; nearest was {nearest.name} with {size(nearest.deepest)} of "
+        f"no queue exceeded its threshold; the closest was {nearest.name}, {size(nearest.deepest)} of "
         f"{nearest.limit}"
     )
 

@@ -461,7 +461,7 @@ def _reaction(visit: Visit, slowed: dict[str, list[_Slowed]]) -> str:
     decided_ps = visit.queued_ps or visit.arrived_ps
     after = bisect_right(falls, decided_ps, key=lambda fall: fall.at_ps)
     if after == len(falls):
-        return "its sender did not slow down any more"
+        return "its sender did not slow down after that"
     at_ps, before, now = falls[after]
     later_us = (at_ps - decided_ps) / _PS_PER_US
     return f"its sender slowed down {later_us:,.1f} us later: window from {before:,} B to {now:,} B"

@@ -100,13 +100,13 @@ def _all_packets(path: Path) -> Iterator[Packet]:
             raise TraceError(path, "", "the file is empty; a trace starts with a pcap or pcapng header")
         elif packer := next((name for start, name in _PACKERS.items() if magic.startswith(start)), None):
             raise TraceError(
-                path, "", f"is packed with {packer}; gzip and zstd are read, unpack anything else first"
+                path, "", f"is compressed with {packer}; decompress it first, or use gzip or zstd"
             )
         else:
             raise TraceError(
                 path,
                 "offset 0",
-                f"magic {magic.hex()} is neither pcap nor pcapng; `editcap -F pcapng` makes one of what "
+                f"magic {magic.hex()} is neither pcap nor pcapng; `editcap -F pcapng` converts what "
                 "Wireshark reads",
             )
         for record in records:
@@ -152,9 +152,9 @@ class _Compressed:
         try:
             return self._stream.read(count)
         except EOFError as error:
-            raise BrokenOffError(self._path, "", "the compressed file breaks off") from error
+            raise BrokenOffError(self._path, "", "the compressed file is truncated") from error
         except (OSError, zlib.error, zstd.ZstdError) as error:
-            raise TraceError(self._path, "", f"cannot be unpacked: {error}") from error
+            raise TraceError(self._path, "", f"cannot be decompressed: {error}") from error
 
 
 @contextlib.contextmanager

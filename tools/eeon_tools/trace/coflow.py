@@ -153,7 +153,7 @@ def _reducer(path: Path, place: str, text: str, racks: int) -> tuple[int, float]
         raise CoflowError(
             path,
             place,
-            f"megabytes {_shorten(megabytes)!r}: a number above 0 and up to {MAX_MEGABYTES:g} is due",
+            f"megabytes {_shorten(megabytes)!r}: must be a number above 0 and up to {MAX_MEGABYTES:g}",
         )
     return _whole(path, place, "rack", rack, 0, racks), float(megabytes)
 
@@ -161,7 +161,7 @@ def _reducer(path: Path, place: str, text: str, racks: int) -> tuple[int, float]
 def _whole(path: Path, place: str, what: str, text: str, low: int, high: int) -> int:
     if not _NUMBER.fullmatch(text) or not low <= int(text) <= high:
         raise CoflowError(
-            path, place, f"{what} {_shorten(text)!r}: a whole number from {low} to {high} is due"
+            path, place, f"{what} {_shorten(text)!r}: must be a whole number from {low} to {high}"
         )
     return int(text)
 
@@ -247,5 +247,5 @@ class CoflowReplay:
                     )  # fmt: skip
                 coflows.append({"name": str(number), "at_ps": at_ps, "transfers": sent})
         if not coflows:
-            raise CoflowError(self.path, "", "every transfer stays on the host where it begins")
+            raise CoflowError(self.path, "", "every transfer is from a host to itself")
         return {"kind": "coflows", "name": "coflows", "coflows": coflows}

@@ -76,8 +76,8 @@ def generate(
                     packets += len(part)
                     if packets > max_packets:
                         raise ToolsError(
-                            f"{path}: the trace grew beyond {max_packets} packets; scale it down "
-                            "or allow more"
+                            f"{path}: the trace has more than {max_packets} packets, the limit; "
+                            "scale it down or raise the limit"
                         )
                     for hop in part.events():
                         captured = hop.frame if dscps is None else dscps.given_to(hop.frame)
@@ -92,10 +92,10 @@ def generate(
         finally:
             writer.close()
         if packets == 0:
-            raise ToolsError(f"{path}: nothing to write: every transfer stays on the host where it begins")
+            raise ToolsError(f"{path}: nothing to write: every transfer is from a host to itself")
         if lost := report["conservation"]["switch_drops"]:
             raise ToolsError(
-                f"{path}: {lost} packets found no room in the {BUFFER_BYTES} in front of a receiver; "
+                f"{path}: {lost} packets did not fit the buffer of {BUFFER_BYTES} before a receiver; "
                 "make the window smaller"
             )
         os.replace(partial, path)

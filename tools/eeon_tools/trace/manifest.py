@@ -134,7 +134,7 @@ def topology_of(trace: Path) -> str | None:
         raise TraceError(
             manifest_path(trace),
             "$.topology_file",
-            f"{path} is not there; it is the topology of this trace, {manifest.topology}: say -t FILE",
+            f"{path}, the topology of this trace ({manifest.topology}), does not exist; give -t FILE",
         )
     return str(path)
 

@@ -72,7 +72,7 @@ class ExactStream:
     def read_or_end(self, count: int) -> bytes:
         """Returns the same as `read`, but no bytes at the end of the stream, where a record could begin."""
         if count > _MAX_BLOCK_BYTES:
-            raise self.error(f"a block of {count} bytes; at most {_MAX_BLOCK_BYTES} are believed")
+            raise self.error(f"a block of {count} bytes; the limit is {_MAX_BLOCK_BYTES}")
         data = self._stream.read(count)
         while 0 < len(data) < count:
             more = self._stream.read(count - len(data))
@@ -95,7 +95,7 @@ class ExactStream:
 
     def _broken_off(self, due: int, left: int) -> BrokenOffError:
         return BrokenOffError(
-            self.path, self._place(), f"the file breaks off: {due} bytes are due here and {left} are left"
+            self.path, self._place(), f"the file is truncated: {due} bytes are expected here, {left} are left"
         )
 
     def _place(self, offset: int | None = None) -> str:
@@ -124,7 +124,7 @@ def read_pcap(stream: ExactStream, magic: bytes) -> Iterator[Record]:
         if fraction * unit_ns >= _NS_PER_S:
             unit = "nanoseconds" if unit_ns == 1 else "microseconds"
             raise stream.error(
-                f"time has {fraction} {unit} beyond its second; the file's first bytes say {unit}", start
+                f"the fraction of a second is {fraction} {unit}; the file's magic number says {unit}", start
             )
         if captured_bytes > frame_bytes:
             raise stream.error(f"{captured_bytes} bytes captured of a frame of {frame_bytes}", start)
@@ -187,7 +187,7 @@ def _section(stream: ExactStream, start: int) -> tuple[str, bytes]:
         raise stream.error(f"malformed block: a section header of {length} bytes", start)
     major = struct.unpack_from(order + "H", body)[0]
     if major != 1:
-        raise stream.error(f"a section of version {major}; version 1 is known", start)
+        raise stream.error(f"a section of version {major}; only version 1 is supported", start)
     return order, body
 
 
@@ -224,7 +224,7 @@ def _options(order: str, data: bytes) -> Iterator[tuple[int, bytes]]:
         if code == 0:
             return
         if at + 4 + length > len(data):
-            raise ValueError(f"option {code} of {length} bytes ends behind its block")
+            raise ValueError(f"option {code} of {length} bytes ends beyond its block")
         yield code, data[at + 4 : at + 4 + length]
         at += 4 + (length + 3) // 4 * 4
 
