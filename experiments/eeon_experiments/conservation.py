@@ -39,7 +39,7 @@ def check(
     """
     problems = [*_under_way(report, packets), *_switches(report, counters)]
     if report["conservation"]["misdelivered"]:
-        problems.append(f"{report['conservation']['misdelivered']} packets came to a wrong host")
+        problems.append(f"{report['conservation']['misdelivered']} packets arrived at the wrong host")
     if violations := report["energy"]["total"]["violations"]:
         problems.append(f"{violations} transmissions began before their PHY was awake")
     if not report["conservation"]["queued"]:
@@ -62,8 +62,8 @@ def _under_way(report: Report, packets: Mapping[str, ClassPackets]) -> Iterator[
         missing += gap
     if missing != counted["queued"]:
         yield (
-            f"{missing} packets neither arrived nor were dropped or lost, but {counted['queued']} are under "
-            "way"
+            f"{missing} packets neither arrived nor were dropped or lost, but {counted['queued']} are in "
+            "transit"
         )
 
 
@@ -77,6 +77,6 @@ def _switches(report: Report, counters: FabricCounters) -> Iterator[str]:
     for switch in report["switches"]:
         if not 0 <= open_[switch["name"]] <= switch["in_flight"]:
             yield (
-                f"{switch['name']}: {open_[switch['name']]} packets received and not decided about, "
+                f"{switch['name']}: {open_[switch['name']]} packets received without a verdict, "
                 f"{switch['in_flight']} inside"
             )

@@ -59,7 +59,7 @@ def _check_versions(client: Client, address: str) -> None:
             raise InputError(
                 "--dask",
                 worker,
-                f"has program {found.program[:12]} and engine {found.engine[:12]}, here are "
+                f"has program {found.program[:12]} and engine {found.engine[:12]}, this machine has "
                 f"{mine.program[:12]} and {mine.engine[:12]}; install the same version on both",
             )
 

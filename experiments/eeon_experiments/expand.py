@@ -78,7 +78,7 @@ class _Expansion:
         self._raise()
         size = sum(_size(sweep) for sweep in sweeps)
         if size > POINTS_LIMIT:
-            self._refuse(("sweeps",), f"these are {size} runs; the limit is {POINTS_LIMIT}", "")
+            self._refuse(("sweeps",), f"the sweeps have {size} runs; the limit is {POINTS_LIMIT}", "")
             self._raise()
         return sweeps
 

@@ -88,7 +88,7 @@ def _check_awake(spec: FabricSpec) -> None:
         nic = host.get("nic")
         if nic is not None and nic.get("eee") is not None:
             raise UnavailableError(
-                f"a scheduler of flows with NICs that sleep, as that of {host['name']}, is not modelled: "
+                f"a scheduler with NICs that sleep, such as the one of {host['name']}, is not modelled: "
                 "set nic.eee to `off`, or leave the scheduler out"
             )
 

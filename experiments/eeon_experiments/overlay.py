@@ -90,7 +90,7 @@ def _keyed(document: Document, path: KeyPath, problems: list[Problem], default: 
         if not isinstance(name, str):
             problems.append(document.problem((*path, index), "needs a name", None))
         elif name in found:
-            problems.append(document.problem((*path, index), "this name is there twice", name))
+            problems.append(document.problem((*path, index), "this name is given twice", name))
         else:
             found[name] = {key: value for key, value in item.items() if key != "name"}
         keys.append(str(name))

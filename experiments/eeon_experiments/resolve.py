@@ -289,11 +289,13 @@ class Resolver:
 def _impossible(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
     if settings.host.tx_delay and settings.scheduler is not None:
         yield document.problem(
-            ("host", "tx_delay"), "a scheduler's rates change in NICs at once; leave one of them out"
+            ("host", "tx_delay"),
+            "cannot be combined with a scheduler, whose rates take effect in NICs at once; leave one out",
         )
     if settings.faults and settings.scheduler is not None:
         yield document.problem(
-            ("faults",), "a scheduler of flows does not know of links that are down; leave one of them out"
+            ("faults",),
+            "cannot be combined with a scheduler, which does not know failed links; leave one out",
         )
     for index, fault in enumerate(settings.faults):
         try:
@@ -317,7 +319,7 @@ def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
         path = "workload", "applications", workload["applications"][int(found[1])]["name"]
         rule = rule[found.end() :]
     if "leaves no flow" in rule:
-        rule = "no flow begins in the time that is measured; make duration longer, or load larger"
+        rule = "no flow starts in the measured time; make duration longer, or load larger"
     if rule.startswith(_OF_TCP):
         rule = rule.removeprefix(_OF_TCP)
         named = *path, "tcp", rule.split()[0]

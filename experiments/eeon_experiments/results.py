@@ -68,7 +68,7 @@ class Row(Mapping[str, Value]):
         """Returns a text. Raises InputError if the column has none."""
         value = self._values.get(column)
         if not isinstance(value, str):
-            raise self._not(column, "a text")
+            raise self._not(column, "text")
         return value
 
     def flag(self, column: str) -> bool:

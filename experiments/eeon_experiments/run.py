@@ -167,11 +167,11 @@ def _unfinished(settings: RunSettings, report: Report) -> str:
                 left[-1] += f": {application['unfinished']} of {application['measured']} flows"
     elapsed = Duration(report["elapsed_ps"])
     why = (
-        f"nothing is left to happen after {elapsed}"
+        f"no event is left after {elapsed}"
         if report["idle"]
-        else f"the time limit of {settings.time_limit} has come"
+        else f"the time limit of {settings.time_limit} was reached"
     )
-    return f"{why}, and not finished are: {'; '.join(left)}"
+    return f"{why}, but these have not finished: {'; '.join(left)}"
 
 
 def _reset_peak() -> None:

@@ -74,13 +74,13 @@ _NAME_OR_MAPPING = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 
 def _name_or_mapping(value: object) -> object:
     if not isinstance(value, (str, dict)) or not value:
-        raise ValueError("must be the name of one that ships, a file, or a mapping")
+        raise ValueError("must be a name from the package, a file, or a mapping")
     return value
 
 
 def _listed(value: object) -> object:
     if not isinstance(value, list) or not value:
-        raise ValueError("must be a list of names, files or mappings, with at least one")
+        raise ValueError("must be a list of at least one name, file or mapping")
     return [_name_or_mapping(one) for one in value]
 
 

@@ -35,7 +35,7 @@ from eeon_experiments.versions import Commit, Versions
 
 ROWS = "rows.csv.xz"
 MANIFEST = "manifest.json"
-OTHER_SETTINGS = "results of other settings than the file has now"
+OTHER_SETTINGS = "results of settings that the file does not have now"
 RUNS = "runs"
 FORMAT = 1
 _PARQUET = "rows.parquet"
@@ -195,7 +195,7 @@ class Store:
         aside = self._aside(set(self.run_ids()) - wanted, versions)
         if planned_otherwise:
             aside.append(
-                f"{len(planned_otherwise)} results of other table entries than the controller plans now"
+                f"{len(planned_otherwise)} results with table entries that the controller does not plan now"
             )
         write_rows(self.folder / ROWS, rows, axes)
         write_atomically(self.folder / MANIFEST, _json(self._manifest(rows, versions)))
@@ -266,8 +266,8 @@ def load(path: str | Path) -> Results:
             raise InputError(
                 str(folder / _PARQUET),
                 "",
-                f"is of an earlier version; rows are in {ROWS} now. Move it away: `eeon experiment run` "
-                f"makes rows of the files in {RUNS}, and pandas reads it",
+                f"is from an earlier version; rows are in {ROWS} now. Move it away: `eeon experiment run` "
+                f"rebuilds the rows from {RUNS}, and pandas reads the old file",
             )
         return Results([], [])
     table = _unpacked(path, columns.type_of)
@@ -346,7 +346,7 @@ def _unpacked(path: Path, type_of: Callable[[str], columns.Type]) -> list[dict[s
         with path.open("rb") as file:
             content = unpacking.decompress(file.read(_FILE_LIMIT_BYTES), _FILE_LIMIT_BYTES)
         if not unpacking.eof:
-            raise InputError(str(path), "", f"is cut off, or has more than {_FILE_LIMIT_BYTES} bytes")
+            raise InputError(str(path), "", f"is truncated, or has more than {_FILE_LIMIT_BYTES} bytes")
         lines = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
         names = next(lines, [])
         read = [_READ[type_of(name)] for name in names]

@@ -172,7 +172,7 @@ class Sweep:
 
 
 def of_file(results: Results, experiment: Experiment, versions: Versions, *, quick: bool) -> Results:
-    """Returns results without the rows of other settings than the file has now; `refused` counts them.
+    """Returns results without the rows of settings that the file does not have now; `refused` counts them.
 
     Rows of other versions, and of points that the file does not have, stay: nothing is known of them.
     """
@@ -209,7 +209,7 @@ def _selected(points: list[Point], experiment: Experiment, only: dict[str, list[
         for value in values:
             if value not in known:
                 there = ", ".join(one for one in known if one is not None)
-                raise InputError("--only", f"{axis}={value}", f"not a value of that axis; there are {there}")
+                raise InputError("--only", f"{axis}={value}", f"is not a value of this axis; it has {there}")
     found = [point for point in points if all(point.axes[axis] in values for axis, values in only.items())]
     if not found:
         raise InputError("--only", " ".join(only), "leaves nothing to run: no point has all of these values")

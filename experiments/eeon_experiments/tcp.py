@@ -160,8 +160,8 @@ class Tcp(Strict):
         min_rto = DEFAULT_MIN_RTO if self.min_rto is None else self.min_rto
         if delays and min_rto <= timer:
             return [
-                f"min_rto is {min_rto} and delayed ACKs wait up to {timer}: a last segment whose ACK waits"
-                " brings a needless time-out; set min_rto above it, delayed_ack's timer below, or `off`"
+                f"min_rto is {min_rto} and ACKs are delayed by up to {timer}: a delayed ACK of a last segment"
+                " causes a spurious timeout; raise min_rto, or lower delayed_ack's timer or turn it `off`"
             ]
         return []
 

@@ -123,9 +123,9 @@ def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, N
 def died(run: Run, exit_code: int | None) -> Outcome:
     """Returns the outcome of a run whose process died."""
     if exit_code is not None and exit_code < 0:
-        why = f"was ended by signal {signal.Signals(-exit_code).name}"
+        why = f"was killed by signal {signal.Signals(-exit_code).name}"
         if -exit_code == signal.SIGKILL:
-            why += ", as the system does when memory runs out"
+            why += ", as happens when memory runs out"
     else:
         why = f"ended with exit code {exit_code}"
     found: dict[str, Value] = {"status": "failed", "error": f"the process of this run {why}"}

@@ -161,7 +161,7 @@ def test_files_beside_the_experiment_are_found_first(tmp_path: Path) -> None:
 def test_a_product_that_is_too_large_is_refused_before_it_is_made(tmp_path: Path) -> None:
     values = ", ".join(f"v{index}: {{}}" for index in range(50))
     axes = "".join(f"  {name}: {{{values}}}\n" for name in ("a", "b", "c", "d"))
-    assert "these are 50000000 runs; the limit is 100000" in refusal(
+    assert "the sweeps have 50000000 runs; the limit is 100000" in refusal(
         tmp_path, TINY.replace("axes:\n", f"axes:\n{axes}", 1)
     )
     seeds = TINY.replace("seeds: [1, 2]", f"seeds: {list(range(1001))}")
@@ -205,8 +205,8 @@ seeds: [1]
 @pytest.mark.parametrize(
     ("key", "loads", "message"),
     [
-        ("", "60%", "flows[1].load: 60%: makes 1.2 times what the link of h1 carries"),
-        ("tcp: {sack: true}, ", "50%", "x.tcp: means nothing for UDP frames; leave it out"),
+        ("", "60%", "flows[1].load: 60%: makes 1.2 times the link rate of h1"),
+        ("tcp: {sack: true}, ", "50%", "x.tcp: has no effect on UDP frames; leave it out"),
         ("", "50%", ""),
     ],
 )

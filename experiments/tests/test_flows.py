@@ -120,7 +120,7 @@ def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
 ) -> None:
     monkeypatch.setattr(flow_files, "_MAX_FLOWS", 2)
     (tmp_path / "flows.csv").write_text("h1,h3,5,0\n" * 2 + "h1,h3,5,0\nno flow\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="line 3: is one flow more than 2"):
+    with pytest.raises(ValueError, match="line 3: exceeds the limit of 2"):
         read_list(tmp_path / "flows.csv")
 
 

@@ -112,7 +112,7 @@ def test_numbers_of_other_settings_than_the_file_has_now_are_not_shown_as_its_ow
     is_stale = changed == "maps: 9"
     outputs = (shown.stdout, told.stdout, page)
     assert [("31.25" in one) for one in outputs] == [not is_stale] * 3
-    left_out = "12 results of other settings than the file has now"
+    left_out = "12 results of settings that the file does not have now"
     assert [(left_out in one) for one in (shown.stderr, page)] == [is_stale] * 2
     compared = CliRunner().invoke(experiment, ["show", str(mine), "--compare", "queue=drop_tail,mark"])
     assert compared.exit_code == int(is_stale) and (left_out in compared.stderr) == is_stale

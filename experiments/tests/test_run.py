@@ -157,7 +157,10 @@ def test_energy_by_speed_adds_up_and_coalescing_saves_some(tmp_path: Path) -> No
 def test_a_run_that_reaches_its_limit_has_failed_and_says_what_is_unfinished(tmp_path: Path) -> None:
     found = outcome(tmp_path, TINY.replace("time_limit: 60s", "time_limit: 30ms"))
     assert not found.finished
-    assert found.measured["error"] == "the time limit of 30ms has come, and not finished are: mapreduce: sort"
+    assert (
+        found.measured["error"]
+        == "the time limit of 30ms was reached, but these have not finished: mapreduce: sort"
+    )
 
 
 def test_queue_depths_are_kept_where_asked_for(tmp_path: Path) -> None:
@@ -217,7 +220,7 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> N
     done = CliRunner().invoke(experiment, ["run", *words])
     assert done.exit_code == 1
     assert "1 run failed (the same command tries them again):" in done.output
-    assert "queue=mark, transport=dctcp, seed 1: the time limit of 30ms has come" in done.output
+    assert "queue=mark, transport=dctcp, seed 1: the time limit of 30ms was reached" in done.output
     assert len(store.load(tmp_path / "out").finished) == 1
 
 
@@ -284,7 +287,7 @@ def test_seeds_that_change_nothing_are_named(tmp_path: Path) -> None:
     path = write(tmp_path, INCAST_WITHOUT_DRAWS)
     told = CliRunner().invoke(experiment, ["run", str(path), "--workers", "1", "-o", str(tmp_path / "out")])
     assert told.exit_code == 0, told.output
-    assert "warning: seeds 1, 2, 3: the same numbers. Nothing in this workload is drawn" in told.stderr
+    assert "warning: seeds 1, 2, 3: the same numbers. This workload has no random draws" in told.stderr
 
 
 def test_seeds_that_change_something_are_not(tmp_path: Path) -> None:

@@ -19,4 +19,4 @@ def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path: Path, monkeypatch: pyt
     words = ["experiment", "run", str(write(tmp_path, TINY)), "-o", str(tmp_path / "results")]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 130
-    assert "stopped: 0 runs kept, 8 missing; the same command goes on" in done.stderr
+    assert "stopped: 0 runs kept, 8 missing; the same command continues" in done.stderr

@@ -96,7 +96,7 @@ def test_results_of_other_settings_are_left_aside(tmp_path: Path) -> None:
     kept(tmp_path, points(tmp_path, TINY.replace("maps: 8", "maps: 9")))
     rows = Store(tmp_path / "results", "tiny", quick=False).collect(points(tmp_path), VERSIONS)
     assert rows.rows == []
-    assert rows.refused == ["8 results of other settings than the file has now"]
+    assert rows.refused == ["8 results of settings that the file does not have now"]
 
 
 def test_results_of_other_table_entries_are_missing_again_and_named(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_results_of_other_table_entries_are_missing_again_and_named(tmp_path: Pa
     rows = results.collect(found, VERSIONS)
     # Rows published before entries were recorded have none.
     assert [row["run_id"] for row in rows.rows] == [found[0].run.id, found[2].run.id]
-    assert rows.refused == ["1 results of other table entries than the controller plans now"]
+    assert rows.refused == ["1 results with table entries that the controller does not plan now"]
     state = Sweep(files.load(write(tmp_path)), tmp_path / "results", VERSIONS).state()
     assert [run.id for run in state.finished] == [found[0].run.id, found[2].run.id]
     assert found[1].run.id in [run.id for run in state.missing]
@@ -218,7 +218,7 @@ def table(text: str) -> bytes:
     ("content", "message"),
     [
         (b"PAR1 and nonsense", "is not a table of results"),
-        (table("run_id\n" * 500)[:-20], "is cut off"),
+        (table("run_id\n" * 500)[:-20], "is truncated"),
         (lzma.compress(b"\xff\xfe"), "is not a table of results"),
         (table("run_id,seed\na,1\n"), "has no column experiment"),
         (table("run_id,seed\na,1\nb\n"), "line 3: is not a table of results: it has 1 cells, not 2"),

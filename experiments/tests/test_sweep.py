@@ -120,7 +120,7 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) 
     results = sweep(tmp_path).run(count=2, work=made_work.seed_two_is_killed)
     assert sorted(row.seed for row in results.finished) == [1] * 4
     assert {row.error for row in results.failed} == {
-        "the process of this run was ended by signal SIGKILL, as the system does when memory runs out"
+        "the process of this run was killed by signal SIGKILL, as happens when memory runs out"
     }
     assert len(sweep(tmp_path).run(count=2, work=made_work.at_once).finished) == 8
 
@@ -182,7 +182,7 @@ def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None
     ("only", "message"),
     [
         ({"quee": ["mark"]}, "quee: is not an axis of tiny; it has queue, transport"),
-        ({"queue": ["marc"]}, "queue=marc: not a value of that axis; there are drop_tail, mark"),
+        ({"queue": ["marc"]}, "queue=marc: is not a value of this axis; it has drop_tail, mark"),
     ],
 )
 def test_a_selection_that_does_not_fit_is_refused(

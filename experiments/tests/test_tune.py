@@ -339,7 +339,7 @@ def test_a_weight_of_queues_is_no_knob_of_bmv2(tmp_path: Path) -> None:
     text = text[: text.index("  threshold")] + knob + text[text.index("objectives") :]
     assert tuned(tmp_path, text, valley).tune.space.size() == 3
     (tmp_path / "bmv2").mkdir()
-    assert "bmv2 has strict priority only" in refusal(tmp_path / "bmv2", text + "target: bmv2\n")
+    assert "bmv2 has only strict priority" in refusal(tmp_path / "bmv2", text + "target: bmv2\n")
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,10 @@ def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_p
         (FILE + "promises: {drop: {at_most: 0}}\n", "is not a column (did you mean drops?)"),
         (FILE + "promises: {drops: {at_most: -1}}\n", "greater than or equal to 0"),
         (FILE.replace("leaf-spine-4", "leaf-spine-5"), "did you mean leaf-spine-4"),
-        (FILE.replace("[drop_tail]", "[drop_tail], workload: {}"), "is what is searched; leave it out"),
+        (
+            FILE.replace("[drop_tail]", "[drop_tail], workload: {}"),
+            "is what the attack searches; leave it out",
+        ),
     ],
 )
 def test_bad_input_is_one_line_before_the_first_run(tmp_path: Path, text: str, said: str) -> None:

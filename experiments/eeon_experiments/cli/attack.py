@@ -77,7 +77,7 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
         try:
             found = one.run(hosts)
         except KeyboardInterrupt as error:
-            raise Stopped(f"stopped: {one.runs} runs kept; the same command goes on") from error
+            raise Stopped(f"stopped: {one.runs} runs kept; the same command continues") from error
         finally:
             pool.stop()
     if found is not None:
@@ -129,6 +129,6 @@ def _show(found: Found | None, runs: int, folder: Path) -> None:
     for flow in found.lot:
         size, start = Bytes(flow.bytes), Duration(flow.at_ps)
         click.echo(f"  {flow.source} sends {size} to {flow.destination} at {start}")
-    least = "no flow can be left out" if found.is_least else "fewer may be enough: the runs were used up"
+    least = "no flow can be left out" if found.is_least else "fewer may be enough, but no runs are left"
     click.echo(f"{counted(len(found.lot), 'flow')}, {least}; {counted(runs, 'run')}")
     click.echo(f"scenario, packets, page: {folder / SCENARIO}, {PACKETS}, {PAGE}")

@@ -115,7 +115,9 @@ def run(
     points.shown_columns((), wanted)
     sweep, folder = _sweep(name, quick, seeds, only, output)
     if dask is not None and workers is not None:
-        raise InputError("--workers", str(workers), "is not for --dask: its cluster has workers of its own")
+        raise InputError(
+            "--workers", str(workers), "cannot be used with --dask, whose cluster has its own workers"
+        )
     state = sweep.state()
     runs = counted(len(state.finished), "run")
     click.echo(f"{folder}: {runs} finished, {len(state.to_run)} to run")
@@ -141,7 +143,7 @@ def run(
             state = sweep.state()
             raise Stopped(
                 f"stopped: {counted(len(state.finished), 'run')} kept, {len(state.to_run)} missing; the same "
-                "command goes on"
+                "command continues"
             ) from error
     for line in results.refused:
         click.echo(f"not used: {line}")
@@ -230,7 +232,7 @@ def trace(
     from eeon_experiments.run import record_one
 
     if pcapng is None and perfetto is None and html is None:
-        raise InputError("--pcapng", "", "or --perfetto or --html is missing: say what to write")
+        raise InputError("--pcapng", "", "is missing; give it, --perfetto or --html")
     for path in (pcapng, perfetto, html):
         if path is not None:
             output_file(path)
@@ -301,7 +303,7 @@ def _tell_estimate(sweep: Sweep, state: State) -> None:
         return
     likely = sweep.estimate()
     if likely is None:
-        click.echo("how long this takes is not known: no run of this form has finished")
+        click.echo("no time estimate: no run of this form has finished")
         return
     megabytes = likely.peak_rss_bytes / 1e6
     click.echo(
@@ -315,7 +317,7 @@ def _tell_given_up(results: Results) -> None:
     if lost:
         click.echo(
             f"warning: connections were given up in {counted(len(lost), 'row')} (column flows_given_up), for "
-            "example because a link was down; what they carried has no completion time",
+            "example because a link was down; their transfers have no completion time",
             err=True,
         )
 
@@ -326,8 +328,8 @@ def _tell_alike(results: Results) -> None:
         axes = ", ".join(f"{axis}={value}" for axis, value in rows[0].axes.items() if value is not None)
         seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
         click.echo(
-            f"warning: {axes}{', ' if axes else ''}seeds {seeds}: the same numbers. Nothing in this workload "
-            "is drawn, so one seed is enough, and a spread over seeds is not a confidence interval",
+            f"warning: {axes}{', ' if axes else ''}seeds {seeds}: the same numbers. This workload has no "
+            "random draws, so one seed is enough, and a spread over seeds is not a confidence interval",
             err=True,
         )
     more = len(alike) - _SHOWN_FAILURES

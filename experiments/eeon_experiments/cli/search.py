@@ -117,7 +117,7 @@ def search(
     if html is not None:
         needs_plots(str(html))
     if kept is not None and targets_file is None:
-        raise click.UsageError("--range goes with --from-targets")
+        raise click.UsageError("--range needs --from-targets")
     found = files.load(file)
     folder = output or Path("out/tune") / found.file.name
     with ExitStack() as ending:
@@ -194,7 +194,7 @@ def _run(tuning: Tuning, ending: ExitStack) -> Answer:
     try:
         return tuning.run()
     except KeyboardInterrupt as error:
-        raise Stopped(f"stopped: {tuning.bench.runs} runs kept; the same command goes on") from error
+        raise Stopped(f"stopped: {tuning.bench.runs} runs kept; the same command continues") from error
     finally:
         tuning.bench.collect()
 

@@ -77,13 +77,13 @@ def compare(runs: Runs, compared: Compared, column: str) -> list[Comparison]:
     for value in (compared.first, compared.second):
         if value not in known:
             hint = did_you_mean(value, known) or f"; there are {', '.join(known)}"
-            raise InputError("--compare", value, f"no run has it as {compared.axis}{hint}")
+            raise InputError("--compare", value, f"no run has this {compared.axis}{hint}")
     pairs = _pairs(runs, compared, column)
     if not pairs:
         raise InputError(
             "--compare",
             f"{compared.axis}={compared.first},{compared.second}",
-            f"no two runs of one seed with {column} differ in {compared.axis} alone",
+            f"no two runs with {column} and the same seed differ only in {compared.axis}",
         )
     found = [_of(dict(point), column, of_point) for point, of_point in pairs.items()]
     if len(pairs) > 1:

@@ -122,7 +122,9 @@ class Attack:
             if name not in scores.COLUMNS
         ]
         if "workload" in self._base.value:
-            problems.append(document.problem(("base", "workload"), "is what is searched; leave it out", ""))
+            problems.append(
+                document.problem(("base", "workload"), "is what the attack searches; leave it out", "")
+            )
         if problems:
             raise InputError(problems)
         # Any workload can check the rest of the settings, and gives the hosts.
@@ -146,7 +148,7 @@ class Attack:
             ended = [one for one in self._known.values() if one.finished]
             last = next((str(one.measured.get("error")) for one in self._known.values()), "")
             if not ended:
-                raise ReplayError(f"no run comes to its end: {last}")
+                raise ReplayError(f"no run finishes: {last}")
         return None
 
     def _drawn(self, draws: random.Random, hosts: Sequence[str]) -> Lot:

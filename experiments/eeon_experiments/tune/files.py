@@ -61,13 +61,11 @@ class KnobEntry(Strict):
     def _range_or_choices(self) -> Self:
         ranged = {"low", "high"} & self.model_fields_set
         if self.choices is not None and (ranged or {"steps", "log"} & self.model_fields_set):
-            raise ValueError("has choices, so that from, to, steps and log say nothing; leave them out")
+            raise ValueError("has choices, so from, to, steps and log have no effect; leave them out")
         if self.choices is None and ranged != {"low", "high"}:
             raise ValueError("needs from and to, or choices")
         if self.choices is not None and len(self.choices) < 2:
-            raise ValueError(
-                "has fewer than two choices, so that nothing varies; add one or leave the knob out"
-            )
+            raise ValueError("has fewer than two choices, so nothing varies; add one or leave the knob out")
         return self
 
 
@@ -89,7 +87,7 @@ class LimitEntry(Strict):
             raise ValueError(f"give one of {', '.join(type(self).model_fields)}")
         if self.at_most is not None and self.at_least is not None and self.at_least > self.at_most:
             raise ValueError(
-                f"at_least {self.at_least:g} is above at_most {self.at_most:g}: no setting can hold both"
+                f"at_least {self.at_least:g} is above at_most {self.at_most:g}: no setting can satisfy both"
             )
         return self
 
@@ -224,7 +222,7 @@ def _problems(file: TuneFile, document: Document) -> Iterator[Problem]:
     if both:
         yield document.problem(
             ("held_back",),
-            f"seed {both[0]} is one of the search, too: it would confirm itself; take another",
+            f"seed {both[0]} is also a seed of the search, which it cannot confirm; choose another",
             "",
         )
     for key in ("seeds", "held_back"):
@@ -233,7 +231,7 @@ def _problems(file: TuneFile, document: Document) -> Iterator[Problem]:
             yield document.problem((key,), "has a seed twice", "")
     if len(file.held_back) < _FEWEST_HELD_BACK:
         yield document.problem(
-            ("held_back",), f"has {len(file.held_back)}; how far seeds lie apart needs at least three", ""
+            ("held_back",), f"has {len(file.held_back)} seeds; their spread needs at least three", ""
         )
     cost = len(file.workloads) * len(file.seeds)
     if file.budget.runs is not None and file.budget.runs < 2 * cost:
@@ -244,6 +242,4 @@ def _problems(file: TuneFile, document: Document) -> Iterator[Problem]:
         )
     for name in file.rules:
         if name == BASELINE or knobs.is_setting_name(name):
-            yield document.problem(
-                ("rules", name), "is a name that the search uses itself; choose another", ""
-            )
+            yield document.problem(("rules", name), "is a name that the search uses; choose another", "")

@@ -154,7 +154,7 @@ def broken_conditions(found: Iterable[Knob]) -> Iterator[tuple[str, str]]:
     for knob in found:
         for other, wanted in knob.when.items():
             if other not in before:
-                yield knob.name, f"names {other}, which is not a knob above it"
+                yield knob.name, f"names {other}, which is not an earlier knob"
             elif strange := [value for value in wanted if value not in before[other].values]:
                 known = ", ".join(map(text, before[other].values))
                 yield knob.name, f"{text(strange[0])} is not a value of {other}; there are {known}"
@@ -190,11 +190,11 @@ def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object,
     """
     (first, unit), (last, other) = _number(low), _number(high)
     if unit is not other:
-        raise ValueError(f"from {low} and to {high} are not in one unit")
+        raise ValueError(f"from {low} and to {high} have different units")
     if first >= last:
         raise ValueError(f"the range is empty: from {low} is not below to {high}")
     if log and not first:
-        raise ValueError("log has no value at zero; let the range begin above it, or leave log out")
+        raise ValueError("log needs a range above zero; raise from, or leave log out")
     numbers: list[Fraction] = []
     for step in range(steps):
         share = step / (steps - 1)

@@ -20,8 +20,8 @@ from eeon_experiments.tune.files import Tune
 from eeon_experiments.tune.knobs import Knob
 
 _BMV2_TICK = Duration.parse("1us")
-_OF_TWINS = "is of the hosts' NICs, which only a twin has"
-_QUANTUM = "is a weight of a queue; {target} has strict priority only"
+_OF_TWINS = "sets hosts' NICs, which only a twin has"
+_QUANTUM = "is a queue weight; {target} has only strict priority"
 
 
 def told(run: Run) -> object:

@@ -125,8 +125,8 @@ def configuration(
             buffer, aqm, eee = found
             if buffer is None or aqm is None or eee is None:
                 raise FabricError(
-                    f"{port.name}: holds no buffer, AQM or EEE that is known here: the switch is not set, or "
-                    f"has other ports than topology {topology.name}"
+                    f"{port.name}: has no buffer, AQM or EEE of this program: the switch is not configured, "
+                    f"or has other ports than topology {topology.name}"
                 )
             scope: dict[str, object] = {"scope": "port"} if has_classes else {}
             if isinstance(aqm, ByQueueSettings):
@@ -136,8 +136,8 @@ def configuration(
                 if one is None:
                     shown = aqm_text(tables[port.number][AQM.name], queues, tick)
                     raise FabricError(
-                        f"{port.name}: its queues have not one and the same AQM ({shown}), and which class "
-                        "has which is not known here; give them one for the search"
+                        f"{port.name}: its queues do not share one AQM ({shown}), and their classes are not "
+                        "known here; give them one AQM for the search"
                     )
                 aqm, scope = one, {}
             queue = {**_buffer(buffer), "aqm": _aqm(aqm, port.rate), **scope}
@@ -258,12 +258,12 @@ def _load(topology: Topology, sent: Mapping[tuple[str, int], float], seconds: fl
     for name, host in topology.hosts.items():
         at = host.port.peer.node, host.port.peer.port
         if at not in sent:
-            raise FabricError(f"{at[0]}:{at[1]}: nothing is counted at the port of {name} {where}")
+            raise FabricError(f"{at[0]}:{at[1]}: no counts for the port of {name} {where}")
         link_bytes = int(host.port.rate) / 8 * seconds
         hosts[name] = float(_PAYLOAD) * sent[at] / link_bytes if link_bytes else 0.0
     if not any(hosts.values()):
         raise FabricError(
-            f"the counters stand still: no host sent data {where} ({seconds:.3g} s), so that there is no "
+            f"the counters did not change: no host sent data {where} ({seconds:.3g} s), so there is no "
             "load to begin with; measure under load, for longer, or leave --from-targets out"
         )
     return Load(hosts, seconds)
@@ -289,8 +289,8 @@ def begun(tune: Tune, today: Today) -> Tune:
     if not measured:
         problem = document.problem(
             ("base", "workload"),
-            f"no application of kind flows has a load, and the measured one, {today.load.mean:.2%} of the "
-            "hosts' links, can go nowhere else; add one",
+            f"no application of kind flows has a load that the measured one, {today.load.mean:.2%} of the "
+            "hosts' links, could replace; add one",
             "",
         )
         raise InputError([problem])
@@ -311,6 +311,6 @@ def check(run: Run, today: Today) -> None:
         if changes:
             tables = sorted({one.table for pair in changes for one in (pair.before, pair.after) if one})
             raise FabricError(
-                f"{name}: holds {len(changes)} entries otherwise than topology {topology.name} and the "
-                f"file's base.config have them ({', '.join(tables)}): put what runs there into base.config"
+                f"{name}: {len(changes)} entries differ from those of topology {topology.name} and the "
+                f"file's base.config ({', '.join(tables)}): put what runs there into base.config"
             )

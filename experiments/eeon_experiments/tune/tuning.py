@@ -255,8 +255,8 @@ class Tuning:
             return [
                 self.tune.document.problem(
                     ("knobs", knob.name, "path"),
-                    f"{knobs.text(ends[0])} and {knobs.text(ends[-1])} are the same to every switch and "
-                    "host: no port uses what it sets; attach the profile, or leave the knob out",
+                    f"{knobs.text(ends[0])} and {knobs.text(ends[-1])} configure every switch and "
+                    "host alike: no port uses what it sets; attach the profile, or leave the knob out",
                 )
             ]
         return against[:1]
@@ -355,18 +355,18 @@ class Tuning:
         if broken:
             most = min(set(broken), key=lambda rule: (-broken.count(rule), rule))
             return (
-                f"no setting of {len(self._tried)} holds all limits; {broken.count(most)} break {most}: "
+                f"no setting of {len(self._tried)} satisfies all limits; {broken.count(most)} break {most}: "
                 "loosen it, widen a knob's range, or give a larger budget"
             )
         reasons = "; ".join(list(self._reasons)[:_SHOWN_REASONS])
-        return f"no setting could be run to its end: {reasons or 'the budget has room for none'}"
+        return f"no setting finished its runs: {reasons or 'the budget is too small'}"
 
     # Results on held-back seeds.
 
     def _needed(self, name: str, seeds: Sequence[int], *, small: bool = False) -> Rows:
         rows = self.bench.rows([name], seeds, small=small)[name]
         if isinstance(rows, str):
-            raise ReplayError(f"the {name} cannot be run to its end: {rows}")
+            raise ReplayError(f"the {name} does not finish its runs: {rows}")
         return rows
 
     def _judged(
@@ -377,7 +377,7 @@ class Tuning:
         found = self.bench.rows([BASELINE, *names], file.held_back)
         base = found[BASELINE]
         if isinstance(base, str):
-            raise ReplayError(f"the {BASELINE} cannot be run to its end: {base}")
+            raise ReplayError(f"the {BASELINE} does not finish its runs: {base}")
         scale = Scale.of(file, base)
         of_best = self._together(scale, found[best.name])
         judged = []

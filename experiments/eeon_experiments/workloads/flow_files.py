@@ -38,7 +38,7 @@ def shipped_points(name: str) -> list[list[float]]:
     known = shipped_sizes()
     if name not in known:
         raise ValueError(
-            f"no distribution and no file beside the experiment's has this name{did_you_mean(name, known)}; "
+            f"is neither a distribution nor a file beside the experiment's{did_you_mean(name, known)}; "
             f"there are {', '.join(known)}"
         )
     return read_points(_SIZES / f"{name}.cdf")
@@ -62,14 +62,14 @@ def read_points(path: Path) -> list[list[float]]:
         except ValueError:
             raise ValueError(
                 f"line {number}: {line.strip()[:40]!r} is not `bytes probability`: two numbers without a "
-                "unit and with blanks between them; # begins a comment"
+                "unit, separated by blanks; # begins a comment"
             ) from None
         if not all(math.isfinite(one) and one >= 0 for one in point):
             raise ValueError(f"line {number}: {line.strip()[:40]!r} is not finite, or below zero")
         if point[1]:
             signs.add(share.endswith("%"))
         if points and (point[0] < points[-1][0] or point[1] < points[-1][1]):
-            raise ValueError(f"line {number}: falls below the line before; a distribution never falls")
+            raise ValueError(f"line {number}: is below the previous line; a distribution never falls")
         points.append(point)
     if len(points) < 2:
         raise ValueError(f"has {len(points)} points; a distribution needs at least two")
@@ -77,7 +77,7 @@ def read_points(path: Path) -> list[list[float]]:
     percent = signs == {True} or (math.isclose(last, 100) and signs == {False})
     unsigned_mix = signs == {False} and percent and any(0 < share < 1 for _, share in points)
     if len(signs) > 1 or unsigned_mix:
-        raise ValueError("is in percent and in fractions at once; write fractions up to 1, or % behind each")
+        raise ValueError("mixes percentages and fractions; write fractions up to 1, or % after each number")
     if not math.isclose(last, 100 if percent else 1):
         raise ValueError(
             f"ends at {last}{'%' if percent else ''}; a distribution ends at 1, or at 100 percent"
@@ -105,14 +105,14 @@ def read_list(path: Path) -> list[dict[str, object]]:
     lines = [(number, line) for number, line in stripped if line and not line.startswith("#")]
     for number, source, destination, size, at_ps in _form(lines)(lines):
         if len(flows) == _MAX_FLOWS:
-            raise ValueError(f"line {number}: is one flow more than {_MAX_FLOWS}; split the list")
+            raise ValueError(f"line {number}: exceeds the limit of {_MAX_FLOWS} flows; split the list")
         if source == destination:
             raise ValueError(f"line {number}: host {source} sends to itself; a flow needs two hosts")
         if size < 1 or at_ps < 0:
             reason = "has no bytes; it needs at least one" if size < 1 else "begins before 0"
             raise ValueError(f"line {number}: the flow {reason}")
         if max(size, at_ps) > _MAX_WHOLE:
-            late = "begins too late; times count from the beginning of the run"
+            late = "begins too late; times count from the start of the run"
             reason = "has too many bytes" if size > _MAX_WHOLE else late
             raise ValueError(f"line {number}: the flow {reason}")
         flows.append({"source": source, "destination": destination, "bytes": size, "at_ps": at_ps})
@@ -134,7 +134,7 @@ def _csv(lines: _Lines) -> Iterator[_Flow]:
         if index == 0 and row == _COLUMNS:
             continue
         if index == 0 and not any(map(str.isdigit, line)):
-            raise ValueError(f"line {number}: has other names than `{', '.join(_COLUMNS)}`, in this order")
+            raise ValueError(f"line {number}: the names must be `{', '.join(_COLUMNS)}`, in this order")
         try:
             source, destination, size, start = row
             bytes_ = int(size) if size.isdecimal() else int(Bytes.parse(size))
@@ -177,7 +177,7 @@ def _connection_matrix(lines: _Lines) -> Iterator[_Flow]:
                 raise ValueError(f"line {number}: {first} are not modelled; a list has flows and their times")
             continue
         if any("trigger" in word for word in rest):
-            raise ValueError(f"line {number}: a flow of a list waits for no trigger; give `start`")
+            raise ValueError(f"line {number}: triggers are not supported in a list; give `start`")
         try:
             named = dict(zip(rest[::2], rest[1::2], strict=True))
             source, destination = (int(host) for host in first.split("->") if host.isdecimal())
@@ -185,9 +185,7 @@ def _connection_matrix(lines: _Lines) -> Iterator[_Flow]:
         except (InvalidOperation, KeyError, ValueError):
             raise ValueError(f"line {number}: is not `source->destination start T size S`") from None
         if unknown := named.keys() - {"id", "prio"}:
-            raise ValueError(
-                f"line {number}: {min(unknown)} is not known; there are start, size, id and prio"
-            )
+            raise ValueError(f"line {number}: {min(unknown)} is not known; use start, size, id and prio")
         if "Nodes" in told and max(source, destination) >= told["Nodes"][1]:
             raise ValueError(
                 f"line {number}: host {max(source, destination)} is not one of {told['Nodes'][1]}"
@@ -200,12 +198,12 @@ def _connection_matrix(lines: _Lines) -> Iterator[_Flow]:
 
 def _check_count(line: int, told: int) -> None:
     if told > _MAX_FLOWS:
-        raise ValueError(f"line {line}: counts {told} flows; a list has at most {_MAX_FLOWS}")
+        raise ValueError(f"line {line}: announces {told} flows; the limit is {_MAX_FLOWS}")
 
 
 def _check_found(line: int, told: int, found: int) -> None:
     if told != found:
-        raise ValueError(f"line {line}: counts {told} flows, and there are {found}")
+        raise ValueError(f"line {line}: announces {told} flows, but there are {found}")
 
 
 def _picoseconds(text: str) -> int:

@@ -167,7 +167,7 @@ class Flows(Application):
     def _list_or_drawn(self) -> Self:
         drawn = {"sizes", "load", "pattern", "rack", "gaps", "duration"} & self.model_fields_set
         if self.listed is not None and drawn:
-            raise ValueError(f"a list of flows has no {', '.join(sorted(drawn))}; leave out that or `listed`")
+            raise ValueError(f"a list of flows has no {', '.join(sorted(drawn))}; leave them or `listed` out")
         if self.listed is None and not {"sizes", "load", "duration"} <= self.model_fields_set:
             raise ValueError("give sizes, load and duration, or a list of flows")
         if self.rack is not None and self.pattern != "to_one_rack":
@@ -225,7 +225,7 @@ class Flows(Application):
             if uplinks[leaf] and self.load * sent > uplinks[leaf]:
                 yield (
                     ("load",),
-                    f"is more than the uplinks of {leaf} carry; with this pattern it is at most "
+                    f"is more than the uplinks of {leaf} carry; with this pattern, the limit is "
                     f"{uplinks[leaf] / sent:.1%}",
                 )
                 return

@@ -187,7 +187,7 @@ class Cluster(Application):
         yield from unknown_hosts(((("workers", index), name) for index, name in enumerate(workers)), topology)
         for index, name in enumerate(workers):
             if name in workers[:index]:
-                yield ("workers", index), f"{name} is there twice"
+                yield ("workers", index), f"{name} is listed twice"
         if not self.worker_hosts(topology):
             count = len(self.workers or topology.hosts)
             yield ("reserved",), f"leaves no worker: the cluster has {count} hosts"

@@ -52,7 +52,7 @@ class Step(Strict):
         """Returns the first mismatch with that number of ranks, or None."""
         if self.grid is not None and prod(self.grid) != ranks:
             shape = " x ".join(map(str, self.grid))
-            return f"a grid of {shape} has not as many places as there are ranks, {ranks}"
+            return f"a grid of {shape} does not have one place for each of {ranks} ranks"
         if self.distance is not None and self.pattern == "shift" and self.distance >= ranks:
             return f"a distance of {self.distance} is not below the number of ranks, {ranks}"
         if self.distance is not None and self.pattern == "exchange":
@@ -121,7 +121,7 @@ class Phases(Application):
         yield from unknown_hosts(((("ranks", index), name) for index, name in enumerate(names)), topology)
         for before, name in pairwise(sorted(names)):
             if before == name:
-                yield ("ranks",), f"{name} is there twice; a host is one rank"
+                yield ("ranks",), f"{name} is listed twice; a host is one rank"
         if len(names) < _FEWEST_RANKS:
             yield ("kind",), f"needs two hosts; topology {topology.name} has {len(names)}"
         for index, step in enumerate(self.steps):

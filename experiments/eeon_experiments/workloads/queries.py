@@ -14,7 +14,7 @@ from eeon_experiments.workloads.base import Application, Broken, Count, unknown_
 if TYPE_CHECKING:
     from eeon_engine.json_types import ScatterGatherSpec
 
-_ENDLESS = "is needed where the application is not in the background: the run would never end"
+_ENDLESS = "is required unless the application is in the background: the run would never end"
 
 
 class ScatterGather(Application):
@@ -42,7 +42,7 @@ class ScatterGather(Application):
         yield from unknown_hosts(((("clients", index), name) for index, name in clients), topology)
         leaves = racks(topology).values()
         if len(leaves) < 2 or min(map(len, leaves)) < 2:
-            yield ("kind",), f"needs two leaves with two hosts each; topology {topology.name} has not"
+            yield ("kind",), f"needs two leaves with two hosts each; topology {topology.name} lacks them"
         if self.queries is None and not self.background:
             yield ("queries",), _ENDLESS
 

@@ -85,9 +85,7 @@ class CoflowFile(Strict):
                 at_us = round(since_ms * 1000 / self.time_scale)
                 found[f"{number}_{coflow.ident}"] = {"at": f"{at_us}us", "transfers": sent}
         if not found:
-            raise CoflowError(
-                path, "", f"no coflow from number {self.first} on sends anything between two hosts"
-            )
+            raise CoflowError(path, "", f"no coflow from number {self.first} on sends data between two hosts")
         return found
 
 
@@ -203,7 +201,7 @@ class Rpc(Application):
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields hosts that do not exist, pairs of one host, and unlimited requests in the foreground."""
         if not self.background:
-            yield ("background",), "must be true: questions are asked until the other applications end"
+            yield ("background",), "must be true: requests are sent until the other applications end"
         for index, (client, server) in enumerate(self.pairs or []):
             ends = ((("pairs", index, 0), client), (("pairs", index, 1), server))
             yield from unknown_hosts(ends, topology)
@@ -258,7 +256,7 @@ class Poisson(Application):
     def broken(self, topology: Topology) -> Iterator[Broken]:
         """Yields hosts that do not exist, send to themselves, or exceed their links, and TCP settings."""
         if self.tcp is not None:
-            yield ("tcp",), "means nothing for UDP frames; leave it out"
+            yield ("tcp",), "has no effect on UDP frames; leave it out"
         loads: defaultdict[str, float] = defaultdict(float)
         for index, flow in enumerate(self.flows):
             path = ("flows", index)
@@ -269,8 +267,8 @@ class Poisson(Application):
             if loads[flow.source] > 1 + _ROUNDING:
                 yield (
                     (*path, "load"),
-                    f"makes {loads[flow.source]:.4g} times what the link of {flow.source} carries; the loads "
-                    "of one source add up to at most 100%",
+                    f"makes {loads[flow.source]:.4g} times the link rate of {flow.source}; the loads of one "
+                    "source may add up to 100%",
                 )
 
     def _own(self, name: str, topology: Topology, seed: int) -> PoissonSpec:
