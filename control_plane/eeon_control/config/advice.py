@@ -91,15 +91,16 @@ def _red(
     buffer = f"the buffer ({queue.buffer})"
     if isinstance(holds, Packets) and isinstance(high, Bytes):
         holds = queue.buffer_bytes
-        buffer = f"the {holds} that the buffer ({queue.buffer}) holds of full frames"
+        buffer = f"the {holds} of full frames that fit in the buffer ({queue.buffer})"
     elif isinstance(holds, Bytes) and isinstance(high, Packets):
         holds = Packets(holds // FULL_FRAME_BYTES)
-        buffer = f"the {holds} of {FULL_FRAME_BYTES}B that the buffer ({queue.buffer}) holds"
+        buffer = f"the {holds} of {FULL_FRAME_BYTES}B that fit in the buffer ({queue.buffer})"
     if low >= holds:
-        yield warning(keys, f"min is {low}{at_rate}, not below {buffer}: this is drop_tail")
+        yield warning(keys, f"min is {low}{at_rate}, not below {buffer}: this is the same as drop_tail")
     elif high > holds:
         yield warning(
-            keys, f"max is {high}{at_rate}, above {buffer}: a full buffer drops before every packet is marked"
+            keys,
+            f"max is {high}{at_rate}, above {buffer}: the buffer overflows before RED marks every packet",
         )
     in_bytes = Bytes(high * FULL_FRAME_BYTES) if isinstance(high, Packets) else high
     if aqm.ecn and (text := _below_share(in_bytes, rate, None, topology_rtt)):
@@ -107,20 +108,19 @@ def _red(
     if aqm.target_delay is None and (text := _far_above_default(in_bytes, rate)):
         yield warning(keys, f"max: {text}")
     if not aqm.ecn:
-        yield warning(("ecn",), "without ECN, RED can only drop, ECT packets too")
+        yield warning(("ecn",), "without ECN, RED drops ECT packets instead of marking them")
     elif aqm.protect == "ect":
         yield warning(
             ("protect",),
-            "only ECT packets are spared. Pure ACKs, SYNs and SYN-ACKs are never ECT, so "
-            "with aggressive thresholds they are most of what is dropped and throughput "
-            "falls (E-EON thesis sections 6.4.1 and 6.4.3; marking-threshold paper "
-            "section 4.1); protect: ack_syn spares them",
+            "only ECT packets are protected. Pure ACKs, SYNs and SYN-ACKs are never ECT: with aggressive "
+            "thresholds most drops are of these, and throughput falls (E-EON thesis sections 6.4.1 and "
+            "6.4.3; marking-threshold paper section 4.1); protect: ack_syn protects them",
         )
     if aqm.average_shift > 0:
         yield warning(
             ("average_weight",),
-            "RED on the averaged queue behaves like drop_tail under shuffle bursts "
-            "(E-EON thesis section 5.3.1); average_weight: 1 is instantaneous",
+            "RED on the averaged queue behaves like drop_tail under shuffle bursts (E-EON thesis section "
+            "5.3.1); average_weight: 1 uses the instantaneous queue",
         )
 
 
@@ -129,8 +129,8 @@ def _codel(warning: _Warning, aqm: Codel, rate: DataRate, topology_rtt: Duration
     if aqm.target < frame:
         yield warning(
             ("target",),
-            f"target {aqm.target} is below the {_rounded(frame)} that one frame of {aqm.mtu} takes "
-            f"at {rate}: a packet behind one other is late already (RFC 8289 section 4.4)",
+            f"target {aqm.target} is below the {_rounded(frame)} that one frame of {aqm.mtu} takes at "
+            f"{rate}: a packet that waits for one other already exceeds it (RFC 8289 section 4.4)",
         )
     if aqm.interval < aqm.target:
         yield warning(
@@ -141,17 +141,17 @@ def _codel(warning: _Warning, aqm: Codel, rate: DataRate, topology_rtt: Duration
     elif topology_rtt is not None and aqm.interval < topology_rtt:
         yield warning(
             ("interval",),
-            f"interval {aqm.interval} is below the round-trip time of the longest path, empty "
-            f"({_rounded(topology_rtt)}): senders are signalled again before they can have answered "
+            f"interval {aqm.interval} is below the unloaded round-trip time of the longest path "
+            f"({_rounded(topology_rtt)}): senders get another signal before they can react to the first "
             "(RFC 8289 section 4.3)",
         )
     if not aqm.ecn:
-        yield warning(("ecn",), "without ECN, CoDel can only drop, ECT packets too")
+        yield warning(("ecn",), "without ECN, CoDel drops ECT packets instead of marking them")
     elif aqm.protect == "ect":
         yield warning(
             ("protect",),
-            "only ECT packets are spared. Pure ACKs, SYNs and SYN-ACKs are never ECT, and are dropped in "
-            "their place (marking-threshold paper section 4.1); protect: ack_syn spares them",
+            "only ECT packets are protected. Pure ACKs, SYNs and SYN-ACKs are never ECT and are dropped in "
+            "their place (marking-threshold paper section 4.1); protect: ack_syn protects them",
         )
 
 
@@ -168,14 +168,14 @@ def _below_share(
     if rtt is None or threshold >= bandwidth_delay_share(rate, rtt):
         return None if given_rtt or is_auto else _below_slower_links(threshold, rate)
     share = Bytes(round(bandwidth_delay_share(rate, rtt)))
-    of = "as given" if given_rtt else "of the longest path, empty"
+    of = "as given" if given_rtt else "of the longest path, unloaded"
     # auto's default RTT must not be recommended if it results in too low a threshold as well.
     told = Duration(max(DCTCP_RTT, _rounded(rtt))) if given_rtt is None else given_rtt
     auto = "auto" if told in (given_rtt, DCTCP_RTT) else f"auto with rtt: {told}"
     try:
         would_be = str(default_threshold(rate, told))
     except PlanError:
-        would_be = "more than a switch holds in 32 bits"
+        would_be = "more than 32 bits can hold"
     return (
         f"{threshold} is below C x RTT / 7 = {share} ({rate}, RTT {_rounded(rtt)} {of}): senders drain "
         "the queue and leave the link idle (Alizadeh et al. 2010, DCTCP); "
@@ -202,10 +202,10 @@ def _below_slower_links(threshold: Bytes, rate: DataRate) -> str | None:
     if slower < _SLOWEST_WITH_A_THRESHOLD or threshold >= default_threshold(slower):
         return None
     return (
-        f"{threshold} is little for {rate}: auto is {default_threshold(slower)} at {slower} and "
-        f"{default_threshold(rate)} here, because hosts send in bursts and a round trip takes time in them, "
-        "too; with less, senders may leave the link idle (Alizadeh et al. 2010, DCTCP). Give the flows' rtt "
-        "where it is known"
+        f"{threshold} is low for {rate}: auto is {default_threshold(slower)} at {slower} and "
+        f"{default_threshold(rate)} here, because hosts send in bursts and add to the round-trip time. With "
+        "a lower threshold, senders may leave the link idle (Alizadeh et al. 2010, DCTCP). Set the flows' "
+        "rtt if it is known"
     )
 
 
@@ -221,16 +221,16 @@ def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
             return None
         latency = "almost 50%" if shallow else "10%"
         return (
-            f"a hold of {eee.hold} with ECN marking on a {depth}: {rate} brings {brought} in that time, and "
-            "marking keeps fewer in flight, so the link runs empty. With ECN, 500us500 cost about 25% of the "
-            f"runtime and 1ms1000 more than 50%, added {latency} latency, and saved no "
-            "energy (E-EON thesis section 7.4.2); 120us100 keeps the throughput (section 7.4.3)"
+            f"a hold of {eee.hold} with ECN marking on a {depth}: {brought} arrive in that time at {rate}, "
+            "but marking keeps fewer bytes in flight, so the link runs idle. With ECN, 500us500 cost about "
+            f"25% of the runtime and 1ms1000 more than 50%, added {latency} latency, and saved no energy "
+            "(E-EON thesis section 7.4.2); 120us100 keeps the throughput (section 7.4.3)"
         )
     if shallow and eee.hold >= _LONG_HOLD:
         return (
-            f"a hold of {eee.hold} on a {depth}: {rate} brings {brought} in that time. With shallow buffers "
-            "1ms1000 and 10ms1000 have unacceptably large overheads, 12us10 and 120us100 less than 5% "
-            "(E-EON thesis section 4.3.3.1)"
+            f"a hold of {eee.hold} on a {depth}: {brought} arrive in that time at {rate}. With shallow "
+            "buffers 1ms1000 and 10ms1000 have unacceptably large overheads, 12us10 and 120us100 less than "
+            "5% (E-EON thesis section 4.3.3.1)"
         )
     return None
 

@@ -110,8 +110,8 @@ def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
         Place(topology.source),
         "",
         "",
-        f"flows are spread evenly over up-links of several rates: {links}{more}. The slower link gets as "
-        "many and is full first; give them one rate, or use one path with routing.ecmp: false",
+        f"ECMP spreads flows evenly over uplinks of different rates: {links}{more}. The slower link gets as "
+        "many flows and fills first; give the links one rate, or use one path with routing.ecmp: false",
         Severity.WARNING,
     )
 
@@ -190,7 +190,7 @@ def _queues(
         if queue.buffer_bytes < FULL_FRAME_BYTES:
             yield config.document.problem(
                 ("profiles", "queue", name, "buffer"),
-                f"holds no frame of {FULL_FRAME_BYTES}B: every full frame is dropped",
+                f"is smaller than a full frame ({FULL_FRAME_BYTES}B): every full frame is dropped",
                 severity=Severity.WARNING,
             )
         for path, aqm in _aqms(name, queue):
@@ -246,8 +246,8 @@ def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[P
         if queue.class_aqm[other] != aqm:
             yield config.document.problem(
                 (*path, name),
-                f"the queue of priority {priority} has another AQM by class {other}; give both one, or "
-                "different priorities",
+                f"class {other} shares the queue of priority {priority} and has another AQM; give both the "
+                "same AQM, or different priorities",
                 name,
             )
 
@@ -261,7 +261,7 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
         path: KeyPath = ("profiles", "queue", name, "qcn")
         if not config.classes:
             yield config.document.problem(
-                path, "needs traffic classes: only a class of its own can be under QCN; add `classes`"
+                path, "needs traffic classes: QCN samples the queues of classes; add `classes`"
             )
         known = {DEFAULT_CLASS, *config.classes}
         for one in qcn.classes:
@@ -274,20 +274,21 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
         if qcn.set_point >= queue.buffer_bytes:
             yield config.document.problem(
                 (*path, "set_point"),
-                f"{qcn.set_point} is not below the buffer ({queue.buffer}): no queue would be too long",
+                f"{qcn.set_point} is not below the buffer ({queue.buffer}): no queue could exceed it",
             )
         elif 3 * qcn.set_point > 2 * queue.buffer_bytes:
             yield config.document.problem(
                 (*path, "set_point"),
-                f"{qcn.set_point} is above two thirds of the buffer ({queue.buffer}): what is left above it "
-                "is too little for strong feedback, and the queue overflows before senders are slow enough",
+                f"{qcn.set_point} is above two thirds of the buffer ({queue.buffer}): the room above it is "
+                "too small for strong feedback, and the queue overflows before senders slow down enough",
                 severity=Severity.WARNING,
             )
         modes = {queue.class_aqm.get(one, queue.aqm).mode for one in qcn.classes} - {"drop_tail"}
         if modes:
             yield config.document.problem(
                 path,
-                f"senders are told twice: by messages, and by the marks and drops of {_some(sorted(modes))}",
+                "senders get two congestion signals: QCN messages, and the marks or drops of "
+                f"{_some(sorted(modes))}",
                 severity=Severity.WARNING,
             )
 
@@ -324,15 +325,15 @@ def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
         if lossy:
             yield config.document.problem(
                 place,
-                f"priority {priority} is lossless by profile {name}, but {', '.join(lossy)} has it without; "
-                "give them different priorities, or one profile",
+                f"pfc profile {name} makes priority {priority} lossless, but classes without that profile "
+                f"share it ({', '.join(lossy)}); give them different priorities, or one profile",
                 name,
             )
         if priority == CONTROL_PRIORITY:
             yield config.document.problem(
                 place,
-                f"priority {priority} is for the switches' own frames, and a pause of it would hold those; "
-                f"take one from 0 to {CONTROL_PRIORITY - 1}",
+                f"priority {priority} carries the switches' own frames, which a pause would stop; use a "
+                f"priority from 0 to {CONTROL_PRIORITY - 1}",
                 name,
             )
         yield from _starved(config, owner, priority)
@@ -356,9 +357,9 @@ def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Pro
     if above:
         yield config.document.problem(
             ("classes", lossless, "priority"),
-            f"class {lossless} is lossless, and {', '.join(above)} of a higher priority may take all of a "
-            "link: where switches have no timers (BMv2), a pause then ends before it is said again, and "
-            "packets are dropped; give each a quantum, or the lossless class the highest priority",
+            f"class {lossless} is lossless, but classes of higher priority ({', '.join(above)}) can starve "
+            "it: on switches without timers (BMv2), a pause then ends before it is repeated, and packets "
+            "are dropped; give each class a quantum, or the lossless class the highest priority",
             severity=Severity.WARNING,
         )
 
@@ -384,9 +385,9 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
     if (late := lateness(at, port.rate)) > at.pause_time // 2:
         yield config.document.problem(
             path,
-            f"pause {at.pause} is {at.pause_time} at {port.rate}, and the frame that says it again after "
-            f"half of it may be {late} late (port {port.name}): the neighbour goes on before; take a longer "
-            "one",
+            f"pause {at.pause} lasts {at.pause_time} at {port.rate}, and the frame that repeats it after "
+            f"half that time may be {late} late (port {port.name}): the neighbour resumes before it "
+            "arrives; set a longer pause",
             name,
             severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
         )
@@ -394,8 +395,9 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
     if eee.mode != "off" and eee.hold is not None and eee.hold > at.pause_time:
         yield config.document.problem(
             path,
-            f"a pause is {at.pause_time} at {port.rate}, and the EEE of port {port.name} may hold packets "
-            f"for {eee.hold}, longer than it: without timers, as on BMv2, it may end before it is said again",
+            f"a pause lasts {at.pause_time} at {port.rate}, but EEE on port {port.name} may hold packets "
+            f"longer ({eee.hold}): on switches without timers (BMv2), the pause may end before it is "
+            "repeated",
             name,
             severity=Severity.WARNING,
         )
@@ -410,11 +412,11 @@ def _watchdog(config: FabricConfig, name: str, slowest: DataRate) -> Iterator[Pr
     least = max(LEAST_WATCH, pause)
     for key, time in (("detect", profile.watchdog.detect), ("restore", profile.watchdog.restore)):
         if time < least:
-            looks_like = "a storm" if key == "detect" else "its end"
+            mistake = "ordinary pauses for a storm" if key == "detect" else "gaps between pauses for its end"
             yield config.document.problem(
                 ("profiles", "pfc", name, "watchdog", key),
-                f"one pause is {pause} at {slowest}, and the controller needs {LEAST_WATCH} for a few looks: "
-                f"{time} takes ordinary pauses for {looks_like}; take {least} or more",
+                f"one pause lasts {pause} at {slowest}, and the controller needs {LEAST_WATCH} to read the "
+                f"switch a few times: {time} mistakes {mistake}; set {least} or more",
                 severity=Severity.WARNING,
             )
 
@@ -429,15 +431,16 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
         if one.priority == CONTROL_PRIORITY:
             yield config.document.problem(
                 path,
-                f"priority {one.priority} is for the switches' own frames, which wait for no turn; "
-                f"take one from 0 to {CONTROL_PRIORITY - 1}, or leave the quantum out",
+                f"priority {one.priority} carries the switches' own frames, which never wait for a turn; "
+                f"use a priority from 0 to {CONTROL_PRIORITY - 1}, or leave the quantum out",
             )
         other = owners.setdefault(one.priority, name)
         if config.classes[other].quantum != one.quantum:
             yield config.document.problem(
                 path,
-                f"the queue of priority {one.priority} has quantum {config.classes[other].quantum} by class "
-                f"{other} and {one.quantum} here; give both one, or different priorities",
+                f"class {other} gives the queue of priority {one.priority} a quantum of "
+                f"{config.classes[other].quantum}, this class {one.quantum}; give both the same quantum, or "
+                "different priorities",
             )
 
 
@@ -452,9 +455,9 @@ def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]
             made = "pauses" if config.lossless else "congestion notification messages"
             yield config.document.problem(
                 ("classes", name, "priority"),
-                f"BMv2 sends the switches' own frames, {made}, from the queue of priority {one.priority}, "
-                f"where they would wait behind this class; take one from 0 to {CONTROL_PRIORITY - 1}, or "
-                "leave target_settings.bmv2 out for switches that send them first (eeon-switch, a twin)",
+                f"BMv2 sends its own frames ({made}) from the queue of priority {one.priority}, where they "
+                f"would wait behind this class; use a priority from 0 to {CONTROL_PRIORITY - 1}, or leave "
+                "target_settings.bmv2 out for switches that send these frames first (eeon-switch, a twin)",
             )
 
 
@@ -471,9 +474,9 @@ def _target_settings(config: FabricConfig, topology: Topology, used: list[_Used]
         if outside and queue_depth(config.bmv2_levels(one.port)) == "auto":
             yield config.document.problem(
                 path,
-                f"queue_depth: auto is what fills the buffer, and queue profile {one.queue} holds packets "
-                "outside it, as many as come during a hold; give a number of packets, because BMv2's queue "
-                "must never be full",
+                f"queue_depth: auto covers only the buffer, but queue profile {one.queue} keeps held "
+                "packets outside it, as many as arrive during a hold; set a number of packets, because "
+                "BMv2's queue must never overflow",
             )
 
 

@@ -45,9 +45,9 @@ def _consistent(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
     for name, one in classes.items():
         given = bool(one.dscp or one.pcp)
         if name == DEFAULT_CLASS and given:
-            raise ValueError(f"{name} is what no other class names; it has no dscp and no pcp of its own")
+            raise ValueError(f"{name} is the class of all other packets; remove its dscp and pcp")
         if name != DEFAULT_CLASS and not given:
-            raise ValueError(f"{name} has neither dscp nor pcp, so no packet would belong to it")
+            raise ValueError(f"{name} has neither dscp nor pcp, so no packet would match it; add one")
     return classes
 
 

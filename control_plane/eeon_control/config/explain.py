@@ -190,19 +190,19 @@ def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:
             yield Setting(key, "none", str(error), config.document.place(path))
             continue
         parts = at.headroom
-        sleeps = f", asleep and waking {parts.sleep}" if parts.sleep else ""
+        sleeps = f", sleep and wake {parts.sleep}" if parts.sleep else ""
         rule = (
-            f"under way {parts.under_way}{sleeps}, a frame before the pause {parts.reverse_frame}, "
-            f"the pauses {parts.pause_frames}, a frame before it is obeyed {parts.last_frame}, "
-            f"the packet that passes xoff {parts.crossing}"
+            f"in flight {parts.under_way}{sleeps}, a frame ahead of the pause {parts.reverse_frame}, the "
+            f"pauses {parts.pause_frames}, the neighbour's last frame {parts.last_frame}, the packet that "
+            f"crosses xoff {parts.crossing}"
         )
         yield _written(config, f"{key}.limit", str(at.limit), (*path, "limit"))
         yield Setting(f"{key}.headroom", str(parts.total), rule)
         yield _written(
-            config, f"{key}.xoff", str(at.xoff), (*path, "xoff"), default="auto: limit less headroom"
+            config, f"{key}.xoff", str(at.xoff), (*path, "xoff"), default="auto: limit minus headroom"
         )
         yield _written(
-            config, f"{key}.xon", str(at.xon), (*path, "xon"), default="auto: xoff less two frames"
+            config, f"{key}.xon", str(at.xon), (*path, "xon"), default="auto: xoff minus two frames"
         )
 
 

@@ -28,7 +28,8 @@ def on_switches(
         "target_settings": (held.target_settings, new.target_settings),
     }
     rule = (
-        "differs from the revision in force and is the whole fabric's: leave out --switch; --waves may help"
+        "differs from the revision in force and applies to the whole fabric: leave out --switch, and use "
+        "--waves for a gradual change"
     )
     problems = [
         Problem(Place("--switch"), key, "", rule) for key, (one, other) in own.items() if one != other

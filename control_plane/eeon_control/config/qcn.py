@@ -15,13 +15,15 @@ _Positive = Annotated[Bytes, *of_text(in_bytes("a number of bytes", above_zero=T
 
 def _power_of_two(weight: int) -> int:
     if weight & (weight - 1):
-        raise ValueError(f"the weight is a power of two, so not {weight}")
+        raise ValueError(f"the weight must be a power of two, not {weight}")
     return weight
 
 
 def _some(classes: list[str]) -> list[str]:
     if not classes or len(set(classes)) < len(classes):
-        raise ValueError("classes are named once each, and at least one is; leave `qcn` out for none")
+        raise ValueError(
+            "list at least one class, and each class once; to send no messages, leave `qcn` out"
+        )
     return classes
 
 

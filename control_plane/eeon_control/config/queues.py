@@ -66,8 +66,8 @@ class Queue(Strict):
     def _outside_of_bytes(self) -> Queue:
         if self.held_packets == "outside" and isinstance(self.buffer, Packets):
             raise ValueError(
-                f"held_packets: outside goes with a buffer in bytes, and buffer is {self.buffer}; "
-                f"full frames take {self.buffer_bytes}"
+                f"held_packets: outside needs a buffer in bytes, not {self.buffer}; as full frames, these "
+                f"are {self.buffer_bytes}"
             )
         return self
 

@@ -60,7 +60,7 @@ def written_out(value: object) -> object:
     if isinstance(value, str):
         if value not in _BARE:
             near = did_you_mean(value, _BARE)
-            raise ValueError(f"not an AQM in one word{near}; write for example {_EXAMPLES}")
+            raise ValueError(f"unknown AQM{near}; write for example {_EXAMPLES}")
         return {"mode": value}
     if not isinstance(value, dict):
         return value
@@ -94,7 +94,7 @@ def _refuse_without_mode(value: dict[object, object]) -> None:
 def _long(key: str, value: object) -> dict[str, object]:
     if isinstance(value, dict):
         raise ValueError(
-            f"{key} is a short form with one value; write {{mode: {_KEYS[key][0]}, ...}} for more"
+            f"{key} is a short form with one value; for more settings, write {{mode: {_KEYS[key][0]}, ...}}"
         )
     match key:
         case "mark_threshold":
