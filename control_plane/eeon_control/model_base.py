@@ -102,7 +102,7 @@ def unquoted(value: object) -> str:
     """Returns a hint for a number that YAML reads as text: one in quotes, or with a leading 0."""
     if not isinstance(value, str) or not value.isdecimal():
         return ""
-    return "; write it without quotes, and without a 0 in front"
+    return "; write it without quotes and without leading zeros"
 
 
 def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
@@ -110,7 +110,7 @@ def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJ
 
     def read(value: object) -> object:
         if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-            raise ValueError(f"{what} is a whole number from {minimum} to {maximum}{unquoted(value)}")
+            raise ValueError(f"{what} must be a whole number from {minimum} to {maximum}{unquoted(value)}")
         return value
 
     return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})
@@ -127,6 +127,6 @@ def no_speed_twice(value: object) -> object:
         except UnitError:
             continue  # the validation of the key's own type reports the error
         if rate in seen:
-            raise ValueError(f"{seen[rate]} and {key} are the same speed")
+            raise ValueError(f"{seen[rate]} and {key} are the same speed; keep one of them")
         seen[rate] = key
     return value

@@ -122,7 +122,7 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
     """Parses YAML text; `name` is the file name in errors."""
     if other := _OTHER_VERSION.search(text):
         line = text.count("\n", 0, other.start()) + 1
-        rule = "files here are YAML 1.2, in which `yes`, `on` and 010 are text; remove this line"
+        rule = "eeon reads YAML 1.2, in which `yes`, `on` and 010 are text; remove this line"
         raise InputError([Problem(Place(name, line), "", other[0], rule)])
     try:
         yaml = YAML(typ="safe", pure=True)
@@ -132,7 +132,7 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
         mark = error.problem_mark or error.context_mark
         rule = " ".join(str(part) for part in (error.context, error.problem) if part)
         rule += "; indent with spaces" if "'\\t'" in rule else ""
-        rule += "; this is a template: give what it makes" if "{{" in text else ""
+        rule += "; this looks like a template: render it first" if "{{" in text else ""
         raise InputError(
             [Problem(Place(name, mark.line + 1 if mark else 0), "", "", f"not YAML: {rule}")]
         ) from None
@@ -199,7 +199,7 @@ class _Builder:
                 continue
             key = str(key_node.value)
             if key == "<<":
-                self._refuse(key_node, (*path, key), "YAML's merge key is not read here; write its keys out")
+                self._refuse(key_node, (*path, key), "YAML merge keys are not supported; write out the keys")
                 continue
             if key in result:
                 first = self.places[(*path, key)]
@@ -225,7 +225,7 @@ class _Builder:
                     return text
             case _:
                 self._refuse(
-                    node, path, f"YAML tag {node.tag} is not used here; write plain text or a number"
+                    node, path, f"YAML tag {node.tag} is not supported; write plain text or a number"
                 )
                 return None
 

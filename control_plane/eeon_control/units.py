@@ -41,8 +41,8 @@ class Quantity(int):
             raise UnitError(f"{text!r} has no unit; write {cls.what} as for example {cls.examples}")
         if unit not in cls.units:
             raise UnitError(
-                f"{text!r}: {unit!r} is not a unit of {cls.what}{cls._hint(unit)}; "
-                f"use one of {', '.join(cls.units)}, for example {cls.examples}"
+                f"{text!r}: {unit!r} is not a unit for {cls.what}{cls._hint(unit)}; use one of "
+                f"{', '.join(cls.units)}, for example {cls.examples}"
             )
         value = Fraction(match["number"]) * cls.units[unit]
         if value.denominator != 1:
@@ -55,7 +55,7 @@ class Quantity(int):
     def _hint(cls, unit: str) -> str:
         for other in (Bytes, Packets, Duration, DataRate, PacketRate):
             if other is not cls and unit in other.units:
-                return f" (it is one of {other.what})"
+                return f" (it is a unit for {other.what})"
         lookalike = next((known for known in cls.units if known.lower() == unit.lower()), None)
         return f" (did you mean {lookalike}?)" if lookalike else ""
 

@@ -16,8 +16,8 @@ def test_what_is_assumed_and_left_out_is_a_warning():
     clos = topology.from_text(CLOS, "clos.clab.yml")
     (warning,) = config.check(config.load("mark_threshold"), clos, Duration(1000))
     assert str(warning) == (
-        "clos.clab.yml: warning: a containerlab file says no rate and delay: rate 10Gbps and delay 500ns are "
-        "assumed; give `labels: {rate: 25Gbps, delay: 500ns}` of a link, or the same as `defaults` at the top; "
+        "clos.clab.yml: warning: links without rate and delay get rate 10Gbps and delay 500ns; set "
+        "`labels: {rate: 25Gbps, delay: 500ns}` on a link, or `defaults` with these keys at the top; "
         "nodes without a link are left out: gnmic"
     )
 
@@ -57,8 +57,8 @@ def test_containers_machines_and_traffic_generators_are_hosts(kind: str):
 def test_a_switch_with_one_link_may_be_meant_as_a_host():
     links = "  - endpoints: [s:eth1, h:eth1]\n  - endpoints: [s:eth2, firewall:eth1]\n"
     said = topology.from_text(nodes(links, ", firewall: {kind: paloalto_panos}")).assumed
-    assert "switches with one link, which may be meant as hosts, kind linux: firewall" in said
-    assert "may be meant" not in topology.from_text(nodes("  - endpoints: [s:eth1, h:eth1]\n")).assumed
+    assert "switches with one link: firewall; if they are hosts, give them kind linux" in said
+    assert "if they are hosts" not in topology.from_text(nodes("  - endpoints: [s:eth1, h:eth1]\n")).assumed
 
 
 def test_an_interface_of_a_host_has_any_name():
@@ -73,4 +73,4 @@ def test_a_bridge_without_a_link_is_left_out():
 
 def test_a_lab_without_hosts_says_that_nothing_is_routed():
     text = "name: n\ntopology: {nodes: {a: {kind: x}, b: {kind: x}}, links: [{endpoints: [a:e1-1, b:e1-1]}]}"
-    assert "no node has kind linux, a host: no switch is a leaf" in topology.from_text(text).assumed
+    assert "no node is a host (kind linux), so no switch is a leaf" in topology.from_text(text).assumed

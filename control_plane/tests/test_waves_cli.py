@@ -89,7 +89,7 @@ def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(eeon, fakes
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--waves", "0,rest"], "--waves 0,rest: wave 1 (0) names nobody: give at least 1"),
+        (["--waves", "0,rest"], "--waves 0,rest: wave 1 (0) has no switch: give at least 1"),
         (["--waves", "1,1"], "--waves 1,1: 2 of 4 switches are in no wave; end with rest"),
         (["--switch", "leaf7"], "--switch leaf7: leaf-spine-4 has no switch of that name"),
         (["--gate", "drop"], "'drop' is none of drops, drops=N, pauses, pauses=N, links and account"),

@@ -21,9 +21,7 @@ def _power_of_two(weight: int) -> int:
 
 def _some(classes: list[str]) -> list[str]:
     if not classes or len(set(classes)) < len(classes):
-        raise ValueError(
-            "list at least one class, and each class once; to send no messages, leave `qcn` out"
-        )
+        raise ValueError("list at least one class, and each class once; to send no messages, leave `qcn` out")
     return classes
 
 

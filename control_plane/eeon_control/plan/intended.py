@@ -67,8 +67,9 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
     if config.lossless and (circle := waiting_circle(topology, entries)) is not None:
         links = ", ".join(f"{sender} -> {receiver}" for sender, receiver in circle)
         raise PlanError(
-            f"lossless classes could stop the fabric for ever: the links {links} may each wait for the next, "
-            "and the last for the first; connect leaves by spines alone, or take `pfc` from the classes"
+            f"lossless classes can deadlock the fabric: each of the links {links} may wait for the next, "
+            "and the last for the first; connect leaves only through spines, or remove `pfc` from the "
+            "classes"
         )
     return entries
 

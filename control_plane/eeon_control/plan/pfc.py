@@ -55,7 +55,7 @@ def _quantum(port: Port, tick: Duration) -> int:
     """Returns the ticks of a quantum, with 16 fractional bits. Raises PlanError."""
     ticks = (512 * 10**12 << 16) // (int(port.rate) * int(tick))
     if not 0 < ticks < TICK_VALUES:
-        raise PlanError(f"{port.name}: 512 bit times at {port.rate} are not whole ticks of {tick}")
+        raise PlanError(f"{port.name}: 512 bit times at {port.rate} are not a whole number of {tick} ticks")
     return ticks
 
 

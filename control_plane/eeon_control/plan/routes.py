@@ -200,8 +200,8 @@ class _NextHops:
         if len(ports) > ECMP_PATHS_LIMIT:
             raise PlanError(
                 f"{self.switch.name} has {len(ports)} equal-cost paths to {leaf.name}; the program's "
-                f"ecmp_selector holds {ECMP_PATHS_LIMIT} in a group. Set routing.max_paths, or use fewer, "
-                "faster links"
+                f"ecmp_selector holds at most {ECMP_PATHS_LIMIT} per group. Set routing.max_paths, or use "
+                "fewer, faster links"
             )
         return tuple(sorted(map(self._action, ports)))
 

@@ -30,13 +30,13 @@ def waves(topology: Topology, text: str, among: Collection[str] | None = None) -
     for number, size in enumerate(text.split(","), 1):
         given = _SIZE.fullmatch(size.strip())
         if given is None:
-            raise EeonError(f"--waves {text}: {size!r} is not a number of switches, a part (10%) or rest")
+            raise EeonError(f"--waves {text}: {size!r} is not a number of switches, a share (10%) or rest")
         wanted = total if given["number"] is None else int(given["number"])
         if given["percent"]:
             wanted = -(-min(wanted, 100) * total // 100)
         if not wanted or not left:
-            why = f"all {total} switches are in the waves before it" if wanted else "give at least 1"
-            raise EeonError(f"--waves {text}: wave {number} ({size.strip()}) names nobody: {why}")
+            why = f"earlier waves have all {total} switches" if wanted else "give at least 1"
+            raise EeonError(f"--waves {text}: wave {number} ({size.strip()}) has no switch: {why}")
         while left:
             wave = _next(left, links, wanted)
             found.append(wave)

@@ -173,4 +173,4 @@ def on_off(value: bool) -> str:
 
 def _parts_changed(old: dict[str, str], new: dict[str, str]) -> str:
     changed = [f"{name} {old.get(name, 'none')} -> {new[name]}" for name in new if new[name] != old.get(name)]
-    return ", ".join(changed) or "details of the same meaning"
+    return ", ".join(changed) or "details without effect"

@@ -73,8 +73,8 @@ class CodelSettings(Settings):
             ticks.append(codec.to_ticks(span, tick))
             if ticks[-1] > U32_MAX:
                 raise PlanError(
-                    f"{key} is {span}; with this target's {tick} tick at most {Duration(U32_MAX * tick)} "
-                    "fits 32 bits"
+                    f"{key} is {span}; with this target's {tick} tick the limit is "
+                    f"{Duration(U32_MAX * tick)} (32 bits)"
                 )
         return Action(
             self.action,

@@ -62,9 +62,9 @@ def _trigger(value: object) -> Trigger:
     for item in items:
         size = parse_size(item)
         if size < 1:
-            raise ValueError("a trigger is at least 1pkt or 1B; leave it out to wake by the hold timer alone")
+            raise ValueError("a trigger must be at least 1pkt or 1B; without one, only hold ends the wait")
         if size > U32_MAX:
-            raise ValueError(f"a trigger is at most {U32_MAX} (32 bits)")
+            raise ValueError(f"a trigger must be at most {U32_MAX} (32 bits)")
         if isinstance(size, Packets):
             if packets is not None:
                 raise ValueError("the trigger is given twice in packets")
@@ -74,7 +74,7 @@ def _trigger(value: object) -> Trigger:
                 raise ValueError("the trigger is given twice in bytes")
             in_bytes = size
     if packets is None and in_bytes is None:
-        raise ValueError("an empty trigger; write for example 10pkt, 15KB or [10pkt, 15KB]")
+        raise ValueError("the trigger is empty; write for example 10pkt, 15KB or [10pkt, 15KB]")
     return Trigger(packets, in_bytes)
 
 
@@ -159,7 +159,7 @@ class Eee(EeeTimers):
         if sleep is None or wake is None:
             speeds = ", ".join(f"{one.rate} ({one.name})" for one in phy.KNOWN)
             raise PlanError(
-                f"no EEE timing is known for {rate}, only for {speeds}; give sleep and wake in an EEE "
+                f"EEE timing for {rate} is unknown; it is known for {speeds}. Set sleep and wake in an EEE "
                 f"profile or under phy.{rate}, or use mode off"
             )
         return sleep, wake
@@ -205,9 +205,9 @@ def _broken_rule(eee: Eee) -> str | None:
             return "mode coalesce needs a hold above zero, for example hold: 120us"
     elif eee.hold is not None or eee.trigger is not None:
         key = "hold" if eee.hold is not None else "trigger"
-        return f"{key} belongs to mode coalesce; in mode {eee.mode} a link does not hold packets"
+        return f"{key} needs mode coalesce; in mode {eee.mode} a link does not hold packets"
     if eee.mode == "off" and (eee.stall or eee.sleep is not None or eee.wake is not None):
-        return "mode off takes no timers"
+        return "mode off has no timers; remove stall, sleep and wake"
     return None
 
 
@@ -250,8 +250,8 @@ class EeeSettings(Settings):
         ticks = {key: codec.to_ticks(span, tick) for key, span in spans.items()}
         if sum(ticks.values()) >= TICKS_AHEAD_LIMIT:
             raise PlanError(
-                f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; the program looks "
-                f"{Duration(TICKS_AHEAD_LIMIT * tick)} ahead at most with this target's {tick} tick"
+                f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; with this target's {tick} "
+                f"tick it must be below {Duration(TICKS_AHEAD_LIMIT * tick)}"
             )
         return Action(
             self.action,

@@ -73,7 +73,7 @@ def _average_shift(value: object) -> int:
         exponent = max(1, min(AVERAGE_SHIFT_LIMIT, round(-_log2(weight))))
         nearest = f"; the nearest one is 1/{1 << exponent}"
     raise ValueError(
-        "the averaging weight is a power of two from 1 (instantaneous) down to "
+        "the averaging weight must be a power of two from 1 (instantaneous) down to "
         f"1/{1 << AVERAGE_SHIFT_LIMIT}, for example 1/512{nearest}"
     )
 
@@ -159,7 +159,7 @@ class Red(Strict):
     def _one_way_to_give_thresholds(self) -> Self:
         pair = [key for key in ("min", "max") if getattr(self, key) is not None]
         if self.target_delay is not None and pair:
-            raise ValueError(f"give either target_delay or min and max, not {pair[0]} beside target_delay")
+            raise ValueError(f"give either target_delay or min and max, not {pair[0]} with target_delay")
         if self.target_delay is None and len(pair) < 2:
             raise ValueError("give min and max (for example min: 65pkt, max: 65pkt), or target_delay")
         return self

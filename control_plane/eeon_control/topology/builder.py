@@ -128,8 +128,8 @@ def _check_links(document: Document, nodes: dict[str, NodePart], links: list[Lin
                 problems.append(
                     document.problem(
                         path,
-                        f"ports are 0 to {DATA_PORT_MAX} "
-                        f"({CPU_PORT} is the CPU port, {DROP_PORT} the drop port)",
+                        f"port numbers are 0 to {DATA_PORT_MAX} ({CPU_PORT} is the CPU port, {DROP_PORT} "
+                        "the drop port)",
                         end,
                     )
                 )
@@ -140,17 +140,17 @@ def _check_links(document: Document, nodes: dict[str, NodePart], links: list[Lin
         if link.a.node == link.b.node:
             problems.append(
                 document.problem(
-                    (*link.path, "endpoints"), "a link joins two different nodes", f"{link.a}, {link.b}"
+                    (*link.path, "endpoints"), "a link must join two different nodes", f"{link.a}, {link.b}"
                 )
             )
         elif all(end.node in nodes and nodes[end.node].is_host for end in (link.a, link.b)):
             problems.append(
                 document.problem(
-                    (*link.path, "endpoints"), "a host's link goes to a switch", f"{link.a}, {link.b}"
+                    (*link.path, "endpoints"), "a host's link must lead to a switch", f"{link.a}, {link.b}"
                 )
             )
         if link.overhead > _OVERHEAD_LIMIT:
-            problems.append(document.problem((*link.path, "overhead"), f"at most {_OVERHEAD_LIMIT}B"))
+            problems.append(document.problem((*link.path, "overhead"), f"must be at most {_OVERHEAD_LIMIT}B"))
     return problems
 
 
@@ -169,21 +169,21 @@ def _check_nodes(
     leaves = [name for name, role in roles.items() if role is SwitchRole.LEAF]
     for name in leaves[plan.leaf_limit :]:
         yield document.problem(
-            nodes[name].path, f"at most {plan.leaf_limit} leaves find room in {plan.ipv4}", name
+            nodes[name].path, f"{plan.ipv4} has room for at most {plan.leaf_limit} leaves", name
         )
     for node in nodes.values():
         count = len(links_of[node.name])
         if node.is_host and count != 1:
-            yield document.problem(node.path, f"a host has exactly one link; this one has {count}", node.name)
+            yield document.problem(node.path, f"a host must have one link; this one has {count}", node.name)
         if node.is_host and node.role is not None:
-            yield document.problem((*node.path, "role"), "only switches have a role")
+            yield document.problem((*node.path, "role"), "only switches have a role; remove this key")
         if not node.is_host and node.name in with_hosts and roles[node.name] is SwitchRole.SPINE:
-            yield document.problem((*node.path, "role"), f"{node.name} has hosts, so it is a leaf")
+            yield document.problem((*node.path, "role"), f"{node.name} has hosts, so its role must be leaf")
         hosts = sum(1 for _, _, there in links_of[node.name] if nodes[there.node].is_host)
         if not node.is_host and hosts > addresses.HOSTS_PER_LEAF_LIMIT:
             yield document.problem(
                 node.path,
-                f"at most {addresses.HOSTS_PER_LEAF_LIMIT} hosts on a leaf; {node.name} has {hosts}",
+                f"a leaf has at most {addresses.HOSTS_PER_LEAF_LIMIT} hosts; {node.name} has {hosts}",
             )
 
 
@@ -205,7 +205,7 @@ def _check_connected(
     for node in lost:
         yield document.problem(
             node.path,
-            f"no path leads from {start} to {node.name}; a fabric is one connected piece",
+            f"no path leads from {start} to {node.name}; all nodes of a fabric must be connected",
             node.name,
         )
 

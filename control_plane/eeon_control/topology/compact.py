@@ -57,7 +57,7 @@ def leaf_spine(
     limits.check("spines", form.spines, DATA_PORT_MAX - form.hosts_per_leaf, "ports of a leaf")
     limits.check_links(form.leaves * (form.hosts_per_leaf + form.spines))
     if form.spines == 0 and form.leaves > 1:
-        limits.add("spines", "several leaves need at least one spine")
+        limits.add("spines", "two or more leaves need at least one spine")
     limits.refuse()
     parts = _Parts(document, defaults, ("leaf_spine",))
     parts.switches("leaf", form.leaves, SwitchRole.LEAF)
@@ -139,11 +139,11 @@ class _Limits:
 
     def check(self, key: str, value: int, limit: int, why: str) -> None:
         if value > limit:
-            self.add(key, f"at most {max(limit, 0)} ({why})")
+            self.add(key, f"must be at most {max(limit, 0)} ({why})")
 
     def check_links(self, links: int) -> None:
         if links > _LINKS_LIMIT:
-            rule = f"that makes {links} links; a compact form stands for at most {_LINKS_LIMIT}"
+            rule = f"this makes {links} links; the limit of a compact form is {_LINKS_LIMIT}"
             self._problems.append(self._document.problem(self._path, rule))
 
     def add(self, key: str, rule: str) -> None:

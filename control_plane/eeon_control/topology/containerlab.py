@@ -22,8 +22,8 @@ ASSUMED = {"rate": "10Gbps", "delay": "500ns"}
 _HOST_KIND = "linux"
 _HOST_KINDS = frozenset({_HOST_KIND, "ext-container", "generic_vm", "keysight_ixia-c-one", "spirent_stc"})
 _BRIDGE = (
-    "a bridge of the lab's machine: it forwards by MAC address, a switch of a fabric routes. Remove it, and "
-    "link its neighbours to each other or to a switch"
+    "a bridge of the lab's machine: it forwards by MAC address, but the switches of a fabric route. Remove "
+    "it, and link its neighbours to each other or to a switch"
 )
 _NO_NODES = {
     "bridge": _BRIDGE,
@@ -86,10 +86,10 @@ class _File:
     def translated(self) -> tuple[Document, str]:
         """Raises InputError."""
         if not self._nodes:
-            self._refuse((*self._base, "nodes"), "must be a mapping, of names to nodes")
+            self._refuse((*self._base, "nodes"), "must be a mapping of names to nodes")
             raise InputError(self._problems)
         if not isinstance(self._links, list) or not self._links:
-            self._refuse((*self._base, "links"), "a fabric needs links")
+            self._refuse((*self._base, "links"), "a fabric needs at least one link")
             raise InputError(self._problems)
         kinds = {str(name): self._kind(str(name)) for name in self._nodes}
         self._free_names = {name for name, kind in kinds.items() if kind in _NO_NODES or kind in _HOST_KINDS}
@@ -105,8 +105,8 @@ class _File:
                 rule = f"kind {kinds[name]} is {_NO_NODES[kinds[name]]}"
             elif kinds[name] in _HOST_KINDS and linked[name] > 1:
                 rule = (
-                    f"kind {kinds[name]} is a host, which has exactly one link; this one has {linked[name]}. "
-                    "Leave one of a bond, and give a router in a Linux container another kind"
+                    f"kind {kinds[name]} is a host, which has one link; this one has {linked[name]}. Keep "
+                    "one link of a bond, and give a router in a Linux container another kind"
                 )
             else:
                 continue
@@ -133,15 +133,15 @@ class _File:
         here: KeyPath = ("links", index)
         found: dict[str, object] = {"endpoints": []}
         if not isinstance(link, dict):
-            self._refuse(path, "a link is a mapping with endpoints")
+            self._refuse(path, "a link must be a mapping with endpoints")
             return found
         kind = link.get("type", "veth")
         ends = link.get("endpoints")
         if kind in _WAYS_OUT:
-            self._refuse(path, "leads out of the fabric, whose links join two nodes; remove it", str(kind))
+            self._refuse(path, "leads out of the fabric; a link must join two nodes. Remove it", str(kind))
             return found
         if kind not in _WIRES or not isinstance(ends, list) or len(ends) != 2:
-            self._refuse(path, "a link of a fabric is one of type veth, with two endpoints", str(kind))
+            self._refuse(path, "a link must have type veth and two endpoints", str(kind))
             return found
         numbered = [self._end((*path, "endpoints", side), end) for side, end in enumerate(ends)]
         found["endpoints"] = [end for end in numbered if end is not None]
@@ -167,7 +167,7 @@ class _File:
             self._refuse(path, rule, str(end))
             return None
         if number is None:
-            self._refuse(path, f"no port's number is known for this interface; names are {_FORMS}", str(end))
+            self._refuse(path, f"this interface name has no known port number; use a name {_FORMS}", str(end))
             return None
         return f"{node}:{number}"
 
@@ -202,16 +202,16 @@ def _assumptions(
     if missing:
         says = " and ".join(f"{key} {ASSUMED[key]}" for key in missing)
         yield (
-            f"a containerlab file says no {' and '.join(missing)}: {says} are assumed; give `labels: "
-            "{rate: 25Gbps, delay: 500ns}` of a link, or the same as `defaults` at the top"
+            f"links without {' and '.join(missing)} get {says}; set `labels: {{rate: 25Gbps, delay: "
+            "500ns}` on a link, or `defaults` with these keys at the top"
         )
     switches = {name for name, kind in kinds.items() if kind not in _HOST_KINDS}
     ends = ([end.partition(":")[0] for end in _ends(link)] for link in links)
     stubs = [name for pair in ends if switches.issuperset(pair) for name in pair if linked[name] == 1]
     if _HOST_KINDS.isdisjoint(kinds.values()):
-        yield f"no node has kind {_HOST_KIND}, a host: no switch is a leaf, and nothing is routed"
+        yield f"no node is a host (kind {_HOST_KIND}), so no switch is a leaf, and nothing is routed"
     elif stubs:
-        yield f"switches with one link, which may be meant as hosts, kind {_HOST_KIND}: {', '.join(stubs)}"
+        yield f"switches with one link: {', '.join(stubs)}; if they are hosts, give them kind {_HOST_KIND}"
     left_out = [name for name in kinds if name not in linked]
     if left_out:
         yield f"nodes without a link are left out: {', '.join(left_out)}"

@@ -92,17 +92,17 @@ def _read(text: bytes, source: str) -> _Export:
         items = value.get(kind) if isinstance(value, dict) else None
         if isinstance(items, dict):
             if items.get("next") is not None:
-                raise refuse(kind, "is one page of several; ask NetBox with limit=0")
+                raise refuse(kind, "is one page of several; query NetBox with limit=0")
             items = items.get("results")
         if not isinstance(items, list):
             raise refuse(
-                kind, "no list of that name; give devices, interfaces and cables as NetBox's API does"
+                kind, "the list is missing; the file needs devices, interfaces and cables, as in NetBox's API"
             )
         found[kind] = {}
         for item in items:
             number = item.get("id") if isinstance(item, dict) else None
             if not isinstance(number, int) or number in found[kind]:
-                raise refuse(kind, f"an item without an id of its own: {one_line(json.dumps(item), 80)}")
+                raise refuse(kind, f"an item has no id of its own: {one_line(json.dumps(item), 80)}")
             found[kind][number] = item
     return _Export(source, found["devices"], found["interfaces"], found["cables"])
 
@@ -117,11 +117,10 @@ def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
         if kind is None:
             export.wrong(
                 name,
-                f"its role {slug!r} is neither a leaf's, a spine's nor a host's; give --leaf, --spine, "
-                f"--host or --ignore {slug}",
+                f"its role {slug!r} is not mapped; give --leaf, --spine, --host or --ignore {slug}",
             )
         elif kind != "ignored" and not _NODE.fullmatch(name):
-            export.wrong(name, "a node's name is a letter followed by letters, digits, - and _ (at most 63)")
+            export.wrong(name, "a node name starts with a letter and has up to 63 letters, digits, - and _")
         elif kind != "ignored" and name in names:
             export.wrong(name, "two devices have this name")
         names.add(name)
@@ -199,15 +198,15 @@ def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
         terminations = [{f"object_{key}": value for key, value in old.items()}]
     found = [one for one in terminations if isinstance(one, dict)] if isinstance(terminations, list) else []
     if len(found) != 1:
-        ends = "no end" if not found else f"{len(found)} ends, as a breakout has"
-        export.wrong(what, f"half a cable: it has {ends} on side {side.upper()}; a link has one on each")
+        ends = "no end" if not found else f"{len(found)} ends, as a breakout has,"
+        export.wrong(what, f"it has {ends} on side {side.upper()}; a link needs exactly one on each side")
         return None
     kind, number = found[0].get("object_type"), found[0].get("object_id")
     if kind != "dcim.interface":
-        export.wrong(what, f"it ends at a {kind} on side {side.upper()}, and not at an interface of a device")
+        export.wrong(what, f"side {side.upper()} ends at a {kind}; a link needs an interface of a device")
         return None
     if not isinstance(number, int) or number not in export.interfaces:
-        export.wrong(what, f"its interface {number} on side {side.upper()} is not in the export")
+        export.wrong(what, f"interface {number} on side {side.upper()} is not in the export")
         return None
     return number if _id(export.interfaces[number].get("device")) in export.devices else None
 
@@ -223,7 +222,7 @@ def _rate(export: _Export, what: str, a: int, b: int) -> DataRate | None:
             what, f"its ends have different speeds: {names} have {' and '.join(map(str, sorted(rates)))}"
         )
     else:
-        export.wrong(what, f"no speed is known: neither the speed nor the type of {names} tells one")
+        export.wrong(what, f"its speed is unknown; set a speed or an Ethernet type at {names}")
     return None
 
 

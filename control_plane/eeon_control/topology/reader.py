@@ -64,8 +64,8 @@ def _refuse_other_formats(document: Document) -> None:
     inner = here.get("topology")
     if isinstance(inner, dict) and "links" in inner and "nodes" not in inner:
         rule = (
-            "is p4-utils' p4app.json; `eeon lab up` runs a topology.json of the P4 tutorials: hosts with ip "
-            "and mac, switches, and links with their ports, such as s1-p1"
+            "is a p4app.json of p4-utils, which eeon does not read; `eeon lab up` runs a topology.json of "
+            "the P4 tutorials: hosts with ip and mac, switches, and links with their ports, such as s1-p1"
         )
     elif isinstance(here.get("switches"), (dict, list)) and isinstance(here.get("links"), list):
         rule = "is a topology.json of the P4 tutorials; `eeon lab up` runs it"

@@ -28,7 +28,7 @@ LONGEST = Duration.parse("1s")
 
 def _node_name(text: object) -> str:
     if not isinstance(text, str) or not _NODE_NAME.fullmatch(text):
-        raise ValueError("a node's name is a letter followed by letters, digits, - and _ (at most 63)")
+        raise ValueError("a node name starts with a letter and has up to 63 letters, digits, - and _")
     return text
 
 
@@ -36,7 +36,7 @@ def endpoint(text: object) -> Endpoint:
     """Parses one end of a link in the form of the files. Raises ValueError with the rule."""
     match = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        raise ValueError("an endpoint is written node:port, for example leaf1:3 or leaf1:eth3")
+        raise ValueError("write an endpoint as node:port, for example leaf1:3 or leaf1:eth3")
     return Endpoint(match[1], int(match[2]))
 
 
@@ -68,10 +68,10 @@ def _prefix(
             prefix = kind(text)
         except ValueError:
             raise ValueError(
-                f"a prefix is written like {'10.0.0.0/8' if longest == 16 else 'fd00::/48'}"
+                f"write a prefix such as {'10.0.0.0/8' if longest == 16 else 'fd00::/48'}"
             ) from None
         if prefix.prefixlen > longest:
-            raise ValueError(f"too long: at most /{longest}, so that every leaf finds room")
+            raise ValueError(f"use /{longest} or a shorter prefix, so that every leaf has room")
         return prefix
 
     return read
