@@ -14,5 +14,5 @@ def above(election_id: int) -> int:
 def name_of(election_id: int) -> str:
     """Returns an election id as text, and labels the largest, whose 39 digits are hard to recognise."""
     if election_id == LARGEST:
-        return f"{election_id} (the largest there is)"
+        return f"{election_id} (the largest possible)"
     return str(election_id)

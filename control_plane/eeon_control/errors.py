@@ -144,7 +144,7 @@ class ApplyError(FabricError):
     def _describe(self) -> str:
         lines = list(self.failures.values())
         if self.not_undone:
-            lines.append("the fabric is NOT as before; these switches could not be undone:")
+            lines.append("the fabric is NOT as before; the change could not be undone on:")
             lines += [f"  {why}" for why in self.not_undone.values()]
             if self.undone:
                 lines.append(f"as before, read back: {', '.join(self.undone)}")

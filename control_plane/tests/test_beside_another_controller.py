@@ -118,8 +118,8 @@ def test_role_that_the_program_does_not_know_is_refused_in_one_line(shared, tmp_
     lines = str(error.value).splitlines()
     assert len(lines) == 4 and lines[0].startswith("leaf1 (127.0.0.1:")
     assert lines[0].endswith(
-        "the program does not know the role nobody (it knows eeon, tenant): write "
-        '@p4runtime_role("nobody") before its tables of E-EON, or leave out `role` in the targets'
+        "the program has no role nobody (its roles: eeon, tenant): write "
+        '@p4runtime_role("nobody") before its E-EON tables, or leave out `role` in the targets'
     )
     assert held(shared, 0) == before
 
@@ -132,7 +132,8 @@ def test_table_of_another_role_is_named(addresses, tmp_path):
 
 def test_role_loads_no_program_and_says_whose_that_is(addresses, tmp_path):
     with pytest.raises(
-        NothingWritten, match="runs no program that has all of E-EON's, and a role cannot load"
+        NothingWritten,
+        match="the switch does not run a program with all of E-EON's objects, and a client with a role cannot load",
     ):
         Controller(tmp_path, targets(addresses, role="eeon")).apply("drop_tail")
 

@@ -96,5 +96,8 @@ def test_a_switch_whose_thrift_server_does_not_answer_fails_the_apply(tmp_path, 
     assert (
         "spine2 (Thrift 127.0.0.1:4)" in result.stderr and "every switch is as it was before" in result.stderr
     )
-    assert "leaf1: BMv2's queues may stay as they were set; no revision says what they were" in result.stderr
+    assert (
+        "leaf1: BMv2's queues may keep their new settings; no revision records the earlier ones"
+        in result.stderr
+    )
     assert not any(entries for entries, _ in fabric.state().values())

@@ -350,7 +350,7 @@ def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_i
     (line,) = [one for one in lines if one.event == "backup"]
     assert line.level == "warning"
     assert line.reason == (
-        "election id 340282366920938463463374607431768211455 (the largest there is) is primary, held by a client "
+        "election id 340282366920938463463374607431768211455 (the largest possible) is primary, held by a client "
         "that is not a controller on this state folder; nobody can take over before that client ends or the switch "
         "restarts"
     )

@@ -381,7 +381,7 @@ def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4, 
     with pytest.raises(FabricError, match="no register nonsense"):
         run(fabric.read_registers(fabric4, fakes.targets, ["nonsense"]))
     fakes.switches["spine2"].refuse_registers = True
-    with pytest.raises(FabricError, match="spine2: this target has no registers over P4Runtime"):
+    with pytest.raises(FabricError, match="spine2: this target serves no registers over P4Runtime"):
         run(fabric.read_registers(fabric4, fakes.targets, ["wakes"]))
     assert values["spine2", 1] == {"lpi_ticks": 1 << 40, "wakes": 0}
     assert len(values) == 12

@@ -97,7 +97,7 @@ def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, target
     assert len(counters.verdicts) == 12 * 8 * len(VERDICTS) and not any(
         count.packets for count in counters.verdicts
     )
-    with pytest.raises(NoRegisters, match="this target has no registers over P4Runtime"):
+    with pytest.raises(NoRegisters, match="this target serves no registers over P4Runtime"):
         fabric.read_registers_sync(fabric4, targets, ["wakes"])
 
 

@@ -144,13 +144,13 @@ def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is
 def test_error_says_what_the_lost_switch_was_last_known_to_hold(faulty, store):
     with pytest.raises(ApplyError) as error:
         faulty.apply(store, NEW, at(Step.WRITTEN, "leaf2", faulty.switches["leaf2"].kill))
-    assert "when last heard of it held the new configuration" in error.value.not_undone["leaf2"]
+    assert "at last contact it held the new configuration" in error.value.not_undone["leaf2"]
 
 
 @pytest.mark.parametrize("number", [1, 3, UPDATES_OF_LEAF])
 def test_switch_that_dies_at_an_update_undoes_the_others_and_is_brought_back(faulty, store, old, number):
     faulty.switches["leaf1"].dies_at_update(number)
-    with pytest.raises(ApplyError, match=r"leaf1 .*it may hold a part of the new configuration") as error:
+    with pytest.raises(ApplyError, match=r"leaf1 .*it may hold part of the new configuration") as error:
         faulty.apply(store, NEW)
     assert re.match(r"leaf1 .*: did not answer a write: .*\(UNAVAILABLE\)", error.value.failures["leaf1"])
     assert set(error.value.undone) == {"leaf2", "spine1"}
@@ -442,7 +442,7 @@ def test_client_that_keeps_the_largest_id_stops_an_apply_which_names_no_larger_o
     leaf2 = faulty.switches["leaf2"]
     try:
         says = pytest.raises(
-            FabricError, match=r"leaf2 .*455 \(the largest there is\).*end that client, or restart"
+            FabricError, match=r"leaf2 .*455 \(the largest possible\).*end that client, or restart"
         )
         with primacy(leaf2, LARGEST), says as error:
             faulty.apply(store, NEW)
@@ -659,7 +659,7 @@ def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_
     finally:
         leaf2.kill()
     found = re.search(
-        r"\nstopped\nthe fabric is NOT as before; these switches could not be undone:\n  leaf2 .*\n"
+        r"\nstopped\nthe fabric is NOT as before; the change could not be undone on:\n  leaf2 .*\n"
         r"as before, read back: leaf1, spine1\nthe journal in \S+ is kept: `eeon config recover`",
         said,
     )

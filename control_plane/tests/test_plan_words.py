@@ -42,7 +42,7 @@ def test_routes_are_counted_when_they_are_many():
     routes = [entry for entry in fresh if entry.table.endswith("_route")]
     plan = FabricPlan({"leaf1": SwitchPlan(True, tuple(difference([], routes)))})
     assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
-        "leaf1: the E-EON program is loaded; another one runs, or none",
+        "leaf1: the E-EON program is loaded; the switch runs another program, or none",
         "leaf1: 6 routes added",
     ]
 
@@ -50,7 +50,7 @@ def test_routes_are_counted_when_they_are_many():
 def test_a_program_with_the_same_tables_is_not_said_to_add_any():
     plan = FabricPlan({"leaf1": SwitchPlan(True, (), keep_entries=True)})
     assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
-        "leaf1: the E-EON program is loaded; it has all tables of the one that runs, and entries are kept"
+        "leaf1: the E-EON program is loaded; it has all tables of the running program, and entries are kept"
     ]
 
 

@@ -210,7 +210,7 @@ def test_another_protocol_is_told():
 
 def test_a_peer_that_closes_is_told():
     with stranger(b"") as address:
-        assert "closed the connection; it offers no service standard" in said_about(address)
+        assert "the server closed the connection; it has no service standard" in said_about(address)
 
 
 def test_a_peer_that_stays_silent_is_waited_for_no_longer_than_the_deadline():

@@ -19,7 +19,7 @@ from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Bytes, Duration
 
 _ROUTE_TABLES = ("ipv4_route", "ipv6_route")
-_MESSAGES = "how congestion notification messages are made and sent on"
+_MESSAGES = "how congestion notification messages are made and forwarded"
 _PLACES_SHOWN = 12  # maximum number of switches per line, and of port ranges per switch
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)")
 _ROUTES_SHOWN = 4  # maximum number per switch and kind of change; otherwise only their number is shown
@@ -48,8 +48,8 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
     switches: dict[str, list[str]] = defaultdict(list)
     for name, one in plan.switches.items():
         if one.push_pipeline:
-            keeps = "it has all tables of the one that runs, and entries are kept"
-            why = keeps if one.keep_entries else "another one runs, or none"
+            keeps = "it has all tables of the running program, and entries are kept"
+            why = keeps if one.keep_entries else "the switch runs another program, or none"
             switches[f"the E-EON program is loaded; {why}"].append(name)
         for text in _switch_words(one.changes):
             switches[text].append(name)
@@ -118,7 +118,7 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
     )
     # The clone session changes together with PFC or QCN, and is mentioned only if it changes alone.
     if copies and not of_pfc and _MESSAGES not in texts:
-        texts.append("copies of packets for frames that the switch makes")
+        texts.append("the clone session for the switch's own frames")
     for kind, words in routes.items():
         texts += words if len(words) <= _ROUTES_SHOWN else [f"{len(words)} routes {_DONE[kind]}"]
     return texts
@@ -127,10 +127,10 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
 def _switch_config_words(before: Action | None, after: Action | None) -> Iterator[str]:
     old, new = (None if one is None else classes.has_priorities(one) for one in (before, after))
     if old != new:
-        yield f"packets go to {'a queue by their class' if new else 'one queue a port'}"
+        yield f"packets go to {'the queue of their class' if new else 'one queue per port'}"
     old, new = (None if one is None else classes.is_per_packet(one) for one in (before, after))
     if (old or False) != (new or False):
-        yield f"{'packets' if new else 'flows'} spread over equal paths"
+        yield f"{'packets' if new else 'flows'} are spread over equal-cost paths"
     if before is None or after is None or dict(before.params) != dict(after.params):
         yield "the ECMP hash seed changes"
 
@@ -148,7 +148,7 @@ def _class_words(change: Change) -> Iterator[str]:
 
 
 def _pfc_words(changes: list[Change]) -> Iterator[str]:
-    """Yields `priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, until 77KB, keeps 100KB`."""
+    """Yields `priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, resumes at 77KB, limit 100KB`."""
     groups: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for change in changes:
         if change.entry.table == "lossless_group" and isinstance(change.entry.match[0], Exact):
@@ -158,7 +158,7 @@ def _pfc_words(changes: list[Change]) -> Iterator[str]:
     for (priority, old, new), ports in groups.items():
         yield f"priority {priority} at port{'s' if len(ports) > 1 else ''} {_ranges(ports)}: {old} -> {new}"
     if changes and not groups:
-        yield f"{len(changes)} entries of PFC change"
+        yield f"{len(changes)} PFC entries change"
 
 
 def _lossless(action: Action | None) -> str:
@@ -166,7 +166,7 @@ def _lossless(action: Action | None) -> str:
         return "lossy"
     values = dict(action.params)
     above, until, limit = (Bytes(values.get(f"{key}_bytes", 0)) for key in ("xoff", "xon", "limit"))
-    return f"lossless, pauses above {above}, until {until}, keeps {limit}"
+    return f"lossless, pauses above {above}, resumes at {until}, limit {limit}"
 
 
 def _priority(entry: Entry | None) -> str | None:
@@ -182,7 +182,7 @@ def _route(change: Change, prefix: Lpm) -> str:
     if change.after is None:
         return f"{name} removed, was {_hops(change.before)}"
     old, new = _hops(change.before), _hops(change.after)
-    return f"{name} {old} -> {new}" if old != new else f"{name}: next hops' addresses change, {new}"
+    return f"{name} {old} -> {new}" if old != new else f"{name}: next-hop addresses change, {new}"
 
 
 def _hops(entry: Entry | None) -> str:
@@ -190,7 +190,7 @@ def _hops(entry: Entry | None) -> str:
     ports = sorted(value for action in entry.actions for key, value in action.params if key == "port")
     if len(ports) != len(entry.actions):
         return entry.action_text
-    return f"by port{'s' if len(ports) > 1 else ''} {_ranges(ports)}"
+    return f"via port{'s' if len(ports) > 1 else ''} {_ranges(ports)}"
 
 
 def _port_line(topology: Topology, text: str, where: list[tuple[str, int]]) -> Line:

@@ -50,7 +50,7 @@ class PortStates:
         name, value = str(update.path["name"]), update.value
         before = self._ports.get(name) or PortState(name)
         if name not in self._ports and len(self._ports) == _PORTS_MAX:
-            raise ValueError(f"the switch tells of more than {_PORTS_MAX} ports")
+            raise ValueError(f"the switch reports more than {_PORTS_MAX} ports")
         match update.path.last:
             case "oper-status":
                 after = replace(before, up=value in _UP)

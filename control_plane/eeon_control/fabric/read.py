@@ -205,7 +205,8 @@ async def _registers(
     except FabricError as error:
         if error.code is GRPCStatusCode.UNIMPLEMENTED:
             raise NoRegisters(
-                f"{session.name}: this target has no registers over P4Runtime (BMv2 has not, the engine has)"
+                f"{session.name}: this target serves no registers over P4Runtime (BMv2 does not, the engine "
+                "does)"
             ) from None
         raise
     return values

@@ -41,7 +41,7 @@ LOAD_SECONDS = 60.0
 
 
 def _no_answer(seconds: float) -> str:
-    lost = "the switch hangs, or what is sent to it gets lost (DEADLINE_EXCEEDED)"
+    lost = "the switch hangs, or packets to or from it are lost (DEADLINE_EXCEEDED)"
     return f"no answer within {seconds:g} s: {lost}"
 
 
@@ -54,7 +54,7 @@ _BIDS = 5
 _ID_FREE_SECONDS = 1.0
 _ID_RETRY_SECONDS = 0.05
 _TAKE_OVER = "stop it, or use --election-id with a larger number to take over"
-_NO_TAKE_OVER = "no larger one can take over: end that client, or restart the switch"
+_NO_TAKE_OVER = "no larger id exists: end that client, or restart the switch"
 
 # The part of gRPC's message about an unreachable address that our message already contains.
 _NOT_CONNECTED = re.compile(
@@ -200,14 +200,14 @@ class P4RuntimeSession:
         owners = {} if held is None else roles_of(held)
         if held is None or not only_adds(self.schema.p4info, held, roles=False):
             raise self._error(
-                "runs no program that has all of E-EON's, and a role cannot load one: its owner loads it, or "
-                "leave out `role` in the targets"
+                "the switch does not run a program with all of E-EON's objects, and a client with a role "
+                "cannot load one: let the program's owner load it, or leave out `role` in the targets"
             )
         if role not in owners.values():
             known = ", ".join(sorted(set(owners.values()))) or "none"
             raise self._error(
-                f"the program does not know the role {role} (it knows {known}): write "
-                f'@p4runtime_role("{role}") before its tables of E-EON, or leave out `role` in the targets'
+                f"the program has no role {role} (its roles: {known}): write "
+                f'@p4runtime_role("{role}") before its E-EON tables, or leave out `role` in the targets'
             )
         others = [
             name for name in (table.alias for table in self.schema.tables) if owners.get(name, role) != role
@@ -373,7 +373,7 @@ class P4RuntimeSession:
                     f"{_way_out(primary)}"
                 )
             bid = max(election.above(bid), primary)  # no client is primary, but a larger id has been seen
-        raise self._error("no election id was accepted")
+        raise self._error("the switch accepted no election id")
 
     async def _bid(self, bid: int) -> p4r.MasterArbitrationUpdate | None:
         """Sends a bid. Returns the answer; None if the id is in use, maybe by a stream that just ended."""

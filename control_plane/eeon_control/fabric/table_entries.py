@@ -81,7 +81,7 @@ def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry
         actions, selector = _decode_actions(message.action, schema, watches)
         return Entry(table.alias, tuple(match), actions, message.is_default_action, selector)
     except (KeyError, ValueError) as error:
-        raise FabricError(f"the switch reported an entry that the program does not have: {error}") from None
+        raise FabricError(f"the switch reported an entry that does not fit the program: {error}") from None
 
 
 def program_defaults(schema: P4Schema, tables: Iterable[str]) -> list[Entry]:

@@ -52,9 +52,9 @@ class QueueSettings:
 
     def __post_init__(self) -> None:
         if self.depth_packets is not None and not 0 < self.depth_packets <= _I32_MAX:
-            raise ValueError(f"a queue depth is 1 to {_I32_MAX} packets, not {self.depth_packets}")
+            raise ValueError(f"a queue depth must be 1 to {_I32_MAX} packets, not {self.depth_packets}")
         if self.rate_pps is not None and not 0 <= self.rate_pps <= _I64_MAX:
-            raise ValueError(f"a queue rate is 0 to {_I64_MAX} packets per second, not {self.rate_pps}")
+            raise ValueError(f"a queue rate must be 0 to {_I64_MAX} packets per second, not {self.rate_pps}")
 
 
 class ThriftClient:
@@ -76,7 +76,7 @@ class ThriftClient:
             )
         except OSError as error:
             reason = error.strerror or str(error) or "no answer"
-            raise self._error(f"{reason}; a switch serves Thrift with --thrift-port") from None
+            raise self._error(f"{reason}; start the switch with --thrift-port") from None
         self._standard = self._service(_idl().Standard, "standard")
         self._switch = self._service(_idl().SimpleSwitch, "simple_switch")
         return self
@@ -158,14 +158,14 @@ class ThriftClient:
             ) from None
         except EOFError:
             raise self._error(
-                f"{method}: closed the connection; it offers no service {service}, or this is not a Thrift "
-                f"port ({_VERSION})"
+                f"{method}: the server closed the connection; it has no service {service}, or this is not a "
+                f"Thrift port ({_VERSION})"
             ) from None
         except OSError as error:
             raise self._error(f"{method}: {error.strerror or error}") from None
         except (TException, ValueError, TypeError, LookupError) as error:
             # Well-formed Thrift, but not an answer to this call: thriftpy2 has no single exception for that.
-            raise self._error(f"{method}: an answer of another kind ({error}); {_VERSION}") from None
+            raise self._error(f"{method}: unexpected answer ({error}); {_VERSION}") from None
 
     def _error(self, reason: str) -> FabricError:
         return FabricError(f"{self._name} (Thrift {self._address}): {one_line(reason)}")
@@ -255,5 +255,5 @@ def _check_program(client: ThriftClient, name: str, target: Target, program: Pro
 
 def _cell(cells: list[int], port: int, name: str, alias: str) -> int:
     if port >= len(cells):
-        raise FabricError(f"{name}: register {alias} has {len(cells)} cells, port {port} has none")
+        raise FabricError(f"{name}: register {alias} has {len(cells)} cells, none for port {port}")
     return cells[port]

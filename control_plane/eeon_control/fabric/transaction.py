@@ -279,11 +279,11 @@ class _Transaction:
     def _last_known(self, name: str) -> str:
         match self.last_step.get(name):
             case Step.WRITTEN | Step.VERIFIED:
-                return "when last heard of it held the new configuration"
+                return "at last contact it held the new configuration"
             case Step.LOADED:
-                return "when last heard of it had just loaded the program"
+                return "at last contact it had just loaded the program"
             case _:
-                return "it may hold a part of the new configuration"
+                return "it may hold part of the new configuration"
 
     async def _undo(self, before: Mapping[str, Snapshot], begun: Sequence[str], why: str) -> Undone:
         touched = {name: before[name] for name in begun}
@@ -306,7 +306,7 @@ class _Transaction:
         known = {name: of for name, of in self.queues_before.items() if name in self.queues_set}
         left = await bmv2_queues.set_all(known, self.targets)
         unknown = {
-            name: f"{name}: BMv2's queues may stay as they were set; no revision says what they were before"
+            name: f"{name}: BMv2's queues may keep their new settings; no revision records the earlier ones"
             for name in self.queues
             if name in self.queues_set and name not in known
         }
@@ -319,8 +319,8 @@ def _check_others(before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]
     others = [name for name in before if not any(name in wave for wave in waves)]
     if others:
         raise FabricError(
-            f"{', '.join(others)}: not as in the revision in force, and not to be written now; "
-            "`eeon config drift` shows how, `eeon config rollback` with its number brings it back"
+            f"{', '.join(others)}: not as in the revision in force, and not part of this apply; `eeon "
+            "config drift` shows the differences, `eeon config rollback` with its number removes them"
         )
 
 

@@ -86,7 +86,7 @@ async def restore(session: P4RuntimeSession, snapshot: Snapshot) -> str:
         return ""
     await _restore_entries(session, program_defaults(session.schema, TABLES))
     return (
-        f"{session.name} had no program before, and P4Runtime cannot take one away: it runs the program "
+        f"{session.name} had no program before, and P4Runtime cannot remove one: it runs the program "
         "without entries and forwards nothing, as before"
     )
 
@@ -164,8 +164,8 @@ async def _restore_entries(session: P4RuntimeSession, entries: list[Entry]) -> N
     left = difference(await session.read_entries(TABLES), entries)
     if left:
         raise FabricError(
-            f"{session.name}: {len(left)} entries still differ, the first is "
-            f"{left[0].entry.table} {left[0].entry.match_text}"
+            f"{session.name}: {len(left)} entries still differ; the first is {left[0].entry.table} "
+            f"{left[0].entry.match_text}"
         )
 
 
@@ -179,8 +179,8 @@ async def _restore_foreign(
     missing = [entity for entity in entities if _as_bytes(entity) not in found]
     if missing:
         raise FabricError(
-            f"{session.name}: {len(missing)} of {len(entities)} entities of the program that ran before "
-            f"read back differently, the first is a {missing[0].WhichOneof('entity')}"
+            f"{session.name}: {len(missing)} of {len(entities)} entities of the earlier program differ when "
+            f"read back; the first is a {missing[0].WhichOneof('entity')}"
         )
 
 
