@@ -66,7 +66,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     threshold = held()
     assert threshold != red
     assert (
-        "leaf1 has moved on since: port 1: AQM RED from 13 to 38 packets"
+        "leaf1 has changed since: port 1: AQM RED from 13 to 38 packets"
         in eeon("apply", saved, code=1).stderr
     )
 

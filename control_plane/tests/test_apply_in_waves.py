@@ -185,12 +185,12 @@ def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_app
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        ("echo it rains; exit 3", "the gate `echo it rains; exit 3` is closed: it ended with 3: it rains"),
-        ("exit 1", "the gate `exit 1` is closed: it ended with 1"),
+        ("echo it rains; exit 3", "the gate `echo it rains; exit 3` is closed: it exited with 3: it rains"),
+        ("exit 1", "the gate `exit 1` is closed: it exited with 1"),
         (
             "sleep 600 & sleep 600",
             "the gate `sleep 600 & sleep 600` did not end within 0.2 s and was killed; "
-            "--gate-timeout gives it longer",
+            "--gate-timeout sets another limit",
         ),
     ],
 )
@@ -215,7 +215,7 @@ def test_rules_are_read(text):
 
 @pytest.mark.parametrize("text", ["", "drop", "links=1", "drops=", "drops=-1", "account=2", "drops=1e9"])
 def test_rule_that_is_none_is_refused(text):
-    with pytest.raises(ValueError, match="is none of drops, drops=N, pauses, pauses=N, links and account"):
+    with pytest.raises(ValueError, match="is not one of drops, drops=N, pauses, pauses=N, links, account"):
         Rule.parse(text)
 
 

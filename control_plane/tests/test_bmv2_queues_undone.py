@@ -105,5 +105,5 @@ def test_drift_names_what_cannot_be_read_back(fakes, server, state_folder):
     assert found.plan.is_empty
     assert found.not_read_back == (
         "BMv2's queue depths and packet rates, set over Thrift, of leaf1, leaf2, spine1, spine2",
-        "(they were not set on spine1, spine2: the targets give no `thrift`)",
+        "(they were not set on spine1, spine2: their targets have no `thrift`)",
     )

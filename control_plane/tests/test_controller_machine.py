@@ -201,7 +201,7 @@ def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_ent
     client._take = lambda action: (told.append(action), take(action))[1]
     world.settle(70)
     refused = [one.reason for one in told if isinstance(one, m.Say) and one.event == "refused"]
-    assert refused[0] == "accepted every write, but as read back 1 entry differs: port_buffer port=1"
+    assert refused[0] == "accepted every write, but when read back, 1 entry differs: port_buffer port=1"
 
 
 def test_answer_of_an_old_connection_is_not_taken_for_one_of_the_new():
@@ -351,7 +351,7 @@ def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_i
     assert line.level == "warning"
     assert line.reason == (
         "election id 340282366920938463463374607431768211455 (the largest possible) is primary, held by a client "
-        "that is not a controller on this state folder; nobody can take over before that client ends or the switch "
+        "that is not a controller on this state folder; no client can take over before that one ends or the switch "
         "restarts"
     )
 

@@ -141,7 +141,7 @@ def test_revision_of_another_program_is_left_alone_until_an_apply_and_said_once(
     asyncio.run(work())
     (line,) = [one for one in lines() if one["event"] == "program_pinned"]
     assert line["reason"].startswith(
-        "revision 2 pins the P4 program 000000000000, and this version of eeon has"
+        "revision 2 pins the P4 program 000000000000, but this version of eeon has"
     )
     assert "`eeon config apply` loads it" in line["reason"] and "\n" not in line["reason"]
 

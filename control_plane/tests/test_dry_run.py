@@ -71,7 +71,7 @@ def test_a_dry_recover_names_what_is_unfinished_and_finishes_nothing(fabric):
         before = {"leaf2": SavedSnapshot.of(Snapshot(False))}
         store.begin(lock, Journal(revision=2, draft=draft, holder=lock.holder, before=before))
     said = fabric.config("recover", "--dry-run", code=0).stdout
-    assert "did not come to its end: leaf2 would go back" in said
+    assert "was interrupted: leaf2 would go back" in said
     assert json.loads(fabric.config("recover", "--dry-run", "--json", code=0).stdout)["switches"] == ["leaf2"]
     assert store.journal() is not None
     assert "finishes it first" in fabric.config("rollback", "1", "--dry-run", code=1).output

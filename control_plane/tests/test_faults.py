@@ -208,7 +208,7 @@ def test_switch_killed_while_the_others_are_undone_keeps_the_journal_until_it_is
         faulty.apply(store, NEW, at(Step.UNDOING, "leaf2", faulty.switches["leaf2"].kill))
     assert set(error.value.undone) == {"leaf1", "spine1"}
     with pytest.raises(
-        FabricError, match=r"is not undone on:\n  leaf2 .*\nas before it, read back: leaf1, spine1"
+        FabricError, match=r"is not undone on:\n  leaf2 .*\nas before, read back: leaf1, spine1"
     ):
         faulty.settle(store)
     with pytest.raises(FabricError, match="eeon config recover"):
@@ -331,7 +331,7 @@ def test_command_after_a_kill_finishes_it_first_and_says_so(faulty, store, old):
     done = eeon("config", "recover")
     assert done.exit_code == 0
     assert (
-        "did not come to its end: it is undone on leaf1, leaf2, spine1; every switch is as it was before"
+        "was interrupted: it is undone on leaf1, leaf2, spine1; every switch is as it was before"
         in done.stderr
     )
     assert faulty.image() == old
@@ -525,7 +525,7 @@ def test_saved_plan_is_refused_when_a_switch_has_moved_on_and_says_where(faulty,
     moved = faulty.image()
     with pytest.raises(
         operations.PlanOutdated,
-        match=r"leaf2 has moved on since: port 1: buffer 300 KB -> 5 B; nothing was written",
+        match=r"leaf2 has changed since: port 1: buffer 300 KB -> 5 B; nothing was written",
     ):
         faulty.apply(store, NEW, saved=saved)
     assert faulty.image() == moved

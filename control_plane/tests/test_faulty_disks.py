@@ -152,6 +152,6 @@ def test_second_controller_of_the_same_rank_on_one_folder_is_refused_and_named(f
         second = CliRunner().invoke(main, ["controller", "run"])
         assert second.exit_code == 1
         assert f"process {controller.process.pid}" in second.stderr, second.stderr
-        assert "a standby needs a smaller --election-id" in second.stderr
+        assert "start a standby with a smaller --election-id" in second.stderr
     finally:
         controller.end()

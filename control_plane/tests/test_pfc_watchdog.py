@@ -161,9 +161,9 @@ def test_in_a_storm_pauses_are_not_obeyed_and_nothing_more_comes_in():
 def test_the_log_says_a_storm_and_not_links():
     held, around = entries_of({3 << 3 | 3: Watchdog()})
     of = [Intended(1, tuple(entries)) for entries in (held, around)]
-    assert what_is_new(of[0], of[1]) == what_is_new(of[1], of[0]) == "a storm of pauses has begun or is over"
+    assert what_is_new(of[0], of[1]) == what_is_new(of[1], of[0]) == "a pause storm has begun or ended"
     one_table = Intended(1, tuple(entries_of({3 << 3 | 3: Watchdog(action="forward")})[1]))
-    assert what_is_new(of[0], one_table) == "a storm of pauses has begun or is over"
+    assert what_is_new(of[0], one_table) == "a pause storm has begun or ended"
     assert what_is_new(of[0], Intended(1, tuple(held)[:-1])) == "links of the fabric have changed"
     assert what_is_new(of[0], Intended(2, of[1].entries)) == "revision 2"
 

@@ -88,7 +88,7 @@ def test_there_must_be_something_to_go_back_to_that_somebody_confirmed(store, fa
     apply(store, fakes, "drop_tail")
     apply(store, fakes, "codel", confirm_seconds=600)
     rollback(store)
-    with pytest.raises(StateError, match="no revision before the current one, 3, to go back to"):
+    with pytest.raises(StateError, match="no revision before the current one, 3, to roll back to"):
         rollback(store)
 
 
@@ -187,7 +187,7 @@ def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_pa
 def test_rollback_over_another_scale_of_a_live_fabric_names_a_link(store, fakes):
     apply(store, fakes, "mark_threshold", at=LIVE)
     apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    with pytest.raises(StateError, match="another scale of the fabric: leaf1:1 had 1Gbps, and has 100Mbps"):
+    with pytest.raises(StateError, match="another scale of the fabric: leaf1:1 had 1Gbps, now has 100Mbps"):
         rollback(store, 1)
 
 

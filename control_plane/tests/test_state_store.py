@@ -64,7 +64,7 @@ def test_folder_or_file_open_to_others_is_refused_with_the_command_that_mends_it
         store.commit(lock, draft("drop_tail"))
     path = store.folder / name
     os.chmod(path, mode)
-    with pytest.raises(StateError, match=rf"{mode:o} lets others in; fix it with: {fixed_by} {path}"):
+    with pytest.raises(StateError, match=rf"{mode:o} lets other users in; fix it with: {fixed_by} {path}"):
         state.StateStore.open(store.folder).current()
 
 

@@ -56,7 +56,7 @@ def test_history_has_a_rollout_that_stopped_between_the_revisions(eeon, tmp_path
         "mark_threshold", "-q", "--comment", "at last", "--waves", "rest", "--gate-command", command
     )
     assert result.exit_code == 1
-    assert "wave 2 of 4: the gate `" in result.stderr and "ended with 9: it rains" in result.stderr
+    assert "wave 2 of 4: the gate `" in result.stderr and "exited with 9: it rains" in result.stderr
     assert "undone on leaf1, leaf2: every switch is as it was before" in result.stderr
     eeon.apply("mark_threshold", "-q")
     value = json.loads(eeon.history("-o", "json").stdout)
@@ -92,7 +92,7 @@ def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(eeon, fakes
         (["--waves", "0,rest"], "--waves 0,rest: wave 1 (0) has no switch: give at least 1"),
         (["--waves", "1,1"], "--waves 1,1: 2 of 4 switches are in no wave; end with rest"),
         (["--switch", "leaf7"], "--switch leaf7: leaf-spine-4 has no switch of that name"),
-        (["--gate", "drop"], "'drop' is none of drops, drops=N, pauses, pauses=N, links and account"),
+        (["--gate", "drop"], "'drop' is not one of drops, drops=N, pauses, pauses=N, links, account"),
         (["--pause", "1m"], "--pause goes with --waves, --gate or --gate-command"),
         (["--gate-command", "sleep 60", "--gate-timeout", "0.1s"], "did not end within 0.1 s and was killed"),
         (["--switch", "leaf1"], "no revision is in force for the other switches; apply to all first"),

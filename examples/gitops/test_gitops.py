@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 
 HERE = Path(__file__).resolve().parent
 FABRIC4 = topology.load("leaf-spine-4")
-GATE = "the gate `test $EEON_WAVE = 0` is closed: it ended with 1"
+GATE = "the gate `test $EEON_WAVE = 0` is closed: it exited with 1"
 WORKFLOW = YAML(typ="safe").load(HERE / "eeon.yml")
 
 

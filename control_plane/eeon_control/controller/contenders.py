@@ -72,8 +72,8 @@ def register(store: StateStore, rank: int) -> Iterator[Lock]:
                     continue
                 who = str(error.holder) if error.holder is not None else "another process"
                 raise StateError(
-                    f"a controller with election id {rank} runs on {store.folder} already: {who}; "
-                    "a standby needs a smaller --election-id"
+                    f"a controller with election id {rank} already runs on {store.folder}: {who}; start a "
+                    "standby with a smaller --election-id"
                 ) from None
         yield lock
 

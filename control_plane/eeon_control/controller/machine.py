@@ -253,17 +253,17 @@ class SwitchMachine:
 
     def _why_backup(self, role: m.ArbitrationStatus, election_id: int) -> m.Say:
         if role is not m.ArbitrationStatus.OTHER:
-            return m.Say("backup", "nobody is primary")
+            return m.Say("backup", "no client is primary")
         why = f"election id {election.name_of(election_id)} is primary"
         if election_id < election.LARGEST:
             return m.Say("backup", why)
         if election_id == self._left_behind:
-            who = "the stream that this controller lost, as long as the switch does not notice"
+            who = "this controller's lost stream, which the switch still considers open"
         elif election_id in self._writers.inferior_bids:
             who = "a standby on this state folder"
         else:
             who = "a client that is not a controller on this state folder"
-        ending = "nobody can take over before that client ends or the switch restarts"
+        ending = "no client can take over before that one ends or the switch restarts"
         return m.Say("backup", f"{why}, held by {who}; {ending}", "warning")
 
     def _stand_by(self, now: float) -> list[m.Action]:
@@ -377,7 +377,7 @@ class SwitchMachine:
             return self._set_or_rest(now)
         differ = _differ(changes)
         if self._rounds == _ROUNDS:
-            return self._refused(f"accepted every write, but as read back {differ}", now)
+            return self._refused(f"accepted every write, but when read back, {differ}", now)
         self._trouble(now)
         self._drift = self._drift or (self._was_in_sync and not self._pushed)
         self._rounds += 1
@@ -446,5 +446,5 @@ def what_is_new(before: m.Intended, now: m.Intended) -> str:
         return f"revision {now.revision}"
     changed = {entry.table for entry in set(before.entries) ^ set(now.entries)}
     if changed and changed <= STORM_TABLES:
-        return "a storm of pauses has begun or is over"
+        return "a pause storm has begun or ended"
     return "links of the fabric have changed"

@@ -96,7 +96,7 @@ class Supervisor:
         """Checks the state folder immediately, and every switch."""
         self._nudge.set()
         for link in self.links.values():
-            link.tell(m.Suspect("asked to look"))
+            link.tell(m.Suspect("requested by SIGHUP"))
 
     async def run(self) -> None:
         """Runs until cancelled; then releases the switches, which continue to forward."""

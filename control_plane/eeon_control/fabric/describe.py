@@ -148,7 +148,7 @@ def _class_words(change: Change) -> Iterator[str]:
 
 
 def _pfc_words(changes: list[Change]) -> Iterator[str]:
-    """Yields `priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, resumes at 77KB, limit 100KB`."""
+    """Yields `priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, resumes at 77KB, limit 90KB`."""
     groups: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for change in changes:
         if change.entry.table == "lossless_group" and isinstance(change.entry.match[0], Exact):

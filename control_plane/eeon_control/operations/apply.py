@@ -54,25 +54,25 @@ async def apply(
     current = work.store.current()
     if current is not None and current.intent.fabric != meant.topology.name:
         raise StateError(
-            f"{work.store.folder} is the state of fabric {current.intent.fabric}, and this configuration is "
+            f"{work.store.folder} is the state of fabric {current.intent.fabric}, but this configuration is "
             f"for {meant.topology.name}; give another folder with --state"
         )
     waiting = work.store.pending()
     if waiting is not None and action.startswith("apply"):
         left = waiting.seconds_left(work.clock.now())
         raise StateError(
-            f"revision {waiting.revision} waits to be confirmed ({left:.0f} s are left); "
-            "run `eeon config confirm` or `eeon config rollback` first"
+            f"revision {waiting.revision} waits to be confirmed ({left:.0f} s left); run `eeon config "
+            "confirm` or `eeon config rollback` first"
         )
     if confirm_seconds is not None and not work.store.current_number():
         raise StateError(
-            "no revision to go back to if this one is not confirmed; apply once without --confirm"
+            "no revision to roll back to if this one is not confirmed; apply once without --confirm"
         )
     if confirm_seconds is not None and current is not None:
         why = same_fabric.difference(current.intended(), meant)
         if why:
             raise StateError(
-                f"revision {current.number}, which an apply that is not confirmed goes back to, {why}; apply "
+                f"revision {current.number}, to which an unconfirmed apply would roll back, {why}; apply "
                 "once without --confirm"
             )
     gated = rollout is not None and rollout.gate is not None
@@ -142,8 +142,8 @@ class _Ledger:
     @property
     def advice(self) -> str:
         return (
-            f"the journal in {self._work.store.folder} is kept: `eeon config recover`, the next command that "
-            "changes the fabric, or a running `eeon controller run` brings them back"
+            f"the journal in {self._work.store.folder} is kept: `eeon config recover`, the next command "
+            "that changes the fabric, or a running `eeon controller run` restores them"
         )
 
     def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:

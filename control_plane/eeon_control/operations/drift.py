@@ -84,4 +84,4 @@ def _not_read_back(meant: Intended) -> Iterator[str]:
     if said:
         yield f"BMv2's queue depths and packet rates, set over Thrift, of {', '.join(said)}"
     if unknown:
-        yield f"(they were not set on {', '.join(unknown)}: the targets give no `thrift`)"
+        yield f"(they were not set on {', '.join(unknown)}: their targets have no `thrift`)"

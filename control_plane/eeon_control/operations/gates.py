@@ -40,7 +40,7 @@ class Rule:
         """Parses `drops`, `drops=100`, `pauses=5`, `links` or `account`. Raises ValueError."""
         match = _RULE.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text!r} is none of drops, drops=N, pauses, pauses=N, links and account")
+            raise ValueError(f"{text!r} is not one of drops, drops=N, pauses, pauses=N, links, account")
         what = next(one for one in _KINDS if text.startswith(one))
         return cls(what, int(match["limit"] or 0))
 
@@ -129,7 +129,7 @@ class CommandGate:
         except TimeoutError:
             raise GateClosed(
                 f"the gate `{self.command}` did not end within {self.seconds:g} s and was killed; "
-                "--gate-timeout gives it longer"
+                "--gate-timeout sets another limit"
             ) from None
         finally:
             # Kills its children too, however it ended.
@@ -138,7 +138,7 @@ class CommandGate:
             await asyncio.shield(process.wait())
         if code:
             why = f": {said}" if said else ""
-            raise GateClosed(f"the gate `{self.command}` is closed: it ended with {code}{why}")
+            raise GateClosed(f"the gate `{self.command}` is closed: it exited with {code}{why}")
 
 
 @dataclass(frozen=True)

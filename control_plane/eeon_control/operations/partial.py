@@ -18,12 +18,11 @@ def on_switches(held: Revision | None, meant: Intended, names: Collection[str]) 
     what = f"--switch {', '.join(names)}"
     if held is None:
         raise StateError(f"{what}: no revision is in force for the other switches; apply to all first")
-    held.intent.check_program(
-        f"{what}: revision {held.number}", "--waves takes a new program through the fabric"
-    )
+    held.intent.check_program(f"{what}: revision {held.number}", "--waves loads a new program gradually")
     if held.intent.topology != dict(meant.topology.document):
         raise StateError(
-            f"{what}: revision {held.number} has another topology; apply to all switches, in --waves"
+            f"{what}: revision {held.number} has another topology; apply to all switches, for example in "
+            "--waves"
         )
     config = configuration_on_switches(held.intended().config, meant.config, meant.topology, names)
     return Intended(meant.topology, config, meant.targets)

@@ -46,12 +46,12 @@ class Recovered:
         now = f"revision {self.revision} is in force" if self.revision else "no revision is in force yet"
         match self.direction:
             case Direction.DONE:
-                what = "had ended well"
+                what = "it had committed its revision"
             case Direction.FORWARD:
-                what = "had written everything; every switch holds its new configuration"
+                what = "it had written everything; every switch holds its new configuration"
             case Direction.BACK:
-                what = f"is undone on {', '.join(self.switches)}; every switch is as it was before"
-        return "\n".join((f"{self.killed} did not come to its end: it {what}; {now}", *self.notes))
+                what = f"it is undone on {', '.join(self.switches)}; every switch is as it was before"
+        return "\n".join((f"{self.killed} was interrupted: {what}; {now}", *self.notes))
 
 
 async def recover(work: Work) -> Recovered | None:
@@ -71,7 +71,8 @@ async def recover(work: Work) -> Recovered | None:
         work.store.end(work.lock)
         return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
     journal.draft.intent.check_program(
-        "the journal", "`eeon config recover` of the version that wrote it finishes it, --forget removes it"
+        "the journal",
+        "finish it with `eeon config recover` of the version that wrote it, or remove it with --forget",
     )
     schema = programs.load().schema()
     meant = work.located(journal.draft.intent.revive("the journal"))
@@ -96,14 +97,14 @@ async def recover(work: Work) -> Recovered | None:
     left = await set_all({name: set_before[name] for name in new_queues if name in set_before}, resolved)
     if back.not_undone or left:
         lines = [
-            f"{killed} did not come to its end, and is not undone on:",
+            f"{killed} was interrupted, and is not undone on:",
             *(f"  {why}" for why in {**left, **back.not_undone}.values()),
-            f"as before it, read back: {', '.join(back.undone) or 'none'}",
-            f"the journal in {work.store.folder} is kept; run `eeon config recover` when these "
-            "switches can be reached (-T says where they are now)",
+            f"as before, read back: {', '.join(back.undone) or 'none'}",
+            f"the journal in {work.store.folder} is kept; run `eeon config recover` when these switches can "
+            "be reached (-T gives their current addresses)",
         ]
         raise FabricError("\n".join(lines))
-    work.store.end(work.lock, undone="it did not come to its end")
+    work.store.end(work.lock, undone="it was interrupted")
     notes = tuple(back.notes.values())
     return Recovered(Direction.BACK, work.store.current_number(), killed, touched, notes)
 

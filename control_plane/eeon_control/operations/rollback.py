@@ -51,7 +51,7 @@ def goes_back_to(store: StateStore) -> int:
     if number < 1:
         last = store.current_number()
         raise StateError(
-            "no revision " + (f"before the current one, {last}, to go back to" if last else "yet")
+            "no revision " + (f"before the current one, {last}, to roll back to" if last else "yet")
         )
     return number
 
@@ -65,7 +65,7 @@ async def rollback(work: Work, number: int | None = None, *, comment: str = "", 
     meant = meant_by(work, number)
     then, now = work.store.revision(number).intent, Intent.of(meant)
     if now.program != then.program:
-        work.say(f"revision {number} had another P4 program; the program of this version of eeon stays")
+        work.say(f"revision {number} had another P4 program; this version of eeon keeps its own")
     elif now.entries != then.entries:
         work.say(
             f"this version of eeon makes other entries from revision {number} than the version that made it"

@@ -18,14 +18,14 @@ def difference(then: Intended, now: Intended) -> str:
     """
     made_for, here = FabricKind.of(then.targets), FabricKind.of(now.targets)
     if made_for != here:
-        return f"was made for another fabric ({made_for}), and this one is: {here}"
+        return f"was made for another fabric ({made_for}); this one is: {here}"
     if here.name == "live fabric":
         rates = {port.name: port.rate for port in now.topology.ports()}
         for port in then.topology.ports():
             rate = rates.get(port.name, port.rate)
             if rate != port.rate:
                 return (
-                    f"was made for another scale of the fabric: {port.name} had {port.rate}, and has {rate}"
+                    f"was made for another scale of the fabric: {port.name} had {port.rate}, now has {rate}"
                 )
     return ""
 
@@ -41,6 +41,6 @@ def check(number: int, then: Intended, now: Intended) -> None:
     found = difference(then, now)
     if found:
         raise StateError(
-            f"revision {number} {found}; nothing was written. `eeon config history` shows which revision is "
-            "for which fabric; -T with another targets file says that another fabric is meant"
+            f"revision {number} {found}; nothing was written. `eeon config history` shows the fabric of "
+            "each revision; to change another fabric, give its targets file with -T"
         )

@@ -67,8 +67,8 @@ class SavedPlan(BaseModel):
         meant = self.intent.revive(source)
         again = Intent.of(meant)
         if (again.program, again.entries) != (self.intent.program, self.intent.entries):
-            what = "another P4 program" if again.program != self.intent.program else "other entries"
-            rule = f"this version of eeon means {what} than the one that made the plan; make a new plan"
+            what = "has another P4 program" if again.program != self.intent.program else "makes other entries"
+            rule = f"this version of eeon {what} than the version that made the plan; make a new plan"
             raise InputError([Problem(Place(source), "", "", rule)])
         return meant
 
@@ -79,7 +79,7 @@ class SavedPlan(BaseModel):
             if then is not None and then.held != now.held:
                 tick = Duration.parse(self.intent.targets["tick"])
                 what = _first(then, now.push_pipeline, now.changes, tick)
-                return f"{name} has moved on since: {what}"
+                return f"{name} has changed since: {what}"
         return ""
 
 
@@ -120,7 +120,7 @@ def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: D
         some = held_then or held_now
         if held_then != held_now and some is not None:
             return _moved(some, held_then, held_now, tick)
-    return "what it ran before the program is not what it was"
+    return "it runs another program than it did then, or holds other entries"
 
 
 def _moved(some: Entry, then: Entry | None, now: Entry | None, tick: Duration) -> str:
@@ -136,7 +136,7 @@ def _entries(change: SavedChange) -> list[Entry]:
 
 
 def _text(entry: Entry | None) -> str:
-    return entry.action_text if entry is not None else "not there"
+    return entry.action_text if entry is not None else "none"
 
 
 def _value(entry: Entry | None) -> dict[str, object] | None:

@@ -73,7 +73,7 @@ def make_part(path: Path) -> None:
 
 
 def _not_made(path: Path, error: OSError) -> StateError:
-    return StateError(f"{path}: cannot be made: {error.strerror}; choose another with --state")
+    return StateError(f"{path}: cannot be created: {error.strerror}; choose another with --state")
 
 
 def check(path: Path) -> None:
@@ -86,13 +86,13 @@ def check(path: Path) -> None:
     except OSError as error:
         raise StateError(f"{path}: {error.strerror}") from None
     if stat.S_ISLNK(found.st_mode):
-        raise StateError(f"{path}: a symbolic link; a state folder holds plain files only")
+        raise StateError(f"{path}: is a symbolic link; a state folder must hold plain files only")
     if found.st_uid != os.geteuid():
         raise StateError(
-            f"{path}: belongs to user id {found.st_uid}, and this is {os.geteuid()}; "
-            "run as its owner, or choose another folder with --state"
+            f"{path}: belongs to user id {found.st_uid}, but this process runs as {os.geteuid()}; run as "
+            "its owner, or choose another folder with --state"
         )
     if found.st_mode & 0o077:
         mode = stat.S_IMODE(found.st_mode)
         right = "700" if stat.S_ISDIR(found.st_mode) else "600"
-        raise StateError(f"{path}: mode {mode:o} lets others in; fix it with: chmod {right} {path}")
+        raise StateError(f"{path}: mode {mode:o} lets other users in; fix it with: chmod {right} {path}")

@@ -93,8 +93,8 @@ class Intent(BaseModel):
         own = programs.load().identity
         if own != self.program:
             raise ProgramPinned(
-                f"{source} pins the P4 program {self.program[:12]}, and this version of eeon has {own[:12]}: "
-                f"nothing is written to any switch; {way_out}"
+                f"{source} pins the P4 program {self.program[:12]}, but this version of eeon has "
+                f"{own[:12]}: nothing is written to any switch; {way_out}"
             )
 
     def revive(self, source: str) -> Intended:

@@ -41,7 +41,7 @@ class StateStore:
         if create:
             folders.make(folder)
         elif not folder.is_dir():
-            raise StateError(f"{folder}: no state of a fabric here; `eeon config apply` makes it")
+            raise StateError(f"{folder}: no fabric's state here; `eeon config apply` creates it")
         folders.check(folder)
         for part in folders.PARTS:
             folders.make_part(folder / part)
@@ -72,8 +72,8 @@ class StateStore:
         found = self._record(self._revision_path(number), Revision)
         if found is None:
             raise StateError(
-                f"no revision {number}: {self._revision_path(number)} was removed; "
-                "see `eeon config history` for those that are there"
+                f"no revision {number}: {self._revision_path(number)} was removed; see `eeon config "
+                "history` for those that exist"
             )
         return found
 
@@ -244,4 +244,4 @@ class StateStore:
 
 
 def _damaged(path: Path, reason: str) -> StateError:
-    return StateError(f"{path}: damaged: {reason}; restore it from a backup, or begin again with --state")
+    return StateError(f"{path}: damaged: {reason}; restore it from a backup, or give a new folder (--state)")

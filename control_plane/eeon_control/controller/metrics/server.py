@@ -136,6 +136,6 @@ class _Fabric(Collector):
             sample = future.result(_LOOP_SECONDS)
         except FutureTimeout:
             future.cancel()
-            say(logging.ERROR, "scrape_failed", reason=f"the controller is busy for {_LOOP_SECONDS:g} s")
+            say(logging.ERROR, "scrape_failed", reason=f"controller busy for {_LOOP_SECONDS:g} s")
             return iter(())
         return families(sample, zeros=self._zeros)
