@@ -84,8 +84,8 @@ class Target:
         match = _TARGET.fullmatch(text) if isinstance(text, str) else None
         if match is None or (match["host_and_port"] and _port_of(match["host_and_port"]) > _PORT_MAX):
             raise ValueError(
-                "a target is host:port, for example 127.0.0.1:9559 or 127.0.0.1:9559?device_id=1, or a Unix "
-                "socket, unix:/run/leaf1.p4rt"
+                "write a target as host:port, for example 127.0.0.1:9559 or 127.0.0.1:9559?device_id=1, or "
+                "a Unix socket, unix:/run/leaf1.p4rt"
             )
         return cls(
             match["host_and_port"] or match["address"],
@@ -155,14 +155,12 @@ class Targets:
             at = ("switches", name)
             tls = _merged(file.tls, one.tls)
             if tls is not None and tls.ca is None:
-                rule = (
-                    "ca is required: the file with the certificate of the authority that signed the switch's"
-                )
+                rule = "ca is required: a file with the certificate of the authority that signed the switch's"
                 problems.append(document.problem((*at, "tls"), rule))
                 continue
             if one.thrift and file.thrift_remote != "allow" and not is_loopback(one.thrift):
                 rule = (
-                    "Thrift has neither encryption nor passwords, so it is used on loopback only; forward "
+                    "Thrift has neither encryption nor passwords, so eeon uses it on loopback only; forward "
                     "the port (ssh -L), or write thrift_remote: allow at the top of the file"
                 )
                 problems.append(document.problem((*at, "thrift"), rule))
@@ -190,7 +188,7 @@ def _address(text: object) -> str:
 
 def _thrift(text: object) -> str:
     if not isinstance(text, str) or not _THRIFT.fullmatch(text) or _port_of(text) > _PORT_MAX:
-        raise ValueError("a Thrift server is host:port, for example 127.0.0.1:9090")
+        raise ValueError("write a Thrift server as host:port, for example 127.0.0.1:9090")
     return text
 
 
@@ -312,7 +310,7 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
     if missing or unknown:
         parts = [f"no target for {', '.join(missing)}"] if missing else []
         parts += [f"topology {topology.name} has no switch {', '.join(unknown)}"] if unknown else []
-        next_step = "give each of its switches an address, under `switches` of the targets or by --target"
+        next_step = "give each switch an address, under `switches` in the targets file or with --target"
         raise FabricError(f"{'; '.join(parts)}; {next_step}")
     resolved: dict[str, Target] = {}
     taken: dict[tuple[str, int], str] = {}
@@ -326,8 +324,8 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
         other = taken.setdefault((target.address, device_id), name)
         if other != name:
             raise FabricError(
-                f"{name}: {target.address} with device id {device_id} is {other}'s; give each switch its own "
-                "address, or device_id where one server has several"
+                f"{name}: {target.address} with device id {device_id} is already used by {other}; give each "
+                "switch its own address, or its own device_id where one server has several"
             )
     return resolved
 

@@ -127,7 +127,7 @@ def _without_tls(connection: socket.socket) -> str | None:
             return None
     except OSError:
         return None
-    return "the switch wants TLS, and this is a plain connection; give `tls` in the targets file"
+    return "the switch requires TLS, but this connection has none; set `tls` in the targets file"
 
 
 def _with_tls(connection: socket.socket, tls: Tls, host: str) -> str | None:
@@ -145,7 +145,7 @@ def _with_tls(connection: socket.socket, tls: Tls, host: str) -> str | None:
         if (error.reason or "").endswith(_CERTIFICATE_ALERTS):
             return _refused(tls)
         if error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"):
-            return "the switch does not speak TLS on this port; write `tls: off` for it, or start it with TLS"
+            return "the switch does not speak TLS on this port; set `tls: off` for it, or start it with TLS"
         return f"TLS: {(error.reason or str(error)).replace('_', ' ').lower()}"
     except ConnectionError:
         return _refused(tls)
@@ -156,12 +156,12 @@ def _with_tls(connection: socket.socket, tls: Tls, host: str) -> str | None:
 def _refused(tls: Tls) -> str:
     if tls.certificate is None:
         return (
-            "the switch wants a certificate of the controller (mutual TLS) and got none; give `certificate` "
-            "and `key` under `tls` in the targets file"
+            "the switch requires a certificate of the controller (mutual TLS) and got none; set "
+            "`certificate` and `key` under `tls` in the targets file"
         )
     return (
-        f"the switch does not accept the controller's certificate {tls.certificate}; it must be signed by an "
-        "authority that the switch trusts, and not be out of date"
+        f"the switch does not accept the controller's certificate {tls.certificate}; it must be signed by "
+        "an authority that the switch trusts, and must not have expired"
     )
 
 
@@ -170,11 +170,11 @@ def _not_trusted(error: ssl.SSLCertVerificationError, tls: Tls, name: str) -> st
     match error.verify_code:
         case 62 | 64:  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
             return (
-                f"the switch's certificate is not made for {name} ({said}); give the name that it is made "
-                "for as `server_name` under `tls`"
+                f"the switch's certificate is not valid for {name} ({said}); set `server_name` under `tls` "
+                "to the name in the certificate"
             )
         case 9 | 10:  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
-            return f"the switch's certificate is out of date ({said}); renew it, and check both clocks"
+            return f"the switch's certificate is not valid now ({said}); renew it, and check both clocks"
         case _:
             return f"the switch's certificate is not signed by an authority in {tls.ca} ({said})"
 
@@ -188,14 +188,14 @@ def _fault(key: str, path: Path) -> str | None:
             mode = stat.S_IMODE(found.st_mode)
             return f"others may read or change this private key (mode {mode:04o}): chmod 600 {path}"
         if found.st_size > _FILE_LIMIT_BYTES:
-            return f"has {found.st_size} bytes; a PEM file has at most {_FILE_LIMIT_BYTES}"
+            return f"has {found.st_size} bytes; the limit of a PEM file is {_FILE_LIMIT_BYTES}"
         content = path.read_bytes()
     except OSError as error:
         return error.strerror or str(error)
     if _BEGIN[key] not in content:
         return f"is not a PEM file with a {'private key' if key == 'key' else 'certificate'}"
     if key == "key" and b"ENCRYPTED" in content:
-        return "is encrypted with a password; gRPC needs it in the clear, in a file of mode 0600"
+        return "is encrypted with a password; gRPC needs an unencrypted key, in a file of mode 0600"
     return None
 
 
@@ -206,7 +206,7 @@ def _no_password() -> str:
 def _words(error: OSError) -> str:
     reason = getattr(error, "reason", None) or error.strerror or str(error)
     known = {
-        "KEY_VALUES_MISMATCH": "they do not belong together",
+        "KEY_VALUES_MISMATCH": "the key does not match the certificate",
         "NO_CERTIFICATE_OR_CRL_FOUND": "has no certificate",
     }
     return known.get(str(reason), str(reason).replace("_", " ").lower())

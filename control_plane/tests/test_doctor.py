@@ -230,7 +230,7 @@ def test_a_foreign_pipeline_is_told_with_both_digests(fakes):
 def test_a_switch_elsewhere_without_tls_is_a_warning(fakes):
     leaf = fakes.switches["leaf1"]
     found = list(switches._protection("leaf1", Target("192.0.2.1:9559", 1)))
-    assert only(found).level is Level.WARNING and "in the clear" in only(found).found
+    assert only(found).level is Level.WARNING and "not encrypted" in only(found).found
     assert only(switches._protection("leaf1", Target(leaf.address, 1))).level is Level.OK
 
 

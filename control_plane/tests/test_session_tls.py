@@ -96,9 +96,9 @@ def test_the_name_in_the_certificate_may_be_given(one_switch, keys):
 def test_without_a_certificate_nothing_is_read_or_written(one_switch, keys):
     with served(keys) as address:
         said = failure(one_switch, address, tls(keys, None))
-        assert "wants a certificate of the controller (mutual TLS) and got none; give `certificate`" in said
+        assert "requires a certificate of the controller (mutual TLS) and got none; set `certificate`" in said
         plain = failure(one_switch, address, None)
-        assert "the switch wants TLS, and this is a plain connection; give `tls`" in plain
+        assert "the switch requires TLS, but this connection has none; set `tls`" in plain
         # The switch still has no program: a client without a certificate had no effect.
         targets = {"leaf1": Target(address, 1, tls(keys))}
         found = fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
@@ -116,9 +116,9 @@ def test_a_certificate_of_another_authority_gets_nothing(one_switch, keys):
     [
         ("stranger", {}, "is not signed by an authority in {keys}/ca.pem"),
         ("switch", {"ca": "stranger_ca"}, "is not signed by an authority in {keys}/stranger_ca.pem"),
-        ("named", {}, "the switch's certificate is not made for 127.0.0.1 "),
-        ("switch", {"name": "leaf2"}, "the switch's certificate is not made for leaf2 "),
-        ("expired", {}, "the switch's certificate is out of date (certificate has expired)"),
+        ("named", {}, "the switch's certificate is not valid for 127.0.0.1 "),
+        ("switch", {"name": "leaf2"}, "the switch's certificate is not valid for leaf2 "),
+        ("expired", {}, "the switch's certificate is not valid now (certificate has expired)"),
     ],
 )
 def test_a_switch_that_cannot_be_trusted_is_not_spoken_to(one_switch, keys, own, protection, says):
@@ -135,7 +135,7 @@ def test_tls_to_a_switch_without_it_is_told_so(one_switch, keys):
 
 def test_a_key_that_does_not_belong_to_the_certificate_is_told_before_anything_is_sent(one_switch, keys):
     mixed = Tls(keys / "ca.pem", keys / "controller.pem", keys / "stranger.key")
-    assert "they do not belong together" in failure(one_switch, "127.0.0.1:1", mixed)
+    assert "the key does not match the certificate" in failure(one_switch, "127.0.0.1:1", mixed)
 
 
 def test_a_key_whose_permissions_were_widened_later_is_refused_when_it_is_used(one_switch, keys, tmp_path):
@@ -180,4 +180,4 @@ def test_bmv2_gives_nothing_to_a_controller_without_a_certificate(one_switch, ke
         fabric.apply_sync(one_switch, config.load("drop_tail"), targets, tick)
         assert fabric.plan_sync(one_switch, config.load("drop_tail"), targets, tick).is_empty
         assert "mutual TLS" in failure(one_switch, bmv2.address, tls(keys, None))
-        assert "wants TLS" in failure(one_switch, bmv2.address, None)
+        assert "requires TLS" in failure(one_switch, bmv2.address, None)

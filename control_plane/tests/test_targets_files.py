@@ -131,7 +131,7 @@ def test_anything_else_is_not_of_this_machine(address):
 
 
 def test_wrong_targets_given_from_python_are_an_error_of_this_package():
-    with pytest.raises(EeonError, match="leaf1: 'nowhere': a target is host:port"):
+    with pytest.raises(EeonError, match="leaf1: 'nowhere': write a target as host:port"):
         resolve(
             topology.load("leaf-spine-4"), dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "nowhere")
         )
@@ -142,7 +142,9 @@ def test_two_switches_of_one_address_and_device_id_are_refused():
         name: Target("127.0.0.1:1", 7 if name in ("leaf1", "spine2") else None)
         for name in topology.load("leaf-spine-4").switches
     }
-    with pytest.raises(EeonError, match=r"spine2: 127.0.0.1:1 with device id 7 is leaf1's; give each switch"):
+    with pytest.raises(
+        EeonError, match=r"spine2: 127.0.0.1:1 with device id 7 is already used by leaf1; give each switch"
+    ):
         resolve(topology.load("leaf-spine-4"), given)
 
 

@@ -19,7 +19,7 @@ from eeon_control.state import StateStore
 from eeon_control.state import folder as folders
 
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_NET_RAW": 13}  # linux/capability.h
-_LIVE = "live fabrics (`eeon fabric up --target engine|bmv2`) need it; nothing else does"
+_LIVE = "only live fabrics (`eeon fabric up --target engine|bmv2`) need it"
 _FILES_PER_SWITCH = 4
 _FILES_BESIDE = 128
 _SIOCETHTOOL = 0x8946
@@ -38,7 +38,7 @@ def capabilities(status: Path = Path("/proc/self/status")) -> Iterator[Finding]:
     try:
         line = next(line for line in status.read_text().splitlines() if line.startswith("CapEff:"))
     except (OSError, StopIteration):
-        yield warning("capabilities", f"{status} does not say; is this Linux?", _LIVE)
+        yield warning("capabilities", f"{status} does not list them; is this Linux?", _LIVE)
         return
     held = int(line.partition(":")[2], 16)
     missing = [name for name, bit in _CAPABILITIES.items() if not held >> bit & 1]
@@ -90,10 +90,10 @@ def open_files(switches: int, limit: int | None = None) -> Iterator[Finding]:
     need = _FILES_BESIDE + switches * _FILES_PER_SWITCH
     if have != resource.RLIM_INFINITY and have < need:
         yield fault(
-            "open files", f"at most {have}; {switches} switches need about {need}", f"ulimit -n {need}"
+            "open files", f"the limit is {have}; {switches} switches need about {need}", f"ulimit -n {need}"
         )
     else:
-        yield ok("open files", f"at most {have}; about {need} are needed")
+        yield ok("open files", f"the limit is {have}; about {need} are needed")
 
 
 def clock(newest: Path, now: float | None = None) -> Iterator[Finding]:
@@ -104,7 +104,7 @@ def clock(newest: Path, now: float | None = None) -> Iterator[Finding]:
     if at + _CLOCK_SLACK_S < written:
         yield fault(
             "clock",
-            f"it is {shown} here, before {newest} was written",
+            f"it is {shown}, but {newest} was written later",
             "set the clock (NTP); certificates and confirmation deadlines depend on it",
         )
     else:
@@ -115,7 +115,7 @@ def state_folder(folder: Path) -> Iterator[Finding]:
     """Checks the state folder: permissions, an interrupted apply, a pending confirmation."""
     check = "state folder"
     if not folder.exists():
-        yield ok(check, f"{folder}: not there yet; the first `eeon config apply` makes it")
+        yield ok(check, f"{folder}: does not exist yet; the first `eeon config apply` creates it")
         return
     try:
         for path in (folder, *sorted(folder.rglob("*"))):
@@ -123,7 +123,7 @@ def state_folder(folder: Path) -> Iterator[Finding]:
         store = StateStore.open(folder, create=False)
         number, interrupted, pending = store.current_number(), store.has_journal(), store.pending()
     except StateError as error:
-        yield fault(check, str(error), "see above; `eeon config history` says whether it is repaired")
+        yield fault(check, str(error), "do what the message says, then check with `eeon config history`")
         return
     if interrupted:
         yield fault(check, f"{folder}: an apply was interrupted and is not finished", "eeon config recover")

@@ -77,8 +77,8 @@ def protobuf_pool(
     if common is not None and Version(common) >= _COMMON_PROTOS_LIMIT:
         yield fault(
             "protobuf",
-            f"googleapis-common-protos {common} and finsy define google/rpc/status.proto differently: "
-            "whichever is imported second fails",
+            f"googleapis-common-protos {common} and finsy define google/rpc/status.proto differently: the "
+            "import of the second one fails",
             f"pip install 'googleapis-common-protos<{_COMMON_PROTOS_LIMIT}'",
         )
     foreign = version_of("p4runtime")

@@ -52,7 +52,7 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
             reached = ok(check, f"{target.address} answers in {took_ms:.0f} ms")
             return [reached, await _pipeline(name, session, program)]
     except FabricError as error:
-        hangs = "see whether its process is stopped or starved (ps, top), then start the switch again"
+        hangs = "check whether its process is stopped or starved of CPU (ps, top), then restart the switch"
         mend = "start the switch, or correct its address in the targets file"
         return [fault(check, str(error), hangs if error.code is GRPCStatusCode.DEADLINE_EXCEEDED else mend)]
 
@@ -66,7 +66,7 @@ async def _pipeline(name: str, session: P4RuntimeSession, program: Program) -> F
         return warning(check, f"{_NO_PIPELINE}; the program's digest is {expected}", mend)
     digest = hashlib.sha256(held.p4_device_config).hexdigest()[:_SHORT]
     if session.is_program(held):
-        what = "" if digest == expected else f"; it does what {expected} does"
+        what = "" if digest == expected else f"; equivalent to {expected}"
         return ok(check, f"the program, digest {digest}{what}")
     if digest == expected:
         return warning(check, f"the program, digest {expected}, with another P4Info", mend)
@@ -77,14 +77,14 @@ def _protection(name: str, target: Target) -> Iterator[Finding]:
     check = f"{name} TLS"
     if target.tls is not None:
         mutual = target.tls.certificate is not None
-        yield ok(check, "mutual TLS" if mutual else "TLS; the switch does not ask who the controller is")
+        yield ok(check, "mutual TLS" if mutual else "TLS; the switch does not authenticate the controller")
     elif is_loopback(target.address):
-        yield ok(check, "none; the address is of this machine")
+        yield ok(check, "none; the address is on this machine")
     else:
         yield warning(
             check,
-            f"{target.address} is reached in the clear: anyone on the path can read and change everything",
-            "start the switch with TLS and give `tls` in the targets file (docs/run/security.md)",
+            f"the connection to {target.address} is not encrypted: anyone on the path can read and change it",
+            "start the switch with TLS and set `tls` in the targets file (docs/run/security.md)",
         )
 
 
@@ -108,9 +108,10 @@ async def _thrift(name: str, target: Target, *, has_pipeline: bool) -> list[Find
             warning(
                 f"{name} clock",
                 f"the switch's clock runs at {speed:.0%} of real time",
-                "a twin's stands still; eeon-switch holds it back when the computer is too slow for the load",
+                "a twin's clock stands still; eeon-switch slows its clock when the computer is too slow for "
+                "the load",
             )
         )
     else:
-        found.append(ok(f"{name} clock", f"runs with this computer's; up for {second / 1e6:.0f} s"))
+        found.append(ok(f"{name} clock", f"in step with this computer's clock; up for {second / 1e6:.0f} s"))
     return found
