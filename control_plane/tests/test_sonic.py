@@ -125,7 +125,7 @@ def test_an_empty_reference_names_nothing_and_one_to_another_table_is_refused():
     assert value["profiles"]["queue"]["q"]["aqm"] == {"mode": "drop_tail"}
     content["QUEUE"]["Ethernet0|3"]["wred_profile"] = "[SCHEDULER|AZURE_LOSSLESS]"
     assert problems(content) == [
-        "QUEUE|Ethernet0|3.wred_profile: [SCHEDULER|AZURE_LOSSLESS]: names no row of WRED_PROFILE"
+        "QUEUE|Ethernet0|3.wred_profile: [SCHEDULER|AZURE_LOSSLESS]: must name a row of WRED_PROFILE"
     ]
 
 
@@ -134,7 +134,7 @@ def test_what_is_not_read_refuses_no_file():
     text += ', "ACL_RULE": 1, "platform": "x86_64-arista_7050_qx32", "note": ["by hand"]}'
     value, notes = sonic.import_(sonic.parse(b"\xef\xbb\xbf" + text.encode(), "config_db.json"), LEAF1)
     assert value == sonic.import_(read(tables()), LEAF1)[0]
-    assert notes == ["no tables, and not read: ACL_RULE, platform, note"]
+    assert notes == ["not tables, not read: ACL_RULE, platform, note"]
 
 
 @pytest.mark.parametrize("name", ["queue", "QUEUES", "QUEUE_TABLE", "Queue"])
@@ -146,7 +146,7 @@ def test_a_table_that_is_spelled_otherwise_is_not_taken_for_none(name: str):
 
 def test_a_table_to_leave_out_is_one_that_is_read_or_there():
     refused = problems(tables(), without=("buffer_queue",), buffer="300KB")
-    assert refused == ["--without: buffer_queue: is not a table that is read (did you mean BUFFER_QUEUE?)"]
+    assert refused == ["--without: buffer_queue: is not an imported table (did you mean BUFFER_QUEUE?)"]
     sonic.import_(read(tables(ACL_TABLE={})), LEAF1, without=("ACL_TABLE", "SCHEDULER"))
 
 
@@ -163,7 +163,7 @@ def test_another_name_of_a_port_is_told_with_the_one_to_write(name: str, next_st
     content["PORT"]["Ethernet0"]["alias"] = "etp1"
     content["QUEUE"][f"{name}|3"] = {"wred_profile": "AZURE_LOSSLESS"}
     [told] = problems(content)
-    assert f"names the port {name}, which the table PORT does not have{next_step}" in told
+    assert f"names port {name}, which is not in table PORT{next_step}" in told
 
 
 def test_a_row_without_fields_is_null_null_in_redis():
@@ -175,7 +175,7 @@ def test_a_row_without_fields_is_null_null_in_redis():
 def test_a_profile_names_a_pool_that_is_there():
     pool = {"other": {"type": "egress", "mode": "static", "size": "30000000"}}
     assert problems(tables(BUFFER_POOL=pool)) == [
-        "BUFFER_POOL|egress_lossy_pool: is named by BUFFER_PROFILE|q, and is not there"
+        "BUFFER_POOL|egress_lossy_pool: is named by BUFFER_PROFILE|q, but does not exist"
     ]
 
 
@@ -185,7 +185,7 @@ def test_a_port_without_a_speed_has_the_topologys_and_that_is_said(speed: dict[s
     content["PORT"]["Ethernet4"] = {"lanes": "5", **speed}
     value, notes = sonic.import_(read(content), LEAF1)
     assert value == sonic.import_(read(tables()), LEAF1)[0]
-    assert notes == ["without a speed, taken as the topology's: Ethernet4"]
+    assert notes == ["ports without a speed get the topology's: Ethernet4"]
 
 
 def test_a_limit_of_the_whole_pool_is_no_limit_of_a_port():
@@ -194,7 +194,7 @@ def test_a_limit_of_the_whole_pool_is_no_limit_of_a_port():
     told = problems(tables(BUFFER_POOL=whole))
     assert told == [
         "BUFFER_PROFILE|q.static_th: 3000000: is the whole pool egress_lossy_pool, which the ports share; a port "
-        "here has a limit of its own. --buffer 300KB gives one to all such ports"
+        "here has its own limit. --buffer 300KB sets one for all such ports"
     ]
     value, _ = sonic.import_(read(tables(BUFFER_POOL=whole)), LEAF1, buffer="300KB")
     assert value["profiles"]["queue"]["AZURE_LOSSLESS"]["buffer"] == "300KB"
@@ -220,7 +220,7 @@ def test_one_queue_can_be_taken_and_tables_left_out():
     content["QUEUE"]["Ethernet0|0-2"] = {"scheduler": "s", "wred_profile": "AZURE_LOSSLESS"}
     value, notes = sonic.import_(read(content), LEAF1, queue=3, without=["SCHEDULER"])
     assert set(value["ports"]) == {port.name for port in LEAF1.ports}
-    assert notes == ["other queues than 3, left out: QUEUE|Ethernet0|0-2"]
+    assert notes == ["queues other than 3, left out: QUEUE|Ethernet0|0-2"]
 
 
 def test_maps_that_send_everything_to_one_class_are_as_good_as_none():

@@ -18,15 +18,15 @@ UNMAPPED = {
     "BUFFER_PG": "ingress buffers by priority group; a port here has one buffer, at the egress",
     "BUFFER_PORT_EGRESS_PROFILE_LIST": "buffers of a whole port; give BUFFER_QUEUE",
     "BUFFER_PORT_INGRESS_PROFILE_LIST": "ingress buffers; a port here has one buffer, at the egress",
-    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "lossless classes, which are not taken over: write a pfc profile",
-    "DOT1P_TO_TC_MAP": "classes, which are not taken over: write `classes` with `pcp`",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "lossless classes, which are not imported: write a pfc profile",
+    "DOT1P_TO_TC_MAP": "classes, which are not imported: write `classes` with `pcp`",
     "DSCP_TO_FC_MAP": "forwarding classes, which this program does not have",
-    "LOSSLESS_TRAFFIC_PATTERN": "lossless classes, which are not taken over: write a pfc profile",
-    "MAP_PFC_PRIORITY_TO_QUEUE": "lossless classes, which are not taken over: write a pfc profile",
+    "LOSSLESS_TRAFFIC_PATTERN": "lossless classes, which are not imported: write a pfc profile",
+    "MAP_PFC_PRIORITY_TO_QUEUE": "lossless classes, which are not imported: write a pfc profile",
     "MPLS_TC_TO_TC_MAP": "MPLS, which this program does not have",
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "lossless classes, which are not taken over: write a pfc profile",
-    "PFC_WD": "the PFC watchdog, which is not taken over: write `watchdog` into a pfc profile",
-    "SCHEDULER": "scheduling of several queues, which is not taken over: write `quantum` of `classes`",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "lossless classes, which are not imported: write a pfc profile",
+    "PFC_WD": "the PFC watchdog, which is not imported: write `watchdog` into a pfc profile",
+    "SCHEDULER": "scheduling of several queues, which is not imported: write `quantum` in `classes`",
     "TC_TO_DSCP_MAP": "remarking, which this program does not do",
     "TC_TO_PRIORITY_GROUP_MAP": "ingress buffers by priority group; a port here has one buffer",
 }
@@ -176,7 +176,7 @@ def _check_twice(found: _Object, at: str, problems: Problems, only: Collection[s
     for key in found.twice:
         if only is None or key in only:
             where = key if not at else f"{at}.{key}" if "|" in at else f"{at}|{key}"
-            problems.add(where, "is there twice; which one counts is not said. Remove one")
+            problems.add(where, "appears twice, and only one can count. Remove one")
 
 
 def _check_form(document: _Object, problems: Problems) -> None:
@@ -193,22 +193,22 @@ def _check_form(document: _Object, problems: Problems) -> None:
         if name.partition("|")[0] in READ:
             problems.add(
                 name,
-                "is a row, as dumps of Redis have it (TABLE|KEY); give the file of tables, "
-                "/etc/sonic/config_db.json, or what `show runningconfiguration all` prints",
+                "is a row of a Redis dump (TABLE|KEY); give a file of tables: /etc/sonic/config_db.json, or "
+                "the output of `show runningconfiguration all`",
             )
             problems.check()
     for name in document:
         if _YANG_TREE.fullmatch(name):
             problems.add(
                 name,
-                "is a tree of a YANG model, as RESTCONF and gNMI have it; give the tables of CONFIG_DB, "
-                "as in /etc/sonic/config_db.json",
+                "is a YANG tree, as in RESTCONF and gNMI; give the tables of CONFIG_DB, as in "
+                "/etc/sonic/config_db.json",
             )
     names = [name for name in document if _NAMESPACE.fullmatch(name)]
     if names:
         problems.add(
             ", ".join(names),
-            "are databases of a switch with several ASICs; give that of one, such as "
+            "are databases of a switch with several ASICs; give the database of one ASIC, such as "
             f"/etc/sonic/config_db0.json, or `jq .{names[-1]}` of this file",
         )
     problems.check()
@@ -224,7 +224,7 @@ def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32
         problems.add(f"{at}.{field}", "is not a whole number", text)
         return None
     if int(text) > most:
-        problems.add(f"{at}.{field}", f"is above {most}, which is the most that can be mapped", text)
+        problems.add(f"{at}.{field}", f"is above {most}, the largest value that can be mapped", text)
         return None
     return int(text)
 
@@ -243,7 +243,7 @@ def reference(row: Row, field: str, table: str, at: str, problems: Problems) -> 
     if match is None:
         return str(value)
     if match[1] != table:
-        problems.add(f"{at}.{field}", f"names no row of {table}", str(value))
+        problems.add(f"{at}.{field}", f"must name a row of {table}", str(value))
     return match[2]
 
 
@@ -261,23 +261,21 @@ def places(key: str, at: str, ports: Mapping[str, Row], problems: Problems) -> I
     if _CHASSIS_KEY.fullmatch(key):
         problems.add(
             at.partition("|")[0],
-            "has keys of a chassis, LINE CARD|ASIC|PORT|QUEUE, which are not taken over; write the rows of "
+            "has keys of a chassis (LINE CARD|ASIC|PORT|QUEUE), which are not imported; write the rows of "
             "this line card as PORT|QUEUE, such as Ethernet0|3",
             key,
         )
         return
     if match is None:
-        problems.add(at, "its key is not PORT|QUEUE, such as Ethernet0|3 or Ethernet0,Ethernet4|3-4")
+        problems.add(at, "its key must be PORT|QUEUE, such as Ethernet0|3 or Ethernet0,Ethernet4|3-4")
         return
     names, first, last = match[1].split(","), int(match[2]), int(match[3] or match[2])
     if not first <= last < QUEUES:
-        problems.add(at, f"its queues are not a range within 0 and {QUEUES - 1}")
+        problems.add(at, f"its queues must be a range within 0 to {QUEUES - 1}")
         return
     for name in dict.fromkeys(names):
         if name not in ports:
-            problems.add(
-                at, f"names the port {name}, which the table PORT does not have{_meant(name, ports)}"
-            )
+            problems.add(at, f"names port {name}, which is not in table PORT{_meant(name, ports)}")
             continue
         for queue in range(first, last + 1):
             yield name, queue
@@ -291,7 +289,7 @@ def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[
     """
     named = database.ports()
     if not named:
-        problems.add("PORT", "is missing or empty; without it nobody knows which port is which")
+        problems.add("PORT", "is missing or empty; it is needed to match ports with the topology")
         return {}
     ours = {port.number: port for port in switch.ports}
     made = {}
@@ -305,7 +303,7 @@ def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[
         made[name] = port
     for port in ours.values():
         problems.add(
-            "PORT", f"has {len(named)} ports, and the topology's {port.name} would be number {port.number}"
+            "PORT", f"has {len(named)} ports, but {port.name} of the topology would be number {port.number}"
         )
     return made
 
@@ -319,7 +317,7 @@ def another_order(database: Database) -> str | None:
         if after < number:
             return (
                 f"PORT|{later}.index is {after}, below {number} of {name}: ports are matched by the numbers "
-                "in their names, and not by index; check that these are the ports that you mean"
+                "in their names, not by index; check that the order is right"
             )
     return None
 
@@ -331,5 +329,5 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number")

@@ -38,8 +38,8 @@ def export(
     if config.classes:
         refused.add(
             "classes",
-            "cannot be mapped: one queue of a port is exported, for all packets. Leave classes out, in a "
-            "file for this purpose",
+            "cannot be mapped: the export has one queue per port, for all packets. Use a configuration "
+            "without classes",
             ", ".join(sorted(config.classes)),
         )
     patch: Patch = {"WRED_PROFILE": {}, "BUFFER_PROFILE": {}, "QUEUE": {}, "BUFFER_QUEUE": {}}
@@ -60,7 +60,7 @@ def export(
         if settings.queue.held_packets == "outside" or not isinstance(settings.queue.buffer, Bytes):
             refused.add(
                 f"profiles.queue.{called}.buffer",
-                "cannot be mapped: SONiC's thresholds count bytes, and all that waits. Give a buffer in "
+                "cannot be mapped: SONiC's thresholds count bytes, held packets included. Give a buffer in "
                 "bytes and leave held_packets out",
                 str(settings.queue.buffer),
             )
@@ -91,11 +91,11 @@ def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:
     if isinstance(aqm, DropTail):
         return None
     if not isinstance(aqm, Red):
-        what = "CoDel" if isinstance(aqm, Codel) else "a marking threshold that drops nobody"
+        what = "CoDel" if isinstance(aqm, Codel) else "a marking threshold without drops"
         refused.add(
             f"{at}.mode",
-            f"cannot be mapped: SONiC's releases have WRED only, not {what}. "
-            "red with min and max in bytes and protect: ect is the nearest",
+            f"cannot be mapped: SONiC's releases have WRED only, not {what}. The closest is red with min "
+            "and max in bytes and protect: ect",
             aqm.mode,
         )
         return None
@@ -110,26 +110,26 @@ def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:
     if aqm.protect != "ect":
         refused.add(
             f"{at}.protect",
-            "cannot be mapped: SONiC's WRED spares ECT packets only, and drops ACKs and SYNs early. "
-            "Say protect: ect to accept that",
+            "cannot be mapped: SONiC's WRED protects only ECT packets, and drops ACKs and SYNs early. Set "
+            "protect: ect to accept this",
             aqm.protect,
         )
     if aqm.average_shift:
         refused.add(
             f"{at}.average_weight",
-            "cannot be mapped: CONFIG_DB has no weight of an average. Use the queue of now (1)",
+            "cannot be mapped: CONFIG_DB has no averaging weight. Set average_weight: 1",
             f"1/{1 << aqm.average_shift}",
         )
     if aqm.by_size:
         refused.add(
             f"{at}.by_size",
-            "cannot be mapped: CONFIG_DB has one probability for packets of all sizes. Say by_size: false",
+            "cannot be mapped: CONFIG_DB has one probability for packets of all sizes. Set by_size: false",
             "true",
         )
     if percent.denominator != 1:
         refused.add(
             f"{at}.max_probability",
-            "cannot be mapped: SONiC's is a whole number of percent",
+            "cannot be mapped: SONiC takes whole percentages only",
             f"{float(percent):g}%",
         )
     if low is None or high is None or percent.denominator != 1:

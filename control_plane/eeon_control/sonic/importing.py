@@ -67,9 +67,7 @@ class _Import:
         foreign = []
         for table in self.without:
             if table not in READ and table not in self.database.tables:
-                self.problems.add(
-                    "--without", f"is not a table that is read{did_you_mean(table, READ)}", table
-                )
+                self.problems.add("--without", f"is not an imported table{did_you_mean(table, READ)}", table)
         for table in sorted(self.database.tables):
             if table in self.without:
                 continue
@@ -83,9 +81,9 @@ class _Import:
         if foreign:
             shown = ", ".join(name[:60] for name in foreign[:20])
             more = f" and {len(foreign) - 20} more" if len(foreign) > 20 else ""
-            self.notes.append(f"not about queues, and not read: {shown}{more}")
+            self.notes.append(f"tables not about queues, not read: {shown}{more}")
         if self.database.no_tables:
-            self.notes.append(f"no tables, and not read: {', '.join(self.database.no_tables[:20])}")
+            self.notes.append(f"not tables, not read: {', '.join(self.database.no_tables[:20])}")
 
     def classes(self) -> None:
         """Reports maps to several classes, which are not imported. Maps to a single class are ignored."""
@@ -94,7 +92,7 @@ class _Import:
                 if len({str(value) for value in row.values()}) > 1:
                     self.problems.add(
                         f"{table}|{name}",
-                        "sends packets to several classes, which are not taken over: write `classes`. "
+                        "sends packets to several classes, which are not imported: write `classes`. "
                         f"--without {table} leaves it out",
                     )
         for port, row in self.rows("PORT_QOS_MAP").items():
@@ -102,7 +100,7 @@ class _Import:
                 if key in ("dscp_to_tc_map", "tc_to_queue_map") or not is_given(value):
                     continue
                 reason = (
-                    ": lossless classes are not taken over; write a pfc profile"
+                    ": lossless classes are not imported; write a pfc profile"
                     if key.startswith("pfc")
                     else ""
                 )
@@ -131,7 +129,7 @@ class _Import:
                             f"{at}.{other}",
                             "cannot be mapped: a port here has one queue. --without SCHEDULER leaves it out"
                             if other == "scheduler"
-                            else "is not a field that is known here",
+                            else "is an unknown field",
                         )
                 profile = reference(row, name, named, at, self.problems)
                 if profile is None:
@@ -154,20 +152,20 @@ class _Import:
                             self.problems.add(at, f"gives queue {queue} of {port} a second buffer", profile)
                         entry.buffer = profile
         if left_out:
-            self.notes.append(f"other queues than {self.queue}, left out: {', '.join(sorted(left_out)[:10])}")
+            self.notes.append(f"queues other than {self.queue}, left out: {', '.join(sorted(left_out)[:10])}")
         made = {}
         for port, queues in found.items():
             if len(queues) > 1:
                 several = ", ".join(str(queue) for queue in sorted(queues))
                 self.problems.add(
                     f"QUEUE|{port}",
-                    f"has settings for the queues {several}; a port here has one queue. "
-                    "--queue N takes one of them and leaves out the others",
+                    f"has settings for the queues {several}; a port here has one queue. --queue N imports "
+                    "one of them and leaves out the others",
                 )
                 continue
             made[port] = queues[min(queues)]
         if not found:
-            self.problems.add("QUEUE", "and BUFFER_QUEUE have nothing for these ports")
+            self.problems.add("QUEUE", "neither this table nor BUFFER_QUEUE has rows for these ports")
         return made
 
     def aqm(self, name: str) -> dict[str, object] | None:
@@ -175,12 +173,12 @@ class _Import:
         at = f"WRED_PROFILE|{name}"
         row = self.rows("WRED_PROFILE").get(name)
         if row is None:
-            self.problems.add(at, "is named by a queue, and is not there")
+            self.problems.add(at, "is named by a queue, but does not exist")
             return None
         for unknown in sorted(set(row) - _WRED_FIELDS):
             hint = (
-                "thresholds of ECT packets apart from others are in no release of SONiC; "
-                "use mark_threshold in a configuration of your own"
+                "no release of SONiC has separate thresholds for ECT packets; use mark_threshold in your "
+                "own configuration"
                 if "ec" in unknown and "threshold" in unknown
                 else "is not a field of SONiC's YANG model"
             )
@@ -204,21 +202,19 @@ class _Import:
                 )
         if "green" not in values:
             if values:
-                self.problems.add(
-                    f"{at}.wred_green_enable", "is off; packets that nobody has coloured are green"
-                )
+                self.problems.add(f"{at}.wred_green_enable", "is off; uncoloured packets are green")
             elif ecn != "ecn_none":
                 self.notes.append(
-                    f"{at}: ecn is {ecn}, and no packet is marked, since wred_green_enable is not true: "
-                    "taken over as drop_tail. Set wred_green_enable to true on the switch if it is to mark"
+                    f"{at}: ecn is {ecn}, but no packet is marked, because wred_green_enable is not true: "
+                    "imported as drop_tail. To mark packets, set wred_green_enable to true on the switch"
                 )
             return {"mode": "drop_tail"}
         for colour, of_colour in values.items():
             if of_colour != values["green"]:
                 self.problems.add(
                     f"{at}.{colour}_min_threshold",
-                    f"{colour} differs from green; packets have no colours here. Make them the same, or "
-                    f"wred_{colour}_enable false",
+                    f"{colour} differs from green; packets have no colours here. Make them the same, or set "
+                    f"wred_{colour}_enable to false",
                 )
         low, high, probability = values["green"]
         if low is None or high is None or probability is None:
@@ -231,12 +227,12 @@ class _Import:
         if probability == 0:
             self.notes.append(
                 f"{at}: green_drop_probability is 0: no packet is marked or dropped between "
-                f"green_min_threshold and green_max_threshold, {high} bytes. Set it to 1 or more on the "
-                "switch if it is to mark"
+                f"green_min_threshold and green_max_threshold, {high} bytes. To mark packets, set it to 1 "
+                "or more on the switch"
             )
         elif ecn not in _ECN_OF_GREEN and ecn != "ecn_none":
             self.notes.append(
-                f"{at}: ecn is {ecn}, and packets that nobody has coloured are green: none is marked"
+                f"{at}: ecn is {ecn}, but uncoloured packets are green, so none of them is marked"
             )
         return {
             "mode": "red",
@@ -253,20 +249,20 @@ class _Import:
             if default is None:
                 self.problems.add(
                     f"BUFFER_QUEUE|{port}",
-                    "is missing; --buffer 300KB says how many bytes such a port may queue",
+                    "is missing; give such ports a limit with --buffer, for example 300KB",
                 )
             return default
         at = f"BUFFER_PROFILE|{name}"
         row = self.rows("BUFFER_PROFILE").get(name)
         if row is None:
-            self.problems.add(at, "is named by a queue, and is not there")
+            self.problems.add(at, "is named by a queue, but does not exist")
             return None
         if row.get("dynamic_th") is not None:
             if default is not None:
                 return default
             self.problems.add(
                 f"{at}.dynamic_th",
-                "cannot be mapped: a share (alpha) of what is free; a port here has a limit in bytes. "
+                "cannot be mapped: a share (alpha) of the free buffer; a port here has a limit in bytes. "
                 "Give static_th, or --buffer 300KB for all such ports",
                 str(row["dynamic_th"]),
             )
@@ -283,7 +279,7 @@ class _Import:
         pool = reference(row, "pool", "BUFFER_POOL", at, self.problems)
         pools = self.rows("BUFFER_POOL")
         if pool is not None and pools and pool not in pools:
-            self.problems.add(f"BUFFER_POOL|{pool}", f"is named by {at}, and is not there")
+            self.problems.add(f"BUFFER_POOL|{pool}", f"is named by {at}, but does not exist")
         of_pool = pools.get(pool or "", {})
         whole = number(of_pool, "size", f"BUFFER_POOL|{pool}", self.problems)
         if whole is not None and shared >= whole:
@@ -291,8 +287,8 @@ class _Import:
                 return default
             self.problems.add(
                 f"{at}.static_th",
-                f"is the whole pool {pool}, which the ports share; a port here has a limit of its own. "
-                "--buffer 300KB gives one to all such ports",
+                f"is the whole pool {pool}, which the ports share; a port here has its own limit. --buffer "
+                "300KB sets one for all such ports",
                 str(shared),
             )
             return None
@@ -306,8 +302,8 @@ class _Import:
         for pool, (whole, limits) in self.pools.items():
             if sum(limits.values()) > whole:
                 self.notes.append(
-                    f"BUFFER_POOL|{pool} has {whole} bytes, and its {len(limits)} ports may queue "
-                    f"{sum(limits.values())} together: here each has its limit for itself"
+                    f"BUFFER_POOL|{pool} has {whole} bytes, but its {len(limits)} ports may queue "
+                    f"{sum(limits.values())} together: here each port has its own limit"
                 )
 
 
@@ -348,16 +344,16 @@ def import_(
     work.shared_pools()
     if unset := [name for name in ports if name not in queues]:
         work.notes.append(
-            f"without a row of QUEUE or BUFFER_QUEUE, and so without a profile here: {_some(unset)}; give "
-            "their ports one, or the role host_facing, uplink or spine"
+            f"ports without a row of QUEUE or BUFFER_QUEUE get no profile here: {_some(unset)}; set one for "
+            "these ports, or for the role host_facing, uplink or spine"
         )
     if unlinked := [name for name in database.ports() if name not in ports]:
-        work.notes.append(f"without a link in the topology, left out: {_some(unlinked)}")
+        work.notes.append(f"ports without a link in the topology, left out: {_some(unlinked)}")
     if said := another_order(database):
         work.notes.append(said)
     unchecked = [name for name in ports if not database.ports()[name]]
     if unchecked:
-        work.notes.append(f"without a speed, taken as the topology's: {_some(unchecked)}")
+        work.notes.append(f"ports without a speed get the topology's: {_some(unchecked)}")
     return {
         "description": f"{switch.name}, from SONiC's CONFIG_DB",
         "profiles": {"queue": profiles},

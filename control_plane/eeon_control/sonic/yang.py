@@ -62,7 +62,7 @@ def check(patch: Patch, database: Database, models: Path) -> None:
     missing = [file.name for file in files if not file.is_file()]
     if missing:
         raise YangError(
-            f"{models}: has no {missing[0]}; name sonic-buildimage's src/sonic-yang-models/yang-models"
+            f"{models}: {missing[0]} is missing; give sonic-buildimage's src/sonic-yang-models/yang-models"
         )
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as data:
         json.dump(_tree(context), data)
