@@ -124,7 +124,7 @@ def test_the_shell_may_be_left_out_where_the_environment_names_it(monkeypatch):
     monkeypatch.setenv("SHELL", "/usr/bin/fish")
     assert "fish_complete" in eeon("completion").stdout
     monkeypatch.setenv("SHELL", "/bin/tcsh")
-    assert "which shell? write eeon completion bash|zsh|fish" in eeon("completion").stderr
+    assert "unknown shell; write eeon completion bash|zsh|fish" in eeon("completion").stderr
 
 
 def offered(*words: str, incomplete: str = "") -> list[str]:

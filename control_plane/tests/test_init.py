@@ -99,7 +99,7 @@ def test_files_that_are_there_are_left_alone(tmp_path: Path) -> None:
     made(tmp_path / "mine")
     (tmp_path / "mine" / "config.yaml").write_text("mine")
     again = eeon("init", str(tmp_path / "mine"))
-    assert again.exit_code == 1 and "config.yaml" in again.stderr and "there already" in again.stderr
+    assert again.exit_code == 1 and "config.yaml" in again.stderr and "already there" in again.stderr
     assert (tmp_path / "mine" / "config.yaml").read_text() == "mine"
 
 

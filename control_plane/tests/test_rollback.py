@@ -68,7 +68,7 @@ def test_bare_rollback_that_finds_the_time_to_confirm_over_goes_back_once_and_no
     first = eeon("config", "rollback", "-q")
     assert first.exit_code == 1, first.output
     assert "revision 4: rollback to 2: revision 3 was not confirmed" in first.stderr
-    assert "has just put revision 4 in force, and nothing else was done" in first.stderr
+    assert "has just put revision 4 in force, and nothing was rolled back" in first.stderr
     assert store.current_number() == 4
     again = eeon("config", "rollback", "-q")
     assert again.exit_code == 0, again.output

@@ -209,7 +209,7 @@ def test_a_restarted_switch_is_noticed_and_shown_from_its_start(fabric):
     fabric.verdict("leaf1", 3, DATA, FORWARDED, 3, 4500)
     document = fabric.document("ecn", "--nonzero")
     assert [row["forwarded"] for row in document["rows"]] == [3, 0]
-    assert "restarted since then, and counted from the restart: leaf1" in document["notes"]
+    assert "restarted since then, so counted from the restart: leaf1" in document["notes"]
 
 
 def test_when_every_switch_has_restarted_the_zero_point_is_told_of_no_more(fabric):
@@ -396,7 +396,7 @@ def test_on_a_narrow_terminal_keys_stay_whole_and_what_is_left_out_is_named(fabr
     assert "dropped" in lines[1] and "delay" not in lines[1]
     assert ("peer" in lines[1]) == (columns == 80), "delay goes before peer"
     words = " ".join(line.strip() for line in lines)
-    assert re.search("left out for lack of width: [a-z, ]*delay[a-z, ]*; --json has all", words)
+    assert re.search("columns left out, terminal too narrow: [a-z, ]*delay[a-z, ]*; --json has all", words)
 
 
 def test_a_wide_terminal_shows_every_column(fabric):
@@ -458,7 +458,7 @@ def test_rows_come_in_the_order_of_a_column_by_heading_or_key(fabric):
     assert by_name == sorted(by_name, reverse=True)
     wrong = fabric.show("ports", "--sort", "droped")
     assert wrong.exit_code == 1 and "did you mean dropped or role?" in wrong.stderr
-    assert "--reverse goes with --sort" in fabric.show("ports", "--reverse").stderr
+    assert "--reverse needs --sort" in fabric.show("ports", "--reverse").stderr
     routes = fabric.document("routes", "leaf1", "--sort", "prefix", "--only", "faults")
     assert routes["rows"] == [] and "6 of 6 rows left out by --only" in routes["notes"]
 

@@ -166,7 +166,7 @@ def test_a_configuration_for_links_of_other_rates_than_those_of_the_switches_is_
     place = ["-c", "drop_tail", "-T", str(path)]
     for verb in (["plan"], ["apply", "--dry-run"]):
         warned = CliRunner().invoke(main, ["config", *verb, "-t", "leaf-spine-4", *place]).stderr
-        assert "leaf1:1 has 100Mbps in" in warned and "and 1Gbps in leaf-spine-4" in warned, warned
+        assert "leaf1:1 has 100Mbps in" in warned and "but 1Gbps in leaf-spine-4" in warned, warned
         assert f"give -t {tmp_path / 'slow.yaml'}" in warned
     fits = CliRunner().invoke(main, ["config", "plan", "-t", str(tmp_path / "slow.yaml"), *place]).stderr
     assert "warning" not in fits and "127.0.0.1:1" in fits

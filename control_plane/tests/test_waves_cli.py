@@ -93,7 +93,7 @@ def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(eeon, fakes
         (["--waves", "1,1"], "--waves 1,1: 2 of 4 switches are in no wave; end with rest"),
         (["--switch", "leaf7"], "--switch leaf7: leaf-spine-4 has no switch of that name"),
         (["--gate", "drop"], "'drop' is not one of drops, drops=N, pauses, pauses=N, links, account"),
-        (["--pause", "1m"], "--pause goes with --waves, --gate or --gate-command"),
+        (["--pause", "1m"], "--pause needs --waves, --gate or --gate-command"),
         (["--gate-command", "sleep 60", "--gate-timeout", "0.1s"], "did not end within 0.1 s and was killed"),
         (["--switch", "leaf1"], "no revision is in force for the other switches; apply to all first"),
     ],

@@ -99,7 +99,7 @@ def run(
     in time.
     """
     if metrics_nonzero and metrics is None:
-        raise click.UsageError("--metrics-nonzero goes with --metrics-address")
+        raise click.UsageError("--metrics-nonzero needs --metrics-address")
     log.set_up(log_format, log_level)
     store = open_store(
         state_folder, topology_name, create=topology_name is not None or state_folder is not None

@@ -86,7 +86,7 @@ def doctor(
             if topology is not None:
                 targets = resolve(topology, targets)
             else:
-                raise EeonError("give -t with the targets: device ids come from the topology")
+                raise EeonError("targets need a topology (-t): device ids come from it")
     except EeonError as error:
         findings.append(fault("arguments", str(error), "correct the command, or the file it names"))
     findings += examine(os.environ, state=state, targets=targets, interfaces=interfaces)

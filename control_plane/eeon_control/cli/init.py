@@ -97,7 +97,7 @@ def init(
     texts = files(Plan(name, leaves, spines, hosts, host_rate, uplink_rate, delay, first_port))
     there = [str(folder / file) for file in texts if (folder / file).exists()]
     if there:
-        raise EeonError(f"{', '.join(there)}: there already; give another folder, or remove them")
+        raise EeonError(f"{', '.join(there)}: already there; give another folder, or remove the files")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():

@@ -39,7 +39,7 @@ class QuantityType(click.ParamType):  # type: ignore[type-arg] # it takes argume
         except UnitError as error:
             self.fail(str(error), param, ctx)
         if parsed < self._minimum:
-            self.fail(f"{value}: at least {self._quantity(self._minimum)} is needed", param, ctx)
+            self.fail(f"{value}: must be at least {self._quantity(self._minimum)}", param, ctx)
         return parsed
 
 
@@ -58,7 +58,7 @@ class _Span(click.ParamType):  # type: ignore[type-arg] # it takes arguments fro
             return value
         match = self._text.fullmatch(str(value).strip())
         if match is None or float(match[1]) <= 0:
-            self.fail(f"{value!r} is not a time to wait; write for example 90s, 10m or 1h", param, ctx)
+            self.fail(f"{value!r} is not a duration; write for example 90s, 10m or 1h", param, ctx)
         return float(match[1]) * self._seconds[match[2]]
 
 

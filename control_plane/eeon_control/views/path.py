@@ -9,8 +9,8 @@ from eeon_control.views.scale import rate_exact
 from eeon_control.views.table import Column, Row, View, none, share
 
 ORDER_NOTE = (
-    "the member that a hash selects depends on the order in which the tables first use the members: "
-    "P4Runtime does not report the switch's own, which may be another after routes were changed"
+    "the member that a hash selects depends on the order in which the tables first used the members. "
+    "P4Runtime does not report that order: after a change of routes, the switch may select another member"
 )
 
 

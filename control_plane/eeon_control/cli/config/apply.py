@@ -76,16 +76,16 @@ def apply(
     --dry-run, the exit codes are those of `eeon config plan`: 2 if there are changes.
     """
     if detach and confirm_seconds is None:
-        raise click.UsageError("--detach goes with --confirm")
+        raise click.UsageError("--detach needs --confirm")
     choice.check()
     saved = None
     if plan_file is not None:
         if config_names or topology_name:
-            raise click.UsageError("a PLAN has its configuration and topology in it; leave out -c and -t")
+            raise click.UsageError("a PLAN contains its configuration and topology; leave out -c and -t")
         if choice.switches:
-            raise click.UsageError("a PLAN is for the switches that it was made for; leave out --switch")
+            raise click.UsageError("a PLAN fixes its switches; leave out --switch")
         if foreign is not None:
-            raise click.UsageError("a PLAN says what it does with foreign entries; leave out --foreign")
+            raise click.UsageError("a PLAN fixes what happens to foreign entries; leave out --foreign")
         saved = operations.load_plan(plan_file)
         meant = saved.revive(str(plan_file))
     else:
@@ -104,7 +104,7 @@ def apply(
             held = open_store(state_folder, meant.topology.name).current()
             meant = operations.on_switches(held, meant, choice.switches)
         if saved is not None and given is not None:
-            raise click.UsageError("--dry-run of a PLAN reads the switches of the PLAN; leave out -T")
+            raise click.UsageError("--dry-run with a PLAN reads the switches in the PLAN; leave out -T")
         found = plan(meant, state_folder)
         difference = saved.first_difference(found) if saved is not None else ""
         if difference:

@@ -94,8 +94,8 @@ def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
         if port.name in meant and port.rate != meant[port.name].rate:
             rule = (
                 f"the link of {port.name} has {port.rate} in {targets.topology}, the topology of these "
-                f"switches, and {meant[port.name].rate} in {topology.name}: thresholds and EEE times that "
-                f"follow from the rate are wrong there; give -t {targets.topology}"
+                f"switches, but {meant[port.name].rate} in {topology.name}: thresholds and EEE times that "
+                f"depend on the rate will be wrong; give -t {targets.topology}"
             )
             yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
             return

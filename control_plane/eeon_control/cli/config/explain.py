@@ -57,7 +57,7 @@ def _meant(
     store = open_store(state_folder, topology_name)
     held = store.intended()
     if held is None:
-        raise StateError(f"{store.folder}: nothing is in force yet; give a configuration (-c)")
+        raise StateError(f"{store.folder}: no revision is in force yet; give a configuration (-c)")
     return held.config, held.topology
 
 

@@ -81,8 +81,8 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
     if journal is not None and journal.revision > current:
         progress = f", {journal.progress}," if journal.progress else ""
         tell(
-            f"{journal.holder}{progress} is writing to the switches, or did not come to its end: "
-            "`eeon config recover` finishes it"
+            f"{journal.holder}{progress} is writing to the switches, or was interrupted: `eeon config "
+            "recover` finishes it"
         )
 
 

@@ -48,7 +48,7 @@ def recover(
         _show(
             output,
             {"unfinished": str(journal.holder) if journal else None, "switches": _touched(journal)},
-            f"{journal.holder} did not come to its end: {', '.join(journal.before)} would "
+            f"{journal.holder} was interrupted: {', '.join(journal.before)} would "
             + ("keep what they hold" if forget else "go back, or keep the new configuration if all have it")
             if journal
             else "there is nothing to finish",

@@ -53,7 +53,7 @@ def rollback(
     store = open_store(state_folder, topology_name)
     if dry_run:
         if store.journal() is not None:
-            raise StateError("an apply did not come to its end; `eeon config recover` finishes it first")
+            raise StateError("an apply was interrupted; run `eeon config recover` first")
         number = number or operations.goes_back_to(store)
         work = operations.Work(store, store.lock("rollback --dry-run"), targets=given, fabric=fabric)
         meant = operations.meant_by(work, number)
@@ -69,8 +69,8 @@ def rollback(
         if number is None and now != before:
             # The revision to go back from is no longer in force: another step would be one too many.
             raise EeonError(
-                f"finishing earlier work has just put revision {now} in force, and nothing else was done; "
-                "`eeon config rollback` again goes back from that one"
+                f"finishing earlier work has just put revision {now} in force, and nothing was rolled back; "
+                "run `eeon config rollback` again to go back from there"
             )
         outcome = run(operations.rollback(replace(work, fabric=fabric), number, comment=comment))
     outcome_output.show(outcome, output)

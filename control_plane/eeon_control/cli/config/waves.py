@@ -46,7 +46,7 @@ class WaveChoice:
     def check(self) -> None:
         """Raises UsageError for incompatible options."""
         if self.pause_seconds is not None and not (self.waves or self.rules or self.commands):
-            raise click.UsageError("--pause goes with --waves, --gate or --gate-command")
+            raise click.UsageError("--pause needs --waves, --gate or --gate-command")
 
     def rollout(self, meant: Intended) -> Rollout | None:
         """Returns the waves of the rollout; None for all switches at once. Raises EeonError."""

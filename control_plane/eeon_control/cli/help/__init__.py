@@ -54,7 +54,7 @@ def completion(ctx: click.Context, shell: str | None) -> None:
     wanted = shell or Path(os.environ.get("SHELL", "")).name
     found = get_completion_class(wanted) if wanted in _SHELLS else None
     if found is None:
-        raise EeonError(f"which shell? write eeon completion {'|'.join(_SHELLS)}")
+        raise EeonError(f"unknown shell; write eeon completion {'|'.join(_SHELLS)}")
     click.echo(found(ctx.find_root().command, {}, "eeon", _VARIABLE).source())
 
 

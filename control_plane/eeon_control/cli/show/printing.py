@@ -58,7 +58,7 @@ def as_table(view: View, width: int) -> Group:
     ]
     notes = [*view.notes]
     if left_out:
-        notes.append(f"left out for lack of width: {', '.join(left_out)}; --json has all")
+        notes.append(f"columns left out, terminal too narrow: {', '.join(left_out)}; --json has all")
     return Group(Text(view.title, style="bold"), table, *(Text(note, style="dim") for note in notes))
 
 

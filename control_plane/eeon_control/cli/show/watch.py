@@ -26,9 +26,9 @@ from eeon_control.views.kind import Kind, ViewData
 from eeon_control.views.table import View
 
 _NO_TIME = (
-    "these switches have a virtual clock (`clock: virtual` in the targets file), which stands still between "
-    "requests and is not told over P4Runtime: rates, power and energy have no interval to refer to. "
-    "`eeon replay` and `eeon demo` run a twin's clock and tell its energy"
+    "these switches have a virtual clock (`clock: virtual` in the targets file). It stands still between "
+    "requests, and P4Runtime does not report it, so rates, power and energy have no interval. `eeon replay` "
+    "and `eeon demo` run a twin's clock and report its energy"
 )
 
 
@@ -53,9 +53,9 @@ def view_loop(kind: Kind, fabric: common.Fabric, selection: Selection, options: 
     part = select(fabric.topology, selection)
     targets = fabric.targets
     if options.blocks is not None and options.watch_s is None:
-        raise click.UsageError("--count goes with --watch")
+        raise click.UsageError("--count needs --watch")
     if options.reverse and options.sort is None:
-        raise click.UsageError("--reverse goes with --sort")
+        raise click.UsageError("--reverse needs --sort")
     loop = ViewLoop(kind, fabric.topology, part, targets, options)
     loop.run()
     return 1 if loop.failed else 0
@@ -182,7 +182,7 @@ class ViewLoop:
         at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         view.notes = [*view.notes, f"since `eeon clear counters` at {at}; --raw shows all"]
         if gone:
-            view.notes.append(f"restarted since then, and counted from the restart: {', '.join(gone)}")
+            view.notes.append(f"restarted since then, so counted from the restart: {', '.join(gone)}")
         return view
 
     def _print(self, block: Block) -> None:
