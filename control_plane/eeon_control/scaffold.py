@@ -41,7 +41,7 @@ def files(plan: Plan) -> dict[str, str]:
     if plan.first_port + len(topology.switches) - 1 > _LAST_TCP_PORT:
         raise EeonError(
             f"--first-port {plan.first_port}: {len(topology.switches)} switches need ports up to "
-            f"{plan.first_port + len(topology.switches) - 1}; the last one is {_LAST_TCP_PORT}"
+            f"{plan.first_port + len(topology.switches) - 1}; the limit is {_LAST_TCP_PORT}"
         )
     texts[TARGETS] = _targets(topology.switches, plan.first_port)
     targets = Targets.from_value(parse_yaml(texts[TARGETS], TARGETS).value, TARGETS)

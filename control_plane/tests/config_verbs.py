@@ -57,7 +57,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     saved = str(folder / "plan.json")
     planned = eeon("plan", *place, "-c", "mark_threshold", "--out", saved, code=2)
     assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): AQM RED from " in planned.stdout
-    assert "spares ECT, ACKs and SYNs -> mark above 30 KB" in planned.stdout
+    assert "protects ECT, ACKs and SYNs -> mark above 30 KB" in planned.stdout
     assert held() == red
     # Without a targets file, the addresses of the switches come from the fabric's revision.
     known = ["-t", "leaf-spine-4", "--state", os.environ["EEON_STATE"]]

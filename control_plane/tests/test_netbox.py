@@ -116,4 +116,4 @@ def test_file_that_breaks_our_rules_is_told_by_what_became_of_it(tmp_path):
     file.write_text(json.dumps(inventory() | {"cables": inventory()["cables"][1:]}))
     done = CliRunner().invoke(main, ["topology", "import", "netbox", str(file), "--ignore", "pdu"])
     assert done.exit_code == 1
-    assert "the topology of" in done.stderr and "a host must have one link; this one has 0" in done.stderr
+    assert "the topology of" in done.stderr and "a host has exactly one link, not 0" in done.stderr

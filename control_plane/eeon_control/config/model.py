@@ -102,7 +102,7 @@ class Routing(Strict):
     @model_validator(mode="after")
     def _some_family(self) -> Self:
         if not self.ipv4 and not self.ipv6:
-            raise ValueError("ipv4 and ipv6 are both off: no packet would find a way")
+            raise ValueError("ipv4 and ipv6 are both off: no packet would be routed")
         return self
 
 

@@ -66,9 +66,9 @@ class BufferLimitBesideHeld(_Limit):
     action: ClassVar[str] = "set_buffer_limit_beside_held"
 
     def describe(self) -> str:
-        """Returns `300 KB beside held packets`."""
-        return f"{super().describe()} beside held packets"
+        """Returns `300 KB excluding held packets`."""
+        return f"{super().describe()} excluding held packets"
 
     def summary(self) -> str:
-        """Returns `300KB beside held`."""
-        return f"{super().summary()} beside held"
+        """Returns `300KB excluding held`."""
+        return f"{super().summary()} excluding held"

@@ -150,8 +150,8 @@ def protect_name(number: int) -> str:
     return _PROTECT_NAMES.get(number, str(number))
 
 
-def spares(protect: str) -> str:
-    """Returns the packets that a `protect` setting spares, in words."""
+def protects(protect: str) -> str:
+    """Returns the packets that a `protect` setting protects, in words."""
     return _SPARED.get(protect, protect)
 
 

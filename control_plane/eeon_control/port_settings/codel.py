@@ -106,8 +106,8 @@ class CodelSettings(Settings):
         """Returns `CoDel with target 800 us, interval 1.5 ms, ...`."""
         parts = self.parts()
         return (
-            f"CoDel with target {parts['target']}, interval {parts['interval']}, MTU {parts['MTU']}, "
-            f"ECN {parts['ECN']}, spares {parts['spares']}"
+            f"CoDel with target {parts['target']}, interval {parts['interval']}, MTU {parts['MTU']}, ECN "
+            f"{parts['ECN']}, protects {parts['protects']}"
         )
 
     def summary(self) -> str:
@@ -122,5 +122,5 @@ class CodelSettings(Settings):
             "interval": codec.spaced(self.interval),
             "MTU": codec.size_text(self.mtu),
             "ECN": codec.on_off(self.ecn),
-            "spares": codec.spares(self.protect),
+            "protects": codec.protects(self.protect),
         }

@@ -314,14 +314,14 @@ class RedSettings(Settings):
         )
 
     def describe(self) -> str:
-        """Returns `RED from 30 to 90 KB, up to 10%, instantaneous queue, ECN on, spares only ECT`."""
+        """Returns `RED from 30 to 90 KB, up to 10%, instantaneous queue, ECN on, protects only ECT`."""
         parts = self.parts()
         low, _, unit = parts["minimum"].partition(" ")
         same_unit = parts["maximum"].endswith(f" {unit}")
         queue = f"average of {parts['average']}" if self.average_shift else "instantaneous queue"
         return (
-            f"RED from {low if same_unit else parts['minimum']} to {parts['maximum']}, "
-            f"up to {parts['maximum probability']}, {queue}, ECN {parts['ECN']}, spares {parts['spares']}"
+            f"RED from {low if same_unit else parts['minimum']} to {parts['maximum']}, up to "
+            f"{parts['maximum probability']}, {queue}, ECN {parts['ECN']}, protects {parts['protects']}"
         )
 
     def summary(self) -> str:
@@ -343,7 +343,7 @@ class RedSettings(Settings):
             "idle average": _half_life_text(self.half_life_ps),
             "probability": "the same for all" if self.mean_packet is None else f"that of {self.mean_packet}",
             "ECN": codec.on_off(self.ecn),
-            "spares": codec.spares(self.protect),
+            "protects": codec.protects(self.protect),
         }
 
 

@@ -174,7 +174,7 @@ def _check_nodes(
     for node in nodes.values():
         count = len(links_of[node.name])
         if node.is_host and count != 1:
-            yield document.problem(node.path, f"a host must have one link; this one has {count}", node.name)
+            yield document.problem(node.path, f"a host has exactly one link, not {count}", node.name)
         if node.is_host and node.role is not None:
             yield document.problem((*node.path, "role"), "only switches have a role; remove this key")
         if not node.is_host and node.name in with_hosts and roles[node.name] is SwitchRole.SPINE:

@@ -105,7 +105,7 @@ class _File:
                 rule = f"kind {kinds[name]} is {_NO_NODES[kinds[name]]}"
             elif kinds[name] in _HOST_KINDS and linked[name] > 1:
                 rule = (
-                    f"kind {kinds[name]} is a host, which has one link; this one has {linked[name]}. Keep "
+                    f"kind {kinds[name]} is a host, which has exactly one link, not {linked[name]}. Keep "
                     "one link of a bond, and give a router in a Linux container another kind"
                 )
             else:

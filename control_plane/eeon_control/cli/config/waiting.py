@@ -48,7 +48,7 @@ def wait(
         tell("")
         with changing(store, election_id, targets, quiet) as work:
             if store.pending() == pending:
-                outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by its user"))
+                outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by the user"))
                 outcome_output.show(outcome, "table")
         ctx.exit(1)
     if shown:
