@@ -107,7 +107,7 @@ class Assumptions:
         default_factory=lambda: {f"{one.name} ({one.rate})": one.lpi_fraction for one in phy.KNOWN}
     )
     transitions: str = "at full power"
-    scope: str = "the transmitting side of switch ports; hosts' NICs and the switch's own parts are not in it"
+    scope: str = "the transmitting side of switch ports, without hosts' NICs and the rest of the switch"
     source: str = "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1"
 
     def lines(self) -> tuple[str, ...]:

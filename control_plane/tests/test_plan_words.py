@@ -42,7 +42,7 @@ def test_routes_are_counted_when_they_are_many():
     routes = [entry for entry in fresh if entry.table.endswith("_route")]
     plan = FabricPlan({"leaf1": SwitchPlan(True, tuple(difference([], routes)))})
     assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
-        "leaf1: the E-EON program is loaded; the switch runs another program, or none",
+        "leaf1: the E-EON program is loaded; it replaces another program, or none",
         "leaf1: 6 routes added",
     ]
 

@@ -85,7 +85,7 @@ def protobuf_pool(
     if foreign is not None:
         yield warning(
             "protobuf",
-            f"the package p4runtime {foreign} is installed; it cannot be imported in one process with finsy",
+            f"the package p4runtime {foreign} is installed; one process cannot import it and finsy",
             "use it in a virtual environment of its own (p4runtime-shell too)",
         )
     implementation = (environment or {}).get("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION")

@@ -49,7 +49,7 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
     for name, one in plan.switches.items():
         if one.push_pipeline:
             keeps = "it has all tables of the running program, and entries are kept"
-            why = keeps if one.keep_entries else "the switch runs another program, or none"
+            why = keeps if one.keep_entries else "it replaces another program, or none"
             switches[f"the E-EON program is loaded; {why}"].append(name)
         for text in _switch_words(one.changes):
             switches[text].append(name)
