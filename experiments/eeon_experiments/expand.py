@@ -5,7 +5,7 @@ All mistakes of a file are reported at once, each at its line and only once, eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from eeon_experiments import overlay
 from eeon_experiments.files import AxisName, Experiment, Seeds
 from eeon_experiments.resolve import Resolver, Run
+from eeon_experiments.settings import RunSettings
 from eeon_experiments.versions import Versions
 
 POINTS_LIMIT = 100_000
@@ -47,6 +48,12 @@ def expand(
     Raises InputError with every mistake of the file and of its runs.
     """
     return _Expansion(experiment, versions, quick, seeds).points()
+
+
+def advice(points: Iterable[Point]) -> list[str]:
+    """Returns advice about allowed but unusual settings of the points' runs, each sentence once."""
+    runs = {point.run.id: point.run for point in points}
+    return sorted({one for run in runs.values() for one in RunSettings.model_validate(run.settings).advice()})
 
 
 def count(experiment: Experiment, *, quick: bool = False) -> int:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _ID_DIGITS = 20
 _APPLICATION = re.compile(r"applications\[([0-9]+)\]\.")
+_OF_FLOWS = re.compile(r"drawn\.(\w+?)(?:_ps)?: [0-9.e]+: ")
 _OF_TCP = "tcp: tcp: "
 
 
@@ -318,6 +319,8 @@ def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
     if found := _APPLICATION.match(rule):
         path = "workload", "applications", workload["applications"][int(found[1])]["name"]
         rule = rule[found.end() :]
+    if found := _OF_FLOWS.match(rule):
+        path, rule = (*path, found[1]), rule[found.end() :]
     if "leaves no flow" in rule:
         rule = "no flow starts in the measured time; make duration longer, or load larger"
     if rule.startswith(_OF_TCP):

@@ -130,3 +130,12 @@ class RunSettings(Strict):
     """Virtual time after which an unfinished run is an error."""
     queue_samples: Annotated[bool, Field(strict=True)] = False
     """Store the depth of every queue over time, in addition to the row."""
+
+    def advice(self) -> list[str]:
+        """Returns advice about allowed but unusual settings: one sentence each, with its key."""
+        found = [f"tcp: {one}" for one in self.tcp.advice()]
+        for name, application in self.workload.applications.items():
+            own = application.tcp
+            mss = own.mss if own is not None and "mss" in own.model_fields_set else self.tcp.mss
+            found += [f"workload.applications.{name}: {one}" for one in application.advice(int(mss))]
+        return found

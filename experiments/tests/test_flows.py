@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
+from eeon_experiments.cli.run import run
+from eeon_experiments.expand import advice
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store, load_flows
@@ -68,6 +70,36 @@ def test_the_distributions_that_ship_have_the_means_that_their_page_names(name: 
     steps = itertools.pairwise(found)
     assert round(sum((end - begin) * (low + high) / 2 for (low, begin), (high, end) in steps)) == mean
     assert name in shipped_sizes()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "load", "mss", "needed"),
+    [
+        ("{constant: 10MB}", "94%", "1460B", ""),
+        ("{constant: 10MB}", "96%", "1460B", "1.01"),
+        ("{constant: 10MB}", "94%", "500B", "1.09"),
+        ("{constant: 100B}", "40%", "1460B", "1.65"),
+        ("{uniform: [1KB, 3KB]}", "86%", "1460B", "1.01"),
+        ("{exponential: 2KB}", "80%", "1460B", ""),
+        ("websearch", "90%", "1460B", ""),
+    ],
+)
+def test_advice_names_a_load_that_does_not_fit_the_link_with_its_headers(
+    tmp_path: Path, sizes: str, load: str, mss: str, needed: str
+) -> None:
+    text = FLOWS.replace("websearch", sizes).replace("30%", load).replace("1s", "400ms")
+    text = text.replace("min_rto: 10ms", f"min_rto: 200ms, mss: {mss}")
+    found = advice(points(tmp_path, text))
+    assert len(found) == bool(needed)
+    for one in found:
+        assert one.startswith("workload.applications.web: load")
+        assert f"need {needed} times the link" in one
+
+
+def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:
+    (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
+    told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])
+    assert "warning: workload.applications.web: load 0.99 is the payload alone" in told.stderr
 
 
 @pytest.mark.parametrize("text", ["0 0\n5 0.3\n6 0.9999999999999999\n", "0 0\n5 30\n6 99.99999999999999\n"])

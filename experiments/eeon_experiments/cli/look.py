@@ -99,12 +99,11 @@ def show(
     NAME is an experiment that ships, a file, or a folder with an experiment.yaml. The command starts no run.
     """
     from eeon_experiments import files, store
-    from eeon_experiments.expand import expand
+    from eeon_experiments.expand import advice, expand
     from eeon_experiments.report import comparison
     from eeon_experiments.report import points as numbers
     from eeon_experiments.report.family import runs_of
     from eeon_experiments.results import Results
-    from eeon_experiments.settings import RunSettings
     from eeon_experiments.sweep import of_file
     from eeon_experiments.versions import versions
 
@@ -129,7 +128,7 @@ def show(
         click.echo(f"from {folder}:")
         show_comparison(pair, changes)
         return
-    advice = {one for point in points for one in RunSettings.model_validate(point.run.settings).tcp.advice()}
+    unusual = advice(points)
     if as_json:
         value = {
             "name": found.file.name,
@@ -138,7 +137,7 @@ def show(
             "points": [{"axes": one.axes, "seed": one.run.seed, "run": one.run.id} for one in points],
             "numbers": numbers.as_values(measured),
             "compared": comparison.as_values(changes),
-            "warnings": [*sorted(advice), *(f"not used: {line}" for line in results.refused)],
+            "warnings": [*unusual, *(f"not used: {line}" for line in results.refused)],
         }
         click.echo(json.dumps(value, indent=1))
         return
@@ -156,5 +155,5 @@ def show(
     if measured:
         click.echo(f"\nfrom {folder}:")
         show_points(measured, wanted)
-    for one in sorted(advice):
-        click.echo(f"warning: tcp: {one}", err=True)
+    for one in unusual:
+        click.echo(f"warning: {one}", err=True)

@@ -109,6 +109,7 @@ def run(
     them again.
     """
     from eeon_experiments import store
+    from eeon_experiments.expand import advice
     from eeon_experiments.report import points
     from eeon_experiments.report.family import runs_of
 
@@ -122,6 +123,8 @@ def run(
     runs = counted(len(state.finished), "run")
     click.echo(f"{folder}: {runs} finished, {len(state.to_run)} to run")
     _tell_estimate(sweep, state)
+    for one in advice(sweep.points):
+        click.echo(f"warning: {one}", err=True)
     if dry_run:
         return
     failures: list[str] = []

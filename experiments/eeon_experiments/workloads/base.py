@@ -43,6 +43,10 @@ class Application(Strict):
         """Yields mismatches with this fabric."""
         yield from ()
 
+    def advice(self, mss: int) -> Iterator[str]:
+        """Yields advice about allowed but unusual settings, one sentence each."""
+        yield from ()
+
     def engine(
         self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER
     ) -> ApplicationSpec:

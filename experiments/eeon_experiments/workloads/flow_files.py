@@ -82,6 +82,8 @@ def read_points(path: Path) -> list[list[float]]:
         raise ValueError(
             f"ends at {last}{'%' if percent else ''}; a distribution ends at 1, or at 100 percent"
         )
+    if points[-1][0] <= 1:
+        raise ValueError("has no flow above 1 byte; each line is `bytes probability`, in this order")
     # Because of rounding, sums of probabilities may not end exactly at 1.
     return [[size, min(share / last, 1.0)] for size, share in points]
 

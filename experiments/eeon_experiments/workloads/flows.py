@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Literal, Self, cast
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import PortRole, Topology
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import DrawnSpec, FlowsSpec, SizesSpec
 
 _NAMES_SHOWN = 8
+_PACKET_BYTES = 78
+"""Bytes that a packet takes on a link beside its payload: TCP and IPv4 without options, Ethernet with FCS,
+preamble and gap."""
+_PACKETS_WITHOUT_DATA = 3
+"""Packets without data that a flow's sender sends: SYN, ACK and FIN."""
 
 HostNumber = Annotated[int, Field(strict=True, ge=0)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -74,6 +80,15 @@ class Sizes(Strict):
                 f"uniform is [smallest, largest], and {self.uniform[0]} is above {self.uniform[1]}"
             )
         return self
+
+    def mean_bytes(self) -> float:
+        """Returns the mean size."""
+        spec = self.engine()
+        if "points" not in spec:
+            (of,) = spec.values()
+            return float(cast("dict[str, float]", of)["mean_bytes"])
+        points = [[spec["points"][0][0], 0.0], *spec["points"]]
+        return sum((size + last) / 2 * (share - before) for (last, before), (size, share) in pairwise(points))
 
     def engine(self) -> SizesSpec:
         """Returns the sizes in the engine's form."""
@@ -188,6 +203,20 @@ class Flows(Application):
         if self.duration is not None and self.warm_up + self.cool_down >= self.duration:
             key = "warm_up" if self.warm_up else "cool_down"
             yield (key,), f"leaves nothing to measure of a duration of {self.duration}; make it shorter"
+
+    def advice(self, mss: int) -> Iterator[str]:
+        """Yields a sentence if the flows need more than their senders' links: `load` counts payload only."""
+        if self.sizes is None or self.load is None:
+            return
+        mean = max(self.sizes.mean_bytes(), 1.0)
+        packets = max(mean / mss, 1.0) + _PACKETS_WITHOUT_DATA
+        taken = self.load * (1 + packets * _PACKET_BYTES / mean)
+        if taken > 1:
+            yield (
+                f"load {self.load:.4g} is the payload alone; with headers and handshakes, flows of "
+                f"{mean:.0f}B on average need {taken:.3g} times the link, so queues grow while flows start; "
+                f"at most {self.load / taken:.3g} fits"
+            )
 
     def _unknown_host(self, topology: Topology) -> str:
         """Returns a message about the first flow with an end that is not a host; empty if there is none."""
