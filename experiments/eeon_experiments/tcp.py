@@ -92,7 +92,8 @@ class Tcp(Strict):
     mss: SmallSizeText = Bytes(1460)
     """Maximum payload of a segment."""
     initial_window_segments: Segments = 10
-    """Initial window, in segments (RFC 6928)."""
+    """Initial window, in segments (RFC 6928). At most 65,535 bytes leave in the first round trip, because the
+    window of a SYN-ACK is not scaled (RFC 7323, 2.2)."""
     slow_start_limit: Annotated[Segments | None, BeforeValidator(_or_unlimited)] = 2
     """Maximum growth of the window per ACK in slow start, in segments (RFC 3465), or `unlimited`, as in
     Linux."""
