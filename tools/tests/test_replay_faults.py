@@ -78,4 +78,4 @@ def test_the_command_shows_the_links_and_refuses_in_a_line(incast: Path, tmp_pat
         (line,) = refused.output.splitlines()
         assert line.startswith(f"Error: --fail: {fault}: {said}")
     live = CliRunner().invoke(replay_command, [*call, "h1@1ms", "--fabric", "eeon"])
-    assert live.exit_code == 1 and "--fail: h1@1ms: is of a twin" in live.output
+    assert live.exit_code == 1 and "--fail: h1@1ms: is for a twin" in live.output
