@@ -162,8 +162,8 @@ impl Reader {
             return Ok(None);
         }
         let format = Format { big_endian, nanoseconds };
-        // The upper bits state whether frames carry an FCS; those of Ethernet captures do not.
-        let link_type = format.u32(&rest[20..24]) & 0x0fff_ffff;
+        // The upper half states whether frames carry an FCS, which stays in the packet, as in BMv2.
+        let link_type = format.u32(&rest[20..24]) & 0xffff;
         if link_type != ETHERNET && link_type != NULL {
             return Err(PcapError::LinkType(link_type));
         }
@@ -248,6 +248,13 @@ mod tests {
         feed(&mut reader, &bytes[bytes.len() - 1..]);
         assert_eq!(reader.peek(), Ok(Some(1_000)));
         assert_eq!(reader.next_record().unwrap().unwrap().data, b"ab");
+    }
+
+    #[test]
+    fn frames_that_carry_an_fcs_keep_it() {
+        let mut reader = Reader::default();
+        feed(&mut reader, &file(false, MICROSECONDS, 0x2400_0000 | ETHERNET, &[(0, 0, b"frame+fcs")]));
+        assert_eq!(reader.next_record().unwrap().unwrap().data, b"frame+fcs");
     }
 
     #[test]
