@@ -171,29 +171,35 @@ class Sweep:
             outcomes.close()
 
 
-def of_file(results: Results, experiment: Experiment, versions: Versions, *, quick: bool) -> Results:
+def of_file(
+    results: Results, experiment: Experiment, points: Sequence[Point], versions: Versions, *, quick: bool
+) -> Results:
     """Returns results without the rows of settings that the file does not have now; `refused` counts them.
 
-    Rows of other versions, and of points that the file does not have, stay: nothing is known of them.
+    `points` are those of the file. Rows of other versions, and of points that the file does not have, stay:
+    nothing is known of them.
     """
+    runs = {_place(point.axes, point.run.seed): point.run for point in points}
     mine = [row for row in results.rows if store.versions_of(row) == versions]
-    if not mine:
+    if seeds := {row.seed for row in mine if _place(row.axes, row.seed) not in runs}:
+        for point in expand(experiment, versions, quick=quick, seeds=sorted(seeds)):
+            runs.setdefault(_place(point.axes, point.run.seed), point.run)
+
+    def is_of_file(row: Row) -> bool:
+        run = runs.get(_place(row.axes, row.seed))
+        if run is None or store.versions_of(row) != versions:
+            return True
+        return row["run_id"] == run.id and row.get(columns.ENTRIES) in (None, run.entries)
+
+    kept = [row for row in results.rows if is_of_file(row)]
+    if len(kept) == len(results.rows):
         return results
-    runs: dict[tuple[object, int], Run] = {}
-    for seeds in (None, sorted({row.seed for row in mine})):
-        for point in expand(experiment, versions, quick=quick, seeds=seeds):
-            runs.setdefault((_used(point.axes), point.run.seed), point.run)
-    stale = set()
-    for row in mine:
-        run = runs.get((_used(row.axes), row.seed))
-        if run is not None and (
-            row["run_id"] != run.id or row.get(columns.ENTRIES) not in (None, run.entries)
-        ):
-            stale.add(id(row))
-    if not stale:
-        return results
-    kept = [row for row in results.rows if id(row) not in stale]
-    return Results(kept, [*results.refused, f"{len(stale)} {store.OTHER_SETTINGS}"])
+    stale = len(results.rows) - len(kept)
+    return Results(kept, [*results.refused, f"{stale} {store.OTHER_SETTINGS}"])
+
+
+def _place(axes: Mapping[str, str | None], seed: int) -> tuple[object, int]:
+    return _used(axes), seed
 
 
 def _used(axes: Mapping[str, str | None]) -> tuple[tuple[str, str], ...]:

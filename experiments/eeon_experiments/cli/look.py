@@ -111,7 +111,9 @@ def show(
     points = expand(found, versions(), quick=quick)
     folder = folder_of(found.name, quick, output)
     there = (folder / store.MANIFEST).is_file()
-    results = of_file(store.load(folder), found, versions(), quick=quick) if there else Results([])
+    results = Results([])
+    if there:
+        results = of_file(store.load(folder), found, points, versions(), quick=quick)
     runs = runs_of(results.finished, {})
     measured = numbers.points(runs)
     shown = numbers.shown_columns(measured, wanted)

@@ -17,7 +17,7 @@ from eeon_tools.errors import ToolsError
 from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
 from eeon_experiments.claims.model import Claim
-from eeon_experiments.expand import expand
+from eeon_experiments.expand import Point, expand
 from eeon_experiments.report import elsewhere, findings, points
 from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_experiments.report.findings import Finding
@@ -50,9 +50,13 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     results, manifest = _results(place)
     quick = bool(manifest["quick"]) if manifest is not None else form == QUICK
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
-    with contextlib.suppress(ToolsError, EeonError):  # A file whose runs cannot be told still has its rows.
-        results = of_file(results, experiment, versions(), quick=quick)
-    planned, not_run, beyond = _planned(experiment, results, quick)
+    planned: int | None = None
+    not_run: list[str] = []
+    beyond = 0
+    with contextlib.suppress(ToolsError, EeonError):  # The rows of a file that no longer expands are shown.
+        points_of_file = expand(experiment, versions(), quick=quick)
+        results = of_file(results, experiment, points_of_file, versions(), quick=quick)
+        planned, not_run, beyond = _planned(points_of_file, results)
     parts = _parts(experiment)
     judgments = judged(parts.claims, results, parts.findings)
     scaled_down = place.with_name(place.name + QUICK) if not quick else None
@@ -115,15 +119,9 @@ def _results(place: Path) -> tuple[Results, store.Manifest | None]:
     return store.load(place), store.read_manifest(place)
 
 
-def _planned(
-    experiment: files.Experiment, results: Results, quick: bool
-) -> tuple[int | None, list[str], int]:
+def _planned(points: Sequence[Point], results: Results) -> tuple[int, list[str], int]:
     """Returns the number of points in the file, the points without a row in words, and the number of rows at
     other points."""
-    try:
-        points = expand(experiment, versions(), quick=quick)
-    except (ToolsError, EeonError):
-        return None, [], 0
     there = {(tuple(sorted(_used(row.axes).items())), row.seed) for row in results.rows}
     planned = [{**_used(point.axes), "seed": str(point.run.seed)} for point in points]
     wanted = {(_key(one), int(one["seed"])) for one in planned}

@@ -1,7 +1,7 @@
 //! Counts allocations, for tests that limit them. Allocations of other threads are also counted, so a file that uses it
 //! has one test.
 
-#![allow(dead_code)] // Each test file uses a part of this.
+#![allow(dead_code)] // Each test crate uses a part of it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Shared by the integration tests: the probe program's packets and reports. Not a test.
 
-#![allow(dead_code)] // Each test file is its own crate and uses a part of this.
+#![allow(dead_code)] // Each test crate uses a part of it.
 
 use std::sync::Arc;
 

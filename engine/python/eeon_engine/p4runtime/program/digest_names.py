@@ -38,7 +38,7 @@ def lists(schema: Schema, parsed: Objects) -> Mapping[str, LearnList]:
         if digest.name not in by_name and not _has_name(digest)
     ]
     invented = [item for item in listed if item["name"] not in own]
-    # Where numbers differ, somebody has changed the P4Info, and no order says which is which.
+    # If the numbers differ, the P4Info was edited, and the order does not say which is which.
     return by_name | (dict(zip(unnamed, invented, strict=True)) if len(unnamed) == len(invented) else {})
 
 

@@ -4,8 +4,6 @@
 //! Data and ACKs of the opening side go through the queue; segments of the other side are only delayed. On request, an
 //! independent judge reassembles the arrivals at each end, byte by byte.
 
-#![allow(dead_code)] // Each test crate uses a part of it.
-
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

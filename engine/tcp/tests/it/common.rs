@@ -2,8 +2,6 @@
 //!
 //! Our sequence numbers start at 1000, the peer's at 5000: our first byte is 1001, the peer's 5001.
 
-#![allow(dead_code)] // Each test crate uses a part of it.
-
 use tcp::{Config, Connection, DelayedAck, Segment, State};
 use units::{Duration, Time};
 use wire::tcp::{ACK, CWR, ECE, FIN, PSH, SYN};
