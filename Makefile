@@ -262,7 +262,7 @@ $(VENV)/.atheris: constraints.txt | setup
 
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 	@command -v $(CARGO) >/dev/null || { echo "cargo is not on PATH: a Rust toolchain is needed to build the engine"; exit 1; }
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
 	@touch $@
 
 # Not part of the setup either. ns-3 is licensed under GPL-2.0: nothing that ships links it.
