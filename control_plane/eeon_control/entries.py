@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
+from eeon_control.topology import mac_text
+
 
 class Exact(NamedTuple):
     """An exact match on one field."""
@@ -114,5 +116,5 @@ def entries_digest(entries: Iterable[Entry]) -> str:
 
 def _param(name: str, value: int) -> str:
     if name.endswith("_mac"):
-        return ":".join(f"{byte:02x}" for byte in value.to_bytes(6, "big"))
+        return mac_text(value)
     return "none" if name == WATCH_PORT and value == NO_PORT else str(value)

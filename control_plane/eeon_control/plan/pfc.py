@@ -10,7 +10,7 @@ from eeon_control.config.pfc import PAUSE_FRAME, Thresholds, Watchdog
 from eeon_control.constants import PRIORITY_BITS, TICK_VALUES
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import PlanError
-from eeon_control.topology import Port, Switch
+from eeon_control.topology import Port, Switch, mac_number
 from eeon_control.units import Duration
 
 GROUPS = "lossless_group"
@@ -27,7 +27,7 @@ def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[En
         return []
     entries: list[Entry] = []
     bits = sum(1 << priority for priority in lossless)
-    source = int(switch.mac.replace(":", ""), 16)
+    source = mac_number(switch.mac)
     for port in switch.ports:
         match = (Exact("port", port.number),)
         loop = max(config.profiles.pfc[name].loop for name in lossless.values())

@@ -12,7 +12,7 @@ from eeon_control.config.classes import PRIORITIES, priority_of
 from eeon_control.config.qcn import Qcn
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.port_settings.codec import size_text
-from eeon_control.topology import PortRole, Switch, Topology
+from eeon_control.topology import PortRole, Switch, Topology, mac_number
 from eeon_control.units import Bytes
 
 POINTS = "port_qcn"
@@ -35,7 +35,7 @@ def is_used(topology: Topology, config: FabricConfig) -> bool:
 
 def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
     """Returns the QCN entries of one switch, in a fabric with QCN."""
-    mac = int(switch.mac.replace(":", ""), 16)
+    mac = mac_number(switch.mac)
     found = [
         Entry("cnm_source", (), (Action("make_cnm", (("mac", mac),)),), is_default=True),
         Entry("cnm_queue", (), (Action("set_cnm_priority", (("priority", CNM_PRIORITY),)),), is_default=True),

@@ -6,6 +6,7 @@ topologies/README.md describes the file format. Addresses, MACs, device ids and 
 here.
 """
 
+from eeon_control.topology.addresses import mac_number, mac_text
 from eeon_control.topology.model import (
     Endpoint,
     Host,
@@ -33,4 +34,6 @@ __all__ = [
     "from_text",
     "from_value",
     "load",
+    "mac_number",
+    "mac_text",
 ]

@@ -56,3 +56,13 @@ def host_mac(leaf: int, host: int) -> str:
 def switch_mac(device_id: int) -> str:
     """Returns the MAC of the switch with a device id; a switch uses one MAC on all its ports."""
     return f"02:01:00:00:{device_id >> 8:02x}:{device_id & 0xFF:02x}"
+
+
+def mac_number(text: str) -> int:
+    """Returns a MAC address that has colons as a number."""
+    return int(text.replace(":", ""), 16)
+
+
+def mac_text(number: int) -> str:
+    """Returns a MAC address as text with colons."""
+    return number.to_bytes(6, "big").hex(":")

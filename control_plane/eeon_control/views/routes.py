@@ -15,7 +15,7 @@ from eeon_control.entries import Action, Entry, Lpm
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.plan import around, dead_ends
 from eeon_control.routing import ROUTE_TABLES, LinksDown, Route, RouteKey
-from eeon_control.topology import Switch, Topology
+from eeon_control.topology import Switch, Topology, mac_text
 from eeon_control.views.table import Cell, Column, Row, View, good_if, none
 
 _SHOWN = 4  # maximum number of next hops per group in the table; JSON has all
@@ -224,7 +224,7 @@ def _broken_hop(topology: Topology, name: str, action: Action) -> str:
         return f"port {params['port']} has no link"
     peer = port.peer.node
     mac = (topology.switches[peer] if peer in topology.switches else topology.hosts[peer]).mac
-    given = _mac(params["dst_mac"])
+    given = mac_text(params["dst_mac"])
     return "" if given == mac else f"port {port.number}: next-hop MAC {given} is not {peer}'s, {mac}"
 
 
@@ -254,9 +254,5 @@ def _member(topology: Topology, name: str, action: Action) -> dict[str, Cell]:
         "action": action.name,
         "port": number,
         "neighbour": port.peer.node if port is not None else None,
-        "next_hop_mac": _mac(params["dst_mac"]) if "dst_mac" in params else None,
+        "next_hop_mac": mac_text(params["dst_mac"]) if "dst_mac" in params else None,
     }
-
-
-def _mac(value: int) -> str:
-    return ":".join(f"{byte:02x}" for byte in value.to_bytes(6, "big"))
