@@ -22,7 +22,7 @@ class Fabric:
         self.fakes = fakes
         self.options = place(folder, self.fakes.targets)
         schema = program.load().schema()
-        self.tables = {name: schema.tables[name].id for name in ("ipv4_route", "ipv6_route")}
+        self.tables = {name: schema.tables[name].id for name in ("ipv4_route", "ipv6_route", "l3_admit")}
 
     def show(self, *arguments: str):
         return eeon("show", *arguments, *self.options)
@@ -178,6 +178,30 @@ def test_a_path_that_does_not_arrive_says_where_and_why(fabric, switch, prefix, 
     assert result.exit_code == 1
     assert fault in [path["fault"] for path in json.loads(result.stdout)["paths"]]
     assert f"path 1: {fault}" in fabric.show("path", "h1", "h3").stdout
+
+
+def test_a_path_ends_where_l3_admit_refuses_its_frames(fabric):
+    entries = fabric.fakes.switches["spine1"].entries
+    admitted = [key for key, entry in entries.items() if entry.table_id == fabric.tables["l3_admit"]]
+    assert len(admitted) == 2
+    for key in admitted:
+        del entries[key]
+    first, second = fabric.document("path", "h1", "h3")["paths"]
+    assert first["fault"] == "spine1:1 does not admit frames to 02:01:00:00:00:03"
+    assert first["nodes"] == ["h1", "leaf1"] and second["fault"] is None
+
+
+def test_an_ipv4_path_on_a_fabric_with_ipv6_routes_only_tells_of_ipv6(fabric, tmp_path):
+    (tmp_path / "ipv6.yaml").write_text("routing: {ipv4: false}\n")
+    config = ("-c", "drop_tail", "-c", str(tmp_path / "ipv6.yaml"))
+    applied = eeon("config", "apply", *config, *fabric.options)
+    assert applied.exit_code == 0, applied.output
+    shown = fabric.show("path", "h1", "h3")
+    assert (
+        shown.exit_code == 1
+        and "the switches have no IPv4 routes; --ipv6 shows the IPv6 paths" in shown.stdout
+    )
+    assert fabric.show("path", "h1", "h3", "--ipv6").exit_code == 0
 
 
 def test_a_path_over_a_switch_that_does_not_answer_says_so(fabric):

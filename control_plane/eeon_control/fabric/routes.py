@@ -9,6 +9,7 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.table_entries import decode
 from eeon_control.plan.classes import is_per_packet
+from eeon_control.plan.routes import ADMIT, ADMITTED
 from eeon_control.routing import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
 
 _SELECTOR = "ecmp_selector"
@@ -20,10 +21,11 @@ _Groups = dict[int, list[tuple[int, int]]]  # id -> (member, weight)
 
 
 async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
-    """Reads routes and ECMP seed of one switch. Raises FabricError."""
+    """Reads routes, admission and ECMP seed of one switch. Raises FabricError."""
     schema = session.schema
-    wanted = [p4r.TableEntry(table_id=schema.tables[name].id) for name in ROUTE_TABLES.values()]
-    wanted.append(p4r.TableEntry(table_id=schema.tables[_SEED_TABLE].id, is_default_action=True))
+    wanted = [p4r.TableEntry(table_id=schema.tables[name].id) for name in (*ROUTE_TABLES.values(), ADMIT)]
+    defaults = [schema.tables[name].id for name in (_SEED_TABLE, ADMIT)]
+    wanted += [p4r.TableEntry(table_id=table, is_default_action=True) for table in defaults]
     messages = [
         entity.table_entry
         async for entity in session.read([p4r.Entity(table_entry=entry) for entry in wanted])
@@ -35,16 +37,25 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
     )
     members, groups = await _profile(session) if has_ids else ({}, {})
     routes, seed, per_packet = [], 1, False  # the program's default of switch_config
+    admission: dict[tuple[int, int], bool] = {}
+    admits_others = False
     for message in messages:
         entry = decode(message, schema, watches=False)
-        if entry.table == _SEED_TABLE:
+        if entry.table == ADMIT:
+            admits = all(action.name == ADMITTED for action in entry.actions)
+            if entry.is_default:
+                admits_others = admits
+            else:
+                port, dst_mac = (part.value for part in entry.match)
+                admission[port, dst_mac] = admits
+        elif entry.table == _SEED_TABLE:
             for action in entry.actions:
                 seed, per_packet = dict(action.params).get("seed", seed), is_per_packet(action)
         elif not entry.is_default and isinstance(entry.match[0], Lpm):
             chosen, fault = _members(session, message.action, members, groups)
             watching = _watching(session, message.action)
             routes.append(Route(entry.table, entry.match[0], chosen, fault, watching))
-    return SwitchRoutes(in_order_of_use(routes), seed, per_packet)
+    return SwitchRoutes(in_order_of_use(routes), seed, admission, admits_others, per_packet)
 
 
 def _members(

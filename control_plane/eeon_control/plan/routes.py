@@ -25,9 +25,10 @@ from eeon_control.config import Routing
 from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import Action, Entry, Exact, Lpm
 from eeon_control.errors import PlanError
-from eeon_control.topology import Port, PortRole, Switch, Topology
+from eeon_control.topology import Port, PortRole, Switch, Topology, mac_number
 
 ADMIT = "l3_admit"
+ADMITTED = "admit_to_l3"
 _TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}
 
 _Match = tuple[str, tuple[Lpm, ...]]  # a table and its match
@@ -53,7 +54,7 @@ class Router:
         self._paths_limit = routing.max_paths if routing.ecmp else 1  # None: all
         self._rotate = bool(routing.ecmp)
         self._versions = [4] * routing.ipv4 + [6] * routing.ipv6
-        self._mac = {name: _mac(switch.mac) for name, switch in topology.switches.items()}
+        self._mac = {name: mac_number(switch.mac) for name, switch in topology.switches.items()}
         # Ports to other switches, by the switch at the other end; both in the order of port numbers.
         self._towards: dict[str, dict[str, list[Port]]] = {}
         for name, switch in topology.switches.items():
@@ -79,7 +80,7 @@ class Router:
         for port in switch.ports:
             if port.role is PortRole.HOST_FACING:
                 host = self._topology.hosts[port.peer.node]
-                to_host = (_forward(port, self._mac[switch.name], _mac(host.mac)),)
+                to_host = (_forward(port, self._mac[switch.name], mac_number(host.mac)),)
                 addresses = {4: _match(host.ipv4, 32), 6: _match(host.ipv6, 128)}
                 for version in self._versions:
                     table, match = addresses[version]
@@ -98,7 +99,7 @@ class Router:
     def admitted(self, switch: Switch) -> list[Entry]:
         """Returns a switch's entries of `l3_admit`: the MAC to which each port's neighbours send."""
         mac = Exact("dst_mac", self._mac[switch.name])
-        admit = (Action("admit_to_l3"),)
+        admit = (Action(ADMITTED),)
         return [Entry(ADMIT, (Exact("port", port.number), mac), admit) for port in switch.ports]
 
     def _add_next_hops(self, hops: _NextHops, group: _Group, to_leaf: dict[str, tuple[Action, ...]]) -> None:
@@ -277,7 +278,3 @@ def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
 def _match(address: IPv4Address | IPv6Address, length: int) -> _Match:
     table, width = _TABLE[address.version]
     return table, (Lpm("dst", int(address), length, width),)
-
-
-def _mac(text: str) -> int:
-    return int(text.replace(":", ""), 16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
@@ -40,11 +40,21 @@ class Route:
 
 @dataclass(frozen=True)
 class SwitchRoutes:
-    """The routes of a switch, its ECMP seed, and whether it chooses a path per packet instead of per flow."""
+    """The routes of a switch, its ECMP seed, and whether it chooses a path per packet instead of per flow.
+
+    `admission`: whether the router takes frames of an ingress port to a destination MAC; `admits_others`:
+    whether it takes all that are not listed.
+    """
 
     routes: tuple[Route, ...]
     seed: int
+    admission: Mapping[tuple[int, int], bool]
+    admits_others: bool = False
     per_packet: bool = False
+
+    def admits(self, port: int, dst_mac: int) -> bool:
+        """Returns whether the router takes a frame that arrives at a port."""
+        return self.admission.get((port, dst_mac), self.admits_others)
 
     def lookup(self, address: IPv4Address | IPv6Address) -> Route | None:
         """Returns the route with the longest matching prefix."""

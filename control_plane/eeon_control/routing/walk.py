@@ -11,7 +11,7 @@ from eeon_control.entries import Action
 from eeon_control.routing.flow_hash import Flow, ecmp_key
 from eeon_control.routing.links import LinksDown
 from eeon_control.routing.table import Route, SwitchRoutes
-from eeon_control.topology import Host, Port, Topology
+from eeon_control.topology import Endpoint, Host, Port, Topology, mac_number, mac_text
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,20 @@ class Walk:
 
     def of_flow(self, flow: Flow) -> Iterator[Path]:
         """Returns the path of a flow; several if switches choose per packet."""
-        return self._from(self.source.leaf, (), 1.0, flow)
+        return self._from(*self._start(), (), 1.0, flow)
 
     def all(self) -> Iterator[Path]:
         """Returns all paths, in the order of the groups' members."""
-        return self._from(self.source.leaf, (), 1.0, None)
+        return self._from(*self._start(), (), 1.0, None)
 
-    def _from(self, name: str, hops: tuple[Hop, ...], share: float, flow: Flow | None) -> Iterator[Path]:
+    def _start(self) -> tuple[Endpoint, int]:
+        """Returns the leaf's port at which the source's packets arrive, and their destination MAC."""
+        return self.source.port.peer, mac_number(self.source.gateway_mac)
+
+    def _from(
+        self, ingress: Endpoint, dst_mac: int, hops: tuple[Hop, ...], share: float, flow: Flow | None
+    ) -> Iterator[Path]:
+        name = ingress.node
         if any(hop.switch == name for hop in hops):
             ring = [hop.switch for hop in hops]
             yield Path(hops, share, f"loop: {' -> '.join([*ring[ring.index(name) :], name])}")
@@ -74,7 +81,9 @@ class Walk:
             return
         address = self._address(self.destination)
         route = routes.lookup(address)
-        if route is None:
+        if not routes.admits(ingress.port, dst_mac):
+            yield Path(hops, share, f"{ingress} does not admit frames to {mac_text(dst_mac)}")
+        elif route is None:
             yield Path(hops, share, f"no route to {address} at {name}")
         elif not route.members:
             yield Path(
@@ -104,7 +113,8 @@ class Walk:
         flow: Flow | None,
     ) -> Iterator[Path]:
         share *= part
-        number = dict(action.params).get("port")
+        params = dict(action.params)
+        number = params.get("port")
         if number is None:
             yield Path(hops, share, f"{name}: {route.prefix_text}: {action} does not forward it")
             return
@@ -119,7 +129,7 @@ class Walk:
             return
         peer = port.peer.node
         if peer in self.topology.switches:
-            yield from self._from(peer, hops, share, flow)
+            yield from self._from(port.peer, params["dst_mac"], hops, share, flow)
         elif peer == self.destination.name:
             yield Path(hops, share)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eeon_control.routing import Flow, Path, Walk
+from eeon_control.routing import ROUTE_TABLES, Flow, Path, Walk
 from eeon_control.views.scale import rate_exact
 from eeon_control.views.table import Column, Row, View, none, share
 
@@ -49,6 +49,9 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
         else Column("share", "of flows" if flow is None else "of packets", share),
     ]
     notes = [f"path {number}: {one.fault}" for number, one in enumerate(found, 1) if one.fault]
+    if not _has_routes(walk, walk.version) and _has_routes(walk, 10 - walk.version):
+        other = "--ipv6 shows the IPv6 paths" if walk.version == 4 else "omit --ipv6 for the IPv4 paths"
+        notes.append(f"the switches have no IPv{walk.version} routes; {other}")
     if more_than is not None:
         notes.append(f"there are more than {more_than} paths; --limit shows more")
     hops = [hop for one in found for hop in one.hops]
@@ -71,6 +74,11 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
         notes=notes,
         more=more,
     )
+
+
+def _has_routes(walk: Walk, version: int) -> bool:
+    table = ROUTE_TABLES[version]
+    return any(route.table == table for one in walk.tables.values() for route in one.routes)
 
 
 def _nodes(walk: Walk, one: Path) -> list[str]:
