@@ -1,4 +1,4 @@
-"""Captures of all interfaces of a router or bridge (`tcpdump -i any`): each packet is sent once."""
+"""Captures of several interfaces of a router or bridge: each packet is sent once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from eeon_tools.replay.feed import AddressMap, Feed
 from eeon_tools.trace.hosts import TraceHost
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
 pytestmark = pytest.mark.system
@@ -66,7 +67,7 @@ def test_a_packet_that_a_router_forwards_is_sent_as_it_came_in(
         (6, OUT, ipv4(3)),
     ]
     path = write(tmp_path / "any.pcap", link_type, *forwarded)
-    why = "they are further copies, seen at another interface of the same machine"
+    why = "they are further copies, seen at another interface"
     assert sent(path, hosts) == ([1, 2, 5, 7], [f"packets left out because {why}: 3"])
     told = CliRunner().invoke(trace, ["info", str(path)])
     assert "\n  3 packets are further copies, seen at another interface" in told.output
@@ -98,6 +99,32 @@ def test_two_packets_that_differ_in_one_field_are_two(tmp_path: Path, hosts: lis
     other = [ipv4(2), ipv4() / b"more", IP(src="10.0.1.2", dst="10.0.2.1", id=1) / TCP(flags="A", seq=1)]
     packets = [(0, IN, ipv4()), *((at, OUT, packet) for at, packet in enumerate(other, start=1))]
     assert sent(write(tmp_path / "any.pcap", 276, *packets), hosts)[0] == [1, 2, 3, 4]
+
+
+def pcapng(path: Path, interfaces: int, *packets: tuple[int, Packet]) -> Path:
+    """Writes a pcapng file of Ethernet interfaces; each packet has its interface, and they are 1 us apart."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        body += bytes(-len(body) % 4)
+        return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+    content = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    content += block(1, struct.pack("<HHI", 1, 0, 0)) * interfaces
+    for time_us, (interface, packet) in enumerate(packets):
+        data = bytes(Ether() / packet)
+        content += block(6, struct.pack("<IIIII", interface, 0, time_us, len(data), len(data)) + data)
+    path.write_bytes(content)
+    return path
+
+
+def test_a_packet_at_two_ethernet_interfaces_of_one_capture_is_sent_once(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    forwarded = [(0, ipv4(1)), (0, ipv4(2)), (1, ipv4(1, ttl=63)), (1, ipv4(2, ttl=63)), (1, ipv4(3))]
+    assert sent(pcapng(tmp_path / "two.pcapng", 2, *forwarded), hosts)[0] == [1, 2, 5]
+    again = [(0, ipv4()), (0, ipv4())]
+    assert sent(pcapng(tmp_path / "again.pcapng", 2, *again), hosts) == ([1, 2], [])
+    assert sent(pcapng(tmp_path / "one.pcapng", 1, *again), hosts) == ([1, 2], [])
 
 
 def test_a_capture_of_one_interface_has_no_copies(tmp_path: Path, hosts: list[TraceHost]) -> None:

@@ -303,7 +303,7 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
         )
     if found.copies:
         click.echo(
-            f"  {found.copies:,} packets are further copies, seen at another interface of the same machine; "
+            f"  {found.copies:,} packets are further copies, seen at another interface; "
             "`eeon replay` leaves them out"
         )
     if found.cut:

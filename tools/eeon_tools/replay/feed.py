@@ -114,7 +114,7 @@ class FeedCounts:
 
     def _left_out(self) -> Iterator[tuple[str, int]]:
         for why, count in (
-            ("they are further copies, seen at another interface of the same machine", self.copies),
+            ("they are further copies, seen at another interface", self.copies),
             ("they are not IP", self.not_ip),
             ("they are multicast or broadcast", self.multicast),
             ("an address belongs to no host of the fabric", self.unmapped),

@@ -61,7 +61,7 @@ OnBreak: TypeAlias = Callable[[BrokenOffError], None]
 
 class Packet(NamedTuple):
     """One captured frame. `captured` may be shorter than `frame_bytes`; missing bytes count as zeros.
-    `seen_at`: the place where a capture of all interfaces saw it; None in a capture of one interface."""
+    `seen_at`: the place where a capture of several interfaces saw it; None in a capture of one interface."""
 
     time_ns: int
     frame_bytes: int
@@ -115,9 +115,10 @@ def _all_packets(path: Path) -> Iterator[Packet]:
 
 def _packet(stream: ExactStream, record: Record) -> Packet:
     """Returns a record as an Ethernet frame without its frame check sequence."""
-    time_ns, link_type, fcs_bytes, frame_bytes, captured = record
+    time_ns, link_type, fcs_bytes, frame_bytes, captured, interface = record
+    seen_at = None if interface is None else interface.to_bytes(4, "big")
     if link_type == links.ETHERNET and not fcs_bytes and 14 <= frame_bytes <= MAX_FRAME_BYTES:
-        return Packet(time_ns, frame_bytes, captured)
+        return Packet(time_ns, frame_bytes, captured, seen_at)
     frame_bytes -= fcs_bytes
     shortest = links.HEADER_BYTES[link_type]
     if not shortest <= frame_bytes <= MAX_FRAME_BYTES:
@@ -127,7 +128,9 @@ def _packet(stream: ExactStream, record: Record) -> Packet:
         )
     if len(captured) > frame_bytes:
         captured = captured[:frame_bytes]
-    seen_at = links.seen_at(link_type, captured)
+    within = links.seen_at(link_type, captured)
+    if within is not None:
+        seen_at = (seen_at or b"") + within
     return Packet(time_ns, *links.as_ethernet(link_type, frame_bytes, captured), seen_at)
 
 

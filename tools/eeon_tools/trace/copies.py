@@ -1,4 +1,4 @@
-"""Further copies of packets in a capture of several interfaces, for example of `tcpdump -i any`.
+"""Further copies of packets in a capture of several interfaces, as of `tcpdump -i any`.
 
 A packet that a router forwards is captured twice: when it arrives, and when it leaves, with another TTL,
 DSCP or ECN. A bridge captures it a third time. A copy has another place; the same bytes at one place are two

@@ -35,13 +35,15 @@ _FCS_IS_SAID = 0x0400_0000
 
 class Record(NamedTuple):
     """One packet as in the file. `fcs_bytes`: the length of the frame check sequence at its end;
-    `frame_bytes` includes it, and `captured` may be shorter."""
+    `frame_bytes` includes it, and `captured` may be shorter. `interface`: its interface's number in a file of
+    several."""
 
     time_ns: int
     link_type: int
     fcs_bytes: int
     frame_bytes: int
     captured: bytes
+    interface: int | None = None
 
 
 class Stream(Protocol):
@@ -281,4 +283,5 @@ def _packet(
             # Bits 5 to 8: its length, 0 if unknown.
             fcs_bytes = struct.unpack(order + "I", value)[0] >> 5 & 0xF or fcs_bytes
     captured = body[20 : 20 + captured_bytes]
-    return Record(time_ns, interface.link_type, fcs_bytes, frame_bytes, captured)
+    place = index if len(interfaces) > 1 else None
+    return Record(time_ns, interface.link_type, fcs_bytes, frame_bytes, captured, place)
