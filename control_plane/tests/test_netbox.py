@@ -70,6 +70,21 @@ def test_cables_that_are_not_there_yet_are_left_out_and_told():
     assert imported(planned)[1][-1] == "cables left out: 1, planned"
 
 
+def test_of_a_server_with_two_links_the_first_interface_is_imported():
+    single, bonded = inventory(), inventory()
+    for number, device, name in ((23, 2, "Ethernet11"), (42, 4, "eno2")):
+        port = {"id": number, "device": {"id": device}, "name": name, "type": {"value": "10gbase-x-sfpp"}}
+        single["interfaces"].append(port)
+        bonded["interfaces"].append(port)
+    first = bonded["cables"][0]
+    ends = {f"{side}_terminations": [{"object_type": "dcim.interface", "object_id": number}]
+            for side, number in (("a", 23), ("b", 42))}  # fmt: skip
+    bonded["cables"].insert(0, first | ends | {"id": 0})
+    text, notes = imported(bonded)
+    assert text == imported(single)[0]
+    assert "cables left out: 1, further links of hosts: a host has one" in notes
+
+
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b"[" * 100_000, b'{"devices": 1}'])
 def test_what_is_no_export_is_refused_in_one_line(text):
     with pytest.raises(InputError) as error:

@@ -68,8 +68,9 @@ def netbox(
 
     FILE, or - for standard input, is a JSON object with three responses of NetBox's REST API: devices,
     interfaces and cables, from /api/dcim/ with limit=0. Ports are numbered in the order of a device's
-    interfaces. The command reports everything that it cannot place as an error, all at once: half a cable, a
-    breakout, a patch panel, ends of different speeds, a device of an unknown role.
+    interfaces. Of a host with several links, the one at its first interface is kept. The command reports
+    everything that it cannot place as an error, all at once: half a cable, a breakout, a patch panel, ends of
+    different speeds, a device of an unknown role.
     """
     try:
         with click.open_file(str(file), "rb") as content:

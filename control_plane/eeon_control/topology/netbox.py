@@ -70,7 +70,7 @@ def import_(text: bytes, source: str, roles: Roles, *, name: str, delay: Duratio
     left_out: Counter[str] = Counter()
     kinds = dict(_nodes(export, roles))
     ports = _ports(export, kinds)
-    links = list(_links(export, kinds, ports, delay, left_out))
+    links = _one_per_host(export, kinds, ports, list(_links(export, kinds, ports, delay, left_out)), left_out)
     if export.problems:
         raise InputError(export.problems)
     notes = [f"cables left out: {count}, {why}" for why, count in sorted(left_out.items())]
@@ -188,6 +188,26 @@ def _links(
             _delay(cable) or delay,
             number,
         )
+
+
+def _one_per_host(
+    export: _Export,
+    kinds: Mapping[int, str],
+    ports: Mapping[int, int],
+    links: list[_Link],
+    left_out: Counter[str],
+) -> list[_Link]:
+    """Returns the links without further ones of a host: of a bond, the link of its first interface stays."""
+    at_host: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for link in links:
+        for end in link.ends:
+            device = _id(export.interfaces[end].get("device"))
+            if kinds[device] == "host":
+                at_host[device].append((ports[end], link.cable))
+    further = {cable for found in at_host.values() for _, cable in sorted(found)[1:]}
+    if further:
+        left_out["further links of hosts: a host has one"] = len(further)
+    return [link for link in links if link.cable not in further]
 
 
 def _end(export: _Export, what: str, side: str, cable: Item) -> int | None:
