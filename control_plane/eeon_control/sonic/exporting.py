@@ -113,7 +113,7 @@ def _check_kept(
                 problems.add(
                     f"{at}.{field}",
                     f"applies to queue {queue} of {others[0]}, and `config load` keeps it beside the patch. "
-                    "Remove this row on the switch, and read its config_db.json again",
+                    "On the switch, replace it by rows for its other queues; then read config_db.json again",
                     profile,
                 )
     for name in patch["BUFFER_PROFILE"]:
