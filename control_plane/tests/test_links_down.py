@@ -12,8 +12,11 @@ import eeon_command
 import pytest
 from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from controller_process import ControllerProcess
-from eeon_control import config, operations, state, topology
+from eeon_control import config, operations, program, state, topology
+from eeon_control.fabric.diff import Change, ChangeKind
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
+from eeon_control.plan import Action, Entry, Exact
 from eeon_control.targets import Target, Targets
 from eeon_control.units import Duration
 from switch_processes import running
@@ -24,6 +27,7 @@ TOPOLOGY = topology.load("leaf-spine-4")
 NAMES = list(TOPOLOGY.switches)
 LOST = 2  # spine1's port to leaf2
 TO_LEAF2 = "10.0.2.0/24"
+FOREIGN = Entry("port_buffer", (Exact("port", 400),), (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
 
 
 @pytest.fixture(scope="module", params=["engine", "bmv2"])
@@ -74,6 +78,11 @@ def routes_to_leaf2() -> dict[str, tuple[str, str]]:
     return {row["switch"]: (row["next_hops"], row["state"]) for row in rows if row["prefix"] == TO_LEAF2}
 
 
+async def write(address: str, change: Change) -> None:
+    async with P4RuntimeSession("leaf1", Target(address, 1), program.load().schema(), election_id=10) as one:
+        await one.write_changes([change])
+
+
 def test_routes_over_a_spine_that_lost_its_link_to_a_leaf_are_withdrawn_and_come_back(switches, controller):
     controller.wait_for_all("in_sync", NAMES)
     whole = {"leaf1": ("3 spine1, 4 spine2", "ok"), "spine1": ("2 leaf2", "ok"), "spine2": ("2 leaf2", "ok")}
@@ -108,6 +117,11 @@ def test_controller_that_starts_while_a_link_is_down_puts_no_dead_next_hop_back(
     try:
         controller.wait_for_all("restored", ["leaf1", "leaf2", "spine1"])
         controller.end(signal.SIGKILL)
+        run(write(switches["leaf1"].address, Change(ChangeKind.INSERT, None, FOREIGN)))
+        drift = eeon("config", "drift")
+        found = [(name, one["match"]) for name, of in drift["switches"].items() for one in of["changes"]]
+        assert found == [("leaf1", "port=400")] and len(drift["withdrawn"]) == 3, drift
+        run(write(switches["leaf1"].address, Change(ChangeKind.DELETE, FOREIGN, None)))
         second = ControllerProcess(store.folder)
         try:
             second.wait_for_all("in_sync", NAMES)

@@ -85,6 +85,14 @@ def test_of_a_server_with_two_links_the_first_interface_is_imported():
     assert "cables left out: 1, further links of hosts: a host has one" in notes
 
 
+def test_devices_that_are_not_there_yet_are_left_out_with_their_cables():
+    planned = inventory()
+    planned["devices"][4]["status"] = {"value": "planned"}
+    text, notes = imported(planned)
+    assert "h1:" in text and "h2:" not in text
+    assert notes == ["cables left out: 2, of devices that are left out"]
+
+
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b"[" * 100_000, b'{"devices": 1}'])
 def test_what_is_no_export_is_refused_in_one_line(text):
     with pytest.raises(InputError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from eeon_control import config, topology
 from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import Change, ChangeKind, difference
@@ -59,4 +60,29 @@ def test_entry_that_somebody_else_wrote_is_shown_as_it_is():
     plan = FabricPlan({"leaf1": SwitchPlan(False, (Change(ChangeKind.DELETE, odd, None),))})
     assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
         "leaf1:400 (no link): AQM codel_of_tomorrow(target=7) -> not set"
+    ]
+
+
+@pytest.mark.parametrize("table", ["port_qcn", "lossless_group", "made_pause", "pcp_priority", "port_eee"])
+def test_default_that_somebody_else_wrote_is_shown_as_it_is(table):
+    theirs, own = (Entry(table, (), (Action(name),), is_default=True) for name in ("theirs", "own"))
+    plan = FabricPlan({"leaf1": SwitchPlan(False, (Change(ChangeKind.MODIFY, theirs, own),))})
+    assert [str(one) for one in describe(FABRIC, plan, TICK)] == [
+        f"leaf1: default of {table}: theirs() -> own()"
+    ]
+
+
+def test_ports_of_each_changed_pfc_entry_are_named():
+    found = [
+        Change(ChangeKind.DELETE, Entry(table, (Exact(field, value),), (Action("theirs"),)), None)
+        for table, field, value in (
+            ("lossless_group", "queue", 1 << 3 | 4),
+            ("port_pfc", "port", 2),
+            ("pausable_queue", "queue", 3 << 3 | 4),
+        )
+    ]
+    plan = FabricPlan({"leaf1": SwitchPlan(False, tuple(found))})
+    assert [str(one) for one in describe(FABRIC, plan, TICK)] == [
+        "leaf1: priority 4 at port 1: lossless, pauses above 0B, resumes at 0B, limit 0B -> lossy",
+        "leaf1: how pauses are made and obeyed at ports 2-3",
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,36 @@ def test_no_field_is_exported_that_a_release_of_sonic_does_not_have():
     patch = sonic.export(read(tables()), config.from_value(value, "imported"), LEAF1, source="imported")
     ((_, profile),) = patch["WRED_PROFILE"].items()
     assert set(profile) == {*SHIPPED}
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "told"),
+    [
+        (
+            "QUEUE",
+            {"Ethernet0|0": {"wred_profile": "[WRED_PROFILE|AZURE_LOSSLESS]"}},
+            "|Ethernet0|0.wred_profile",
+        ),
+        ("BUFFER_QUEUE", {"Ethernet0,Ethernet4|0-2": {"profile": "q"}}, "|Ethernet0,Ethernet4|0-2.profile"),
+        ("BUFFER_PROFILE", {"own": {"dynamic_th": "3", "pool": "p", "size": "0"}}, "|own.dynamic_th"),
+        ("QUEUE", {"Ethernet0|0": {"wred_profile": "OFF"}}, None),
+        ("QUEUE", {"Ethernet0|3": {"wred_profile": "AZURE_LOSSLESS"}}, None),
+    ],
+)
+def test_what_the_switch_would_keep_beside_a_patch_is_refused(
+    table: str, rows: dict[str, object], told: str | None
+):
+    content = {**tables(), "QUEUE": {}, "BUFFER_QUEUE": {}, table: rows}
+    content["WRED_PROFILE"]["OFF"] = {"ecn": "ecn_none"}
+    text = (
+        "profiles: {queue: {own: {buffer: 300KB}}}\nroles: {host_facing: {queue: own}, uplink: {queue: own}}"
+    )
+    meant = config.from_text(text)
+    if told is None:
+        assert sonic.export(read(content), meant, LEAF1, source="c")["BUFFER_QUEUE"]
+        return
+    with pytest.raises(InputError, match=re.escape(f"{table}{told}")):
+        sonic.export(read(content), meant, LEAF1, source="c")
 
 
 def test_one_queue_can_be_taken_and_tables_left_out():

@@ -181,7 +181,7 @@ class Resolver:
         digest of the switches' table entries."""
         nic, host = document.get(("nic",)), document.get(("host",))
         scheduler = settings.scheduler.engine() if settings.scheduler is not None else None
-        key = _canonical(
+        key = _ordered(
             [
                 settings.topology,
                 int(settings.link_delay),
@@ -239,7 +239,7 @@ class Resolver:
         named = document.get(("topology",))
         if not named or not isinstance(named, (str, dict)):
             return None
-        key = _canonical([named, int(delay)])
+        key = _ordered([named, int(delay)])
         if key not in self._topologies:
             if isinstance(named, dict):
                 found = topologies.from_document(overlay.part(document, ("topology",)), "topology")
@@ -255,7 +255,7 @@ class Resolver:
             return None
         if not all(one and isinstance(one, (str, dict)) for one in listed):
             return None
-        key = _canonical([listed, document.get(("topology",)), int(delay)])
+        key = _ordered([listed, document.get(("topology",)), int(delay)])
         if key not in self._configs:
             parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
             merged = parts[0]
@@ -332,6 +332,11 @@ def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
 
 def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _ordered(value: object) -> str:
+    """Returns a text that also tells mappings of another order apart: nodes have their addresses by it."""
+    return json.dumps(value, default=str)
 
 
 def _digest(*parts: str) -> str:

@@ -192,7 +192,8 @@ class Tcp(Strict):
             case "timestamps" | "tsq":
                 return f"{key}_ps", None if value is None else int(value)
             case (
-                "initial_rto"
+                "max_ack_delay"
+                | "initial_rto"
                 | "syn_lost_rto"
                 | "min_rto"
                 | "max_rto"

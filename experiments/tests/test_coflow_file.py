@@ -42,10 +42,10 @@ def test_a_rack_is_a_host_and_a_reducer_gets_equal_parts_from_its_mappers(tmp_pa
 
 
 def test_a_range_can_be_taken_and_scaled(tmp_path: Path) -> None:
-    given = "file: trace.txt, first: 2, last: 3, scale: 0.5, time_scale: 4"
+    given = "file: trace.txt, first: 2, last: 3, scale: 0.5, time_scale: 4.0e+6"
     [settings, _, _] = points(tmp_path, given)[0].run.parts()
     [(_, application)] = settings.workload.applications.items()
-    assert [int(one.at) // 10**9 for one in application.sets.values()] == [0, 500]
+    assert [int(one.at) // 1000 for one in application.sets.values()] == [0, 500]
     assert int(application.sets["3_9"].transfers[0].size) == 1_000_000
 
 

@@ -131,6 +131,23 @@ def test_two_points_with_the_same_settings_share_a_run(tmp_path: Path) -> None:
     assert len(found) == 8 and len({point.run.id for point in found}) == 4
 
 
+def test_fabrics_with_their_nodes_in_another_order_are_not_one_run(tmp_path: Path) -> None:
+    links = "[{endpoints: ['l:1', 'h1:0']}, {endpoints: ['m:1', 'h2:0']}, {endpoints: ['l:2', 'm:2']}]"
+    leaves = ["l: {kind: switch, role: leaf}", "m: {kind: switch, role: leaf}"]
+    fabrics = [
+        f"    {nodes[0][0]}: {{topology: {{name: two, defaults: {{rate: 1Gbps, delay: 1us}}, links: {links}, "
+        f"nodes: {{{', '.join(nodes)}, h1: {{kind: host}}, h2: {{kind: host}}}}}}}}\n"
+        for nodes in (leaves, leaves[::-1])
+    ]
+    text = TINY.replace("  topology: leaf-spine-4\n", "").replace(
+        "axes:\n", f"axes:\n  first:\n{''.join(fabrics)}"
+    )
+    found = {
+        point.axes["first"]: str(point.run.parts()[1].hosts["h1"].ipv4) for point in points(tmp_path, text)
+    }
+    assert found == {"l": "10.0.1.1", "m": "10.0.2.1"}
+
+
 def test_a_nic_is_as_its_leaf_port_unless_something_else_is_said(tmp_path: Path) -> None:
     def nics(text: str) -> list[object]:
         settings, topology, config = points(tmp_path, text)[0].run.parts()

@@ -11,3 +11,10 @@ from eeon_experiments.tcp import Tcp
 def test_the_algorithms_are_those_of_the_engine() -> None:
     engine = pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     assert set(get_args(Tcp.model_fields["algorithm"].annotation)) == set(engine.TCP_NAMES)
+
+
+def test_a_time_in_users_units_is_the_engines_in_picoseconds() -> None:
+    times = [name for name, field in Tcp.model_fields.items() if "Duration" in str(field.annotation)]
+    assert {"max_ack_delay", "tsq"} < {*times}
+    found = Tcp.model_validate(dict.fromkeys(times, "3us")).engine()
+    assert found == {f"{name}_ps": 3_000_000 for name in times}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
-from eeon_control.config.classes import DEFAULT_CLASS, priority_of
+from eeon_control.config.classes import DEFAULT_CLASS
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.pfc import LEAST_WATCH, lateness, pause_time, shortage
 from eeon_control.config.queues import Queue
@@ -232,24 +232,22 @@ def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
 
 def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[Problem]:
     known = {DEFAULT_CLASS, *config.classes}
-    owners: dict[int, str] = {}
-    for name, aqm in queue.class_aqm.items():
-        priority = priority_of(config.classes, name)
-        if priority is None:
+    for name in queue.class_aqm:
+        if name not in known:
             yield config.document.problem(
                 (*path, name),
                 f"unknown class{did_you_mean(name, known)}; there are {_some(sorted(known))}",
                 name,
             )
-            continue
-        other = owners.setdefault(priority, name)
-        if queue.class_aqm[other] != aqm:
-            yield config.document.problem(
-                (*path, name),
-                f"class {other} shares the queue of priority {priority} and has another AQM; give both the "
-                "same AQM, or different priorities",
-                name,
-            )
+    for priority, (first, *others) in config.priorities_in_use.items():
+        for name in others:
+            if queue.class_aqm.get(name, queue.aqm) != queue.class_aqm.get(first, queue.aqm):
+                yield config.document.problem(
+                    (*path, name),
+                    f"class {first} shares the queue of priority {priority} and has another AQM; give both "
+                    "the same AQM, or different priorities",
+                    name,
+                )
 
 
 def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:

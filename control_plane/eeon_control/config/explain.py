@@ -226,7 +226,9 @@ def _written(
     config: FabricConfig, key: str, value: str, *paths: KeyPath, default: str = "default"
 ) -> Setting:
     """Returns the setting of a value from the first of `paths` in the files, else of a default."""
-    found = next((path for path in paths if config.document.has(path)), None)
+    document = config.document
+    given = (path for path in paths if document.has(path) and document.get(path) is not None)
+    found = next(given, None)
     if found is None:
         return Setting(key, value, default)
-    return Setting(key, value, dotted(found), config.document.place(found))
+    return Setting(key, value, dotted(found), document.place(found))

@@ -21,6 +21,7 @@ from eeon_control.units import Bytes, Duration
 _ROUTE_TABLES = ("ipv4_route", "ipv6_route")
 _MESSAGES = "how congestion notification messages are made and forwarded"
 _PLACES_SHOWN = 12  # maximum number of switches per line, and of port ranges per switch
+_WORDED_DEFAULTS = ("dscp_priority", "cnm_source", "cnm_queue")
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)")
 _ROUTES_SHOWN = 4  # maximum number per switch and kind of change; otherwise only their number is shown
 _DONE = {ChangeKind.INSERT: "added", ChangeKind.MODIFY: "changed", ChangeKind.DELETE: "removed"}
@@ -66,6 +67,8 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
     found: dict[int, list[str]] = defaultdict(list)
     for change in changes:
         match = change.entry.match
+        if change.entry.is_default:
+            continue
         if change.entry.table == qcn.POINTS and isinstance(match[0], Exact):
             number, priority = divmod(match[0].value, PRIORITIES)
             old, new = (qcn.summary(_action(one)) for one in (change.before, change.after))
@@ -94,7 +97,9 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
         entry = change.entry
         if entry.table == "switch_config":
             texts += _switch_config_words(_action(change.before), _action(change.after))
-        elif entry.table == ADMIT and not entry.is_default:
+        elif entry.is_default and entry.table not in _WORDED_DEFAULTS:
+            texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
+        elif entry.table == ADMIT:
             admits[change.kind] += 1
         elif entry.table in classes.TABLES:
             texts += _class_words(change)
@@ -105,8 +110,6 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
                 texts.append(_MESSAGES)
         elif entry.table in pfc.TABLES:
             of_pfc.append(change)
-        elif entry.is_default:
-            texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
         elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
             routes[change.kind].append(_route(change, entry.match[0]))
         elif entry.table not in (*TABLES, QUEUE_AQM.name):
@@ -150,15 +153,19 @@ def _class_words(change: Change) -> Iterator[str]:
 def _pfc_words(changes: list[Change]) -> Iterator[str]:
     """Yields `priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, resumes at 77KB, limit 90KB`."""
     groups: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    others: set[int] = set()
     for change in changes:
-        if change.entry.table == "lossless_group" and isinstance(change.entry.match[0], Exact):
-            port, priority = divmod(change.entry.match[0].value, PRIORITIES)
+        match = change.entry.match[0]
+        if not isinstance(match, Exact) or change.entry.table != pfc.GROUPS:
+            others.add(match.value if match.field == "port" else match.value // PRIORITIES)
+        else:
+            port, priority = divmod(match.value, PRIORITIES)
             old, new = (_lossless(_action(one)) for one in (change.before, change.after))
             groups[priority, old, new].append(port)
     for (priority, old, new), ports in groups.items():
         yield f"priority {priority} at port{'s' if len(ports) > 1 else ''} {_ranges(ports)}: {old} -> {new}"
-    if changes and not groups:
-        yield f"{len(changes)} PFC entries change"
+    if others := others.difference(*groups.values()):
+        yield f"how pauses are made and obeyed at port{'s' if len(others) > 1 else ''} {_ranges(others)}"
 
 
 def _lossless(action: Action | None) -> str:

@@ -57,7 +57,8 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
 
 
 async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[FabricPlan, tuple[str, ...]]:
-    """Returns the plan without switches that are as intended while links are down, and these switches."""
+    """Returns the plan without routes withdrawn over links that are down, and the switches that withdrew
+    theirs: those that differ less from the routes that remain."""
     seen = await observe(meant.topology, meant.targets.switches, Wanted(ports=True))
     dead = dead_ends(meant.topology, seen.down)
     if not dead:
@@ -71,7 +72,9 @@ async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[Fabric
         owned(meant),
     )
     withdrawn = tuple(
-        name for name, one in plan.switches.items() if not one.is_empty and left.switches[name].is_empty
+        name
+        for name, one in plan.switches.items()
+        if not one.push_pipeline and len(left.switches[name].changes) < len(one.changes)
     )
     return FabricPlan(
         {name: (left if name in withdrawn else plan).switches[name] for name in plan.switches}

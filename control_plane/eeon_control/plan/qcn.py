@@ -46,8 +46,7 @@ def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
     for port in switch.ports:
         qcn = config.settings_of(port).queue.qcn
         if qcn is not None:
-            for name in qcn.classes:
-                priority = priority_of(config.classes, name)
+            for priority in dict.fromkeys(priority_of(config.classes, name) for name in qcn.classes):
                 assert priority is not None, "`config.check` refuses unknown classes"
                 match = (Exact("queue", port.number * PRIORITIES + priority),)
                 found.append(Entry(POINTS, match, (action(qcn),)))

@@ -146,7 +146,10 @@ class Eee(EeeTimers):
         """Returns the profile on links of one speed; `phy` supplies missing sleep and wake times."""
         merged = self._merged(rate)
         if merged.mode != "off" and phy is not None:
-            given = {"sleep": merged.sleep or phy.sleep, "wake": merged.wake or phy.wake}
+            given = {
+                "sleep": phy.sleep if merged.sleep is None else merged.sleep,
+                "wake": phy.wake if merged.wake is None else merged.wake,
+            }
             merged = merged.model_copy(update=given)
         return merged
 

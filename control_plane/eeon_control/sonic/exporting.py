@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from eeon_control.config import FabricConfig, Queue
 from eeon_control.port_settings import Codel, DropTail, Red
-from eeon_control.sonic.database import Database, Problems, match_ports
+from eeon_control.sonic.database import Database, Problems, is_given, match_ports, places
 from eeon_control.sonic.importing import COLOURS
 from eeon_control.topology.model import Switch
 from eeon_control.units import Bytes
@@ -80,9 +81,47 @@ def export(
             "static_th": str(int(settings.queue.buffer_bytes)),
         }
         patch["BUFFER_QUEUE"][f"{name}|{queue}"] = {"profile": called}
+    _check_kept(database, ports, queue, patch, problems)
     problems.check()
     refused.check()
     return {table: rows for table, rows in patch.items() if rows}
+
+
+def _check_kept(
+    database: Database, ports: Collection[str], queue: int, patch: Patch, problems: Problems
+) -> None:
+    """Reports rows of the switch that contradict the patch: `config load` removes no row and no field."""
+    off = {
+        name
+        for name, row in database.rows("WRED_PROFILE").items()
+        if str(row.get("wred_green_enable")).lower() != "true"
+    }
+    aside = Problems(database.source)  # rows of other queues may have any form
+    for table, field in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")):
+        for key, row in database.rows(table).items():
+            at = f"{table}|{key}"
+            profile = str(row.get(field) or "").strip("[]").rpartition("|")[2]
+            if key in patch[table] or not profile or (table == "QUEUE" and profile in off):
+                continue
+            others = [
+                port
+                for port, number in places(key, at, database.rows("PORT"), aside)
+                if number == queue and port in ports
+                if patch[table].get(f"{port}|{queue}") != {field: profile}
+            ]
+            if others:
+                problems.add(
+                    f"{at}.{field}",
+                    f"applies to queue {queue} of {others[0]}, and `config load` keeps it beside the patch. "
+                    "On the switch, replace it by rows for its other queues; then read config_db.json again",
+                    profile,
+                )
+    for name in patch["BUFFER_PROFILE"]:
+        if is_given(database.rows("BUFFER_PROFILE").get(name, {}).get("dynamic_th")):
+            problems.add(
+                f"BUFFER_PROFILE|{name}.dynamic_th",
+                f"is kept by `config load` beside the static_th of the patch. Rename profiles.queue.{name}",
+            )
 
 
 def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:

@@ -113,7 +113,7 @@ def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
     for number, device in export.devices.items():
         name = _name(device, f"device {number}")
         slug = _text(device.get("role") or device.get("device_role"), "slug")
-        kind = roles.of(slug)
+        kind = "ignored" if _text(device.get("status"), "value") in _NOT_THERE else roles.of(slug)
         if kind is None:
             export.wrong(
                 name,

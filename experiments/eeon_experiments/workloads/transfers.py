@@ -82,8 +82,8 @@ class CoflowFile(Strict):
                 for source, destination, size in transfers(coflow, dealt, self.scale)
             ]
             if sent:
-                at_us = round(since_ms * 1000 / self.time_scale)
-                found[f"{number}_{coflow.ident}"] = {"at": f"{at_us}us", "transfers": sent}
+                at_ps = int(since_ms * 10**9 / self.time_scale)
+                found[f"{number}_{coflow.ident}"] = {"at": f"{at_ps}ps", "transfers": sent}
         if not found:
             raise CoflowError(path, "", f"no coflow from number {self.first} on sends data between two hosts")
         return found
