@@ -13,6 +13,7 @@ from eeon_control.reference import Tables, into
 
 from eeon_experiments import columns
 from eeon_experiments.files import ExperimentFile
+from eeon_experiments.results import SIGNIFICANT_DIGITS
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.tune.attack import AttackFile
 from eeon_experiments.tune.files import TuneFile
@@ -30,7 +31,7 @@ def reference() -> str:
     parts += ["### Settings of a run", *_TABLES.of(schemas.of_model(RunSettings, ""))]
     parts += ["### The tune file", *_TABLES.of(schemas.of_model(TuneFile, ""))]
     parts += ["### The attack file", *_TABLES.of(schemas.of_model(AttackFile, ""))]
-    parts += ["### Columns", _columns()]
+    parts += ["### Columns", f"Numbers have {SIGNIFICANT_DIGITS} significant digits.", _columns()]
     return "\n\n".join(parts)
 
 

@@ -13,9 +13,16 @@ from eeon_experiments import columns
 
 Value: TypeAlias = str | int | float | bool | None
 """The value of a column (`columns.Type`)."""
+SIGNIFICANT_DIGITS = 12
+"""Digits of a measured number. Further ones depend on the order of a sum, and hardly compress."""
 _OF_ONE_RUN = {"run_id", "seed", "commit", "dirty", *columns.OF_THE_MACHINE}
 Chosen: TypeAlias = Value | Collection[str] | Collection[int]
 """For an axis: a value, one of several values, or None for runs that do not use it."""
+
+
+def rounded(value: Value) -> Value:
+    """Returns a number with the digits that rows keep; another value as it is."""
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
 
 
 class Row(Mapping[str, Value]):

@@ -39,7 +39,7 @@ from eeon_experiments import conservation
 from eeon_experiments.fabric import entries_of, spec_of, workload_of
 from eeon_experiments.measure import flow_rows, measured, with_nics, workload_report
 from eeon_experiments.resolve import Run
-from eeon_experiments.results import Value
+from eeon_experiments.results import Value, rounded
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.store import Outcome
 from eeon_experiments.versions import commit, versions
@@ -145,7 +145,7 @@ def _run(run: Run) -> tuple[dict[str, Value], object, list[Mapping[str, object]]
     queues = report["queue_depth"] if settings.queue_samples else None
     columns = measured(settings, topology, spec, report, packets, registers)
     columns |= {"lossless_dropped": lossless_dropped, "entries_digest": entries_of(topology, config)}
-    return columns, queues, flow_rows(report)
+    return {name: rounded(value) for name, value in columns.items()}, queues, flow_rows(report)
 
 
 @cache
