@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import RUNTIME
+from eeon_experiments.report.alternatives import LATENCY, RUNTIME
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs
-from eeon_tools.svg import BLUE
+from eeon_tools.svg import BLUE, ORANGE
 
 _PLACES = {
     ("batch_24", "tuned"): "batch, 1 MB windows",
@@ -14,14 +14,24 @@ _PLACES = {
     ("small_24", "default"): "small, 64 KB windows",
 }
 _ONE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
+_COPIES = {"all": "a copy at each worker", "3": "three copies"}
+_DEPTHS = {
+    "shallow_300kb": ("shallow buffers", paper(1.12, "TCP, 1ms1000, +12 %")),
+    "deep_3mb": ("deep buffers", paper(1.06, "TCP, 1ms1000, +6 %")),
+}
+_CONTROLS = {"tcp": ("TCP on drop tail", BLUE), "red_ecn": ("RED with ECN", ORANGE)}
 _PAPER = {"1ms1000": [paper(1.25, "1ms1000, about +25 %")], "10ms1000": []}
 
 
 def drawings(runs: Runs) -> list[Drawing]:
     """Returns every figure of the experiment."""
+    return [_runtime(runs), _latency(runs)]
+
+
+def _runtime(runs: Runs) -> Drawing:
     panels = []
     for eee, rules in _PAPER.items():
-        own = runs.where(buffer="shallow")
+        own = runs.where(buffer="shallow", replicas=None)
         there = [
             (scenario, window)
             for scenario, window in _PLACES
@@ -39,15 +49,36 @@ def drawings(runs: Runs) -> list[Drawing]:
         ]
         series = [Series("runtime", values, BLUE)]
         panels.append(Panel(eee, [_PLACES[place] for place in there], series, "bars", [_ONE, *rules]))
-    return [
-        Drawing(
-            "setup-held-runtime",
-            "Runtime with coalescing, held packets outside the buffer",
-            "Not in the papers: the set-up behind EEE paper, figure 7 (E4)",
-            "24 nodes, 128 KB per port.",
-            "",
-            "runtime, Standard EEE = 1",
-            panels,
-            share_y=False,
-        )
-    ]
+    return Drawing(
+        "setup-held-runtime",
+        "Runtime with coalescing, held packets outside the buffer",
+        "Not in the papers: the set-up behind EEE paper, figure 7 (E4)",
+        "24 nodes, 128 KB per port.",
+        "",
+        "runtime, Standard EEE = 1",
+        panels,
+        share_y=False,
+    )
+
+
+def _latency(runs: Runs) -> Drawing:
+    panels = []
+    for buffer, (title, rule) in _DEPTHS.items():
+        series = []
+        for control, (name, colour) in _CONTROLS.items():
+            own = runs.where(scenario="chapter7", buffer=buffer, control=control)
+            values = [
+                own.where(replicas=copies).ratio(LATENCY, {"eee": "off"}, eee="1ms1000_10g")
+                for copies in _COPIES
+            ]
+            series.append(Series(name, values, colour))
+        panels.append(Panel(title, list(_COPIES.values()), series, "bars", [rule]))
+    return Drawing(
+        "setup-held-latency",
+        "Latency with 1ms1000, held packets outside the buffer",
+        "Not in the papers: the set-up behind thesis, chapter 7 (J2 and J4)",
+        "One shuffle on 80 nodes; 300 KB and 3 MB per port.",
+        "workers that hold a split of the input",
+        "mean latency, no EEE = 1",
+        panels,
+    )
