@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from eeon_control import config, topology
+from eeon_control.config.qcn import Qcn
 from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import Change, ChangeKind, difference
 from eeon_control.fabric.planning import FabricPlan, SwitchPlan
-from eeon_control.plan import Action, Entry, Exact, intended
+from eeon_control.plan import Action, Entry, Exact, intended, qcn
 from eeon_control.units import Duration
 from planned import lines
 
@@ -70,6 +71,17 @@ def test_default_that_somebody_else_wrote_is_shown_as_it_is(table):
     assert [str(one) for one in describe(FABRIC, plan, TICK)] == [
         f"leaf1: default of {table}: theirs() -> own()"
     ]
+
+
+def test_a_qcn_entry_with_another_scale_alone_is_shown_with_its_numbers():
+    own = qcn.action(Qcn())
+    theirs = own._replace(params=tuple((name, value + (name == "scale_q56")) for name, value in own.params))
+    changed = Change(
+        ChangeKind.MODIFY, *(Entry("port_qcn", (Exact("queue", 8),), (one,)) for one in (theirs, own))
+    )
+    [line] = describe(FABRIC, FabricPlan({"leaf1": SwitchPlan(False, (changed,))}), TICK)
+    before, after = str(line).split(" -> ")
+    assert "scale_q56=" in before and "scale_q56=" in after and not before.endswith(after)
 
 
 def test_ports_of_each_changed_pfc_entry_are_named():

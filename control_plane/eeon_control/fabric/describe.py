@@ -72,6 +72,8 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
         if change.entry.table == qcn.POINTS and isinstance(match[0], Exact):
             number, priority = divmod(match[0].value, PRIORITIES)
             old, new = (qcn.summary(_action(one)) for one in (change.before, change.after))
+            if old == new:  # only numbers that are computed from these differ
+                old, new = _text(change.before), _text(change.after)
             found[number].append(f"QCN of priority {priority} {old} -> {new}")
             continue
         if change.entry.table == QUEUE_AQM.name and match and isinstance(match[0], Exact):
