@@ -18,7 +18,12 @@ _QUEUES = {"red_100us": "RED 100 µs", "codel_4": "CoDel"}
 
 def drawings(runs: Runs) -> list[Drawing]:
     """Returns every figure of the experiment."""
-    return [_runtime(runs), _drops(runs)]
+    by_flow, by_packet = (runs.where(paths=value) for value in (None, "by_packet"))
+    return [
+        _runtime(by_flow, "runtime", "Runtime on buffers that count packets", ""),
+        _drops(by_flow),
+        _runtime(by_packet, "paths", "Runtime with a path for each packet", ", and a packet takes any path"),
+    ]
 
 
 def _points(runs: Runs, buffer: str) -> dict[str, dict[str, str]]:
@@ -30,29 +35,29 @@ def _points(runs: Runs, buffer: str) -> dict[str, dict[str, str]]:
     }
 
 
-def _runtime(runs: Runs) -> Drawing:
+def _runtime(runs: Runs, name: str, title: str, more: str) -> Drawing:
     one = Rule("1 = DropTail, same depth", 1.0, "#888888", ":")
     panels = []
-    for buffer, title in BUFFERS.items():
+    for buffer, depth in BUFFERS.items():
         base: dict[str, str | None] = {
             "buffer": buffer, "transport": "newreno", "queue": "drop_tail", "protect": None,
         }  # fmt: skip
         points = _points(runs, buffer)
         series = [
             Series(
-                name,
+                protection,
                 [runs.ratio(RUNTIME, base, buffer=buffer, protect=protect, **at) for at in points.values()],
                 PROTECTION_COLOURS[protect],
             )
-            for protect, name in PROTECTIONS.items()
+            for protect, protection in PROTECTIONS.items()
         ]
         rules = [one, *([paper(1.35, "ECT only, at most +35 %")] if buffer == "shallow" else [])]
-        panels.append(Panel(title, list(points), series, "bars", rules))
+        panels.append(Panel(depth, list(points), series, "bars", rules))
     return Drawing(
-        "setup-packets-runtime",
-        "Runtime on buffers that count packets",
+        f"setup-packets-{name}",
+        title,
         "Not in the papers: the set-up behind marking paper, section 4.2 (M1)",
-        "Five fetches at a time; as in ns-2, a port holds a number of packets, whatever their size.",
+        f"Five fetches at a time; as in ns-2, a port holds a number of packets, whatever their size{more}.",
         "",
         "DropTail, same depth = 1",
         panels,
