@@ -13,7 +13,7 @@ from eeon_experiments import columns
 
 Value: TypeAlias = str | int | float | bool | None
 """The value of a column (`columns.Type`)."""
-SIGNIFICANT_DIGITS = 12
+SIGNIFICANT_DIGITS = 11
 """Digits of a measured number. Further ones depend on the order of a sum, and hardly compress."""
 _OF_ONE_RUN = {"run_id", "seed", "commit", "dirty", *columns.OF_THE_MACHINE}
 Chosen: TypeAlias = Value | Collection[str] | Collection[int]
