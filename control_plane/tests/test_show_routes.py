@@ -189,6 +189,9 @@ def test_a_path_ends_where_l3_admit_refuses_its_frames(fabric):
     first, second = fabric.document("path", "h1", "h3")["paths"]
     assert first["fault"] == "spine1:1 does not admit frames to 02:01:00:00:00:03"
     assert first["nodes"] == ["h1", "leaf1"] and second["fault"] is None
+    default = fabric.fakes.switches["spine1"].defaults[fabric.tables["l3_admit"]]
+    default.action.action.action_id = program.load().schema().actions["admit_to_l3"].id
+    assert fabric.document("path", "h1", "h3")["paths"][0]["fault"] is None
 
 
 def test_an_ipv4_path_on_a_fabric_with_ipv6_routes_only_tells_of_ipv6(fabric, tmp_path):

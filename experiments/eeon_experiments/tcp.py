@@ -189,18 +189,9 @@ class Tcp(Strict):
                     }
                 )
                 return "hystart", thresholds
-            case "timestamps" | "tsq":
-                return f"{key}_ps", None if value is None else int(value)
-            case (
-                "max_ack_delay"
-                | "initial_rto"
-                | "syn_lost_rto"
-                | "min_rto"
-                | "max_rto"
-                | "rto_slop"
-                | "clock_granularity"
-                | "time_wait"
-            ):
+            case "timestamps" | "tsq" if value is None:
+                return f"{key}_ps", None
+            case _ if isinstance(value, Duration):
                 return f"{key}_ps", int(value)
             case "close":
                 return "fin", value == "fin"

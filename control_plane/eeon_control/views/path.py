@@ -49,9 +49,11 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
         else Column("share", "of flows" if flow is None else "of packets", share),
     ]
     notes = [f"path {number}: {one.fault}" for number, one in enumerate(found, 1) if one.fault]
-    if not _has_routes(walk, walk.version) and _has_routes(walk, 10 - walk.version):
-        other = "--ipv6 shows the IPv6 paths" if walk.version == 4 else "omit --ipv6 for the IPv4 paths"
-        notes.append(f"the switches have no IPv{walk.version} routes; {other}")
+    other, how = (
+        (6, "--ipv6 shows the IPv6 paths") if walk.version == 4 else (4, "omit --ipv6 for the IPv4 paths")
+    )
+    if _has_routes(walk, other) and not _has_routes(walk, walk.version):
+        notes.append(f"the switches have no IPv{walk.version} routes; {how}")
     if more_than is not None:
         notes.append(f"there are more than {more_than} paths; --limit shows more")
     hops = [hop for one in found for hop in one.hops]
