@@ -53,7 +53,7 @@ def _command(kind: Kind) -> click.Command:
 
     # `asked` holds click's checked parameters, which are named like the fields of ViewOptions.
     def command(
-        fabric: common.Fabric,
+        fabric: options.Fabric,
         switches: tuple[str, ...],
         ports: tuple[str, ...],
         roles: tuple[str, ...],
@@ -70,7 +70,7 @@ def _command(kind: Kind) -> click.Command:
         *([_ZEROS] if kind.hides_zeros else []),
         *([common.only_option(kind.filters)] if kind.filters else []),
         *(_COUNT, _WATCH, *common.ORDER, _ROLE, _PORT, common.switch_option()),
-        *(options.output_option, common.fabric_options),
+        *(options.output_option, options.fabric_options),
     ]:
         function = option(function)
     lines = (f"  eeon show {kind.name} {FABRIC} {more}".rstrip() for more in kind.examples)
@@ -136,10 +136,10 @@ def clear() -> None:
 
 
 @clear.command("counters", epilog=EXIT_CODES)
-@common.fabric_options
+@options.fabric_options
 @click.option("--undo", is_flag=True, help="remove the stored values; contact no switch")
 @options.output_option
-def clear_counters(fabric: common.Fabric, undo: bool, output: str) -> int:
+def clear_counters(fabric: options.Fabric, undo: bool, output: str) -> int:
     """Store the counters' values; `eeon show ports|ecn|counters` then show the increase since then.
 
     The command writes to no switch, and other users see the same counts as before. When a switch restarts,
