@@ -247,83 +247,57 @@ def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4, 
     assert pushes == 0
 
 
-def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_do(fabric4):
-    from eeon_control.fabric.session import P4RuntimeSession
-    from eeon_control.targets import Target
-
-    async def scenario(other_id):
-        async with FakeFabric(fabric4) as fakes:
-            leaf = fakes.switches["leaf1"]
-            async with P4RuntimeSession(
-                "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=other_id
-            ):
-                with pytest.raises(FabricError) as error:
-                    await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-                plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
-            return str(error.value), plan
-
-    for other_id in (10, 99):
-        message, plan = run(scenario(other_id))
-        assert "--election-id" in message and "leaf1" in message
-        assert not plan.is_empty  # reading does not need a primary
+def controller_of_leaf1(fakes, election_id: int) -> P4RuntimeSession:
+    """Returns another controller's session with leaf1, not yet open."""
+    target = Target(fakes.targets["leaf1"], device_id=1)
+    return P4RuntimeSession("leaf1", target, program.load().schema(), election_id=election_id)
 
 
-def test_larger_election_id_takes_over(fabric4):
-    from eeon_control.fabric.session import P4RuntimeSession
-    from eeon_control.targets import Target
+@pytest.mark.parametrize("other_id", [10, 99])
+async def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_do(
+    fabric4, fakes, other_id
+):
+    async with controller_of_leaf1(fakes, other_id):
+        with pytest.raises(FabricError, match=r"leaf1.*--election-id"):
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+        plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+    assert not plan.is_empty  # reading does not need a primary
 
-    async def scenario():
-        async with FakeFabric(fabric4) as fakes:
-            leaf = fakes.switches["leaf1"]
-            async with P4RuntimeSession(
-                "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=99
-            ):
-                report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
-            # 99, the largest id seen, has no stream; the default id still leads to a primary
-            again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
-            return report, again
 
-    report, again = run(scenario())
+async def test_larger_election_id_takes_over(fabric4, fakes):
+    async with controller_of_leaf1(fakes, 99):
+        report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
+    # 99, the largest id seen, has no stream; the default id still leads to a primary
+    again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
     assert not report.plan.is_empty and not again.plan.is_empty
 
 
-def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_command(
-    fabric4, tmp_path, monkeypatch
+async def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_command(
+    fabric4, fakes, tmp_path, monkeypatch
 ):
     store = state.StateStore.open(tmp_path / "state")
     bids = iter([10, 12])
     monkeypatch.setattr(state.StateStore, "highest_bid", lambda self: next(bids))
-
-    async def scenario():
-        async with FakeFabric(fabric4) as fakes:
-            targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
-            target = Target(fakes.targets["leaf1"], fabric4.switches["leaf1"].device_id)
-            controller = P4RuntimeSession("leaf1", target, program.load().schema(), election_id=12)
-            async with controller:
-                with store.lock("eeon config apply") as lock:
-                    meant = state.Intended(fabric4, red(), targets)
-                    return await operations.apply(operations.Work(store, lock), meant)
-
-    assert run(scenario()).revision.number == 1
+    targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
+    async with controller_of_leaf1(fakes, 12):
+        with store.lock("eeon config apply") as lock:
+            meant = state.Intended(fabric4, red(), targets)
+            applied = await operations.apply(operations.Work(store, lock), meant)
+    assert applied.revision.number == 1
 
 
-def test_cancelled_apply_undoes_what_it_wrote(fabric4):
-    async def scenario():
-        async with FakeFabric(fabric4) as fakes:
-            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
-            before = fakes.state()
-            fakes.switches["spine2"].write_seconds = 0.5
-            task = asyncio.create_task(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
-            while fakes.state() == before:
-                assert not task.done()
-                await asyncio.sleep(0.001)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            return before, fakes.state()
-
-    before, after = run(scenario())
-    assert after == before
+async def test_cancelled_apply_undoes_what_it_wrote(fabric4, fakes):
+    await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+    before = fakes.state()
+    fakes.switches["spine2"].write_seconds = 0.5
+    task = asyncio.create_task(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
+    while fakes.state() == before:
+        assert not task.done()
+        await asyncio.sleep(0.001)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert fakes.state() == before
 
 
 def test_wrong_device_id_is_reported_by_name(fabric4, fakes):
@@ -340,19 +314,12 @@ def test_targets_must_name_every_switch_and_no_other(fabric4):
         fabric.plan_sync(fabric4, red(), dict.fromkeys(fabric4.switches, "nowhere"), TICK_PS)
 
 
-def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
+async def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
     big = topology.load("leaf-spine-160")
-
-    async def scenario():
-        async with FakeFabric(big) as fakes:
-            await fabric.apply(big, red(), fakes.targets, TICK_PS)
-            return max(one.largest_write for one in fakes.switches.values()), len(
-                fakes.switches["leaf1"].entries
-            )
-
-    largest, entries = run(scenario())
-    assert entries == (40 + 3) * 2 + 42 * 4
-    assert largest <= 256
+    async with FakeFabric(big) as fakes:
+        await fabric.apply(big, red(), fakes.targets, TICK_PS)
+    assert len(fakes.switches["leaf1"].entries) == (40 + 3) * 2 + 42 * 4
+    assert max(one.largest_write for one in fakes.switches.values()) <= 256
 
 
 def test_counters_are_read_by_port_class_and_verdict(fabric4, fakes):
@@ -390,9 +357,7 @@ def test_reading_counters_of_a_switch_without_the_program_says_so(fabric4, fakes
         run(fabric.read_counters(fabric4, fakes.targets))
 
 
-def test_ctrl_c_waits_until_an_apply_has_been_undone(fabric4):
-    fakes = FakeFabric(fabric4)
-    sync.run(fakes.__aenter__())
+def test_ctrl_c_waits_until_an_apply_has_been_undone(fabric4, fakes):
     fabric.apply_sync(fabric4, red(), fakes.targets, TICK_PS)
     before = fakes.state()
     fakes.switches["spine2"].write_seconds = 0.5
@@ -405,18 +370,21 @@ def test_ctrl_c_waits_until_an_apply_has_been_undone(fabric4):
     threading.Thread(target=interrupt_once_a_switch_has_changed, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         fabric.apply_sync(fabric4, threshold(), fakes.targets, TICK_PS)
-    after = fakes.state()
-    sync.run(fakes.__aexit__())
-    assert after == before
+    assert fakes.state() == before
 
 
-def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4, fakes):
-    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
-    groups = [
+def groups_of_leaf1(fakes) -> list:
+    """Returns the next hops of each route of leaf1 with a group."""
+    return [
         entry.action.action_profile_action_set.action_profile_actions
         for entry in fakes.switches["leaf1"].entries.values()
         if entry.action.HasField("action_profile_action_set")
     ]
+
+
+def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4, fakes):
+    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
+    groups = groups_of_leaf1(fakes)
     watched = sorted([one.watch_port for one in group] for group in groups)
     next(group for group in groups if len(group) == 2)[0].watch_port = b""
     drifted = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
@@ -429,13 +397,7 @@ def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(
     assert mended.is_empty
 
 
-async def routes_of_leaf1(fakes):
-    target = Target(fakes.targets["leaf1"], device_id=1)
-    async with P4RuntimeSession("leaf1", target, program.load().schema(), election_id=99) as session:
-        return await routes.routes_of(session)
-
-
-def test_a_next_hop_over_port_0_watches_it_too():
+async def test_a_next_hop_over_port_0_watches_it_too():
     zero = topology.from_text(
         """
         name: zero
@@ -449,20 +411,13 @@ def test_a_next_hop_over_port_0_watches_it_too():
         """,
         "zero.yaml",
     )
-    fakes = FakeFabric(zero)
-    run(fakes.__aenter__())
-    run(fabric.apply(zero, red(), fakes.targets, TICK_PS))
-    groups = [
-        entry.action.action_profile_action_set.action_profile_actions
-        for entry in fakes.switches["leaf1"].entries.values()
-        if entry.action.HasField("action_profile_action_set")
-    ]
-    planned = run(fabric.plan(zero, red(), fakes.targets, TICK_PS))
-    found = run(routes_of_leaf1(fakes))
-    run(fakes.__aexit__())
-    assert (
-        sorted([one.watch_port for one in group] for group in groups) == [[b""]] * 2 + [[b"\0", b"\x04"]] * 2
-    )
+    async with FakeFabric(zero) as fakes:
+        await fabric.apply(zero, red(), fakes.targets, TICK_PS)
+        planned = await fabric.plan(zero, red(), fakes.targets, TICK_PS)
+        async with controller_of_leaf1(fakes, 99) as session:
+            found = await routes.routes_of(session)
+    watched = sorted([one.watch_port for one in group] for group in groups_of_leaf1(fakes))
+    assert watched == [[b""]] * 2 + [[b"\0", b"\x04"]] * 2
     assert planned.is_empty
     watching = [sorted(dict(one.params)["port"] for one in route.watching) for route in found.routes]
     assert sorted(watching) == [[], [], [0, 4], [0, 4]]
