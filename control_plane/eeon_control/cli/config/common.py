@@ -13,7 +13,7 @@ from eeon_control import config as configs
 from eeon_control import fabric, state
 from eeon_control import topology as topologies
 from eeon_control.cli import completions, options
-from eeon_control.cli import output as printing
+from eeon_control.cli.output import print_problems, say
 from eeon_control.config import FabricConfig
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
 from eeon_control.fabric import FabricPlan, Step
@@ -50,7 +50,7 @@ def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
         *_other_rates(topology, targets),
         *_unset(loaded),
     ]
-    printing.print_problems(problem for problem in problems if problem.severity is Severity.WARNING)
+    print_problems(problem for problem in problems if problem.severity is Severity.WARNING)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise InputError(errors)
@@ -114,14 +114,9 @@ def changing(
     """Locks the store, finishes what earlier commands left, reporting it on stderr, and yields the work."""
     command = click.get_current_context().command_path
     with store.lock(command) as lock:
-        work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=tell)
+        work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=say)
         run(settle(work))
         yield work
-
-
-def tell(text: str) -> None:
-    """Prints one message on stderr."""
-    printing.errors.print(text, highlight=False, soft_wrap=True)
 
 
 _WORDS = {
@@ -151,4 +146,4 @@ class Progress:
         elif step is Step.VERIFIED and switch in self._written:
             words = "read back as intended"
         if words is not None:
-            printing.errors.print(f"{switch}: {words}", highlight=False, style="dim")
+            say(f"{switch}: {words}", "dim", folds=True)

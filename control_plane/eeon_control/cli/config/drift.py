@@ -8,8 +8,8 @@ import click
 
 from eeon_control import operations
 from eeon_control.cli import options
-from eeon_control.cli.config.common import tell
 from eeon_control.cli.config.plan_output import as_value, print_plan
+from eeon_control.cli.output import say
 from eeon_control.fabric.sync import run
 
 
@@ -45,14 +45,14 @@ def drift(
     else:
         click.echo(f"the switches differ from revision {number}:")
         print_plan(topology, found.plan, held_tick, "table", entries=entries)
-        tell(f"`eeon config rollback {number}` restores it")
+        say(f"`eeon config rollback {number}` restores it")
     if output != "json":
         if found.withdrawn:
             names = ", ".join(found.withdrawn)
-            tell(
+            say(
                 f"the controller has withdrawn routes over links that are down on {names}, as it should; see "
                 "`eeon show routes`"
             )
         for what in found.not_read_back:
-            tell(f"not compared, because it cannot be read back: {what}")
+            say(f"not compared, because it cannot be read back: {what}")
     ctx.exit(0 if found.plan.is_empty else 2)

@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eeon_control.cli import options
-from eeon_control.cli.config.common import tell
-from eeon_control.cli.output import console, moment, span
+from eeon_control.cli.output import console, moment, say, span
 from eeon_control.state import Revision, Stopped, SystemClock
 
 
@@ -72,13 +71,13 @@ def history(fabric: options.Fabric, output: str) -> None:
         )
     console().print(table)
     if pending is not None and left is not None:
-        tell(
+        say(
             f"revision {current} waits to be confirmed; {span(left)} left until revision "
             f"{pending.back_to} is restored"
         )
     if journal is not None and journal.revision > current:
         progress = f", {journal.progress}," if journal.progress else ""
-        tell(
+        say(
             f"{journal.holder}{progress} is writing to the switches, or was interrupted: `eeon config "
             "recover` finishes it"
         )

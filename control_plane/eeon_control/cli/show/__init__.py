@@ -11,7 +11,7 @@ import click
 
 from eeon_control.cli import completions, options
 from eeon_control.cli.help.examples import FABRIC
-from eeon_control.cli.output import counted, errors
+from eeon_control.cli.output import counted, say
 from eeon_control.cli.show import baselines, common
 from eeon_control.cli.show.common import EXIT_CODES
 from eeon_control.cli.show.routes import path, routes
@@ -161,7 +161,7 @@ def clear_counters(fabric: options.Fabric, undo: bool, output: str) -> int:
     switches = fabric.targets.switches
     observed = run(observe(topology, switches, COUNTERS))
     for why in observed.failures.values():
-        errors.print(why, style="red", highlight=False, soft_wrap=True)
+        say(why, "red")
     if not observed.switches:
         return 1
     path = baselines.save(topology.name, baselines.Baseline.of(observed, switches, datetime.now(UTC)))

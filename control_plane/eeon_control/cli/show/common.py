@@ -8,7 +8,7 @@ from typing import TypeVar
 import click
 
 from eeon_control.cli import completions
-from eeon_control.cli.output import console, errors
+from eeon_control.cli.output import console, say
 from eeon_control.cli.show import printing
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.views.table import View
@@ -86,4 +86,4 @@ def print_view(
     else:
         _print_table(view)
     for why in troubles(observed):
-        errors.print(why, style="red", highlight=False, soft_wrap=True)
+        say(why, "red")
