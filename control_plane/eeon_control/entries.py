@@ -108,6 +108,15 @@ def owned_of(entries: Iterable[Entry], owned: frozenset[EntryKey] | None) -> lis
     return [entry for entry in entries if owned is None or entry.is_default or entry.key in owned]
 
 
+def by_key(entries: Iterable[Entry], table: str) -> dict[int, Action]:
+    """Returns the actions of a table with one exact field by its value, without the default."""
+    return {
+        entry.match[0].value: entry.actions[0]
+        for entry in entries
+        if entry.table == table and not entry.is_default and entry.actions
+    }
+
+
 def entries_digest(entries: Iterable[Entry]) -> str:
     """Returns the SHA-256, in hex, of a set of entries, independent of their order."""
     lines = sorted(f"{entry.table} {entry.match_text} {entry.action_text}" for entry in entries)

@@ -28,13 +28,19 @@ U32_MAX = 0xFFFF_FFFF
 FULL_FRAME_BYTES = 1500  # packet size for the papers' thresholds in packets, and for comparisons with bytes
 
 
-class Strict(BaseModel):
-    """Base of the configuration's models: frozen, and an unknown key is an error.
+class Frozen(BaseModel):
+    """Base of all models of files: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Strict(Frozen):
+    """Base of the configuration's models.
 
     A key without a value (`queue:` with nothing after it) is treated as absent, unless it is required.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     @model_validator(mode="before")
     @classmethod

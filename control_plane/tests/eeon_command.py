@@ -1,8 +1,13 @@
-"""The command `eeon` in this process, and options for its switches."""
+"""The command `eeon` in this process or at a terminal, and options for its switches."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +23,31 @@ def eeon(*arguments: str, code: int | None = None, columns: int = 200) -> Result
         raise result.exception
     assert code is None or result.exit_code == code, result.output
     return result
+
+
+def at_terminal(
+    *arguments: str, columns: int = 200, errors: bool = False, **variables: str
+) -> tuple[str, int]:
+    """Returns what a process of the command shows on a terminal of this width, and its exit code. `errors`:
+    whether these are shown there too."""
+    command = [sys.executable, "-m", "eeon_control", *arguments]
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = kept | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "40", **variables}
+    primary, secondary = pty.openpty()
+    shown = b""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=secondary,
+        stderr=secondary if errors else None,
+        env=environment,
+    ) as process:
+        os.close(secondary)
+        with contextlib.suppress(OSError):  # Linux's report that the other end is closed
+            while part := os.read(primary, 1 << 16):
+                shown += part
+    os.close(primary)
+    return shown.decode(), process.returncode
 
 
 def place(folder: Path, addresses: Mapping[str, object], **more: object) -> list[str]:

@@ -9,9 +9,16 @@ import pytest
 from eeon_control.config import FabricConfig
 from eeon_control.fabric.read import read_entries
 from eeon_control.fabric.sync import apply_sync, plan_sync, run
+from eeon_control.targets import Target
 from eeon_control.topology import Topology
 
 TICK_PS = 1000
+ONE_SWITCH = """
+name: one-switch
+defaults: {delay: 1us, overhead: 24B}
+nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
+links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
+"""
 
 
 @contextlib.contextmanager
@@ -35,6 +42,16 @@ def serving(fabric: Topology, **options) -> Iterator[tuple[dict, dict[str, str]]
             switches[switch.name] = running
             addresses[switch.name] = stack.enter_context(p4runtime.serve(running)).address
         yield switches, addresses
+
+
+@contextlib.contextmanager
+def serving_thrift_too() -> Iterator[Target]:
+    """Yields one switch without ports, which serves P4Runtime and Thrift."""
+    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    p4runtime, thrift = (pytest.importorskip(f"eeon_engine.{name}") for name in ("p4runtime", "thrift"))
+    switch = engine.Switch(device_id=1, tick_ps=TICK_PS)
+    with p4runtime.serve(switch) as server, thrift.serve(switch, "127.0.0.1:0") as other:
+        yield Target(server.address, 1, None, other.address)
 
 
 @contextlib.contextmanager

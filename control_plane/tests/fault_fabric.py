@@ -89,6 +89,7 @@ class SwitchProcess:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.device_id = TOPOLOGY.switches[name].device_id
         self.port = free_port()
         self._faults = [_fork.Value("i", start) for start in _NO_FAULTS]
         self._process = None
@@ -99,9 +100,8 @@ class SwitchProcess:
 
     def start(self) -> None:
         mine, theirs = _fork.Pipe()
-        switch = TOPOLOGY.switches[self.name]
-        ports = [(port.number, int(port.rate)) for port in switch.ports]
-        arguments = (switch.device_id, ports, self.port, theirs, *self._faults)
+        ports = [(port.number, int(port.rate)) for port in TOPOLOGY.switches[self.name].ports]
+        arguments = (self.device_id, ports, self.port, theirs, *self._faults)
         self._process = _fork.Process(target=_switch_process, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
@@ -330,8 +330,7 @@ def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4Runt
     """Becomes primary with that election id in its context. Take the id from `next_id`: a switch accepts none
     below the largest that it has seen."""
     asked: queue.SimpleQueue = queue.SimpleQueue()
-    device_id = TOPOLOGY.switches[switch.name].device_id
-    bid = p4r.MasterArbitrationUpdate(device_id=device_id, election_id=U128.encode(election_id))
+    bid = p4r.MasterArbitrationUpdate(device_id=switch.device_id, election_id=U128.encode(election_id))
     asked.put(p4r.StreamMessageRequest(arbitration=bid))
     with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
         stub = p4r_grpc.P4RuntimeStub(channel)
@@ -343,17 +342,23 @@ def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4Runt
             pass  # until the switch has noticed the end
 
 
-def set_buffer(switch: SwitchProcess, stub: p4r_grpc.P4RuntimeStub, election_id: int) -> None:
-    """Changes port 1's buffer limit to 5 bytes."""
+def set_buffer(
+    switch: SwitchProcess,
+    stub: p4r_grpc.P4RuntimeStub,
+    election_id: int,
+    kind: p4r.Update.Type.ValueType = p4r.Update.MODIFY,
+    port: bytes = b"\x01",
+    limit: bytes = b"\x05",
+) -> None:
+    """Changes port 1's buffer limit to 5 bytes, or another port's."""
     info = program.load().schema()
     entry = p4r.TableEntry(table_id=info.tables["port_buffer"].id)
-    entry.match.add(field_id=1).exact.value = b"\x01"
+    entry.match.add(field_id=1).exact.value = port
     entry.action.action.action_id = info.actions["set_buffer_limit"].id
-    entry.action.action.params.add(param_id=1, value=b"\x05")
-    update = p4r.Update(type=p4r.Update.MODIFY, entity=p4r.Entity(table_entry=entry))
-    device_id = TOPOLOGY.switches[switch.name].device_id
+    entry.action.action.params.add(param_id=1, value=limit)
+    update = p4r.Update(type=kind, entity=p4r.Entity(table_entry=entry))
     request = p4r.WriteRequest(
-        device_id=device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
+        device_id=switch.device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
     )
     stub.Write(request, timeout=60)
 
@@ -373,36 +378,26 @@ def write_as(switch: SwitchProcess, election_id: int) -> None:
 
 def run_another_program(switch: SwitchProcess) -> None:
     """Loads another program, and writes an entry."""
-    device_id = TOPOLOGY.switches[switch.name].device_id
     pipeline = another(program.load().schema().get_pipeline_config(), FOREIGN_COOKIE)
     theirs = next_id()
     with primacy(switch, theirs) as stub:
         stub.SetForwardingPipelineConfig(
             p4r.SetForwardingPipelineConfigRequest(
-                device_id=device_id,
+                device_id=switch.device_id,
                 election_id=p4r.Uint128(low=theirs),
                 action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
                 config=pipeline,
             ),
             timeout=60,
         )
-        info = program.load().schema()
-        entry = p4r.TableEntry(table_id=info.tables["port_buffer"].id)
-        entry.match.add(field_id=1).exact.value = b"\x09"
-        entry.action.action.action_id = info.actions["set_buffer_limit"].id
-        entry.action.action.params.add(param_id=1, value=b"\x07")
-        update = p4r.Update(type=p4r.Update.INSERT, entity=p4r.Entity(table_entry=entry))
-        stub.Write(
-            p4r.WriteRequest(device_id=device_id, election_id=p4r.Uint128(low=theirs), updates=[update]),
-            timeout=60,
-        )
+        set_buffer(switch, stub, theirs, p4r.Update.INSERT, port=b"\x09", limit=b"\x07")
 
 
 def cookie_of(switch: SwitchProcess) -> int:
     """Returns the cookie of a switch's program."""
     with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
         reply = p4r_grpc.P4RuntimeStub(channel).GetForwardingPipelineConfig(
-            p4r.GetForwardingPipelineConfigRequest(device_id=TOPOLOGY.switches[switch.name].device_id),
+            p4r.GetForwardingPipelineConfigRequest(device_id=switch.device_id),
             timeout=60,
         )
     return reply.config.cookie.cookie

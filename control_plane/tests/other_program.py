@@ -83,16 +83,8 @@ def check_failed_apply_brings_the_other_program_back(topology, targets, tick_ps:
     before = sync.run(held(topology, targets))
     assert set(before) == set(topology.switches)
     assert all(value == (OTHER_COOKIE, set(ENTRIES)) for value in before.values())
-    send = P4RuntimeSession.write_changes
-
-    async def refuse(self, changes):
-        if self.name == "spine1":
-            await send(self, changes[: len(changes) // 2])
-            raise self._error("refused a write: the test says so")
-        await send(self, changes)
-
     with monkeypatch.context() as patch:
-        patch.setattr(P4RuntimeSession, "write_changes", refuse)
+        breaks_once("spine1", patch)
         with pytest.raises(ApplyError) as error:
             fabric.apply_sync(topology, config.load("drop_tail"), targets, tick_ps)
     assert list(error.value.failures) == ["spine1"], str(error.value)

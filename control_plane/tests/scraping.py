@@ -5,6 +5,9 @@ from __future__ import annotations
 from urllib.request import urlopen
 
 from eeon_control.controller.metrics import CATALOG
+from eeon_control.controller.metrics.families import families
+from eeon_control.controller.metrics.sample import FabricSample
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 Samples = dict[tuple[str, ...], float]
@@ -19,6 +22,18 @@ def parsed(text: str) -> Samples:
             values = [one.labels[label] for label in (*known.labels, "le") if label in one.labels]
             found[one.name, *values] = one.value
     return found
+
+
+def exported(of: FabricSample) -> Samples:
+    """Returns the page about a sample, by Prometheus's own parser."""
+
+    class One:
+        def collect(self):
+            return families(of)
+
+    registry = CollectorRegistry()
+    registry.register(One())
+    return parsed(generate_latest(registry).decode())
 
 
 def scrape(address: str) -> Samples:

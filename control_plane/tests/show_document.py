@@ -18,10 +18,8 @@ from pathlib import Path
 from unittest import mock
 
 from carried_frames import Running, frame_of
-from click.testing import CliRunner
-from eeon_command import place
+from eeon_command import eeon, place
 from eeon_control import topology
-from eeon_control.cli import main
 from eeon_control.routing import Flow
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "show.md"
@@ -105,10 +103,8 @@ def pass_on(running: Running, name: str, arriving: dict[str, list[tuple[int, int
 
 def typed(command: str) -> str:
     """Returns the output of a command in a pipe of 200 columns, without trailing blanks."""
-    result = CliRunner().invoke(main, command.split()[1:], env={"COLUMNS": "200"})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    home = re.sub(r"/\S*/(?=eeon-show/)", "/home/me/.local/state/", result.output)
+    output = eeon(*command.split()[1:]).output
+    home = re.sub(r"/\S*/(?=eeon-show/)", "/home/me/.local/state/", output)
     return "".join(f"{line.rstrip()}\n" for line in home.splitlines())
 
 

@@ -12,7 +12,6 @@ from eeon_control.fabric.read import FabricObservation, Observation
 from eeon_control.operations.gates import CommandGate, CounterGate, Rule
 from eeon_control.plan.waves import waves
 from eeon_control.targets import Target
-from fake_p4runtime import FakeFabric
 from finsy.proto import rpc_code
 from programs import another
 
@@ -149,28 +148,24 @@ def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_und
     assert fakes.state() == before
 
 
-def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it():
-    async def scenario():
-        async with FakeFabric(FABRIC4) as fakes:
-            await applied(fakes, "drop_tail")
-            before = fakes.state()
-            first = asyncio.Event()
-            rollout = Rollout(waves(FABRIC4, "rest"), pause_seconds=3600)
-            work = asyncio.create_task(
-                applied(
-                    fakes,
-                    "mark_threshold",
-                    rollout=rollout,
-                    observer=lambda step, _: first.set() if step is Step.VERIFIED else None,
-                )
-            )
-            await first.wait()
-            work.cancel()
-            with pytest.raises(ApplyCancelled, match="undone on leaf1: every switch is as it was before"):
-                await work
-            return fakes.state() == before
-
-    assert run(scenario())
+async def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it(fakes):
+    await applied(fakes, "drop_tail")
+    before = fakes.state()
+    first = asyncio.Event()
+    rollout = Rollout(waves(FABRIC4, "rest"), pause_seconds=3600)
+    work = asyncio.create_task(
+        applied(
+            fakes,
+            "mark_threshold",
+            rollout=rollout,
+            observer=lambda step, _: first.set() if step is Step.VERIFIED else None,
+        )
+    )
+    await first.wait()
+    work.cancel()
+    with pytest.raises(ApplyCancelled, match="undone on leaf1: every switch is as it was before"):
+        await work
+    assert fakes.state() == before
 
 
 def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply(fakes):
@@ -219,25 +214,26 @@ def test_rule_that_is_none_is_refused(text):
         Rule.parse(text)
 
 
-def counted(rules: list[str], change) -> str:
-    """Returns the message of a gate with these rules about changes of four switches between its two looks."""
+SCHEMA = program.load().schema()
 
-    async def scenario():
-        async with FakeFabric(FABRIC4) as fakes:
-            await applied(fakes, "drop_tail")
-            targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
-            schema = program.load().schema()
-            fakes.switches["leaf1"].counters[schema.counters["verdicts"].id, cell("tail_dropped")] = (7, 700)
-            gate = CounterGate(FABRIC4, targets, [Rule.parse(one) for one in rules])
-            await gate.before()
-            await change(fakes, schema)
-            try:
-                await gate.after(1, 2, ["leaf1"])
-            except GateClosed as error:
-                return str(error)
-            return ""
 
-    return run(scenario())
+async def looking(fakes, rule: str) -> CounterGate:
+    """Returns a gate with this rule, after its first look."""
+    await applied(fakes, "drop_tail")
+    targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
+    fakes.switches["leaf1"].counters[SCHEMA.counters["verdicts"].id, cell("tail_dropped")] = (7, 700)
+    gate = CounterGate(FABRIC4, targets, [Rule.parse(rule)])
+    await gate.before()
+    return gate
+
+
+async def second_look(gate: CounterGate) -> str:
+    """Returns why the gate is closed now; empty if it is open."""
+    try:
+        await gate.after(1, 2, ["leaf1"])
+    except GateClosed as error:
+        return str(error)
+    return ""
 
 
 def cell(verdict: str, port: int = 1) -> int:
@@ -266,26 +262,22 @@ def cell(verdict: str, port: int = 1) -> int:
         ),
     ],
 )
-def test_drops_are_those_since_the_apply_began(rule, verdict, packets, said):
-    async def change(fakes, schema):
-        fakes.switches["leaf1"].counters[schema.counters["verdicts"].id, cell(verdict)] = (packets, 0)
-
-    assert counted([rule], change) == said
-
-
-def test_byte_account_below_zero_closes_the_gate():
-    async def change(fakes, schema):
-        fakes.switches["leaf2"].registers[schema.registers["occupancy_bytes"].id, 3] = 2**32 - 1500
-
-    said = counted(["account"], change)
-    assert said == "the gate is closed: leaf2:3: the byte account is -1500, below zero"
+async def test_drops_are_those_since_the_apply_began(fakes, rule, verdict, packets, said):
+    gate = await looking(fakes, rule)
+    fakes.switches["leaf1"].counters[SCHEMA.counters["verdicts"].id, cell(verdict)] = (packets, 0)
+    assert await second_look(gate) == said
 
 
-def test_switch_that_cannot_be_read_any_more_closes_the_gate():
-    async def change(fakes, schema):
-        await fakes.switches["leaf2"].stop()
+async def test_byte_account_below_zero_closes_the_gate(fakes):
+    gate = await looking(fakes, "account")
+    fakes.switches["leaf2"].registers[SCHEMA.registers["occupancy_bytes"].id, 3] = 2**32 - 1500
+    assert await second_look(gate) == "the gate is closed: leaf2:3: the byte account is -1500, below zero"
 
-    assert counted(["drops"], change).startswith("the gate is closed: leaf2 (127.0.0.1:")
+
+async def test_switch_that_cannot_be_read_any_more_closes_the_gate(fakes):
+    gate = await looking(fakes, "drops")
+    await fakes.switches["leaf2"].stop()
+    assert (await second_look(gate)).startswith("the gate is closed: leaf2 (127.0.0.1:")
 
 
 def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) -> str:
@@ -298,15 +290,8 @@ def looked(rules: list[str], first: Observation, now: Observation, monkeypatch) 
     monkeypatch.setattr(CounterGate, "_read", read)
     gate = CounterGate(FABRIC4, {}, [Rule.parse(one) for one in rules])
 
-    async def scenario():
-        await gate.before()
-        await gate.after(1, 2, ["leaf1"])
-
-    try:
-        run(scenario())
-    except GateClosed as error:
-        return str(error)
-    return ""
+    run(gate.before())
+    return run(second_look(gate))
 
 
 def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_link_does_not(monkeypatch):

@@ -16,6 +16,7 @@ from eeon_control.fabric.sync import run
 from eeon_control.targets import Target, Targets
 from engine_switches import serving
 from finsy.proto import p4r
+from other_program import breaks_once
 from programs import beside_a_tenant
 from supervised import until
 
@@ -156,15 +157,8 @@ def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoin
     assert not any(one.push_pipeline for one in ours.apply("drop_tail").report.plan.switches.values())
     assert not ours.has_drifted()
     ours.apply("mark_threshold")
-    send = P4RuntimeSession.write_changes
-
-    async def refuse(self, changes):
-        if self.name == "spine1":
-            raise self._error("refused a write: the test says so")
-        await send(self, changes)
-
     with monkeypatch.context() as patch, pytest.raises(FabricError, match="every switch is as it was before"):
-        patch.setattr(P4RuntimeSession, "write_changes", refuse)
+        breaks_once("spine1", patch)
         ours.apply("red_ack_syn")
     assert not ours.has_drifted()
     assert held(shared, TENANT_TABLE) == theirs

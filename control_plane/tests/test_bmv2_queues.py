@@ -6,10 +6,7 @@ import json
 
 import pytest
 from eeon_command import eeon, place
-from eeon_control import topology
-from eeon_control.fabric import sync
 from eeon_control.fabric.thrift import QueueSettings, ThriftClient
-from fake_p4runtime import FakeFabric
 
 pytestmark = pytest.mark.system
 
@@ -20,14 +17,6 @@ target_settings:
     packet_rate: unlimited
     ports: {"leaf1:3": {packet_rate: 8000pps}}
 """
-
-
-@pytest.fixture
-def fabric():
-    fakes = FakeFabric(topology.load("leaf-spine-4"))
-    sync.run(fakes.__aenter__())
-    yield fakes
-    sync.run(fakes.__aexit__())
 
 
 @pytest.fixture
@@ -51,22 +40,22 @@ def calls(monkeypatch):
     return made
 
 
-def apply(tmp_path, fabric, *more: str, spine2: str = ""):
+def apply(tmp_path, fakes, *more: str, spine2: str = ""):
     """`spine2`: its Thrift server, none if empty."""
     (tmp_path / "bmv2.yaml").write_text(SETTINGS)
-    servers = {name: f"127.0.0.1:{number}" for number, name in enumerate(fabric.targets, 1)} | {
+    servers = {name: f"127.0.0.1:{number}" for number, name in enumerate(fakes.targets, 1)} | {
         "spine2": spine2
     }
     switches = {
         name: {"address": address} | ({"thrift": servers[name]} if servers[name] else {})
-        for name, address in fabric.targets.items()
+        for name, address in fakes.targets.items()
     }
     options = ["-c", "drop_tail", "-c", str(tmp_path / "bmv2.yaml"), *place(tmp_path, switches)]
     return eeon("config", "apply", *options, *more)
 
 
-def test_every_linked_port_gets_its_settings_and_a_switch_without_thrift_is_told(tmp_path, fabric, calls):
-    result = apply(tmp_path, fabric)
+def test_every_linked_port_gets_its_settings_and_a_switch_without_thrift_is_told(tmp_path, fakes, calls):
+    result = apply(tmp_path, fakes)
     assert result.exit_code == 0
     assert set(calls) == {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
     assert calls["127.0.0.1:1"] == {
@@ -82,16 +71,16 @@ def test_every_linked_port_gets_its_settings_and_a_switch_without_thrift_is_told
     assert "applied; " in result.stdout
 
 
-def test_an_apply_without_changes_sets_them_again_because_nobody_can_read_them(tmp_path, fabric, calls):
-    apply(tmp_path, fabric)
+def test_an_apply_without_changes_sets_them_again_because_nobody_can_read_them(tmp_path, fakes, calls):
+    apply(tmp_path, fakes)
     calls.clear()
-    again = apply(tmp_path, fabric, "-o", "json")
+    again = apply(tmp_path, fakes, "-o", "json")
     assert set(calls) == {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
     assert list(json.loads(again.stdout)["queues_not_set"]) == ["spine2"]
 
 
-def test_a_switch_whose_thrift_server_does_not_answer_fails_the_apply(tmp_path, fabric, calls):
-    result = apply(tmp_path, fabric, spine2="127.0.0.1:4")
+def test_a_switch_whose_thrift_server_does_not_answer_fails_the_apply(tmp_path, fakes, calls):
+    result = apply(tmp_path, fakes, spine2="127.0.0.1:4")
     assert result.exit_code == 1
     assert (
         "spine2 (Thrift 127.0.0.1:4)" in result.stderr and "every switch is as it was before" in result.stderr
@@ -100,4 +89,4 @@ def test_a_switch_whose_thrift_server_does_not_answer_fails_the_apply(tmp_path, 
         "leaf1: BMv2's queues may keep their new settings; no revision records the earlier ones"
         in result.stderr
     )
-    assert not any(entries for entries, _ in fabric.state().values())
+    assert not any(entries for entries, _ in fakes.state().values())

@@ -127,15 +127,11 @@ def test_bmv2_queues_are_not_touched_unless_the_configuration_says_so():
     assert config.from_text(BASE).bmv2_queue(EDGE) is None
 
 
-def test_bmv2_queue_is_deep_enough_for_a_full_buffer_of_the_shortest_frames_by_default():
-    loaded = config.from_text(BASE + "target_settings: {bmv2: {}}\n")
-    assert loaded.bmv2_queue(EDGE) == config.Bmv2QueueValues(depth_packets=5001, packets_per_second=0)
-
-
-def test_bmv2_queue_is_one_deeper_than_a_buffer_in_packets():
-    loaded = config.from_text(BASE.replace("300KB", "200pkt") + "target_settings: {bmv2: {}}\n")
-    found = loaded.bmv2_queue(EDGE)
-    assert found is not None and found.depth_packets == 201
+# A full buffer of the shortest frames, or of packets, and one more.
+@pytest.mark.parametrize(("buffer", "depth"), [("300KB", 5001), ("200pkt", 201)])
+def test_bmv2_queue_is_deep_enough_for_a_full_buffer_by_default(buffer, depth):
+    loaded = config.from_text(BASE.replace("300KB", buffer) + "target_settings: {bmv2: {}}\n")
+    assert loaded.bmv2_queue(EDGE) == config.Bmv2QueueValues(depth_packets=depth, packets_per_second=0)
 
 
 def test_bmv2_queue_settings_are_inherited_key_by_key():

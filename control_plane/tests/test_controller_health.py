@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from urllib.error import HTTPError
@@ -25,27 +26,21 @@ def asked(address: str, path: str) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
-def during(tmp_path, caplog, scenario) -> None:
-    """Runs `scenario(ask, fabric)` while a supervisor keeps four switches and serves its metrics."""
+@contextlib.asynccontextmanager
+async def answering(folder, caplog):
+    """Yields a function that asks the controller, four switches, and their supervisor, which serves metrics."""
     caplog.set_level(logging.INFO)
+    async with supervised(folder) as (fabric, supervisor), MetricsServer("127.0.0.1", 0).open(supervisor):
+        (told,) = [one for one in caplog.records if one.getMessage() == "metrics"]
 
-    async def work() -> None:
-        async with (
-            supervised(tmp_path) as (fabric, supervisor),
-            MetricsServer("127.0.0.1", 0).open(supervisor),
-        ):
-            (told,) = [one for one in caplog.records if one.getMessage() == "metrics"]
+        async def ask(path: str) -> tuple[int, str]:
+            return await asyncio.to_thread(asked, told.eeon_fields["address"], path)
 
-            async def ask(path: str) -> tuple[int, str]:
-                return await asyncio.to_thread(asked, told.eeon_fields["address"], path)
-
-            await scenario(ask, fabric, supervisor)
-
-    asyncio.run(work())
+        yield ask, fabric, supervisor
 
 
-def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_is_not(tmp_path, caplog):
-    async def scenario(ask, fabric, supervisor):
+async def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_is_not(tmp_path, caplog):
+    async with answering(tmp_path, caplog) as (ask, fabric, supervisor):
         assert await ask("/healthz") == (200, "ok\n")
         assert await ask("/readyz") == (200, "ok\n")
         await fabric.switches["spine2"].stop()
@@ -55,22 +50,16 @@ def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_is_not(tmp_path, c
         assert code == 503 and said.startswith("not in sync: spine2 (")
         assert await ask("/healthz") == (200, "ok\n"), "it is the fabric that is not well"
 
-    during(tmp_path, caplog, scenario)
 
-
-def test_a_state_folder_that_cannot_be_read_is_told(tmp_path, caplog):
-    async def scenario(ask, fabric, supervisor):
+async def test_a_state_folder_that_cannot_be_read_is_told(tmp_path, caplog):
+    async with answering(tmp_path, caplog) as (ask, _, supervisor):
         supervisor.folder_readable = False
         assert await ask("/readyz") == (503, "the state folder cannot be read\n")
 
-    during(tmp_path, caplog, scenario)
 
-
-def test_a_controller_whose_loop_does_not_answer_is_not_healthy(tmp_path, caplog):
-    async def scenario(ask, fabric, supervisor):
+async def test_a_controller_whose_loop_does_not_answer_is_not_healthy(tmp_path, caplog):
+    async with answering(tmp_path, caplog) as (ask, _, _):
         probe = asyncio.create_task(ask("/healthz"))
         await asyncio.sleep(0)  # the probe's thread begins
         time.sleep(_BUSY_SECONDS)
         assert await probe == (503, "the controller has been busy for 0.8 s\n")
-
-    during(tmp_path, caplog, scenario)

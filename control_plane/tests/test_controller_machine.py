@@ -5,6 +5,8 @@ The model is controller_model's, with both kinds of P4Runtime servers.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import pytest
 from controller_model import TIMING, Client, Stream, World, entry, intended
 from eeon_control.controller import messages as m
@@ -15,6 +17,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+T = TypeVar("T", bound=m.Action)
 BOTH_SERVERS = pytest.mark.parametrize("promotes", [True, False], ids=["promotes", "waits"])
 
 
@@ -27,6 +30,20 @@ def in_sync(*, promotes: bool, ranks: tuple[int, ...] = (10,)) -> World:
 
 def writes(world: World) -> int:
     return sum(client.writes for client in world.clients.values())
+
+
+def taken(client: Client, kind: type[T]) -> list[T]:
+    """Records its actions of this kind from now on."""
+    found: list[T] = []
+    take = client._take
+
+    def note(action: m.Action) -> None:
+        if isinstance(action, kind):
+            found.append(action)
+        take(action)
+
+    client._take = note
+    return found
 
 
 @BOTH_SERVERS
@@ -47,9 +64,7 @@ def test_switch_in_sync_is_not_written_to_however_long(promotes):
 def test_restarted_switch_is_restored_and_the_restore_is_reported(promotes):
     world = in_sync(promotes=promotes)
     client = world.clients[10]
-    told: list[m.Action] = []
-    take = client._take
-    client._take = lambda action: (told.append(action), take(action))[1]
+    restores = taken(client, m.Restored)
     world.switch.alive = False
     world.break_streams()
     world.settle(20)
@@ -58,7 +73,7 @@ def test_restarted_switch_is_restored_and_the_restore_is_reported(promotes):
     world.switch.alive = True
     world.settle(10)
     assert world.switch.holds(intended(1))
-    (restored,) = [one for one in told if isinstance(one, m.Restored)]
+    (restored,) = restores
     assert restored.pushed and restored.entries == 3 and not restored.drift and 20 <= restored.seconds <= 30
 
 
@@ -82,14 +97,11 @@ def test_settings_are_applied_again_when_the_program_had_to_be_loaded(promotes):
 @BOTH_SERVERS
 def test_entries_written_behind_its_back_are_mended_by_the_slow_check_and_called_drift(promotes):
     world = in_sync(promotes=promotes)
-    told = []
-    client = world.clients[10]
-    take = client._take
-    client._take = lambda action: (told.append(action), take(action))[1]
+    restores = taken(world.clients[10], m.Restored)
     world.switch.entries[entry(1, 0).key] = entry(1, 666)
     world.settle(TIMING.check * 1.2)
     assert world.switch.holds(intended(1))
-    assert [one.drift for one in told if isinstance(one, m.Restored)] == [True]
+    assert [one.drift for one in restores] == [True]
 
 
 @BOTH_SERVERS
@@ -196,11 +208,9 @@ def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_ent
     client = world.clients[10]
     client._write = lambda changes: None
     world.switch.entries.pop(entry(1, 0).key)
-    told: list[m.Say] = []
-    take = client._take
-    client._take = lambda action: (told.append(action), take(action))[1]
+    lines = taken(client, m.Say)
     world.settle(70)
-    refused = [one.reason for one in told if isinstance(one, m.Say) and one.event == "refused"]
+    refused = [one.reason for one in lines if one.event == "refused"]
     assert refused[0] == "accepted every write, but when read back, 1 entry differs: port_buffer port=1"
 
 
@@ -303,28 +313,6 @@ def test_nobody_bids_while_an_apply_has_lost_its_stream_and_still_runs():
     assert world.states() == {10: State.IN_SYNC}
 
 
-def bids_of(client: Client) -> list[int]:
-    """Records the ids of its bids from now on."""
-    found: list[int] = []
-    take = client._take
-
-    def note(action: m.Action) -> None:
-        if isinstance(action, m.Bid):
-            found.append(action.election_id)
-        take(action)
-
-    client._take = note
-    return found
-
-
-def told(client: Client) -> list[m.Say]:
-    """Records its log lines from now on."""
-    found: list[m.Say] = []
-    take = client._take
-    client._take = lambda action: (isinstance(action, m.Say) and found.append(action), take(action))[1]
-    return found
-
-
 @BOTH_SERVERS
 def test_client_that_bid_the_largest_id_and_left_does_not_lock_the_controller_out(promotes):
     world = in_sync(promotes=promotes)
@@ -343,7 +331,7 @@ def test_client_that_bid_the_largest_id_and_left_does_not_lock_the_controller_ou
 def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_it(promotes):
     world = in_sync(promotes=promotes)
     client = world.clients[10]
-    bids, lines = bids_of(client), told(client)
+    bids, lines = taken(client, m.Bid), taken(client, m.Say)
     world.switch.bid(Stream(), LARGEST)
     world.settle(300)
     assert world.states() == {10: State.BACKUP} and bids == []
@@ -364,16 +352,19 @@ def test_standby_with_the_largest_id_is_not_bid_against_with_an_id_that_does_not
     world.settle(30)
     assert world.clients[5].machine.election_id == LARGEST and world.states() == {5: State.IN_SYNC}
     world.start(10)
-    bids, lines = bids_of(world.clients[10]), told(world.clients[10])
+    bids, lines = taken(world.clients[10], m.Bid), taken(world.clients[10], m.Say)
     world.settle(300)
-    assert bids == [10] and world.states() == {5: State.IN_SYNC, 10: State.BACKUP}
+    assert [bid.election_id for bid in bids] == [10] and world.states() == {
+        5: State.IN_SYNC,
+        10: State.BACKUP,
+    }
     assert [one.reason for one in lines if "held by a standby on this state folder" in one.reason]
 
 
 def test_switch_that_ends_every_stream_after_its_answer_is_connected_to_ever_more_rarely():
     world = in_sync(promotes=False)
     client = world.clients[10]
-    bids = bids_of(client)
+    bids = taken(client, m.Bid)
     world.switch.bid(Stream(), LARGEST)  # it becomes a backup, and is then cut off
     world.run()
     hear = client.hear
@@ -394,7 +385,7 @@ def test_switch_that_ends_every_stream_after_its_answer_is_connected_to_ever_mor
 def test_switch_that_names_nobody_whatever_is_bid_is_asked_ever_more_rarely():
     world = World(promotes=False, ranks=(10,))
     client = world.clients[10]
-    bids = bids_of(client)
+    bids = taken(client, m.Bid)
     world.switch.primary = lambda: None
     world.settle(60)
     assert 5 <= len(bids) <= 20 and world.states() == {10: State.BACKUP}

@@ -13,8 +13,7 @@ from eeon_control.controller.metrics import CATALOG, Kind, MetricsServer
 from eeon_control.controller.metrics.families import families
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
 from eeon_control.fabric.read import FabricCounters, Observation, ReceivedCount, VerdictCount
-from prometheus_client import CollectorRegistry, generate_latest
-from scraping import Samples, parsed
+from scraping import exported
 
 TOPOLOGY = topology.load("leaf-spine-4")
 LEAF1 = TOPOLOGY.switches["leaf1"]
@@ -65,18 +64,6 @@ def observation(**changes) -> Observation:
     registers = {port.number: dict(REGISTERS) for port in LEAF1.ports}
     base = {"at_ps": 0, "counters": FabricCounters(tuple(received), tuple(verdicts)), "registers": registers}
     return Observation(**(base | changes))
-
-
-def exported(of: FabricSample) -> Samples:
-    """Returns (name, label values in the catalogue's order...) -> value, by Prometheus's own parser."""
-
-    class One:
-        def collect(self):
-            return families(of)
-
-    registry = CollectorRegistry()
-    registry.register(One())
-    return parsed(generate_latest(registry).decode())
 
 
 def test_class_and_cause_are_told_apart_and_marked_packets_are_sent_packets_too():

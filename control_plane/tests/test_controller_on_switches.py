@@ -296,6 +296,7 @@ def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_
     assert second.process.wait(SECONDS) == 1
     (line,) = second.read_rest()
     assert "a controller with election id 10 already runs on" in str(line["text"])
+    assert f"process {first.process.pid}" in str(line["text"])
     assert "start a standby with a smaller --election-id" in str(line["text"])
     first.wait_for_all("in_sync", NAMES)
 

@@ -7,12 +7,10 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from eeon_control.controller.metrics.families import families
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.fabric.read import observe_switch
 from fake_p4runtime import FakeSwitch
-from prometheus_client import CollectorRegistry, generate_latest
-from scraping import parsed
+from scraping import Samples, exported
 from supervised import TOPOLOGY, supervised, until
 
 pytestmark = pytest.mark.system
@@ -35,29 +33,23 @@ class SlowSwitch(FakeSwitch):
             yield reply
 
 
-async def scraped(readings: Readings) -> dict:
-    of = await readings.sample()
-
-    class One:
-        def collect(self):
-            return families(of)
-
-    registry = CollectorRegistry()
-    registry.register(One())
-    return parsed(generate_latest(registry).decode())
+def slow(folder):
+    """Yields four of these switches and their supervisor, in an asynchronous context."""
+    return supervised(folder, lambda switch: SlowSwitch(switch.device_id))
 
 
-def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
-    async def work():
-        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
-            leaf1 = fabric.switches["leaf1"]
-            received = supervisor.links["leaf1"].session.schema.counters["received"].id
-            occupancy = supervisor.links["leaf1"].session.schema.registers["occupancy_bytes"].id
-            leaf1.counters[received, 1 << 3] = (7, 700)
-            leaf1.registers[occupancy, 1] = 1500
-            return await scraped(Readings(supervisor))
+async def scraped(readings: Readings) -> Samples:
+    return exported(await readings.sample())
 
-    found = asyncio.run(work())
+
+async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
+    async with slow(tmp_path) as (fabric, supervisor):
+        leaf1 = fabric.switches["leaf1"]
+        received = supervisor.links["leaf1"].session.schema.counters["received"].id
+        occupancy = supervisor.links["leaf1"].session.schema.registers["occupancy_bytes"].id
+        leaf1.counters[received, 1 << 3] = (7, 700)
+        leaf1.registers[occupancy, 1] = 1500
+        found = await scraped(Readings(supervisor))
     assert found["eeon_config_revision",] == 1 and found["eeon_controller_in_charge",] == 1
     for name, switch in TOPOLOGY.switches.items():
         assert found["eeon_switch_up", name] == found["eeon_switch_primary", name] == 1
@@ -70,77 +62,61 @@ def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port
     assert found["eeon_switch_restores_total", "leaf1", "program"] == 1
 
 
-def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
-    async def work():
-        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
-            readings = Readings(supervisor, young_seconds=3600)
-            answers = [await scraped(readings) for _ in range(5)]
-            assert all(one["eeon_switch_up", "leaf1"] == 1 for one in answers)
-            return [one.reads for one in fabric.switches.values()]
-
-    assert asyncio.run(work()) == [1, 1, 1, 1]
+async def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
+    async with slow(tmp_path) as (fabric, supervisor):
+        readings = Readings(supervisor, young_seconds=3600)
+        answers = [await scraped(readings) for _ in range(5)]
+        assert all(one["eeon_switch_up", "leaf1"] == 1 for one in answers)
+        assert [one.reads for one in fabric.switches.values()] == [1, 1, 1, 1]
 
 
-def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
-    async def work():
-        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
-            readings = Readings(supervisor, young_seconds=0)
-            await asyncio.gather(*(readings.sample() for _ in range(5)))
-            return [one.reads for one in fabric.switches.values()]
-
-    assert asyncio.run(work()) == [1, 1, 1, 1]
+async def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
+    async with slow(tmp_path) as (fabric, supervisor):
+        readings = Readings(supervisor, young_seconds=0)
+        await asyncio.gather(*(readings.sample() for _ in range(5)))
+        assert [one.reads for one in fabric.switches.values()] == [1, 1, 1, 1]
 
 
-def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has_answered(tmp_path):
+async def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has_answered(tmp_path):
     others = [name for name in TOPOLOGY.switches if name != "spine1"]
-
-    async def work():
-        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
-            fabric.switches["spine1"].answers.clear()
-            readings = Readings(supervisor, young_seconds=0, wait_seconds=0.5)
-            async with asyncio.timeout(60):
-                # On a busy machine, the others need more than one scrape.
+    async with slow(tmp_path) as (fabric, supervisor):
+        fabric.switches["spine1"].answers.clear()
+        readings = Readings(supervisor, young_seconds=0, wait_seconds=0.5)
+        async with asyncio.timeout(60):
+            # On a busy machine, the others need more than one scrape.
+            first = await scraped(readings)
+            while any(first["eeon_switch_up", name] == 0 for name in others):
                 first = await scraped(readings)
-                while any(first["eeon_switch_up", name] == 0 for name in others):
-                    first = await scraped(readings)
-                fabric.switches["spine1"].answers.set()
-                while (later := await scraped(readings))["eeon_switch_up", "spine1"] == 0:
-                    await asyncio.sleep(0.01)
-            return first, later
-
-    first, later = asyncio.run(work())
+            fabric.switches["spine1"].answers.set()
+            while (later := await scraped(readings))["eeon_switch_up", "spine1"] == 0:
+                await asyncio.sleep(0.01)
     assert [first["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 1, 0, 1]
     key = "eeon_port_received_packets_total", "spine1", "1", "data"
     assert key not in first and key in later
 
 
-def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
-    async def work():
-        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
-            await fabric.switches["leaf2"].stop()
-            await until(lambda: not supervisor.links["leaf2"].machine.is_connected)
-            return await scraped(Readings(supervisor))
-
-    found = asyncio.run(work())
+async def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
+    async with slow(tmp_path) as (fabric, supervisor):
+        await fabric.switches["leaf2"].stop()
+        await until(lambda: not supervisor.links["leaf2"].machine.is_connected)
+        found = await scraped(Readings(supervisor))
     assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 0, 1, 1]
     assert found["eeon_switch_connections_lost_total", "leaf2"] == 1
     assert found["eeon_switch_in_sync", "leaf2"] == 0
 
 
-def test_standby_reads_no_switch_and_tells_of_no_port(tmp_path):
-    async def work():
-        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
-            with supervisor.store.controller_lock(99):
-                await until(lambda: not supervisor.in_charge)
-                return await scraped(Readings(supervisor)), [one.reads for one in fabric.switches.values()]
-
-    found, reads = asyncio.run(work())
-    assert reads == [0, 0, 0, 0] and found["eeon_controller_in_charge",] == 0
+async def test_standby_reads_no_switch_and_tells_of_no_port(tmp_path):
+    async with slow(tmp_path) as (fabric, supervisor):
+        with supervisor.store.controller_lock(99):
+            await until(lambda: not supervisor.in_charge)
+            found = await scraped(Readings(supervisor))
+        assert [one.reads for one in fabric.switches.values()] == [0, 0, 0, 0]
+    assert found["eeon_controller_in_charge",] == 0
     assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 1, 1, 1]
     assert not [key for key in found if key[0].startswith("eeon_port_")]
 
 
-def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_time_between_readings(
+async def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_time_between_readings(
     tmp_path, monkeypatch
 ):
     read = itertools.count()
@@ -154,13 +130,9 @@ def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_time_be
     monkeypatch.setattr(
         "eeon_control.controller.metrics.readings.observe_switch", ten_seconds_later_each_time
     )
-
-    async def work():
-        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (_, supervisor):
-            readings = Readings(supervisor, young_seconds=0)
-            return [await scraped(readings) for _ in range(3)]
-
-    found = asyncio.run(work())
+    async with slow(tmp_path) as (_, supervisor):
+        readings = Readings(supervisor, young_seconds=0)
+        found = [await scraped(readings) for _ in range(3)]
     joules = [one["eeon_port_energy_joules_total", "leaf1", "1"] for one in found]
     assert joules == [0, 5, 10]  # 1000BASE-T: 0.5 W
     assert found[2]["eeon_port_legacy_energy_joules_total", "leaf1", "1"] == 10

@@ -69,76 +69,64 @@ def lines():
     root.handlers[:], root.level, ours.level = before
 
 
-def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path, lines):
-    async def work():
-        async with supervised(tmp_path, lambda switch: SwitchWithPorts(switch.device_id)) as (fabric, of):
-            leaf1 = fabric.switches["leaf1"]
-            async with asyncio.timeout(60):
-                await leaf1.watched.wait()
-            leaf1.entries.clear()
-            leaf1.statuses.put_nowait("DOWN")
-            await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
-
-    asyncio.run(work())
+async def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path, lines):
+    async with supervised(tmp_path, lambda switch: SwitchWithPorts(switch.device_id)) as (fabric, of):
+        leaf1 = fabric.switches["leaf1"]
+        async with asyncio.timeout(60):
+            await leaf1.watched.wait()
+        leaf1.entries.clear()
+        leaf1.statuses.put_nowait("DOWN")
+        await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
     told = [(line["port"], line["up"]) for line in lines() if line["event"] == "port"]
     assert told == [("eth1", False)]
     assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port eth1 went down"]
 
 
 @pytest.mark.parametrize("part", ["p4_device_config", "p4info"])
-def test_another_program_under_the_same_cookie_is_replaced(tmp_path, part):
-    async def work():
-        async with supervised(tmp_path) as (fabric, of):
-            leaf1 = fabric.switches["leaf1"]
-            meant, pushes = leaf1.config.SerializeToString(), leaf1.pushes
-            if part == "p4info":
-                leaf1.config.p4info.tables[0].size += 1
-            else:
-                leaf1.config.p4_device_config = another(leaf1.config, 0).p4_device_config
-            of.look_now()
-            await until(lambda: of.counts.restores["leaf1"].by_cause["program"] == 2)
-            assert leaf1.pushes == pushes + 1
-            assert leaf1.config.SerializeToString() == meant
-
-    asyncio.run(work())
+async def test_another_program_under_the_same_cookie_is_replaced(tmp_path, part):
+    async with supervised(tmp_path) as (fabric, of):
+        leaf1 = fabric.switches["leaf1"]
+        meant, pushes = leaf1.config.SerializeToString(), leaf1.pushes
+        if part == "p4info":
+            leaf1.config.p4info.tables[0].size += 1
+        else:
+            leaf1.config.p4_device_config = another(leaf1.config, 0).p4_device_config
+        of.look_now()
+        await until(lambda: of.counts.restores["leaf1"].by_cause["program"] == 2)
+        assert leaf1.pushes == pushes + 1
+        assert leaf1.config.SerializeToString() == meant
 
 
-def test_upgrade_whose_program_has_a_comment_more_loads_nothing(tmp_path, monkeypatch):
-    async def work():
-        async with supervised(tmp_path) as (fabric, of):
-            pushes = [one.pushes for one in fabric.switches.values()]
-            for one in fabric.switches.values():
-                one.config.p4_device_config = commented(one.config.p4_device_config)
-            looked = of.links["leaf1"].machine
-            of.look_now()
-            await until(lambda: looked.state is not State.IN_SYNC)
-            await until(lambda: set(of.states().values()) == {State.IN_SYNC})
-            assert [one.pushes for one in fabric.switches.values()] == pushes
-
-    asyncio.run(work())
+async def test_upgrade_whose_program_has_a_comment_more_loads_nothing(tmp_path, monkeypatch):
+    async with supervised(tmp_path) as (fabric, of):
+        pushes = [one.pushes for one in fabric.switches.values()]
+        for one in fabric.switches.values():
+            one.config.p4_device_config = commented(one.config.p4_device_config)
+        looked = of.links["leaf1"].machine
+        of.look_now()
+        await until(lambda: looked.state is not State.IN_SYNC)
+        await until(lambda: set(of.states().values()) == {State.IN_SYNC})
+        assert [one.pushes for one in fabric.switches.values()] == pushes
 
 
-def test_revision_of_another_program_is_left_alone_until_an_apply_and_said_once(tmp_path, lines):
-    async def work():
-        async with supervised(tmp_path, look_seconds=0.05) as (fabric, of):
-            revision = of.store.current()
-            before = fabric.state()
-            pushes = [one.pushes for one in fabric.switches.values()]
-            theirs = revision.intent.model_copy(update={"program": "0" * 64})
-            with of.store.lock("eeon config apply") as lock:
-                of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=theirs))
-            await until(lambda: not of.links)
-            fabric.switches["leaf1"].entries.clear()
-            for _ in range(3):
-                await of._look()
-            assert not of.links and not fabric.switches["leaf1"].entries
-            with of.store.lock("eeon config apply") as lock:
-                of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=revision.intent))
-            await until(lambda: set(of.states().values()) == {State.IN_SYNC})
-            assert fabric.state() == before
-            assert [one.pushes for one in fabric.switches.values()] == pushes
-
-    asyncio.run(work())
+async def test_revision_of_another_program_is_left_alone_until_an_apply_and_said_once(tmp_path, lines):
+    async with supervised(tmp_path, look_seconds=0.05) as (fabric, of):
+        revision = of.store.current()
+        before = fabric.state()
+        pushes = [one.pushes for one in fabric.switches.values()]
+        theirs = revision.intent.model_copy(update={"program": "0" * 64})
+        with of.store.lock("eeon config apply") as lock:
+            of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=theirs))
+        await until(lambda: not of.links)
+        fabric.switches["leaf1"].entries.clear()
+        for _ in range(3):
+            await of._look()
+        assert not of.links and not fabric.switches["leaf1"].entries
+        with of.store.lock("eeon config apply") as lock:
+            of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=revision.intent))
+        await until(lambda: set(of.states().values()) == {State.IN_SYNC})
+        assert fabric.state() == before
+        assert [one.pushes for one in fabric.switches.values()] == pushes
     (line,) = [one for one in lines() if one["event"] == "program_pinned"]
     assert line["reason"].startswith(
         "revision 2 pins the P4 program 000000000000, but this version of eeon has"
@@ -146,14 +134,11 @@ def test_revision_of_another_program_is_left_alone_until_an_apply_and_said_once(
     assert "`eeon config apply` loads it" in line["reason"] and "\n" not in line["reason"]
 
 
-def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
-    async def work():
-        async with supervised(tmp_path) as (fabric, of):
-            fabric.switches["leaf1"].entries.popitem()
-            of.look_now()
-            await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
-
-    asyncio.run(work())
+async def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
+    async with supervised(tmp_path) as (fabric, of):
+        fabric.switches["leaf1"].entries.popitem()
+        of.look_now()
+        await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
     (restored,) = [line for line in lines() if line["event"] == "restored" and line["drift"]]
     assert restored["switch"] == "leaf1" and restored["entries"] == 1 and not restored["program_loaded"]
     (writing,) = [
@@ -162,28 +147,25 @@ def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
     assert writing["reason"].startswith("1 entry differs: ")
 
 
-def test_switch_that_refuses_a_write_is_tried_again_and_the_others_are_not_held_up(tmp_path, lines):
+async def test_switch_that_refuses_a_write_is_tried_again_and_the_others_are_not_held_up(tmp_path, lines):
     refuse = []
 
     def fault(update):
         return (13, "no memory left") if refuse else None
 
-    async def work():
-        async with supervised(tmp_path) as (fabric, of):
-            leaf2 = fabric.switches["leaf2"]
-            leaf2.fault = fault
-            refuse.append(True)
-            for one in fabric.switches.values():
-                one.entries.popitem()
-            of.look_now()
-            others = [name for name in TOPOLOGY.switches if name != "leaf2"]
-            await until(lambda: all(of.counts.restores[name].by_cause["drift"] for name in others))
-            await until(lambda: of.links["leaf2"].machine.refusals >= 2)
-            assert of.states()["leaf2"] is not State.IN_SYNC
-            refuse.clear()
-            await until(lambda: of.states()["leaf2"] is State.IN_SYNC)
-
-    asyncio.run(work())
+    async with supervised(tmp_path) as (fabric, of):
+        leaf2 = fabric.switches["leaf2"]
+        leaf2.fault = fault
+        refuse.append(True)
+        for one in fabric.switches.values():
+            one.entries.popitem()
+        of.look_now()
+        others = [name for name in TOPOLOGY.switches if name != "leaf2"]
+        await until(lambda: all(of.counts.restores[name].by_cause["drift"] for name in others))
+        await until(lambda: of.links["leaf2"].machine.refusals >= 2)
+        assert of.states()["leaf2"] is not State.IN_SYNC
+        refuse.clear()
+        await until(lambda: of.states()["leaf2"] is State.IN_SYNC)
     refused = [line for line in lines() if line["event"] == "refused"]
     assert {line["switch"] for line in refused} == {"leaf2"}
     assert "no memory left" in refused[0]["reason"]
@@ -224,18 +206,15 @@ def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away
     assert twice == once * 2
 
 
-def test_damaged_state_folder_is_said_once_and_the_switches_stay_as_they_are(tmp_path, lines):
-    async def work():
-        async with supervised(tmp_path, look_seconds=0.02) as (fabric, of):
-            (of.store.folder / "current").write_text("nonsense")
-            await until(lambda: not of.folder_readable)
-            fabric.switches["leaf1"].entries.clear()
-            of.look_now()
-            await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
-            (of.store.folder / "current").write_text("1\n")
-            await until(lambda: of.folder_readable)
-
-    asyncio.run(work())
+async def test_damaged_state_folder_is_said_once_and_the_switches_stay_as_they_are(tmp_path, lines):
+    async with supervised(tmp_path, look_seconds=0.02) as (fabric, of):
+        (of.store.folder / "current").write_text("nonsense")
+        await until(lambda: not of.folder_readable)
+        fabric.switches["leaf1"].entries.clear()
+        of.look_now()
+        await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
+        (of.store.folder / "current").write_text("1\n")
+        await until(lambda: of.folder_readable)
     told = [line for line in lines() if line["event"].startswith("state_")]
     assert [line["event"] for line in told] == ["state_unreadable", "state_readable_again"]
     assert "current: damaged" in told[0]["reason"]
@@ -267,15 +246,12 @@ def test_store_counts_an_apply_that_was_undone(tmp_path):
 
 
 @pytest.mark.parametrize("turns", range(5))
-def test_a_controller_that_is_stopped_as_an_event_arrives_ends(tmp_path, turns):
-    async def stop_in_the_middle():
-        async with supervised(tmp_path) as (_, supervisor):
-            for link in supervisor.links.values():
-                link.tell(m.Suspect("a test"))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            async with asyncio.timeout(SECONDS):
-                for name in list(supervisor.links):
-                    await supervisor._stop(name)
-
-    asyncio.run(stop_in_the_middle())
+async def test_a_controller_that_is_stopped_as_an_event_arrives_ends(tmp_path, turns):
+    async with supervised(tmp_path) as (_, supervisor):
+        for link in supervisor.links.values():
+            link.tell(m.Suspect("a test"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(SECONDS):
+            for name in list(supervisor.links):
+                await supervisor._stop(name)

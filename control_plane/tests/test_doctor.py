@@ -18,13 +18,7 @@ from eeon_control.doctor.finding import Finding, exit_code, fault, ok, run, warn
 from eeon_control.fabric import sync
 from eeon_control.targets import Target
 from eeon_control.topology import from_text
-
-ONE_SWITCH = """
-name: one-switch
-defaults: {delay: 1us, overhead: 24B}
-nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
-links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
-"""
+from engine_switches import ONE_SWITCH, serving_thrift_too
 
 
 def only(findings) -> Finding:
@@ -236,16 +230,13 @@ def test_a_switch_elsewhere_without_tls_is_a_warning(fakes):
 
 @pytest.mark.system
 def test_thrift_and_clock_of_a_switch():
-    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    p4runtime, thrift = (pytest.importorskip(f"eeon_engine.{name}") for name in ("p4runtime", "thrift"))
-    switch = engine.Switch(device_id=1)
-    with p4runtime.serve(switch) as server, thrift.serve(switch, "127.0.0.1:0") as thrift_server:
-        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, thrift_server.address)}))
+    with serving_thrift_too() as target:
+        found = by_check(switches.reach({"leaf1": target}))
         assert found["leaf1 Thrift"].level is Level.OK and "leaf1 clock" not in found
         assert found["leaf1 pipeline"].found.startswith("no pipeline; the program's digest is ")
         one_switch = from_text(ONE_SWITCH, "one-switch.yaml")
-        fabrics.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": server.address}, 1000)
-        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, thrift_server.address)}))
+        fabrics.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": target.address}, 1000)
+        found = by_check(switches.reach({"leaf1": target}))
     # The test advances this switch's clock.
     assert "the switch's clock runs at 0% of real time" in found["leaf1 clock"].found
 

@@ -70,16 +70,6 @@ def test_change_without_ecmp_shrinks_the_groups_and_back(fabric4, targets):
         assert fabric.plan_sync(fabric4, wanted, targets, TICK_PS).is_empty
 
 
-def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
-    before = config.load("red_ack_syn")
-    fabric.apply_sync(fabric4, before, targets, TICK_PS)
-    other_program.breaks_once("leaf2", monkeypatch)
-    with pytest.raises(ApplyError) as error:
-        fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
-    assert not error.value.not_undone
-    assert fabric.plan_sync(fabric4, before, targets, TICK_PS).is_empty
-
-
 def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(
     fabric4, switches, targets
 ):

@@ -23,32 +23,9 @@ pytestmark = pytest.mark.system
 FLOWS = 200
 FOUR_SPINES = """
 name: four-spines
-defaults: {delay: 1us, overhead: 24B}
-nodes:
-  leaf1: {kind: switch, role: leaf}
-  leaf2: {kind: switch, role: leaf}
-  leaf3: {kind: switch, role: leaf}
-  spine1: {kind: switch, role: spine}
-  spine2: {kind: switch, role: spine}
-  spine3: {kind: switch, role: spine}
-  spine4: {kind: switch, role: spine}
-  h1: {kind: host}
-  h2: {kind: host}
-  h3: {kind: host}
-links:
+defaults: {rate: 1Gbps, delay: 1us}
+leaf_spine: {leaves: 3, hosts_per_leaf: 1, spines: 4}
 """
-
-
-def four_spines(folder):
-    links = [f'  - {{endpoints: ["leaf{n}:9", "h{n}:0"], rate: 1Gbps}}' for n in (1, 2, 3)]
-    links += [
-        f'  - {{endpoints: ["leaf{leaf}:{spine}", "spine{spine}:{leaf}"], rate: 1Gbps}}'
-        for leaf in (1, 2, 3)
-        for spine in (1, 2, 3, 4)
-    ]
-    path = folder / "four.yaml"
-    path.write_text(FOUR_SPINES + "\n".join(links) + "\n")
-    return topology.load(str(path))
 
 
 @pytest.fixture
@@ -99,8 +76,8 @@ def test_a_flow_takes_all_paths_where_switches_spread_packets(start):
     assert all(16 <= taken.count(ways) <= 48 for ways in foretold)
 
 
-def test_groups_that_share_members_are_numbered_as_the_switch_numbers_them(start, tmp_path):
-    topo = four_spines(tmp_path)
+def test_groups_that_share_members_are_numbered_as_the_switch_numbers_them(start):
+    topo = topology.from_text(FOUR_SPINES)
     running = start(topo)
     wanted = config.overridden(config.load("drop_tail"), {"routing.max_paths": 3})
     fabric.apply_sync(topo, wanted, running.targets, TICK_PS)

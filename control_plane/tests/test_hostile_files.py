@@ -112,25 +112,12 @@ def test_damaged_configuration_with_every_kind_of_key_is_read_or_refused(text):
                 loaded.bmv2_queue(port)
 
 
-@settings(max_examples=60, deadline=None)
-@given(text=damaged(PODS))
-def test_damaged_topology_of_three_tiers_is_read_or_refused(text):
-    with contextlib.suppress(EeonError):
-        topology.base_rtt(topology.from_text(text))
-
-
+@pytest.mark.parametrize("whole", [TOPOLOGY, LONG, PODS], ids=["compact", "long", "three tiers"])
 @settings(max_examples=100, deadline=None)
-@given(text=damaged(TOPOLOGY))
-def test_damaged_compact_topology_is_read_or_refused(text):
+@given(data=st.data())
+def test_damaged_topology_is_read_or_refused(whole, data):
     with contextlib.suppress(EeonError):
-        topology.from_text(text)
-
-
-@settings(max_examples=100, deadline=None)
-@given(text=damaged(LONG))
-def test_damaged_long_topology_is_read_or_refused(text):
-    with contextlib.suppress(EeonError):
-        topology.from_text(text)
+        topology.base_rtt(topology.from_text(data.draw(damaged(whole))))
 
 
 @settings(max_examples=60, deadline=None)

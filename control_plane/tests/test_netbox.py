@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import topology
-from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.topology.netbox import Roles, import_
 from eeon_control.units import Duration
@@ -125,11 +124,10 @@ def test_command_prints_a_file_that_eeon_takes_and_nothing_for_half_a_cable(tmp_
     file = tmp_path / "n.json"
     file.write_text(json.dumps(inventory()))
     command = ["topology", "import", "netbox", str(file), "--ignore", "pdu", "--name", "site"]
-    done = CliRunner().invoke(main, command)
-    assert done.exit_code == 0, done.output
+    done = eeon(*command, code=0)
     assert topology.from_text(done.stdout).name == "site"
     file.write_text(json.dumps(edited(inventory(), "cables 2 b_terminations: []")))
-    done = CliRunner().invoke(main, command)
+    done = eeon(*command)
     assert (done.exit_code, done.stdout) == (1, "")
     assert len(done.stderr.strip().splitlines()) == 1
 
@@ -137,6 +135,5 @@ def test_command_prints_a_file_that_eeon_takes_and_nothing_for_half_a_cable(tmp_
 def test_file_that_breaks_our_rules_is_told_by_what_became_of_it(tmp_path):
     file = tmp_path / "n.json"
     file.write_text(json.dumps(inventory() | {"cables": inventory()["cables"][1:]}))
-    done = CliRunner().invoke(main, ["topology", "import", "netbox", str(file), "--ignore", "pdu"])
-    assert done.exit_code == 1
+    done = eeon("topology", "import", "netbox", str(file), "--ignore", "pdu", code=1)
     assert "the topology of" in done.stderr and "a host has exactly one link, not 0" in done.stderr

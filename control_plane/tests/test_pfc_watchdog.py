@@ -366,104 +366,82 @@ async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator
 
 
 @pytest.mark.system
-def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_when_it_stops(tmp_path):
-    async def work() -> None:
-        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1), storm(supervisor, leaf1):
-            held = {entry.key: entry.actions for entry in supervisor.links["leaf1"].machine.intended.entries}
-            assert (Action("discard"),) in held.values()
-            targets = {name: link.target for name, link in supervisor.links.items()}
-            seen = await observe(FABRIC, targets, Wanted(entries=True, pfc=True))
-            storms = {row["port"]: row["storm"] for row in views.pfc.pfc(FABRIC, seen).rows}
-            assert {port: storm for port, storm in storms.items() if storm} == {"leaf1:1": "drop"}
-
-    asyncio.run(work())
+async def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_when_it_stops(tmp_path):
+    async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1), storm(supervisor, leaf1):
+        held = {entry.key: entry.actions for entry in supervisor.links["leaf1"].machine.intended.entries}
+        assert (Action("discard"),) in held.values()
+        targets = {name: link.target for name, link in supervisor.links.items()}
+        seen = await observe(FABRIC, targets, Wanted(entries=True, pfc=True))
+        storms = {row["port"]: row["storm"] for row in views.pfc.pfc(FABRIC, seen).rows}
+        assert {port: storm for port, storm in storms.items() if storm} == {"leaf1:1": "drop"}
 
 
 @pytest.mark.system
 @pytest.mark.nightly  # real time: on a busy machine, BMv2 may pause only after the storm is found
-def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
-    async def work() -> None:
-        async with kept_bmv2(tmp_path, RULES_IN_REAL_TIME) as (supervisor, hosts), storm(supervisor, hosts):
-            held = supervisor.links["leaf1"].machine.intended.entries
-            assert (Action("discard"),) in {entry.actions for entry in held}
-
-    asyncio.run(work())
+async def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
+    async with kept_bmv2(tmp_path, RULES_IN_REAL_TIME) as (supervisor, hosts), storm(supervisor, hosts):
+        held = supervisor.links["leaf1"].machine.intended.entries
+        assert (Action("discard"),) in {entry.actions for entry in held}
 
 
 @pytest.mark.system
-def test_a_storm_of_two_classes_of_which_one_has_no_packets_is_one_storm(tmp_path):
+async def test_a_storm_of_two_classes_of_which_one_has_no_packets_is_one_storm(tmp_path):
     """The other class's pauses are always obeyed."""
-
-    async def work() -> None:
-        async with kept(tmp_path, RULES_TEXT, silver=True) as (supervisor, leaf1):
-            leaf1.says = STORM_OF_TWO
-            async with storm(supervisor, leaf1):
-                until_ps = leaf1.switch.now_ps + int(4 * RESTORE_SECONDS * 1e12)
-                await until(lambda: leaf1.switch.now_ps > until_ps)
-                assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
-
-    asyncio.run(work())
+    async with kept(tmp_path, RULES_TEXT, silver=True) as (supervisor, leaf1):
+        leaf1.says = STORM_OF_TWO
+        async with storm(supervisor, leaf1):
+            until_ps = leaf1.switch.now_ps + int(4 * RESTORE_SECONDS * 1e12)
+            await until(lambda: leaf1.switch.now_ps > until_ps)
+            assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("says", [GO_ON, OTHER_CONTROL], ids=["time 0", "another opcode"])
-def test_a_storm_is_over_though_frames_that_pause_nothing_come(tmp_path, says: bytes):
-    async def work() -> None:
-        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
-            leaf1.storming = True
-            await until(lambda: supervisor.storm_watch.storms.get("leaf1"))
-            leaf1.says = says
-            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
-            served = leaf1.sent[1]
-            await until(lambda: leaf1.sent[1] > served + 10)
-            assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
-
-    asyncio.run(work())
+async def test_a_storm_is_over_though_frames_that_pause_nothing_come(tmp_path, says: bytes):
+    async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
+        leaf1.storming = True
+        await until(lambda: supervisor.storm_watch.storms.get("leaf1"))
+        leaf1.says = says
+        await until(lambda: not supervisor.storm_watch.storms["leaf1"])
+        served = leaf1.sent[1]
+        await until(lambda: leaf1.sent[1] > served + 10)
+        assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
 
 
 @pytest.mark.system
-def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
-    async def work() -> None:
-        async with kept(tmp_path, "null") as (supervisor, leaf1):
-            await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
-            leaf1.storming = True
-            # Nothing leaves for three times a watchdog's detection time.
-            starved, since = -1, leaf1.switch.now_ps
-            async with asyncio.timeout(60):
-                while leaf1.switch.now_ps - since < 3 * DETECT_SECONDS * 1e12:
-                    await asyncio.sleep(0.01)
-                    if leaf1.sent[3] != starved:
-                        starved, since = leaf1.sent[3], leaf1.switch.now_ps
-            assert supervisor.storm_watch.found == {}
-
-    asyncio.run(work())
+async def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
+    async with kept(tmp_path, "null") as (supervisor, leaf1):
+        await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
+        leaf1.storming = True
+        # Nothing leaves for three times a watchdog's detection time.
+        starved, since = -1, leaf1.switch.now_ps
+        async with asyncio.timeout(60):
+            while leaf1.switch.now_ps - since < 3 * DETECT_SECONDS * 1e12:
+                await asyncio.sleep(0.01)
+                if leaf1.sent[3] != starved:
+                    starved, since = leaf1.sent[3], leaf1.switch.now_ps
+        assert supervisor.storm_watch.found == {}
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("then", ["null", "{detect: 60s, restore: 60s}"])
-def test_a_storm_ends_with_the_rules_under_which_it_was_found(tmp_path, then: str):
-    async def work() -> None:
-        async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
-            before = supervisor.links["leaf1"].machine.intended.entries
-            leaf1.storming = True
-            await until(lambda: supervisor.links["leaf1"].machine.intended.entries != before)
-            targets = {name: link.target for name, link in supervisor.links.items()}
-            committed(tmp_path / "state", targets, with_watchdog(then))
-            await until(lambda: supervisor.links["leaf1"].machine.intended.entries == before)
-            await until(lambda: not supervisor.storm_watch.storms.get("leaf1"))
-
-    asyncio.run(work())
+async def test_a_storm_ends_with_the_rules_under_which_it_was_found(tmp_path, then: str):
+    async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
+        before = supervisor.links["leaf1"].machine.intended.entries
+        leaf1.storming = True
+        await until(lambda: supervisor.links["leaf1"].machine.intended.entries != before)
+        targets = {name: link.target for name, link in supervisor.links.items()}
+        committed(tmp_path / "state", targets, with_watchdog(then))
+        await until(lambda: supervisor.links["leaf1"].machine.intended.entries == before)
+        await until(lambda: not supervisor.storm_watch.storms.get("leaf1"))
 
 
 @pytest.mark.system
-def test_alert_tells_and_changes_nothing(tmp_path):
-    async def work() -> None:
-        async with kept(tmp_path, RULES_TEXT[:-1] + ", action: alert}") as (supervisor, leaf1):
-            before = supervisor.links["leaf1"].machine.intended.entries
-            leaf1.storming = True
-            await until(lambda: supervisor.storm_watch.found.get(("leaf1", QUEUE)) == 1)
-            assert supervisor.links["leaf1"].machine.intended.entries == before
-            leaf1.storming = False
-            await until(lambda: not supervisor.storm_watch.storms["leaf1"])
-
-    asyncio.run(work())
+async def test_alert_tells_and_changes_nothing(tmp_path):
+    async with kept(tmp_path, RULES_TEXT[:-1] + ", action: alert}") as (supervisor, leaf1):
+        before = supervisor.links["leaf1"].machine.intended.entries
+        leaf1.storming = True
+        await until(lambda: supervisor.storm_watch.found.get(("leaf1", QUEUE)) == 1)
+        assert supervisor.links["leaf1"].machine.intended.entries == before
+        leaf1.storming = False
+        await until(lambda: not supervisor.storm_watch.storms["leaf1"])

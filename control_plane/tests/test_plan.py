@@ -12,7 +12,7 @@ from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, Place, PlanError
 from eeon_control.plan import Exact, Lpm, routes
-from eeon_control.port_settings import Codel, Red, RedSettings
+from eeon_control.port_settings import Codel, Eee, Red, RedSettings
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
@@ -25,12 +25,16 @@ NS = Duration.parse("1ns")
 CONFIG = bases(Path(__file__).parent / "expected" / "entries.yaml")["red"]
 
 
-def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(monkeypatch):
-    fabric = topology.from_text(
+def wide(leaves: int) -> topology.Topology:
+    """Returns a fabric with four spines."""
+    return topology.from_text(
         "name: wide\n"
         "defaults: {rate: 10Gbps, delay: 500ns}\n"
-        "leaf_spine: {leaves: 6, hosts_per_leaf: 1, spines: 4}\n"
+        f"leaf_spine: {{leaves: {leaves}, hosts_per_leaf: 1, spines: 4}}\n"
     )
+
+
+def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(monkeypatch):
     asked = []
     real = routes.Router._distances_to
     monkeypatch.setattr(
@@ -38,29 +42,45 @@ def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(mon
         "_distances_to",
         lambda router, group: asked.append([leaf.name for leaf in group.leaves]) or real(router, group),
     )
-    plan.intended(fabric, config.load("drop_tail"), NS)
+    plan.intended(wide(6), config.load("drop_tail"), NS)
     assert asked == [[f"leaf{number}" for number in range(1, 7)]]
 
 
 @st.composite
-def fabrics(draw):
-    """Returns any connected fabric of up to seven switches, including adjacent leaves and parallel links."""
-    names = [f"s{number}" for number in range(draw(st.integers(2, 7)))]
-    pairs = [(names[draw(st.integers(0, index - 1))], names[index]) for index in range(1, len(names))]
-    pairs += draw(st.lists(st.sampled_from([(a, b) for a in names for b in names if a < b]), max_size=9))
-    leaves = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
-    used = dict.fromkeys(names, 0)
+def any_topology(draw):
+    """Returns a connected switch graph with hosts: a random tree plus random links, also parallel ones."""
+    switches = draw(st.integers(1, 8))
+    links = [(draw(st.integers(0, one - 1)), one) for one in range(1, switches)]
+    if switches > 1:
+        links += draw(
+            st.lists(
+                st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1)).filter(
+                    lambda ends: ends[0] != ends[1]
+                ),
+                max_size=12,
+            )
+        )
+    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=1, max_size=8))
+    ports = [0] * switches
+    links_value = []
 
-    def port(name):
-        used[name] += 1
-        return f"{name}:{used[name]}"
+    def port(switch):
+        ports[switch] += 1
+        return f"s{switch}:{ports[switch]}"
 
-    links = [f'  - endpoints: ["{port(leaf)}", "h_{leaf}:0"]' for leaf in leaves]
-    links += [f'  - endpoints: ["{port(a)}", "{port(b)}"]' for a, b in pairs]
-    nodes = [f"  {name}: {{kind: switch}}" for name in names]
-    nodes += [f"  h_{leaf}: {{kind: host}}" for leaf in leaves]
-    lines = ["name: any", "defaults: {rate: 10Gbps, delay: 500ns}", "nodes:", *nodes, "links:", *links]
-    return topology.from_text("\n".join(lines))
+    links_value += [{"endpoints": [port(a), port(b)]} for a, b in links]
+    links_value += [{"endpoints": [port(switch), f"h{number}:0"]} for number, switch in enumerate(hosts)]
+    value = {
+        "name": "any",
+        "defaults": {"rate": "10Gbps", "delay": "500ns"},
+        "nodes": {
+            **{f"s{one}": {"kind": "switch"} for one in range(switches)},
+            **{f"h{number}": {"kind": "host"} for number in range(len(hosts))},
+        },
+        "links": links_value,
+    }
+    # Not as text: parsing it would take longer than the rest of these tests.
+    return reader.from_document(Document(value, {(): Place("any")}), "any")
 
 
 def hops_to(fabric, leaf):
@@ -78,7 +98,7 @@ def hops_to(fabric, leaf):
 
 
 @settings(max_examples=60, deadline=None)
-@given(fabric=fabrics(), limit=st.sampled_from([None, 1, 2]))
+@given(fabric=any_topology(), limit=st.sampled_from([None, 1, 2]))
 def test_next_hops_are_the_ports_that_lead_one_hop_closer(fabric, limit):
     wanted = config.overridden(config.from_text(CONFIG), {"routing.max_paths": limit} if limit else {})
     entries = plan.intended(fabric, wanted, NS)
@@ -102,13 +122,8 @@ def test_next_hops_are_the_ports_that_lead_one_hop_closer(fabric, limit):
 
 
 def test_with_fewer_paths_than_there_are_all_of_them_still_serve():
-    fabric = topology.from_text(
-        "name: wide\n"
-        "defaults: {rate: 10Gbps, delay: 500ns}\n"
-        "leaf_spine: {leaves: 9, hosts_per_leaf: 1, spines: 4}\n"
-    )
     wanted = config.overridden(config.load("drop_tail"), {"routing.max_paths": 2})
-    entries = plan.intended(fabric, wanted, NS)["leaf1"]
+    entries = plan.intended(wide(9), wanted, NS)["leaf1"]
     remote = [entry for entry in entries if entry.table == "ipv4_route" and len(entry.actions) == 2]
     assert len(remote) == 8
     ports = {dict(action.params)["port"] for entry in remote for action in entry.actions}
@@ -199,16 +214,8 @@ def test_host_nics_have_the_timers_of_the_host_role():
     ],
 )
 def test_target_delay_gives_the_thresholds_of_thesis_table_6_4(delay, at_1g, at_10g):
-    red = (
-        config.from_text(
-            "profiles: {queue: {q: {buffer: 3MB, aqm: {mode: red, max_probability: 1, target_delay: "
-            + delay
-            + "}}}}"
-        )
-        .profiles.queue["q"]
-        .aqm
-    )
-    found = [red.settings_at(DataRate.parse(rate)) for rate in ("1Gbps", "10Gbps")]
+    profile = Red.model_validate({"mode": "red", "max_probability": 1, "target_delay": delay})
+    found = [profile.settings_at(DataRate.parse(rate)) for rate in ("1Gbps", "10Gbps")]
     assert [(one.min, one.max) for one in found] == [at_1g, at_10g]
 
 
@@ -228,21 +235,23 @@ def codel_ticks(codel: Codel, tick: Duration) -> tuple[int, int]:
     return params["target_ticks"], params["interval_ticks"]
 
 
-def test_codel_in_ticks_of_the_target():
-    codel = Codel.model_validate({"mode": "codel", "target": "800us", "interval": "1500us"})
-    assert codel_ticks(codel, NS) == (800_000, 1_500_000)
-    assert codel_ticks(codel, Duration.parse("1us")) == (800, 1_500)
+@pytest.mark.parametrize(
+    ("target", "interval", "tick", "ticks"),
+    [
+        ("800us", "1500us", "1ns", (800_000, 1_500_000)),
+        ("800us", "1500us", "1us", (800, 1_500)),
+        ("1.5us", "100.1us", "1us", (2, 101)),
+    ],
+)
+def test_codel_in_ticks_of_the_target_rounded_up(target, interval, tick, ticks):
+    codel = Codel.model_validate({"mode": "codel", "target": target, "interval": interval})
+    assert codel_ticks(codel, Duration.parse(tick)) == ticks
 
 
 def test_codel_has_the_defaults_of_rfc_8289():
     codel = Codel.model_validate({"mode": "codel"})
     assert codel_ticks(codel, NS) == (5_000_000, 100_000_000)
     assert (codel.ecn, codel.protect) == (True, "ect")
-
-
-def test_codels_times_between_two_ticks_are_rounded_up():
-    codel = Codel.model_validate({"mode": "codel", "target": "1.5us", "interval": "100.1us"})
-    assert codel_ticks(codel, Duration.parse("1us")) == (2, 101)
 
 
 def test_codel_whose_times_32_bits_cannot_hold():
@@ -260,9 +269,7 @@ def test_slope_of_equal_thresholds_is_zero():
 
 @given(rate=st.sampled_from(["100Mbps", "1Gbps", "10Gbps"]), tick=st.sampled_from([1000, 10_000, 1_000_000]))
 def test_wire_time_per_byte_is_exact_to_half_a_step(rate, tick):
-    profile = config.from_text(
-        "profiles: {eee: {e: {mode: standard, sleep: 200us, wake: 30us}}}"
-    ).profiles.eee["e"]
+    profile = Eee.model_validate({"mode": "standard", "sleep": "200us", "wake": "30us"})
     speed = DataRate.parse(rate)
     params = dict(profile.settings_at(speed, Bytes(24)).to_action(Duration(tick)).params)
     exact = Fraction(8 * 10**12, speed * tick)
@@ -274,48 +281,9 @@ def test_wire_time_per_byte_is_exact_to_half_a_step(rate, tick):
     [("100bps", "1ns", "is too slow"), ("4000Tbps", "1s", r"takes less than 2\^-24")],
 )
 def test_rate_whose_wire_time_does_not_fit_is_refused(rate, tick, says):
-    profile = config.from_text("profiles: {eee: {e: {mode: standard, sleep: 1s, wake: 1s}}}").profiles.eee[
-        "e"
-    ]
+    profile = Eee.model_validate({"mode": "standard", "sleep": "1s", "wake": "1s"})
     with pytest.raises(PlanError, match=says):
         profile.settings_at(DataRate.parse(rate), Bytes(24)).to_action(Duration.parse(tick))
-
-
-@st.composite
-def any_topology(draw):
-    """Returns a connected switch graph with hosts: a random tree plus random links, also parallel ones."""
-    switches = draw(st.integers(1, 8))
-    links = [(draw(st.integers(0, one - 1)), one) for one in range(1, switches)]
-    if switches > 1:
-        links += draw(
-            st.lists(
-                st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1)).filter(
-                    lambda ends: ends[0] != ends[1]
-                ),
-                max_size=12,
-            )
-        )
-    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=1, max_size=8))
-    ports = [0] * switches
-    links_value = []
-
-    def port(switch):
-        ports[switch] += 1
-        return f"s{switch}:{ports[switch]}"
-
-    links_value += [{"endpoints": [port(a), port(b)]} for a, b in links]
-    links_value += [{"endpoints": [port(switch), f"h{number}:0"]} for number, switch in enumerate(hosts)]
-    value = {
-        "name": "any",
-        "defaults": {"rate": "10Gbps", "delay": "500ns"},
-        "nodes": {
-            **{f"s{one}": {"kind": "switch"} for one in range(switches)},
-            **{f"h{number}": {"kind": "host"} for number in range(len(hosts))},
-        },
-        "links": links_value,
-    }
-    # Not as text: parsing it would take longer than the rest of these tests.
-    return reader.from_document(Document(value, {(): Place("any")}), "any")
 
 
 @settings(max_examples=150, deadline=None)

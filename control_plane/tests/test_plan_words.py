@@ -16,6 +16,12 @@ TICK = Duration(1000)
 FABRIC = topology.load("leaf-spine-4")
 
 
+def said(*changes: Change, push: bool = False, **options) -> list[str]:
+    """Returns the lines of a plan that makes these changes at leaf1."""
+    plan = FabricPlan({"leaf1": SwitchPlan(push, changes, **options)})
+    return [str(line) for line in describe(FABRIC, plan, TICK)]
+
+
 def test_a_line_about_many_switches_stays_short():
     big = topology.from_text(
         "name: big\ndefaults: {rate: 10Gbps, delay: 500ns}\n"
@@ -34,43 +40,37 @@ def test_a_line_about_many_switches_stays_short():
     ]
     fresh = intended(big, before, TICK)
     plan = FabricPlan({name: SwitchPlan(True, tuple(difference([], of))) for name, of in fresh.items()})
-    said = describe(big, plan, TICK)
-    assert max(len(str(line)) for line in said) < 200
-    assert max(len(line.switches) for line in said) == 130
+    found = describe(big, plan, TICK)
+    assert max(len(str(line)) for line in found) < 200
+    assert max(len(line.switches) for line in found) == 130
 
 
 def test_routes_are_counted_when_they_are_many():
     fresh = intended(FABRIC, config.load("drop_tail"), TICK)["leaf1"]
     routes = [entry for entry in fresh if entry.table.endswith("_route")]
-    plan = FabricPlan({"leaf1": SwitchPlan(True, tuple(difference([], routes)))})
-    assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
+    assert said(*difference([], routes), push=True) == [
         "leaf1: the E-EON program is loaded; it replaces another program, or none",
         "leaf1: 6 routes added",
     ]
 
 
 def test_a_program_with_the_same_tables_is_not_said_to_add_any():
-    plan = FabricPlan({"leaf1": SwitchPlan(True, (), keep_entries=True)})
-    assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
+    assert said(push=True, keep_entries=True) == [
         "leaf1: the E-EON program is loaded; it has all tables of the running program, and entries are kept"
     ]
 
 
 def test_entry_that_somebody_else_wrote_is_shown_as_it_is():
     odd = Entry("port_aqm", (Exact("port", 400),), (Action("codel_of_tomorrow", (("target", 7),)),))
-    plan = FabricPlan({"leaf1": SwitchPlan(False, (Change(ChangeKind.DELETE, odd, None),))})
-    assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
-        "leaf1:400 (no link): AQM codel_of_tomorrow(target=7) -> not set"
-    ]
+    (line,) = said(Change(ChangeKind.DELETE, odd, None))
+    assert line == "leaf1:400 (no link): AQM codel_of_tomorrow(target=7) -> not set"
 
 
 @pytest.mark.parametrize("table", ["port_qcn", "lossless_group", "made_pause", "pcp_priority", "port_eee"])
 def test_default_that_somebody_else_wrote_is_shown_as_it_is(table):
     theirs, own = (Entry(table, (), (Action(name),), is_default=True) for name in ("theirs", "own"))
-    plan = FabricPlan({"leaf1": SwitchPlan(False, (Change(ChangeKind.MODIFY, theirs, own),))})
-    assert [str(one) for one in describe(FABRIC, plan, TICK)] == [
-        f"leaf1: default of {table}: theirs() -> own()"
-    ]
+    (line,) = said(Change(ChangeKind.MODIFY, theirs, own))
+    assert line == f"leaf1: default of {table}: theirs() -> own()"
 
 
 def test_a_qcn_entry_with_another_scale_alone_is_shown_with_its_numbers():
@@ -79,8 +79,8 @@ def test_a_qcn_entry_with_another_scale_alone_is_shown_with_its_numbers():
     changed = Change(
         ChangeKind.MODIFY, *(Entry("port_qcn", (Exact("queue", 8),), (one,)) for one in (theirs, own))
     )
-    [line] = describe(FABRIC, FabricPlan({"leaf1": SwitchPlan(False, (changed,))}), TICK)
-    before, after = str(line).split(" -> ")
+    (line,) = said(changed)
+    before, after = line.split(" -> ")
     assert "scale_q56=" in before and "scale_q56=" in after and not before.endswith(after)
 
 
@@ -93,8 +93,7 @@ def test_ports_of_each_changed_pfc_entry_are_named():
             ("pausable_queue", "queue", 3 << 3 | 4),
         )
     ]
-    plan = FabricPlan({"leaf1": SwitchPlan(False, tuple(found))})
-    assert [str(one) for one in describe(FABRIC, plan, TICK)] == [
+    assert said(*found) == [
         "leaf1: priority 4 at port 1: lossless, pauses above 0B, resumes at 0B, limit 0B -> lossy",
         "leaf1: how pauses are made and obeyed at ports 2-3",
     ]

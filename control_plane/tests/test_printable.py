@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import pty
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_command import place
-from eeon_control import topology
+from eeon_command import at_terminal, eeon, place
 from eeon_control.cli import main
 from eeon_control.cli.terminal import Terminal
 from eeon_control.controller import log
 from eeon_control.errors import Place, Problem
-from eeon_control.fabric import sync
 from eeon_control.printable import one_line, printable
-from fake_p4runtime import FakeFabric
 from finsy.proto import rpc_code
 from rich.padding import Padding
 from rich.table import Table
@@ -70,44 +63,11 @@ def test_log_line_with_a_comment_of_somebody_stays_one_printable_line():
     assert OBEYED.search(line) is None and "\n" not in line
 
 
-def run_against_a_switch_that_forges(tmp_path: Path, *arguments: str, on_terminal: bool = False):
-    """Runs a command whose switch leaf2 answers with escape sequences. Returns its output and exit code."""
-    topology_ = topology.load("leaf-spine-4")
-
-    async def scenario() -> tuple[str, str, int]:
-        fakes = FakeFabric(topology_)
-        fakes.switches["leaf2"].fault = lambda update: (rpc_code.RESOURCE_EXHAUSTED, FORGED)
-        if "apply" not in arguments:
-            fakes.switches["leaf2"].refuses_to_read_as = FORGED
-        async with fakes:
-            options = place(tmp_path, fakes.targets)
-            return await asyncio.to_thread(_run, [*arguments, *options], on_terminal)
-
-    return sync.run(asyncio.wait_for(scenario(), 120))
-
-
-def _run(arguments: list[str], on_terminal: bool) -> tuple[str, str, int]:
-    command = [sys.executable, "-m", "eeon_control", *arguments]
-    if not on_terminal:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=120)
-        return done.stdout.decode(), done.stderr.decode(), done.returncode
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment
-    ) as process:
-        os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # Linux's report that the other end is closed
-                break
-            if not part:
-                break
-            seen += part
-    os.close(ours)
-    return seen.decode(), "", process.returncode
+@pytest.fixture
+def forging(fakes, tmp_path) -> list[str]:
+    """Returns options for switches of which leaf2 answers with escape sequences."""
+    fakes.switches["leaf2"].fault = lambda update: (rpc_code.RESOURCE_EXHAUSTED, FORGED)
+    return place(tmp_path, fakes.targets)
 
 
 COMMANDS = [
@@ -121,20 +81,22 @@ COMMANDS = [
 
 @pytest.mark.system
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(tmp_path, command):
-    stdout, stderr, code = run_against_a_switch_that_forges(tmp_path, *command)
-    assert code != 0
-    both = stdout + stderr
+def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(fakes, forging, command):
+    if "apply" not in command:
+        fakes.switches["leaf2"].refuses_to_read_as = FORGED
+    done = subprocess.run(
+        [sys.executable, "-m", "eeon_control", *command, *forging], capture_output=True, timeout=120
+    )
+    assert done.returncode != 0
+    both = (done.stdout + done.stderr).decode()
     assert OBEYED.search(both) is None, both
     assert "u001b[2J" in both, "the switch's text is to be seen"
     assert not [line for line in both.splitlines() if line.startswith(("4 of 4", "applied;"))]
 
 
 @pytest.mark.system
-def test_on_a_terminal_the_colours_are_the_commands_own(tmp_path):
-    shown, _, code = run_against_a_switch_that_forges(
-        tmp_path, "config", "apply", "-c", "red_ack_syn", on_terminal=True
-    )
+def test_on_a_terminal_the_colours_are_the_commands_own(forging):
+    shown, code = at_terminal("config", "apply", "-c", "red_ack_syn", *forging, errors=True)
     assert code == 1 and "\\u001b[2J" in shown
     assert "\x1b[31m" in shown, "errors are red"
     assert "\x1b[2J" not in shown and "\x1b[H" not in shown and "\x9b" not in shown and "\u202e" not in shown
@@ -144,18 +106,15 @@ def test_value_of_a_configuration_file_is_shown_and_not_obeyed(tmp_path):
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(json.dumps({"roles": {f"up{FORGED}": {"queue": f"q{FORGED}"}}}))
     for output in ("table", "json"):
-        result = CliRunner().invoke(
-            main, ["config", "validate", "-c", str(wrong), "-t", "leaf-spine-4", "-o", output]
-        )
-        assert result.exit_code == 1
+        result = eeon("config", "validate", "-c", str(wrong), "-t", "leaf-spine-4", "-o", output, code=1)
         assert OBEYED.search(result.output) is None, result.output
         assert "u001b[2J" in result.output
 
 
 def test_file_name_and_option_with_escape_sequences_are_shown(tmp_path):
     for words in (["config", "validate", "-c", f"no{CLEARS}", "-t", "leaf-spine-4"], ["show", f"x{CLEARS}"]):
-        result = CliRunner().invoke(main, words)
-        assert result.exit_code == 1 and OBEYED.search(result.output) is None, result.output
+        result = eeon(*words, code=1)
+        assert OBEYED.search(result.output) is None, result.output
 
 
 def test_command_of_another_package_is_guarded_too(monkeypatch):
@@ -169,8 +128,8 @@ def test_command_of_another_package_is_guarded_too(monkeypatch):
         sys.stderr.write(f"write {TURNS}\n")
 
     monkeypatch.setitem(main.commands, "foreign", foreign)
-    result = CliRunner().invoke(main, ["foreign"])
-    assert result.exit_code == 0 and OBEYED.search(result.output) is None
+    result = eeon("foreign", code=0)
+    assert OBEYED.search(result.output) is None
     assert result.stdout.count("\\u009b") == 2 and "write \\u202e" in result.stderr
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from bmv2_process import start_bmv2
-from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import config, fabric, topology
-from eeon_control.cli import main
 from eeon_control.errors import FabricError
 from eeon_control.targets import Target
 from eeon_control.tls import Tls
+from engine_switches import ONE_SWITCH, TICK_PS
 
 pytestmark = pytest.mark.system
 
@@ -27,14 +27,6 @@ certificates = pytest.importorskip(
 )
 engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-
-TICK_PS = 1000
-ONE_SWITCH = """
-name: one-switch
-defaults: {delay: 1us, overhead: 24B}
-nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
-links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
-"""
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +154,7 @@ def test_no_output_error_or_json_has_a_key_in_it(keys, tmp_path):
                 ["config", "plan", "-c", "drop_tail", *common, "-o", "json"],
                 ["show", "fabric", *common, "-o", "json"],
             ):
-                result = CliRunner().invoke(main, command)
+                result = eeon(*command)
                 outputs.append(result.output)
                 if good:
                     json.loads(result.stdout)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
-import os
-import pty
 import re
-import subprocess
-import sys
 
 import pytest
-from eeon_command import eeon, place
+from eeon_command import at_terminal, eeon, place
 from eeon_control import program, topology
 from eeon_control.cli.show import baselines
 from eeon_control.fabric import sync
@@ -346,37 +341,15 @@ def test_options_may_stand_before_the_name_of_the_view_and_those_behind_it_win(f
 
 
 def test_watch_redraws_the_screen_of_a_terminal_and_leaves_it_as_it_was(fabric):
-    command = [sys.executable, "-m", "eeon_control", "show", "queues", "--watch", "0.1s", "--count", "2"]
-    primary, secondary = pty.openpty()
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "120", "LINES": "40"}
-    with subprocess.Popen([*command, *fabric.options], stdout=secondary, env=environment) as process:
-        os.close(secondary)
-        screen = read_all(primary)
-    assert process.returncode == 0
+    screen = screen_of(fabric, 120, "queues", "--watch", "0.1s", "--count", "2")
     assert "\x1b[?1049h" in screen and "\x1b[?1049l" in screen  # xterm's alternate screen, on and off
     assert "leaf1:3" in screen and "97.5KB" in screen and "Ctrl-C ends" in screen
 
 
-def read_all(terminal: int) -> str:
-    """Reads the output to a terminal until it is closed, which Linux reports as EIO."""
-    read = b""
-    with contextlib.suppress(OSError):
-        while chunk := os.read(terminal, 1 << 16):
-            read += chunk
-    os.close(terminal)
-    return read.decode()
-
-
 def screen_of(fabric, columns: int, *arguments: str, **variables: str) -> str:
     """Returns all output to a terminal of this width."""
-    primary, secondary = pty.openpty()
-    command = [sys.executable, "-m", "eeon_control", "show", *arguments, *fabric.options]
-    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    environment = kept | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "40", **variables}
-    with subprocess.Popen(command, stdout=secondary, env=environment) as process:
-        os.close(secondary)
-        screen = read_all(primary)
-    assert process.returncode == 0
+    screen, code = at_terminal("show", *arguments, *fabric.options, columns=columns, **variables)
+    assert code == 0
     return screen
 
 

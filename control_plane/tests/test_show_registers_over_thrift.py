@@ -8,6 +8,7 @@ import shutil
 import pytest
 from bmv2_process import start_bmv2
 from eeon_command import eeon
+from engine_switches import ONE_SWITCH
 
 pytestmark = [
     pytest.mark.system,
@@ -15,13 +16,6 @@ pytestmark = [
         shutil.which("simple_switch_grpc") is None, reason="simple_switch_grpc is not on PATH"
     ),
 ]
-
-ONE_SWITCH = """
-name: one-switch
-defaults: {delay: 1us, overhead: 24B}
-nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
-links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
-"""
 
 
 def test_queues_eee_and_energy_of_bmv2(tmp_path, monkeypatch):

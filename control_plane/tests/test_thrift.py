@@ -20,17 +20,11 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.thrift import QueueSettings, ThriftClient
 from eeon_control.targets import Target
+from engine_switches import ONE_SWITCH, TICK_PS, serving_thrift_too
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 pytestmark = pytest.mark.system
-
-ONE_SWITCH = """
-name: one-switch
-defaults: {delay: 1us, overhead: 24B}
-nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
-links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
-"""
 
 
 @dataclass
@@ -51,15 +45,7 @@ def served(request, tmp_path):
             bmv2 = stack.enter_context(start_bmv2(tmp_path))
             found = Served(Target(bmv2.address, 1, None, bmv2.thrift), 1_000_000)
         else:
-            engine = pytest.importorskip(
-                "eeon_engine._engine", reason="the engine's extension is not installed"
-            )
-            p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-            thrift = pytest.importorskip("eeon_engine.thrift")
-            switch = engine.Switch(device_id=1, tick_ps=1000)
-            server = stack.enter_context(p4runtime.serve(switch))
-            thrift_server = stack.enter_context(thrift.serve(switch, "127.0.0.1:0"))
-            found = Served(Target(server.address, 1, None, thrift_server.address), 1000)
+            found = Served(stack.enter_context(serving_thrift_too()), TICK_PS)
         fabric.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": found.target}, found.tick_ps)
         yield found
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
+from eeon_command import eeon
 from eeon_control import config, fabric, operations, state
-from eeon_control.cli import main
 from eeon_control.fabric.sync import run
 from sixteen import NEW, OLD, TOPOLOGY, WAVES, killed, meant, sixteen
 
@@ -30,8 +29,7 @@ def holds(targets, name: str) -> bool:
 @pytest.fixture
 def store(tmp_path, targets):
     found = state.StateStore.open(tmp_path / "state")
-    with found.lock("a test") as lock:
-        run(operations.apply(operations.Work(found, lock), meant(OLD, targets)))
+    back_to_old(found, targets)
     return found
 
 
@@ -71,9 +69,8 @@ def check_killed_at(at: int, store: state.StateStore, targets, *, gated: bool) -
 
 
 def history(store: state.StateStore) -> dict:
-    result = CliRunner().invoke(main, ["config", "history", "--state", str(store.folder), "-o", "json"])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    told = eeon("config", "history", "--state", str(store.folder), "-o", "json", code=0)
+    return json.loads(told.stdout)
 
 
 def back_to_old(store, targets) -> None:

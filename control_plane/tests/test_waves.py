@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 from eeon_control import topology
 from eeon_control.plan.waves import waves
+from sixteen import TOPOLOGY as SIXTEEN
 
-TEXT = """
-name: sixteen
-leaf_spine: {leaves: 12, spines: 4, hosts_per_leaf: 1, host_link: {rate: 1Gbps}, uplink: {rate: 10Gbps}}
-defaults: {delay: 500ns}
-"""
-SIXTEEN = topology.from_text(TEXT)
 FOUR = topology.load("leaf-spine-4")
 LEAVES = tuple(f"leaf{number}" for number in range(1, 13))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import subprocess
 import sys
@@ -12,8 +10,7 @@ from pathlib import Path
 import pytest
 from eeon_command import eeon
 from eeon_control import config, fabric, program, topology
-from eeon_control.fabric import sync
-from fake_p4runtime import FakeFabric
+from engine_switches import serving_thrift_too
 from programs import another
 
 pytestmark = pytest.mark.system
@@ -31,19 +28,13 @@ defaults: {delay: 1us, overhead: 24B}
 @pytest.fixture
 def place(tmp_path):
     """Yields a configured fabric of one engine switch with both servers: its options, and its Thrift port."""
-    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    from eeon_engine import p4runtime, thrift
-
-    with contextlib.ExitStack() as stack:
-        switch = engine.Switch(device_id=1, tick_ps=1000)
-        server = stack.enter_context(p4runtime.serve(switch))
-        other = stack.enter_context(thrift.serve(switch, "127.0.0.1:0"))
+    with serving_thrift_too() as target:
         (tmp_path / "fabric.yaml").write_text(FABRIC)
-        of = {"address": server.address, "thrift": other.address}
+        of = {"address": target.address, "thrift": target.thrift}
         (tmp_path / "targets.yaml").write_text(json.dumps({"tick": "1ns", "switches": {"leaf1": of}}))
         options = ["-t", str(tmp_path / "fabric.yaml"), "-T", str(tmp_path / "targets.yaml")]
         eeon("config", "apply", "-q", *options, "-c", "red_ack_syn", code=0)
-        yield options, other.address.rpartition(":")[2]
+        yield options, target.thrift.rpartition(":")[2]
 
 
 def over_thrift(port: str, *commands: str) -> str:
@@ -93,37 +84,27 @@ def test_settings_that_are_written_over_thrift_are_drift_and_shown(place):
     assert "no drift" not in eeon("config", "drift", *options[:2], code=2).stdout
 
 
+FABRIC4 = topology.load("leaf-spine-4")
+WANTED = config.load("red_ack_syn")
+
+
 @pytest.mark.parametrize("part", ["p4_device_config", "p4info"])
-def test_another_program_under_the_same_cookie_is_told_from_the_intended_one(part):
-    fabric4 = topology.load("leaf-spine-4")
-    wanted = config.load("red_ack_syn")
-
-    async def scenario():
-        async with FakeFabric(fabric4) as fakes:
-            await fabric.apply(fabric4, wanted, fakes.targets, 1000)
-            held = fakes.switches["leaf2"].config
-            if part == "p4info":
-                held.p4info.tables[0].size += 1
-            else:
-                held.p4_device_config = another(held, 0).p4_device_config
-            assert held.cookie.cookie == program.load().schema().p4cookie
-            before = await fabric.plan(fabric4, wanted, fakes.targets, 1000)
-            await fabric.apply(fabric4, wanted, fakes.targets, 1000)
-            return before, await fabric.plan(fabric4, wanted, fakes.targets, 1000)
-
-    before, after = sync.run(asyncio.wait_for(scenario(), 60))
+async def test_another_program_under_the_same_cookie_is_told_from_the_intended_one(fakes, part):
+    await fabric.apply(FABRIC4, WANTED, fakes.targets, 1000)
+    held = fakes.switches["leaf2"].config
+    if part == "p4info":
+        held.p4info.tables[0].size += 1
+    else:
+        held.p4_device_config = another(held, 0).p4_device_config
+    assert held.cookie.cookie == program.load().schema().p4cookie
+    before = await fabric.plan(FABRIC4, WANTED, fakes.targets, 1000)
+    await fabric.apply(FABRIC4, WANTED, fakes.targets, 1000)
+    after = await fabric.plan(FABRIC4, WANTED, fakes.targets, 1000)
     assert [name for name, one in before.switches.items() if one.push_pipeline] == ["leaf2"]
     assert after.is_empty
 
 
-def test_server_that_does_not_send_the_programs_bytes_is_believed_by_cookie_and_p4info():
-    fabric4 = topology.load("leaf-spine-4")
-    wanted = config.load("red_ack_syn")
-
-    async def scenario():
-        async with FakeFabric(fabric4) as fakes:
-            await fabric.apply(fabric4, wanted, fakes.targets, 1000)
-            fakes.switches["leaf2"].config.ClearField("p4_device_config")
-            return await fabric.plan(fabric4, wanted, fakes.targets, 1000)
-
-    assert sync.run(asyncio.wait_for(scenario(), 60)).is_empty
+async def test_server_that_does_not_send_the_programs_bytes_is_believed_by_cookie_and_p4info(fakes):
+    await fabric.apply(FABRIC4, WANTED, fakes.targets, 1000)
+    fakes.switches["leaf2"].config.ClearField("p4_device_config")
+    assert (await fabric.plan(FABRIC4, WANTED, fakes.targets, 1000)).is_empty

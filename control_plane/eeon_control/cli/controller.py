@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
 from eeon_control import controller as controllers
 from eeon_control import election
 from eeon_control.cli import options
-from eeon_control.cli.config.common import open_store
 from eeon_control.controller import log, process
 from eeon_control.controller.metrics import MetricsServer
 
@@ -43,8 +41,7 @@ def controller() -> None:
 
 
 @controller.command()
-@options.topology_option(required=False)
-@options.state_option
+@options.store_options
 @click.option(
     "--election-id",
     "rank",
@@ -80,8 +77,7 @@ def controller() -> None:
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True
 )
 def run(
-    topology_name: str | None,
-    state_folder: Path | None,
+    fabric: options.Fabric,
     rank: int,
     check_interval: float,
     metrics: MetricsServer | None,
@@ -101,9 +97,7 @@ def run(
     if metrics_nonzero and metrics is None:
         raise click.UsageError("--metrics-nonzero needs --metrics-address")
     log.set_up(log_format, log_level)
-    store = open_store(
-        state_folder, topology_name, create=topology_name is not None or state_folder is not None
-    )
+    store = fabric.store(create=fabric.name is not None or fabric.state_folder is not None)
     timing = controllers.Timing(check=check_interval)
     supervisor = controllers.Supervisor(store, controllers.Options(rank=rank, timing=timing))
     service = process.no_service

@@ -11,7 +11,6 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.cli.output import console, counted
 from eeon_control.doctor import Finding, Level, examine, exit_code
@@ -19,7 +18,6 @@ from eeon_control.doctor.finding import fault
 from eeon_control.errors import EeonError
 from eeon_control.state.folder import folder_of, is_folder_given
 from eeon_control.targets import Target, resolve
-from eeon_control.units import Duration
 
 _FINE = (Level.OK, Level.ABSENT)
 _STYLE = {Level.OK: "green", Level.ABSENT: "dim", Level.WARNING: "yellow", Level.FAULT: "red"}
@@ -34,8 +32,7 @@ EXIT CODES
 
 
 @click.command(epilog=_EPILOG)
-@options.topology_option(required=False)
-@options.target_options
+@options.fabric_options
 @options.state_option
 @click.option(
     "--interface",
@@ -49,11 +46,7 @@ EXIT CODES
 )
 @options.output_option
 def doctor(
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
-    state_folder: Path | None,
+    fabric: options.Fabric,
     interfaces: tuple[str, ...],
     shows_all: bool,
     output: str,
@@ -72,21 +65,19 @@ def doctor(
     """
     findings: list[Finding] = []
     targets: dict[str, Target] = {}
-    state: Path | None = state_folder
+    state: Path | None = fabric.state_folder
     try:
-        topology = None if topology_name is None else topologies.load(topology_name)
+        topology = None if fabric.name is None else fabric.topology
         if topology is not None:
-            state = folder_of(topology.name, state_folder)
-        elif is_folder_given(state_folder):
-            state = folder_of("", state_folder)
-        if targets_file is not None or target_texts:
-            given = options.targets_if_given(targets_file, target_texts, tick)
-            assert given is not None, "one of the two options is there"
+            state = folder_of(topology.name, state)
+        elif is_folder_given(state):
+            state = folder_of("", state)
+        given = fabric.given_targets
+        if given is not None:
             targets = dict(given.switches)
-            if topology is not None:
-                targets = resolve(topology, targets)
-            else:
+            if topology is None:
                 raise EeonError("targets need a topology (-t): device ids come from it")
+            targets = resolve(topology, targets)
     except EeonError as error:
         findings.append(fault("arguments", str(error), "correct the command, or the file it names"))
     findings += examine(os.environ, state=state, targets=targets, interfaces=interfaces)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from eeon_control.cli.lazy import LazyGroup, summary_of
-from eeon_control.cli.output import errors
+from eeon_control.cli.output import say
 from eeon_control.cli.signals import stopped_by_sigterm
 from eeon_control.cli.streams import guarded
 from eeon_control.errors import EeonError, InputError, Stopped
@@ -90,15 +90,15 @@ class EeonGroup(LazyGroup):
             result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.exceptions.Abort as error:
             said = str(error.__cause__) if isinstance(error.__cause__, Stopped) else "stopped"
-            errors.print(said, style="red", highlight=False, soft_wrap=True)
+            say(said, "red")
             return _STOPPED
         except click.ClickException as error:
             error.show()
         except InputError as error:
             for problem in error.problems:
-                errors.print(str(problem), style="red", highlight=False, soft_wrap=True)
+                say(str(problem), "red")
         except EeonError as error:
-            errors.print(str(error), style="red", highlight=False, soft_wrap=True)
+            say(str(error), "red")
         except BrokenPipeError:
             sys.stderr.close()
         else:

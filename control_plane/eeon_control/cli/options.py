@@ -8,19 +8,23 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 import click
 
 from eeon_control import election
 from eeon_control import topology as topologies
 from eeon_control.cli import completions
-from eeon_control.errors import EeonError, UnitError
+from eeon_control.errors import DataNotFound, EeonError, UnitError
 from eeon_control.targets import Target, Targets, load_targets
 from eeon_control.topology import Topology
 from eeon_control.units import Duration, Quantity
+
+if TYPE_CHECKING:
+    from eeon_control.state import StateStore
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -188,7 +192,7 @@ def _output_option(function: _F, text: str) -> _F:
     return cast(_F, choice(json_option(with_output)))
 
 
-def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets:
+def _targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets:
     """Returns the targets of a command line. Raises EeonError when they are not complete."""
     if file is not None:
         given = load_targets(file)
@@ -212,45 +216,7 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
     return Targets(tick, switches, clock, topology, foreign)
 
 
-def targets_or_known(
-    fabric: str,
-    file: Path | None,
-    texts: tuple[str, ...],
-    tick: Duration | None,
-    state_folder: Path | None = None,
-) -> Targets:
-    """Returns the targets of the command line, else those of the fabric's current revision.
-
-    `state_folder`: what --state says. Raises EeonError when neither says.
-    """
-    from eeon_control.state import StateStore, folder_of
-
-    folder = folder_of(fabric, state_folder)
-    if file is None and not texts and folder.is_dir():
-        revision = StateStore.open(folder, create=False).current()
-        if revision is not None and revision.intent.fabric == fabric:
-            known = Targets.from_value(revision.intent.targets, f"{folder}: revision {revision.number}")
-            return replace(known, tick=tick or known.tick)
-    return targets(file, texts, tick)
-
-
-def topology_or_known(name: str | None, state_folder: Path | None = None) -> Topology:
-    """Returns the topology of the command line, else of the current revision (--state, or the only known
-    fabric).
-
-    Raises EeonError when neither says.
-    """
-    if name is not None:
-        return topologies.load(name)
-    from eeon_control.state import StateStore
-
-    meant = StateStore.open(only_known(state_folder), create=False).intended()
-    if meant is None:
-        raise EeonError("which fabric? give -t: the state folder has no revision yet")
-    return meant.topology
-
-
-def only_known(state_folder: Path | None) -> Path:
+def _only_known(state_folder: Path | None) -> Path:
     """Returns the state folder that --state or EEON_STATE gives, else the only one there is. Raises
     EeonError."""
     from eeon_control.state import folder_of, is_folder_given, known_fabrics
@@ -264,8 +230,94 @@ def only_known(state_folder: Path | None) -> Path:
     raise EeonError(f"which fabric? give -t or --state ({names})")
 
 
-def targets_if_given(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets | None:
-    """Returns the same for commands that know where the switches were; some of the switches are enough."""
-    if file is None and not texts:
-        return None
-    return targets(file, texts, tick or (Duration(1) if file is None else None))
+@dataclass(frozen=True)
+class Fabric:
+    """The fabric of a command line. Its members raise EeonError if they are unknown."""
+
+    name: str | None
+    state_folder: Path | None = None
+    targets_file: Path | None = None
+    target_texts: tuple[str, ...] = ()
+    tick: Duration | None = None
+
+    @cached_property
+    def topology(self) -> Topology:
+        """The topology of -t, else that of the current revision."""
+        if self.name is not None:
+            return topologies.load(self.name)
+        meant = self.store().intended()
+        if meant is None:
+            raise EeonError("which fabric? give -t: the state folder has no revision yet")
+        return meant.topology
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether -T or --target is given."""
+        return self.targets_file is not None or bool(self.target_texts)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """The targets of -T and --target, else those of the current revision."""
+        if not self.has_targets:
+            from eeon_control.state import StateStore, folder_of
+
+            fabric = self.topology.name
+            folder = folder_of(fabric, self.state_folder)
+            revision = StateStore.open(folder, create=False).current() if folder.is_dir() else None
+            if revision is not None and revision.intent.fabric == fabric:
+                known = Targets.from_value(revision.intent.targets, f"{folder}: revision {revision.number}")
+                return replace(known, tick=self.tick or known.tick)
+        return _targets(self.targets_file, self.target_texts, self.tick)
+
+    @property
+    def given_targets(self) -> Targets | None:
+        """The targets of -T and --target, for commands that know where the switches were; some are enough."""
+        if not self.has_targets:
+            return None
+        tick = self.tick or (Duration(1) if self.targets_file is None else None)
+        return _targets(self.targets_file, self.target_texts, tick)
+
+    def store(self, *, create: bool = False) -> StateStore:
+        """Opens the state folder: --state, EEON_STATE, the topology's, or the only one."""
+        from eeon_control.state import StateStore, folder_of
+
+        if self.name is None:
+            return StateStore.open(_only_known(self.state_folder), create=create)
+        try:
+            name = topologies.load(self.name).name
+        except DataNotFound:
+            name = self.name  # the file may be gone; the folder has the fabric's name
+        return StateStore.open(folder_of(name, self.state_folder), create=create)
+
+
+def fabric_options(function: _F) -> _F:
+    """Adds -t, -T, --target and --tick to a command. It gets them, and its --state, as one parameter:
+    `fabric`."""
+
+    @functools.wraps(function)
+    def with_fabric(
+        *args: object,
+        topology_name: str | None,
+        targets_file: Path | None,
+        target_texts: tuple[str, ...],
+        tick: Duration | None,
+        state_folder: Path | None = None,
+        **others: object,
+    ) -> object:
+        fabric = Fabric(topology_name, state_folder, targets_file, target_texts, tick)
+        return function(*args, fabric=fabric, **others)
+
+    # It has the function's type, except for the parameters that only click passes.
+    return cast(_F, topology_option(required=False)(target_options(with_fabric)))
+
+
+def store_options(function: _F) -> _F:
+    """Adds -t and --state to a command, which gets them as one parameter: `fabric`."""
+
+    @functools.wraps(function)
+    def with_fabric(
+        *args: object, topology_name: str | None, state_folder: Path | None, **others: object
+    ) -> object:
+        return function(*args, fabric=Fabric(topology_name, state_folder), **others)
+
+    return cast(_F, topology_option(required=False)(state_option(with_fabric)))

@@ -16,34 +16,16 @@ if TYPE_CHECKING:  # imported on the first output, because completion and --help
 _PIPE_WIDTH = 200  # a table for a file or a pipe must not be folded to 80 columns, unless COLUMNS is set
 
 
-class _Errors:
-    """The stderr console, looked up at each use so that redirection takes effect."""
-
-    def print(
-        self,
-        text: str,
-        *,
-        style: str | None = None,
-        highlight: bool | None = None,
-        soft_wrap: bool | None = None,
-    ) -> None:
-        """Prints one message, as rich does."""
-        console = _console(stderr=True, is_terminal=sys.stderr.isatty())
-        console.print(text, style=style, highlight=highlight, soft_wrap=soft_wrap)
+def say(text: str, style: str | None = None, *, folds: bool = False) -> None:
+    """Prints one message on stderr. `folds`: at the width of the terminal, by words."""
+    console(stderr=True).print(text, style=style, highlight=False, soft_wrap=not folds)
 
 
-errors = _Errors()
-
-
-def console() -> Console:
-    """Returns stdout as a rich console."""
-    return _console(stderr=False, is_terminal=sys.stdout.isatty())
-
-
-def _console(*, stderr: bool, is_terminal: bool) -> Console:
+def console(*, stderr: bool = False) -> Console:
+    """Returns stdout or stderr as a rich console, looked up at each use so that redirection takes effect."""
     from eeon_control.cli.terminal import Terminal
 
-    has_width = is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    has_width = (sys.stderr if stderr else sys.stdout).isatty() or os.environ.get("COLUMNS", "").isdecimal()
     return Terminal(stderr=stderr, width=None if has_width else _PIPE_WIDTH)
 
 
@@ -51,7 +33,7 @@ def print_problems(problems: Iterable[Problem]) -> None:
     """Prints the problems of an input file on stderr."""
     for problem in problems:
         style = "red" if problem.severity is Severity.ERROR else "yellow"
-        errors.print(str(problem), style=style, highlight=False, soft_wrap=True)
+        say(str(problem), style)
 
 
 def counted(count: int, one: str, more: str | None = None) -> str:

@@ -14,7 +14,7 @@ from eeon_control.views.top import VIEW
 
 
 @click.command(epilog=common.EXIT_CODES)
-@common.fabric_options
+@options.fabric_options
 @click.option(
     "--interval",
     "interval_s",
@@ -30,7 +30,7 @@ from eeon_control.views.top import VIEW
 @common.ORDER[0]
 @options.output_option
 def top(
-    fabric: common.Fabric,
+    fabric: options.Fabric,
     interval_s: float,
     once: bool,
     switches: tuple[str, ...],

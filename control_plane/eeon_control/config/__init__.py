@@ -11,32 +11,22 @@ from eeon_control.config.checks import check, check_names
 from eeon_control.config.classes import PRIORITIES
 from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
-from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
+from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
 from eeon_control.config.reader import from_document, from_text, from_value, load, overridden, read
-from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings
-from eeon_control.port_settings import Aqm, Codel, DropTail, Eee, MarkThreshold, Red
-from eeon_control.port_settings.eee import PhyTimes, Trigger
+from eeon_control.config.target_settings import Bmv2QueueValues
+from eeon_control.port_settings import Eee
 
 __all__ = [
-    "Aqm",
-    "BUFFER_PRESETS",
     "Bmv2QueueValues",
-    "Codel",
-    "DropTail",
     "EEE_PRESETS",
     "Eee",
     "Explanation",
     "FabricConfig",
-    "MarkThreshold",
     "PRIORITIES",
-    "PhyTimes",
     "PortSettings",
     "Queue",
-    "Red",
     "Routing",
-    "TargetSettings",
-    "Trigger",
     "check",
     "check_names",
     "default_thresholds",

@@ -119,7 +119,7 @@ class Link:
                 self._spawn(self._of_session, self._connect(ticket, self.session))
             case m.Disconnect():
                 await self._close()
-            case _:
+            case m.Request():
                 assert self.session is not None, f"{action} without a connection"
                 self._spawn(self._of_session, self._request(action, self.session))
 
@@ -149,8 +149,7 @@ class Link:
         if not told:
             self._on_ports(self, None)
 
-    async def _request(self, action: m.Action, session: PersistentSession) -> None:
-        assert not isinstance(action, (m.Say, m.Restored))
+    async def _request(self, action: m.Request, session: PersistentSession) -> None:
         try:
             self.tell(await self._answer(action, session))
         except FabricError as error:
@@ -163,7 +162,7 @@ class Link:
         except EeonError as error:
             self.tell(m.Refused(action.ticket, str(error)))
 
-    async def _answer(self, action: m.Action, session: PersistentSession) -> m.Event:
+    async def _answer(self, action: m.Request, session: PersistentSession) -> m.Event:
         match action:
             case m.Bid(ticket, election_id):
                 first = not session.has_stream

@@ -160,13 +160,7 @@ class SwitchMachine:
                 return self._suspect(f"port {port} went {'up' if up else 'down'}", now)
             case m.Suspect(reason):
                 return self._suspect(reason, now)
-            case (
-                m.IntendedIs(ticket)
-                | m.PipelineRead(ticket)
-                | m.EntriesRead(ticket)
-                | m.Done(ticket)
-                | m.Refused(ticket)
-            ) if ticket and ticket == self._busy:
+            case m.Answer(ticket) if ticket and ticket == self._busy:
                 return self._answer(event, now)
             case _:
                 return []  # belongs to an earlier connection or request

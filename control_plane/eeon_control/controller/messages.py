@@ -15,6 +15,17 @@ from eeon_control.plan import Entry, EntryKey
 # -- events ------------------------------------------------------------------------------------------------
 
 
+class Event:
+    """An input of the state machine."""
+
+
+@dataclass(frozen=True)
+class Answer(Event):
+    """An event that answers a request, or belongs to a connection."""
+
+    ticket: int
+
+
 class ArbitrationStatus(StrEnum):
     """The status in a switch's MasterArbitrationUpdate (P4Runtime 1.3, section 5.3)."""
 
@@ -23,67 +34,56 @@ class ArbitrationStatus(StrEnum):
     NOBODY = "nobody"  # NOT_FOUND: there is none; the reported election id is the highest ever seen
 
 
-@dataclass(frozen=True)
-class Connected:
+class Connected(Answer):
     """The channel is open."""
 
-    ticket: int
-
 
 @dataclass(frozen=True)
-class StreamLost:
+class StreamLost(Answer):
     """The connection failed or broke: its pending requests will not be answered.
 
     `id_in_use`: the switch closed the stream because another one has the same election id.
     """
 
-    ticket: int
     reason: str
     id_in_use: bool = False
 
 
 @dataclass(frozen=True)
-class Arbitrated:
+class Arbitrated(Answer):
     """The switch reported the primary, in answer to a bid or not."""
 
-    ticket: int
     role: ArbitrationStatus
     election_id: int
 
 
 @dataclass(frozen=True)
-class PipelineRead:
+class PipelineRead(Answer):
     """Whether the switch runs the intended program."""
 
-    ticket: int
     same: bool
 
 
 @dataclass(frozen=True)
-class EntriesRead:
+class EntriesRead(Answer):
     """The entries of the controller's tables."""
 
-    ticket: int
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(Answer):
     """A push, a write or settings were accepted."""
 
-    ticket: int
-
 
 @dataclass(frozen=True)
-class Refused:
+class Refused(Answer):
     """The switch answered with an error, in whole or in part."""
 
-    ticket: int
     reason: str
 
 
 @dataclass(frozen=True)
-class PortChanged:
+class PortChanged(Event):
     """A port went up or down."""
 
     port: str
@@ -106,15 +106,14 @@ class Intended:
 
 
 @dataclass(frozen=True)
-class IntendedIs:
+class IntendedIs(Answer):
     """The intended configuration was read: the answer to Refresh (ticket), or a change (ticket 0)."""
 
-    ticket: int
     intended: Intended
 
 
 @dataclass(frozen=True)
-class Writers:
+class Writers(Event):
     """The other writers to this fabric, according to the state folder.
 
     `apply_running`: a command holds the folder's lock. `superior`: a controller of larger rank is alive.
@@ -128,104 +127,79 @@ class Writers:
 
 
 @dataclass(frozen=True)
-class Tick:
+class Tick(Event):
     """Time has passed without another event."""
 
 
 @dataclass(frozen=True)
-class Suspect:
+class Suspect(Event):
     """There is a reason to doubt the switch's state."""
 
     reason: str
 
 
-Event = (
-    Connected
-    | StreamLost
-    | Arbitrated
-    | PipelineRead
-    | EntriesRead
-    | Done
-    | Refused
-    | PortChanged
-    | IntendedIs
-    | Writers
-    | Tick
-    | Suspect
-)
-
 # -- actions -----------------------------------------------------------------------------------------------
 
 
+class Action:
+    """An output of the state machine."""
+
+
 @dataclass(frozen=True)
-class Connect:
+class Request(Action):
+    """An action with a ticket, which its answer repeats."""
+
+    ticket: int
+
+
+class Connect(Request):
     """Open a channel and its stream. Answered by Connected or StreamLost."""
 
-    ticket: int
 
-
-@dataclass(frozen=True)
-class Disconnect:
+class Disconnect(Request):
     """Close the channel; further events of this ticket are ignored."""
 
-    ticket: int
-
 
 @dataclass(frozen=True)
-class Bid:
+class Bid(Request):
     """Send a MasterArbitrationUpdate on the stream. Answered by Arbitrated, or StreamLost."""
 
-    ticket: int
     election_id: int
 
 
-@dataclass(frozen=True)
-class Refresh:
+class Refresh(Request):
     """Read the intended configuration from the state folder. Answered by IntendedIs."""
 
-    ticket: int
 
-
-@dataclass(frozen=True)
-class ReadPipeline:
+class ReadPipeline(Request):
     """Read the switch's program. Answered by PipelineRead or Refused."""
 
-    ticket: int
 
-
-@dataclass(frozen=True)
-class ReadEntries:
+class ReadEntries(Request):
     """Read the controller's tables. Answered by EntriesRead or Refused."""
 
-    ticket: int
-
 
 @dataclass(frozen=True)
-class PushPipeline:
+class PushPipeline(Request):
     """Load the program. Answered by Done or Refused."""
 
-    ticket: int
     election_id: int
 
 
 @dataclass(frozen=True)
-class Write:
+class Write(Request):
     """Send changes in order. Answered by Done or Refused."""
 
-    ticket: int
     election_id: int
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True)
-class ApplySettings:
+class ApplySettings(Request):
     """Apply the settings that cannot be read back. Answered by Done or Refused."""
 
-    ticket: int
-
 
 @dataclass(frozen=True)
-class Say:
+class Say(Action):
     """A log line: the event and its reason. `fields` are further fields of the line."""
 
     event: str
@@ -235,7 +209,7 @@ class Say:
 
 
 @dataclass(frozen=True)
-class Restored:
+class Restored(Action):
     """The switch differed from the intended configuration and was restored, verified by reading it back.
 
     `seconds`: since the difference was noticed. `entries`: number of entries written; `pushed`: whether the
@@ -246,18 +220,3 @@ class Restored:
     entries: int
     pushed: bool
     drift: bool
-
-
-Action = (
-    Connect
-    | Disconnect
-    | Bid
-    | Refresh
-    | ReadPipeline
-    | ReadEntries
-    | PushPipeline
-    | Write
-    | ApplySettings
-    | Say
-    | Restored
-)

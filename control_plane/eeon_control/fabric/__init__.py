@@ -7,9 +7,9 @@ Every coroutine has a `_sync` counterpart for callers without an event loop. Err
 subclass ApplyError.
 """
 
-from eeon_control.fabric.diff import Change, ChangeKind, difference
+from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import FabricPlan, SwitchPlan, plan
-from eeon_control.fabric.progress import Observer, Step
+from eeon_control.fabric.progress import Gate, GateClosed, Rollout, Step
 from eeon_control.fabric.read import (
     FabricCounters,
     ReceivedCount,
@@ -19,20 +19,15 @@ from eeon_control.fabric.read import (
     read_registers,
     read_status,
 )
-from eeon_control.fabric.rollout import Gate, GateClosed, Rollout
 from eeon_control.fabric.sync import apply_sync, plan_sync, read_counters_sync, read_registers_sync
-from eeon_control.fabric.transaction import ApplyReport, Ledger, apply
+from eeon_control.fabric.transaction import ApplyReport, apply
 
 __all__ = [
     "ApplyReport",
-    "Change",
-    "ChangeKind",
     "FabricCounters",
     "FabricPlan",
     "Gate",
     "GateClosed",
-    "Ledger",
-    "Observer",
     "ReceivedCount",
     "Rollout",
     "Step",

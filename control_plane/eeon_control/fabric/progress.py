@@ -1,9 +1,13 @@
-"""Reports the progress of an apply to an observer: the command line, or a test that kills something."""
+"""The course of an apply: waves with a gate after each, and reports of its progress to an observer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
+
+from eeon_control.errors import FabricError
 
 
 class Step(StrEnum):
@@ -29,3 +33,32 @@ Observer = Callable[[Step, str], None]
 
 def nobody(step: Step, switch: str) -> None:
     """Ignores the step: the observer of an apply without progress reports."""
+
+
+class GateClosed(FabricError):
+    """A gate stops an apply."""
+
+
+class Gate(Protocol):
+    """Decides whether an apply may continue."""
+
+    async def before(self) -> None:
+        """Checks the fabric before anything is written. Raises GateClosed if the apply must not begin now."""
+        ...
+
+    async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
+        """Checks the fabric after wave `number` of `waves`; `changed`: all switches written so far.
+
+        Raises GateClosed if everything must be undone.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """`waves`: each switch is in one of them. `pause_seconds`: the wait after a wave, before its gate or the
+    next wave."""
+
+    waves: tuple[tuple[str, ...], ...]
+    pause_seconds: float = 0.0
+    gate: Gate | None = None

@@ -141,30 +141,20 @@ async def counters_of(
     entities = [_counter_cell(received_id, index) for index, *_ in _received_cells(switch)]
     entities += [_counter_cell(verdicts_id, index) for index, *_ in _verdict_cells(switch)]
     data = {
-        (entity.counter_entry.counter_id, entity.counter_entry.index.index): entity.counter_entry.data
+        (entity.counter_entry.counter_id, entity.counter_entry.index.index): (
+            entity.counter_entry.data.packet_count,
+            entity.counter_entry.data.byte_count,
+        )
         async for entity in session.read(entities)
     }
     if len(data) != len(entities):
         raise FabricError(f"{session.name}: asked for {len(entities)} counter cells, got {len(data)}")
     received = [
-        ReceivedCount(
-            switch.name,
-            port,
-            name,
-            data[received_id, index].packet_count,
-            data[received_id, index].byte_count,
-        )
+        ReceivedCount(switch.name, port, name, *data[received_id, index])
         for index, port, name in _received_cells(switch)
     ]
     verdicts = [
-        VerdictCount(
-            switch.name,
-            port,
-            name,
-            verdict,
-            data[verdicts_id, index].packet_count,
-            data[verdicts_id, index].byte_count,
-        )
+        VerdictCount(switch.name, port, name, verdict, *data[verdicts_id, index])
         for index, port, name, verdict in _verdict_cells(switch)
     ]
     return received, verdicts

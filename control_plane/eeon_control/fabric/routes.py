@@ -7,14 +7,13 @@ from finsy.proto import p4r
 from eeon_control.entries import Action, Lpm
 from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.table_entries import decode
+from eeon_control.fabric.table_entries import copies, decode, decode_action
 from eeon_control.plan.classes import is_per_packet
 from eeon_control.plan.routes import ADMIT, ADMITTED
 from eeon_control.routing import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
 
 _SELECTOR = "ecmp_selector"
 _SEED_TABLE = "switch_config"
-_LARGEST_WEIGHT = 1024  # limit of a member's copies: no selector holds more
 
 _Members = dict[int, Action]
 _Groups = dict[int, list[tuple[int, int]]]  # id -> (member, weight)
@@ -68,7 +67,7 @@ def _members(
         case "action_profile_action_set":
             given = action.action_profile_action_set.action_profile_actions
             return tuple(
-                copy for one in given for copy in [_action(session, one.action)] * _copies(one.weight)
+                copy for one in given for copy in [_action(session, one.action)] * copies(one.weight)
             ), None
         case "action_profile_member_id":
             shares = [(action.action_profile_member_id, 1)]
@@ -81,7 +80,7 @@ def _members(
             return (), None
     missing = [str(member) for member, _ in shares if member not in members]
     found = tuple(
-        copy for member, weight in shares if member in members for copy in [members[member]] * _copies(weight)
+        copy for member, weight in shares if member in members for copy in [members[member]] * copies(weight)
     )
     return found, f"member {', '.join(missing)} is missing" if missing else None
 
@@ -117,14 +116,8 @@ async def _profile(session: P4RuntimeSession) -> tuple[_Members, _Groups]:
 
 def _action(session: P4RuntimeSession, message: p4r.Action) -> Action:
     try:
-        known = session.schema.actions[message.action_id]
+        return decode_action(message, session.schema)
     except (KeyError, ValueError) as error:
         raise FabricError(
             f"{session.name}: reported an action that the program does not have: {error}"
         ) from None
-    values = {param.param_id: int.from_bytes(param.value, "big") for param in message.params}
-    return Action(known.alias, tuple((param.name, values.get(param.id, 0)) for param in known.params))
-
-
-def _copies(weight: int) -> int:
-    return max(1, min(weight, _LARGEST_WEIGHT))

@@ -17,6 +17,7 @@ from eeon_control.entries import CLONE_SESSIONS, NO_PORT, WATCH_PORT
 from eeon_control.errors import FabricError
 from eeon_control.plan import Action, Entry, Exact, Lpm
 
+_LARGEST_WEIGHT = 1024  # limit of a member's copies: no selector holds more
 _PORT = "port"
 _PORT_BITS = 32  # P4Runtime's SDN port numbers
 
@@ -105,14 +106,14 @@ def _decode_actions(
 ) -> tuple[tuple[Action, ...], bool]:
     match message.WhichOneof("type"):
         case "action":
-            return (_decode_action(message.action, schema),), False
+            return (decode_action(message.action, schema),), False
         case "action_profile_action_set":
             members = message.action_profile_action_set.action_profile_actions
-            copies = [max(1, min(member.weight, 1024)) for member in members]
+            counts = [copies(member.weight) for member in members]
             repeated = [
-                _decode_member(member, sum(copies), schema, watches)
-                for member, weight in zip(members, copies, strict=True)
-                for _ in range(weight)
+                _decode_member(member, sum(counts), schema, watches)
+                for member, count in zip(members, counts, strict=True)
+                for _ in range(count)
             ]
             return tuple(sorted(repeated)), True
         case "action_profile_group_id":
@@ -123,6 +124,11 @@ def _decode_actions(
             return (), False
 
 
+def copies(weight: int) -> int:
+    """Returns how often a group has a member of this weight."""
+    return max(1, min(weight, _LARGEST_WEIGHT))
+
+
 def _own_port(params: Mapping[str, int], members: int, watches: bool) -> int:
     """Returns the port that a member should watch: its own if there are other next hops, so that the switch
     skips it while the link is down (P4Runtime specification 1.3, section 9.2.1)."""
@@ -130,7 +136,7 @@ def _own_port(params: Mapping[str, int], members: int, watches: bool) -> int:
 
 
 def _decode_member(member: p4r.ActionProfileAction, members: int, schema: P4Schema, watches: bool) -> Action:
-    action = _decode_action(member.action, schema)
+    action = decode_action(member.action, schema)
     watched = int.from_bytes(member.watch_port, "big") if member.watch_port else NO_PORT
     if watched == _own_port(dict(action.params), members, watches):
         return action
@@ -150,7 +156,8 @@ def _encode_action(action: Action, entry: Entry, schema: P4Schema) -> p4r.Action
     return message
 
 
-def _decode_action(message: p4r.Action, schema: P4Schema) -> Action:
+def decode_action(message: p4r.Action, schema: P4Schema) -> Action:
+    """Returns the action of a message. Raises KeyError or ValueError if the program does not have it."""
     known = schema.actions[message.action_id]
     values = {param.param_id: int.from_bytes(param.value, "big") for param in message.params}
     return Action(known.alias, tuple((param.name, values.get(param.id, 0)) for param in known.params))

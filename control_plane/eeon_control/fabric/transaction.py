@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from finsy import P4Schema
 
@@ -27,8 +26,7 @@ from eeon_control.fabric.bmv2_queues import Queues
 from eeon_control.fabric.concurrent import each, failures_of, open_all
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
-from eeon_control.fabric.progress import Observer, Step, nobody
-from eeon_control.fabric.rollout import Rollout
+from eeon_control.fabric.progress import Observer, Rollout, Step, nobody
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.undo import Snapshot, Undone, take_snapshot, undo
 from eeon_control.plan import TABLES, Entry, Owned, intended
@@ -48,8 +46,8 @@ class ApplyReport:
     entries_verified: dict[str, int]
 
 
-class Ledger(Protocol):
-    """Records the progress of an apply, so that another process can finish it.
+class Ledger:
+    """Records the progress of an apply, so that another process can finish it. This base records nothing.
 
     `begin` is called after all switches are read and before the first write; an error in it stops the apply.
     `wave` is called before the first write of each of several waves, and `commit` after the last switch is
@@ -60,39 +58,19 @@ class Ledger(Protocol):
     @property
     def advice(self) -> str:
         """Advice to the user about switches that could not be restored."""
-        ...
+        return "run `eeon config plan` to see what they hold, then apply again"
 
     def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
         """Records the planned writes, the present state of the switches to write to, and the waves."""
-        ...
 
     def wave(self, number: int) -> None:
         """Records that the next write goes to a switch of this wave, counted from 1."""
-        ...
 
     def commit(self, plan: FabricPlan) -> None:
         """Records that all switches hold the intended entries."""
-        ...
 
     def undone(self, why: str) -> None:
         """Records that all switches are as before."""
-        ...
-
-
-class _NoLedger:
-    advice = "run `eeon config plan` to see what they hold, then apply again"
-
-    def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
-        pass
-
-    def wave(self, number: int) -> None:
-        pass
-
-    def commit(self, plan: FabricPlan) -> None:
-        pass
-
-    def undone(self, why: str) -> None:
-        pass
 
 
 async def apply(
@@ -138,7 +116,7 @@ async def apply(
             schema,
             election_id,
             sessions,
-            ledger or _NoLedger(),
+            ledger or Ledger(),
             observe,
             steps,
             bmv2_queues.of_fabric(topology, config, resolved),

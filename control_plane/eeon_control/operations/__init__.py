@@ -15,20 +15,18 @@ from eeon_control.operations.drift import Drift, drift
 from eeon_control.operations.gates import Rule, gate_of
 from eeon_control.operations.owned import owned
 from eeon_control.operations.partial import on_switches
-from eeon_control.operations.recover import Recovered, recover
+from eeon_control.operations.recover import recover
 from eeon_control.operations.rollback import goes_back_to, meant_by, rollback
 from eeon_control.operations.saved_plan import SavedPlan, load_plan
-from eeon_control.operations.settle import Settled, confirm, roll_back_overdue, settle
+from eeon_control.operations.settle import confirm, settle
 from eeon_control.operations.work import Work
 
 __all__ = [
     "Drift",
     "Outcome",
     "PlanOutdated",
-    "Recovered",
     "Rule",
     "SavedPlan",
-    "Settled",
     "Work",
     "apply",
     "confirm",
@@ -40,7 +38,6 @@ __all__ = [
     "on_switches",
     "owned",
     "recover",
-    "roll_back_overdue",
     "rollback",
     "settle",
 ]

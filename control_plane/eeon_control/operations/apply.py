@@ -9,6 +9,7 @@ from eeon_control import fabric
 from eeon_control.errors import FabricError, NothingWritten, StateError
 from eeon_control.fabric import ApplyReport, FabricPlan, Rollout
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
+from eeon_control.fabric.transaction import Ledger
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.operations import same_fabric
 from eeon_control.operations.owned import owned
@@ -117,7 +118,7 @@ def queues_in_force(work: Work, now: Intended) -> Queues:
     return of_fabric(held.topology, held.config, now.targets.switches)
 
 
-class _Ledger:
+class _Ledger(Ledger):
     """Writes the journal before the first write to a switch, and the revision after the last read-back."""
 
     def __init__(

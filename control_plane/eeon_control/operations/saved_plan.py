@@ -5,45 +5,40 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from eeon_control.errors import InputError, Place, Problem, StateError
+from eeon_control.errors import InputError, Place, Problem
 from eeon_control.fabric import FabricPlan, SwitchPlan
 from eeon_control.fabric.diff import Change
+from eeon_control.model_base import Frozen
 from eeon_control.plan import Entry
 from eeon_control.port_settings import QUEUE_AQM, TABLES
 from eeon_control.state import Intended, Intent
-from eeon_control.state.files import Disk
+from eeon_control.state.files import Disk, failing_as_state_error
 from eeon_control.state.saved_snapshot import entry_from, entry_value
 from eeon_control.units import Duration
 
 _FILE_LIMIT_BYTES = 1 << 30
 
 
-class SavedChange(BaseModel):
+class SavedChange(Frozen):
     """One change of one entry."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["insert", "modify", "delete"]
     before: dict[str, object] | None
     after: dict[str, object] | None
 
 
-class SavedSwitch(BaseModel):
+class SavedSwitch(Frozen):
     """The changes of one switch. `held`: digest of its state."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     held: str
     push_pipeline: bool
     changes: list[SavedChange]
 
 
-class SavedPlan(BaseModel):
+class SavedPlan(Frozen):
     """A whole plan. It contains addresses, but no secrets."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["eeon plan 1"] = "eeon plan 1"
     intent: Intent
@@ -57,10 +52,8 @@ class SavedPlan(BaseModel):
 
     def save(self, path: Path) -> None:
         """Writes the file atomically, for the owner only. Raises StateError."""
-        try:
+        with failing_as_state_error(path, "written"):
             Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
-        except OSError as error:
-            raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def revive(self, source: str) -> Intended:
         """Returns the intended configuration. Raises InputError if its entries differ in this version."""

@@ -4,22 +4,19 @@ walk = Walk(topology, {"leaf1": SwitchRoutes(...), ...}, topology.hosts["h1"], t
 next(walk.of_flow(Flow.parse("tcp,40000,5000"))).switches          # ("leaf1", "spine2", "leaf2")
 """
 
-from eeon_control.routing.flow_hash import Flow, ecmp_key
-from eeon_control.routing.links import LinksDown, NextHops, RouteKey
+from eeon_control.routing.flow_hash import Flow
+from eeon_control.routing.links import LinksDown, RouteKey
 from eeon_control.routing.table import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
-from eeon_control.routing.walk import Hop, Path, Walk
+from eeon_control.routing.walk import Path, Walk
 
 __all__ = [
     "Flow",
-    "Hop",
     "LinksDown",
-    "NextHops",
     "Path",
     "ROUTE_TABLES",
     "Route",
     "RouteKey",
     "SwitchRoutes",
     "Walk",
-    "ecmp_key",
     "in_order_of_use",
 ]

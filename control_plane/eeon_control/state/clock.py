@@ -6,19 +6,17 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict
+from eeon_control.model_base import Frozen
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Moment(BaseModel):
+class Moment(Frozen):
     """One moment on three clocks.
 
     `wall_seconds`: since 1970, UTC; may be set to anything. `boot_seconds`: since the machine started,
     including suspend; monotonic, and comparable only with the same `boot_id`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     wall_seconds: float
     boot_seconds: float

@@ -7,10 +7,23 @@ n-th, and checks the result.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from eeon_control.errors import StateError
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
+
+
+@contextmanager
+def failing_as_state_error(path: Path, done: str) -> Iterator[None]:
+    """Converts an OSError in its context to a StateError: the file cannot be `done`, such as `written`."""
+    try:
+        yield
+    except OSError as error:
+        raise StateError(f"{path}: cannot be {done}: {error.strerror}") from None
 
 
 class Disk:

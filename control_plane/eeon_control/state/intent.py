@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ProgramPinned
+from eeon_control.model_base import Frozen
 from eeon_control.plan import Entry, entries_digest, intended
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
@@ -53,15 +52,13 @@ class Intended:
     targets: Targets
 
 
-class Intent(BaseModel):
+class Intent(Frozen):
     """An `Intended` as plain values: the documents themselves, not paths to files that may change.
 
     `entries`: switch -> digest of the entries computed from these documents when it was made. `program`:
     identity of the program for which they were computed; only an apply may replace it. Targets contain
     addresses and names of key files, never keys.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     fabric: str
     configuration: dict[str, object]

@@ -14,7 +14,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eeon_control.errors import StateError
-from eeon_control.state.files import FILE_MODE
+from eeon_control.state.files import FILE_MODE, failing_as_state_error
 
 
 class Holder(BaseModel):
@@ -69,10 +69,8 @@ class Lock:
         return self._handle >= 0
 
     def __enter__(self) -> Self:
-        try:
+        with failing_as_state_error(self.path, "opened"):
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
-        except OSError as error:
-            raise StateError(f"{self.path}: cannot be opened: {error.strerror}") from None
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

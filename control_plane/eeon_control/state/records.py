@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
+from eeon_control.model_base import Frozen
 from eeon_control.state.clock import Moment
 from eeon_control.state.intent import Intended, Intent
 from eeon_control.state.lock import Holder
@@ -14,13 +15,7 @@ from eeon_control.state.saved_snapshot import SavedSnapshot
 _REMEMBERED = 100
 
 
-class _Record(BaseModel):
-    """Base of the records: frozen, without unknown fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Draft(_Record):
+class Draft(Frozen):
     """A revision without a number.
 
     `made`: UTC, ISO 8601; informative only, because clocks can be set: the numbers define the order. `by`:
@@ -50,7 +45,7 @@ class Revision(Draft):
         return self.intent.revive(f"revision {self.number}")
 
 
-class Journal(_Record):
+class Journal(Frozen):
     """An apply in progress: written before the first write to any switch, removed when all switches hold the
     old or all hold the new state.
 
@@ -64,7 +59,7 @@ class Journal(_Record):
     holder: Holder
     before: dict[str, SavedSnapshot]
     confirm_seconds: float | None = None
-    waves: list[list[str]] = []
+    waves: list[list[str]] = Field(default_factory=list)
     wave: int = 0
     gated: bool = False
 
@@ -77,7 +72,7 @@ class Journal(_Record):
         return f"wave {self.wave} of {len(self.waves)} ({names})"
 
 
-class Stopped(_Record):
+class Stopped(Frozen):
     """An apply that was undone: not a revision, but part of the history.
 
     `after`: the revision in force then and since, 0 for none. `progress`: its progress. `why`: the reason.
@@ -107,10 +102,10 @@ class Stopped(_Record):
         )
 
 
-class StoppedApplies(_Record):
+class StoppedApplies(Frozen):
     """The recorded undone applies, oldest first."""
 
-    applies: list[Stopped] = []
+    applies: list[Stopped] = Field(default_factory=list)
 
     def with_one_more(self, one: Stopped) -> StoppedApplies:
         """Returns the list with one more, which replaces an earlier record of the same apply."""
@@ -120,7 +115,7 @@ class StoppedApplies(_Record):
         return StoppedApplies(applies=[*others, one][-_REMEMBERED:])
 
 
-class Pending(_Record):
+class Pending(Frozen):
     """An apply that waits to be confirmed: `revision` is in force until `seconds` after `since`. Unless
     confirmed, the fabric then goes back to the configuration of revision `back_to`."""
 

@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from finsy.proto import p4r
-from pydantic import Base64Bytes, BaseModel, ConfigDict
+from pydantic import Base64Bytes, Field
 
 from eeon_control.fabric.undo import Snapshot
+from eeon_control.model_base import Frozen
 from eeon_control.plan import Action, Entry, Exact, Lpm
 
 
-class SavedSnapshot(BaseModel):
+class SavedSnapshot(Frozen):
     """A stored `fabric.undo.Snapshot`. Pipeline and entities are protobuf messages in base64."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     same_program: bool
-    entries: list[dict[str, object]] = []
+    entries: list[dict[str, object]] = Field(default_factory=list)
     pipeline: Base64Bytes | None = None
-    entities: list[Base64Bytes] = []
+    entities: list[Base64Bytes] = Field(default_factory=list)
     may_keep: bool = False
 
     @classmethod

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from eeon_control.errors import StateError
 from eeon_control.state import bids
 from eeon_control.state import folder as folders
-from eeon_control.state.files import Disk
+from eeon_control.state.files import Disk, failing_as_state_error
 from eeon_control.state.intent import Intended
 from eeon_control.state.lock import Holder, Lock, is_locked, read_holder
 from eeon_control.state.records import Draft, Journal, Pending, Revision, Stopped, StoppedApplies
@@ -138,10 +138,8 @@ class StateStore:
         """Writes the content of `bids`, for the controller that holds `controller_lock(rank)`."""
         assert lock.is_held and lock.path == self.folder / "controllers" / str(rank)
         path = bids.path_of(self.folder / "controllers", rank)
-        try:
+        with failing_as_state_error(path, "written"):
             self._disk.replace_file(path, bids.as_bytes(held))
-        except OSError as error:
-            raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def begin(self, lock: Lock, journal: Journal) -> None:
         """Writes the journal, or its progress, from which a killed apply can be finished later."""
@@ -197,20 +195,16 @@ class StateStore:
         return self.folder / "revisions" / f"{number}.json"
 
     def _write(self, path: Path, record: BaseModel) -> None:
-        try:
+        with failing_as_state_error(path, "written"):
             self._disk.replace_file(path, record.model_dump_json(indent=1).encode() + b"\n")
-        except OSError as error:
-            raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def _remove(self, name: str) -> None:
         if (self.folder / name).exists():
             self._disk.remove_file(self.folder / name)
 
     def _removed(self, name: str) -> None:
-        try:
+        with failing_as_state_error(self.folder / name, "removed"):
             self._remove(name)
-        except OSError as error:
-            raise StateError(f"{self.folder / name}: cannot be removed: {error.strerror}") from None
 
     def _record(self, path: Path, kind: type[_Record]) -> _Record | None:
         text = self._read(path)
@@ -235,12 +229,10 @@ class StateStore:
         if not path.exists():
             return None
         folders.check(path)
-        try:
+        with failing_as_state_error(path, "read"):
             if path.stat().st_size > _FILE_LIMIT_BYTES:
                 raise _damaged(path, f"it is larger than {_FILE_LIMIT_BYTES} bytes")
             return path.read_bytes()
-        except OSError as error:
-            raise StateError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _damaged(path: Path, reason: str) -> StateError:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from eeon_control.config.classes import PRIORITIES
-from eeon_control.entries import Entry, Exact
+from eeon_control.entries import Action, by_key
 from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.plan.pfc import GROUPS
 from eeon_control.topology import Topology
@@ -34,12 +34,8 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
     ignored control frames."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
-        groups = {
-            entry.match[0].value: dict(entry.actions[0].params)
-            for entry in found.entries
-            if entry.table == GROUPS and not entry.is_default and isinstance(entry.match[0], Exact)
-        }
-        obeyed, discarded = _obeyed(found.entries), _discarded(found.entries)
+        groups = {queue: dict(action.params) for queue, action in by_key(found.entries, GROUPS).items()}
+        obeyed, reactions = by_key(found.entries, "port_pfc"), by_key(found.entries, "pausable_queue")
         for port in topology.switches[name].ports:
             ignored = found.pfc.get(("control_ignored", port.number), 0)
             queues = sorted(queue for queue in groups if queue // PRIORITIES == port.number)
@@ -56,7 +52,7 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
                         "neighbour": None if told_at is None else "paused" if told_at else "sends",
                         **{key: found.pfc.get((key, queue), 0) for key in _COUNTS},
                         "control_ignored": ignored,
-                        "storm": _storm(queue, obeyed, discarded),
+                        "storm": _storm(queue, obeyed, reactions),
                     }
                 )
     columns = [
@@ -83,29 +79,13 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
     return View("pfc", "lossless classes", columns, rows, key=("port", "priority"), notes=notes)
 
 
-def _obeyed(entries: Sequence[Entry]) -> dict[int, int]:
-    """Returns a bit mask of the priorities whose pauses a port obeys, by port."""
-    return {
-        entry.match[0].value: dict(entry.actions[0].params).get("priorities", 0)
-        for entry in entries
-        if entry.table == "port_pfc" and not entry.is_default and isinstance(entry.match[0], Exact)
-    }
-
-
-def _discarded(entries: Sequence[Entry]) -> set[int]:
-    """Returns the queues whose packets are discarded."""
-    return {
-        entry.match[0].value
-        for entry in entries
-        if entry.table == "pausable_queue" and not entry.is_default and entry.actions[0].name == "discard"
-    }
-
-
-def _storm(queue: int, obeyed: Mapping[int, int], discarded: set[int]) -> str | None:
-    """Returns the reaction of the controller's watchdog at the queue, if any."""
-    if queue in discarded:
+def _storm(queue: int, obeyed: Mapping[int, Action], reactions: Mapping[int, Action]) -> str | None:
+    """Returns the reaction of the controller's watchdog at the queue, if any. `obeyed`: by port, the bit mask
+    of the priorities whose pauses it obeys."""
+    if queue in reactions and reactions[queue].name == "discard":
         return "drop"
-    ignores = queue // PRIORITIES in obeyed and not obeyed[queue // PRIORITIES] >> queue % PRIORITIES & 1
+    port, priority = divmod(queue, PRIORITIES)
+    ignores = port in obeyed and not dict(obeyed[port].params).get("priorities", 0) >> priority & 1
     return "forward" if ignores else None
 
 

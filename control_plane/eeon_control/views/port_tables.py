@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from eeon_control.config.classes import PRIORITIES
-from eeon_control.plan import Action, Entry
+from eeon_control.entries import Action, Entry, by_key
 from eeon_control.port_settings import AQM, QUEUE_AQM, TABLES, ByQueueSettings
 from eeon_control.units import Duration
 
@@ -24,10 +24,9 @@ def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
 def queue_aqms(entries: Iterable[Entry]) -> dict[int, dict[int, Action]]:
     """Returns {port: {priority: action}} of the AQMs per queue."""
     found: dict[int, dict[int, Action]] = {}
-    for entry in entries:
-        if entry.table == QUEUE_AQM.name and not entry.is_default and entry.actions:
-            port, priority = divmod(entry.match[0].value, PRIORITIES)
-            found.setdefault(port, {})[priority] = entry.actions[0]
+    for queue, action in by_key(entries, QUEUE_AQM.name).items():
+        port, priority = divmod(queue, PRIORITIES)
+        found.setdefault(port, {})[priority] = action
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eeon_control.config.classes import PRIORITIES
-from eeon_control.entries import Exact
+from eeon_control.entries import by_key
 from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.plan.qcn import POINTS, settings
 from eeon_control.topology import Topology
@@ -31,11 +31,7 @@ def qcn(topology: Topology, observed: FabricObservation) -> View:
     """Shows congestion points, and other ports with ignored messages. Needs entries and QCN counts."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
-        points = {
-            entry.match[0].value: settings(entry.actions[0])
-            for entry in found.entries
-            if entry.table == POINTS and not entry.is_default and isinstance(entry.match[0], Exact)
-        }
+        points = {queue: settings(action) for queue, action in by_key(found.entries, POINTS).items()}
         for port in topology.switches[name].ports:
             ignored = found.qcn.get(("cnms_ignored", port.number), 0)
             queues = [(queue, point) for queue, point in points.items() if queue // PRIORITIES == port.number]

@@ -10,13 +10,12 @@ import click
 from eeon_control import operations
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output, waiting
-from eeon_control.cli.config.common import changing, meant_by, open_store, plan, warn
+from eeon_control.cli.config.common import changing, meant_by, plan, warn
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.cli.config.waves import WaveChoice, wave_options
 from eeon_control.errors import StateError
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Foreign, resolve
-from eeon_control.units import Duration
 
 
 @click.command()
@@ -24,8 +23,7 @@ from eeon_control.units import Duration
     "plan_file", required=False, metavar="[PLAN]", type=click.Path(dir_okay=False, path_type=Path)
 )
 @options.config_options(required=False)
-@options.topology_option(required=False)
-@options.target_options
+@options.fabric_options
 @options.foreign_option
 @options.election_option
 @options.state_option
@@ -53,13 +51,9 @@ def apply(
     ctx: click.Context,
     plan_file: Path | None,
     config_names: tuple[str, ...],
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
+    fabric: options.Fabric,
     foreign: Foreign | None,
     election_id: int | None,
-    state_folder: Path | None,
     comment: str,
     confirm_seconds: float | None,
     detach: bool,
@@ -80,7 +74,7 @@ def apply(
     choice.check()
     saved = None
     if plan_file is not None:
-        if config_names or topology_name:
+        if config_names or fabric.name:
             raise click.UsageError("a PLAN contains its configuration and topology; leave out -c and -t")
         if choice.switches:
             raise click.UsageError("a PLAN fixes its switches; leave out --switch")
@@ -91,21 +85,21 @@ def apply(
     else:
         if not config_names:
             raise click.UsageError("give a PLAN or a configuration (-c)")
-        meant = meant_by(config_names, topology_name, targets_file, target_texts, tick, state_folder)
+        meant = meant_by(config_names, fabric)
         if foreign is not None:
             meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
         warn(meant.config, meant.topology, meant.targets)
-    given = options.targets_if_given(targets_file, target_texts, tick)
+    given = fabric.given_targets
     # Targets of another fabric, and invalid waves, are refused before a folder is created.
     resolve(meant.topology, meant.targets.switches)
     rollout = choice.rollout(meant)
+    fabric = replace(fabric, name=meant.topology.name)
     if dry_run:
         if choice.switches:
-            held = open_store(state_folder, meant.topology.name).current()
-            meant = operations.on_switches(held, meant, choice.switches)
+            meant = operations.on_switches(fabric.store().current(), meant, choice.switches)
         if saved is not None and given is not None:
             raise click.UsageError("--dry-run with a PLAN reads the switches in the PLAN; leave out -T")
-        found = plan(meant, state_folder)
+        found = plan(meant, fabric.state_folder)
         difference = saved.first_difference(found) if saved is not None else ""
         if difference:
             raise StateError(f"the plan is out of date: {difference}; make a new plan")
@@ -114,7 +108,7 @@ def apply(
             for number, wave in enumerate(rollout.waves, 1):
                 click.echo(f"wave {number} of {len(rollout.waves)}: {', '.join(wave)}")
         return 0 if found.is_empty else 2
-    store = open_store(state_folder, meant.topology.name, create=True)
+    store = fabric.store(create=True)
     with changing(store, election_id, given, quiet) as work:
         if choice.switches:
             meant = operations.on_switches(store.current(), meant, choice.switches)

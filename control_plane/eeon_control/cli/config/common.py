@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,16 +13,15 @@ from eeon_control import config as configs
 from eeon_control import fabric, state
 from eeon_control import topology as topologies
 from eeon_control.cli import completions, options
-from eeon_control.cli import output as printing
+from eeon_control.cli.output import print_problems, say
 from eeon_control.config import FabricConfig
-from eeon_control.errors import DataNotFound, EeonError, InputError, Place, Problem, Severity
+from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
 from eeon_control.fabric import FabricPlan, Step
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
 from eeon_control.state import Intended, StateStore
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
-from eeon_control.units import Duration
 
 revision_argument = click.argument(
     "number",
@@ -32,25 +32,15 @@ revision_argument = click.argument(
 )
 
 
-def meant_by(
-    config_names: tuple[str, ...],
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
-    state_folder: Path | None,
-) -> Intended:
+def meant_by(config_names: tuple[str, ...], fabric: options.Fabric) -> Intended:
     """Returns the configuration, topology and targets of a command line. An omitted topology is taken from
     the targets file or the current revision, omitted targets from that revision. Raises EeonError if
     unknown."""
     loaded = configs.load(*config_names)
-    if targets_file is None and not target_texts:
-        topology = options.topology_or_known(topology_name, state_folder)
-        targets = options.targets_or_known(topology.name, None, (), tick, state_folder)
-    else:
-        targets = options.targets(targets_file, target_texts, tick)
-        topology = options.topology_or_known(topology_name or targets.topology, state_folder)
-    return Intended(topology, loaded, targets)
+    if fabric.has_targets:
+        named = fabric.targets.topology
+        fabric = replace(fabric, name=fabric.name or named)
+    return Intended(fabric.topology, loaded, fabric.targets)
 
 
 def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
@@ -60,7 +50,7 @@ def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
         *_other_rates(topology, targets),
         *_unset(loaded),
     ]
-    printing.print_problems(problem for problem in problems if problem.severity is Severity.WARNING)
+    print_problems(problem for problem in problems if problem.severity is Severity.WARNING)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise InputError(errors)
@@ -101,22 +91,6 @@ def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
             return
 
 
-def open_store(folder: Path | None, topology_name: str | None, *, create: bool = False) -> StateStore:
-    """Opens the state folder of a command line: --state, EEON_STATE, the topology's, or the only one."""
-    if topology_name is None:
-        path = options.only_known(folder)
-    else:
-        path = state.folder_of(_fabric_name(topology_name), folder)
-    return StateStore.open(path, create=create)
-
-
-def _fabric_name(topology_name: str) -> str:
-    try:
-        return topologies.load(topology_name).name
-    except DataNotFound:
-        return topology_name  # the file may be gone; the folder has the fabric's name
-
-
 def plan(meant: Intended, folder: Path | None) -> FabricPlan:
     """Returns the changes that an apply of `meant` would make, given the revision in force, if there is one.
 
@@ -140,14 +114,9 @@ def changing(
     """Locks the store, finishes what earlier commands left, reporting it on stderr, and yields the work."""
     command = click.get_current_context().command_path
     with store.lock(command) as lock:
-        work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=tell)
+        work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=say)
         run(settle(work))
         yield work
-
-
-def tell(text: str) -> None:
-    """Prints one message on stderr."""
-    printing.errors.print(text, highlight=False, soft_wrap=True)
 
 
 _WORDS = {
@@ -177,4 +146,4 @@ class Progress:
         elif step is Step.VERIFIED and switch in self._written:
             words = "read back as intended"
         if words is not None:
-            printing.errors.print(f"{switch}: {words}", highlight=False, style="dim")
+            say(f"{switch}: {words}", "dim", folds=True)

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
 from eeon_control import operations
 from eeon_control.cli import options
-from eeon_control.cli.config.common import open_store, tell
 from eeon_control.cli.config.plan_output import as_value, print_plan
+from eeon_control.cli.output import say
 from eeon_control.fabric.sync import run
-from eeon_control.units import Duration
 
 
 @click.command()
-@options.topology_option(required=False)
-@options.target_options
+@options.fabric_options
 @options.state_option
 @click.option("--entries", is_flag=True, help="show every table entry that differs, not only a summary")
 @options.output_option
 @click.pass_context
 def drift(
     ctx: click.Context,
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
-    state_folder: Path | None,
+    fabric: options.Fabric,
     entries: bool,
     output: str,
 ) -> None:
@@ -37,9 +30,7 @@ def drift(
     The output lists the changes that would restore the revision, as `switch's value -> revision's value`.
     Routes that `eeon controller run` withdrew because links are down do not count as drift.
     """
-    store = open_store(state_folder, topology_name)
-    given = options.targets_if_given(targets_file, target_texts, tick)
-    found = run(operations.drift(store, given))
+    found = run(operations.drift(fabric.store(), fabric.given_targets))
     number = found.revision.number
     topology, held_tick = found.meant.topology, found.meant.targets.tick
     if output == "json":
@@ -54,14 +45,14 @@ def drift(
     else:
         click.echo(f"the switches differ from revision {number}:")
         print_plan(topology, found.plan, held_tick, "table", entries=entries)
-        tell(f"`eeon config rollback {number}` restores it")
+        say(f"`eeon config rollback {number}` restores it")
     if output != "json":
         if found.withdrawn:
             names = ", ".join(found.withdrawn)
-            tell(
+            say(
                 f"the controller has withdrawn routes over links that are down on {names}, as it should; see "
                 "`eeon show routes`"
             )
         for what in found.not_read_back:
-            tell(f"not compared, because it cannot be read back: {what}")
+            say(f"not compared, because it cannot be read back: {what}")
     ctx.exit(0 if found.plan.is_empty else 2)

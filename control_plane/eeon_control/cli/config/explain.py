@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 from rich.table import Table
@@ -12,7 +11,6 @@ from rich.text import Text
 from eeon_control import config as configs
 from eeon_control.cli import options
 from eeon_control.cli import output as printing
-from eeon_control.cli.config.common import open_store
 from eeon_control.config import Explanation, FabricConfig
 from eeon_control.errors import EeonError, Place, StateError
 from eeon_control.topology import Port, Topology
@@ -22,14 +20,12 @@ from eeon_control.validation import did_you_mean
 @click.command()
 @click.argument("port_name", metavar="PORT")
 @options.config_options(required=False)
-@options.topology_option(required=False)
-@options.state_option
+@options.store_options
 @options.output_option
 def explain(
     port_name: str,
     config_names: tuple[str, ...],
-    topology_name: str | None,
-    state_folder: Path | None,
+    fabric: options.Fabric,
     output: str,
 ) -> None:
     """Show where each setting of PORT (leaf1:3, or a host's name) comes from. Contacts no switch.
@@ -41,7 +37,7 @@ def explain(
     eeon config explain leaf1:3 -c mark_threshold -c eee_120us100 -t leaf-spine-4
     eeon config explain leaf1:3                                      # the settings in force
     """
-    loaded, topology = _meant(config_names, topology_name, state_folder)
+    loaded, topology = _meant(config_names, fabric)
     found = configs.explain(loaded, _port(topology, port_name))
     if output == "json":
         click.echo(json.dumps(_row(found), indent=1))
@@ -49,12 +45,10 @@ def explain(
         _print(found)
 
 
-def _meant(
-    config_names: tuple[str, ...], topology_name: str | None, state_folder: Path | None
-) -> tuple[FabricConfig, Topology]:
+def _meant(config_names: tuple[str, ...], fabric: options.Fabric) -> tuple[FabricConfig, Topology]:
     if config_names:
-        return configs.load(*config_names), options.topology_or_known(topology_name, state_folder)
-    store = open_store(state_folder, topology_name)
+        return configs.load(*config_names), fabric.topology
+    store = fabric.store()
     held = store.intended()
     if held is None:
         raise StateError(f"{store.folder}: no revision is in force yet; give a configuration (-c)")

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 from rich.table import Table
 from rich.text import Text
 
 from eeon_control.cli import options
-from eeon_control.cli.config.common import open_store, tell
-from eeon_control.cli.output import console, moment, span
+from eeon_control.cli.output import console, moment, say, span
 from eeon_control.state import Revision, Stopped, SystemClock
 
 
 @click.command()
-@options.topology_option(required=False)
-@options.state_option
+@options.store_options
 @options.output_option
-def history(topology_name: str | None, state_folder: Path | None, output: str) -> None:
+def history(fabric: options.Fabric, output: str) -> None:
     """List the revisions, newest first, the applies that were undone, and an unfinished apply.
 
     Contacts no switch.
     """
-    store = open_store(state_folder, topology_name)
+    store = fabric.store()
     revisions, current, pending, journal = (
         store.revisions(),
         store.current_number(),
@@ -74,13 +71,13 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
         )
     console().print(table)
     if pending is not None and left is not None:
-        tell(
+        say(
             f"revision {current} waits to be confirmed; {span(left)} left until revision "
             f"{pending.back_to} is restored"
         )
     if journal is not None and journal.revision > current:
         progress = f", {journal.progress}," if journal.progress else ""
-        tell(
+        say(
             f"{journal.holder}{progress} is writing to the switches, or was interrupted: `eeon config "
             "recover` finishes it"
         )

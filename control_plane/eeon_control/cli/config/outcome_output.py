@@ -7,7 +7,7 @@ import json
 import click
 
 from eeon_control.cli.config.plan_output import summary
-from eeon_control.cli.output import errors, span
+from eeon_control.cli.output import say, span
 from eeon_control.operations import Outcome
 
 
@@ -16,8 +16,7 @@ def show(outcome: Outcome, output: str) -> None:
     plan = outcome.report.plan
     number, pending = outcome.revision.number, outcome.pending
     for why in outcome.queues_not_set.values():
-        text = f"warning: the entries are in force, but BMv2's queues were not set: {why}"
-        errors.print(text, style="yellow", highlight=False, soft_wrap=True)
+        say(f"warning: the entries are in force, but BMv2's queues were not set: {why}", "yellow")
     if output == "json":
         value = {
             "revision": number,

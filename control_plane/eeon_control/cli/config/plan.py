@@ -13,13 +13,11 @@ from eeon_control.cli.config.common import warn
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.operations import SavedPlan
 from eeon_control.targets import Foreign
-from eeon_control.units import Duration
 
 
 @click.command()
 @options.config_option
-@options.topology_option(required=False)
-@options.target_options
+@options.fabric_options
 @options.state_option
 @options.foreign_option
 @click.option("--entries", is_flag=True, help="show every table entry that changes, not only a summary")
@@ -34,11 +32,7 @@ from eeon_control.units import Duration
 def plan(
     ctx: click.Context,
     config_names: tuple[str, ...],
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
-    state_folder: Path | None,
+    fabric: options.Fabric,
     foreign: Foreign | None,
     entries: bool,
     out: Path | None,
@@ -49,11 +43,11 @@ def plan(
     Without -t, the topology comes from the targets file or from the fabric's current revision. Without -T and
     --target, the switches come from that revision.
     """
-    meant = common.meant_by(config_names, topology_name, targets_file, target_texts, tick, state_folder)
+    meant = common.meant_by(config_names, fabric)
     if foreign is not None:
         meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
     warn(meant.config, meant.topology, meant.targets)
-    found = common.plan(meant, state_folder)
+    found = common.plan(meant, fabric.state_folder)
     if out is not None:
         SavedPlan.of(meant, found).save(out)
     print_plan(meant.topology, found, meant.targets.tick, output, entries=entries)

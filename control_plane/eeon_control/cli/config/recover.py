@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
 from eeon_control.cli import options
-from eeon_control.cli.config.common import changing, open_store
+from eeon_control.cli.config.common import changing
 from eeon_control.state import Journal
-from eeon_control.units import Duration
 
 
 @click.command()
-@options.topology_option(required=False)
-@options.target_options
+@options.fabric_options
 @options.election_option
 @options.state_option
 @click.option(
@@ -27,12 +24,8 @@ from eeon_control.units import Duration
 @click.option("--dry-run", is_flag=True, help="show what would be finished, and contact no switch")
 @options.output_option
 def recover(
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
+    fabric: options.Fabric,
     election_id: int | None,
-    state_folder: Path | None,
     forget: bool,
     dry_run: bool,
     output: str,
@@ -41,8 +34,8 @@ def recover(
 
     The command restores the old configuration on all switches, or keeps the new one if all switches have it.
     """
-    given = options.targets_if_given(targets_file, target_texts, tick)
-    store = open_store(state_folder, topology_name)
+    given = fabric.given_targets
+    store = fabric.store()
     journal = store.journal()
     if dry_run:
         _show(

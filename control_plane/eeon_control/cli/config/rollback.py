@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
 from eeon_control import operations
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output
-from eeon_control.cli.config.common import changing, open_store, plan, revision_argument
+from eeon_control.cli.config.common import changing, plan, revision_argument
 from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.errors import EeonError, StateError
 from eeon_control.fabric.sync import run
-from eeon_control.units import Duration
 
 
 @click.command()
 @revision_argument
-@options.topology_option(required=False)
-@options.target_options
+@options.fabric_options
 @options.election_option
 @options.state_option
 @click.option("--comment", default="", help="reason for the change, shown in the history")
@@ -29,12 +26,8 @@ from eeon_control.units import Duration
 @options.output_option
 def rollback(
     number: int | None,
-    topology_name: str | None,
-    targets_file: Path | None,
-    target_texts: tuple[str, ...],
-    tick: Duration | None,
+    fabric: options.Fabric,
     election_id: int | None,
-    state_folder: Path | None,
     comment: str,
     dry_run: bool,
     quiet: bool,
@@ -48,20 +41,19 @@ def rollback(
     for example of a live fabric if this one is a twin. With --dry-run, the exit codes are those of `eeon
     config plan`: 2 if there are changes.
     """
-    given = options.targets_if_given(targets_file, target_texts, tick)
-    fabric = given if targets_file is not None else None
-    store = open_store(state_folder, topology_name)
+    given = fabric.given_targets
+    of_file = given if fabric.targets_file is not None else None
+    store = fabric.store()
     if dry_run:
         if store.journal() is not None:
             raise StateError("an apply was interrupted; run `eeon config recover` first")
         number = number or operations.goes_back_to(store)
-        work = operations.Work(store, store.lock("rollback --dry-run"), targets=given, fabric=fabric)
+        work = operations.Work(store, store.lock("rollback --dry-run"), targets=given, fabric=of_file)
         meant = operations.meant_by(work, number)
-        tick = meant.targets.tick
         found = plan(meant, store.folder)
         if output == "table":
             click.echo(f"back to revision {number}:")
-        print_plan(meant.topology, found, tick, output)
+        print_plan(meant.topology, found, meant.targets.tick, output)
         return 0 if found.is_empty else 2
     before = store.current_number()
     with changing(store, election_id, given, quiet) as work:
@@ -72,6 +64,6 @@ def rollback(
                 f"finishing earlier work has just put revision {now} in force, and nothing was rolled back; "
                 "run `eeon config rollback` again to go back from there"
             )
-        outcome = run(operations.rollback(replace(work, fabric=fabric), number, comment=comment))
+        outcome = run(operations.rollback(replace(work, fabric=of_file), number, comment=comment))
     outcome_output.show(outcome, output)
     return 0

@@ -5,29 +5,26 @@ from __future__ import annotations
 import difflib
 import io
 import json
-from pathlib import Path
 
 import click
 from ruamel.yaml import YAML
 
 from eeon_control.cli import options
-from eeon_control.cli.config.common import open_store, revision_argument
+from eeon_control.cli.config.common import revision_argument
 from eeon_control.errors import StateError
 from eeon_control.state import Revision
 
 
 @click.command()
 @revision_argument
-@options.topology_option(required=False)
-@options.state_option
+@options.store_options
 @click.option(
     "--diff", nargs=2, type=click.IntRange(min=1), metavar="N M", help="show the changes from N to M"
 )
 @options.output_option
 def show(
     number: int | None,
-    topology_name: str | None,
-    state_folder: Path | None,
+    fabric: options.Fabric,
     diff: tuple[int, int] | None,
     output: str,
 ) -> None:
@@ -35,7 +32,7 @@ def show(
 
     The output is a configuration file: the result of `eeon config show 3 > back.yaml` can be applied again.
     """
-    store = open_store(state_folder, topology_name)
+    store = fabric.store()
     if diff is not None:
         if number is not None:
             raise click.UsageError("give N or --diff N M, not both")

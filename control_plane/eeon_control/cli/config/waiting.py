@@ -8,8 +8,8 @@ import time
 import click
 
 from eeon_control.cli.config import outcome_output
-from eeon_control.cli.config.common import changing, tell
-from eeon_control.cli.output import span
+from eeon_control.cli.config.common import changing
+from eeon_control.cli.output import say, span
 from eeon_control.cli.streams import unguarded
 from eeon_control.fabric.sync import run
 from eeon_control.operations import rollback
@@ -45,7 +45,7 @@ def wait(
                 print(line, end="", file=unguarded(stderr=True), flush=True)
             time.sleep(min(_LOOK_SECONDS, left))
     except KeyboardInterrupt:
-        tell("")
+        say("")
         with changing(store, election_id, targets, quiet) as work:
             if store.pending() == pending:
                 outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by the user"))
@@ -54,7 +54,7 @@ def wait(
     if shown:
         click.echo(err=True)
     if store.current_number() != pending.revision:
-        tell(f"revision {pending.revision} was rolled back; revision {store.current_number()} is in force")
+        say(f"revision {pending.revision} was rolled back; revision {store.current_number()} is in force")
         ctx.exit(1)
     click.echo(f"confirmed: revision {pending.revision} stays")
 

@@ -11,7 +11,7 @@ import click
 
 from eeon_control.cli import completions, options
 from eeon_control.cli.help.examples import FABRIC
-from eeon_control.cli.output import counted, errors
+from eeon_control.cli.output import counted, say
 from eeon_control.cli.show import baselines, common
 from eeon_control.cli.show.common import EXIT_CODES
 from eeon_control.cli.show.routes import path, routes
@@ -53,7 +53,7 @@ def _command(kind: Kind) -> click.Command:
 
     # `asked` holds click's checked parameters, which are named like the fields of ViewOptions.
     def command(
-        fabric: common.Fabric,
+        fabric: options.Fabric,
         switches: tuple[str, ...],
         ports: tuple[str, ...],
         roles: tuple[str, ...],
@@ -70,7 +70,7 @@ def _command(kind: Kind) -> click.Command:
         *([_ZEROS] if kind.hides_zeros else []),
         *([common.only_option(kind.filters)] if kind.filters else []),
         *(_COUNT, _WATCH, *common.ORDER, _ROLE, _PORT, common.switch_option()),
-        *(options.output_option, common.fabric_options),
+        *(options.output_option, options.fabric_options),
     ]:
         function = option(function)
     lines = (f"  eeon show {kind.name} {FABRIC} {more}".rstrip() for more in kind.examples)
@@ -136,10 +136,10 @@ def clear() -> None:
 
 
 @clear.command("counters", epilog=EXIT_CODES)
-@common.fabric_options
+@options.fabric_options
 @click.option("--undo", is_flag=True, help="remove the stored values; contact no switch")
 @options.output_option
-def clear_counters(fabric: common.Fabric, undo: bool, output: str) -> int:
+def clear_counters(fabric: options.Fabric, undo: bool, output: str) -> int:
     """Store the counters' values; `eeon show ports|ecn|counters` then show the increase since then.
 
     The command writes to no switch, and other users see the same counts as before. When a switch restarts,
@@ -161,7 +161,7 @@ def clear_counters(fabric: common.Fabric, undo: bool, output: str) -> int:
     switches = fabric.targets.switches
     observed = run(observe(topology, switches, COUNTERS))
     for why in observed.failures.values():
-        errors.print(why, style="red", highlight=False, soft_wrap=True)
+        say(why, "red")
     if not observed.switches:
         return 1
     path = baselines.save(topology.name, baselines.Baseline.of(observed, switches, datetime.now(UTC)))

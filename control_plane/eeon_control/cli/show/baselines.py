@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from eeon_control import constants
 from eeon_control.errors import StateError
 from eeon_control.fabric import ReceivedCount, VerdictCount
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
-from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk
+from eeon_control.model_base import Frozen
+from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk, failing_as_state_error
 from eeon_control.targets import Target
 
 _LIMIT_BYTES = 64 << 20
@@ -27,11 +28,7 @@ _Count = Annotated[int, Field(ge=0, lt=1 << 64)]
 _Port = Annotated[int, Field(ge=0, le=constants.DROP_PORT)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SwitchBaseline(_Strict):
+class SwitchBaseline(Frozen):
     """The non-zero counter cells of one switch; `address` distinguishes it from others of the same name."""
 
     address: str
@@ -40,7 +37,7 @@ class SwitchBaseline(_Strict):
     verdicts: list[tuple[_Port, str, str, _Count, _Count]]
 
 
-class Baseline(_Strict):
+class Baseline(Frozen):
     """The switches that answered when the counters were cleared."""
 
     taken_at: datetime
@@ -114,22 +111,19 @@ def load(topology: str) -> Baseline | None:
 def save(topology: str, baseline: Baseline) -> Path:
     """Replaces the baseline. Raises StateError."""
     path = path_of(topology)
-    try:
+    with failing_as_state_error(path, "written"):
         path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         Disk().replace_file(path, baseline.model_dump_json().encode())
         path.chmod(FILE_MODE)
-    except OSError as error:
-        raise StateError(f"{path}: cannot be written: {error.strerror}") from None
     return path
 
 
 def forget(topology: str) -> bool:
     """Removes the baseline. Returns whether there was one."""
     path = path_of(topology)
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StateError(f"{path}: cannot be removed: {error.strerror}") from None
+    with failing_as_state_error(path, "removed"):
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
     return True

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import click
 
-from eeon_control.cli import completions, options
-from eeon_control.cli.output import console, errors
+from eeon_control.cli import completions
+from eeon_control.cli.output import console, say
 from eeon_control.cli.show import printing
 from eeon_control.fabric.read import FabricObservation
-from eeon_control.targets import Targets
-from eeon_control.topology import Topology
-from eeon_control.units import Duration
 from eeon_control.views.table import View
 
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -39,45 +32,6 @@ ORDER = (
     ),
 )
 """The options --reverse and --sort, in the order in which click adds them."""
-
-
-@dataclass(frozen=True)
-class Fabric:
-    """The fabric of a command line. Its properties raise EeonError if the topology or targets are unknown."""
-
-    name: str | None
-    targets_file: Path | None
-    target_texts: tuple[str, ...]
-    tick: Duration | None
-
-    @cached_property
-    def topology(self) -> Topology:
-        """The topology of -t, else that of the current revision."""
-        return options.topology_or_known(self.name)
-
-    @cached_property
-    def targets(self) -> Targets:
-        """The targets of -T and --target, else those of the current revision."""
-        return options.targets_or_known(self.topology.name, self.targets_file, self.target_texts, self.tick)
-
-
-def fabric_options(function: _F) -> _F:
-    """Adds -t, -T, --target and --tick to a command, which gets them as one parameter: `fabric`."""
-
-    @functools.wraps(function)
-    def with_fabric(
-        *args: object,
-        topology_name: str | None,
-        targets_file: Path | None,
-        target_texts: tuple[str, ...],
-        tick: Duration | None,
-        **others: object,
-    ) -> object:
-        fabric = Fabric(topology_name, targets_file, target_texts, tick)
-        return function(*args, fabric=fabric, **others)
-
-    # It has the function's type, except for the parameters that only click passes.
-    return cast(_F, options.topology_option(required=False)(options.target_options(with_fabric)))
 
 
 def switch_option(name: str = "switches") -> Callable[[_F], _F]:
@@ -132,4 +86,4 @@ def print_view(
     else:
         _print_table(view)
     for why in troubles(observed):
-        errors.print(why, style="red", highlight=False, soft_wrap=True)
+        say(why, "red")

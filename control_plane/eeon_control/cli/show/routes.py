@@ -38,7 +38,7 @@ _FILTERS = {"faults": other_than("state", "ok")}
 @click.command(epilog=common.EXIT_CODES)
 @click.argument("switches", metavar="[SWITCH]...", nargs=-1, shell_complete=completions.switch_names)
 @common.switch_option("more_switches")
-@common.fabric_options
+@options.fabric_options
 @options.config_options(required=False)
 @common.only_option(_FILTERS)
 @common.ORDER[1]
@@ -47,7 +47,7 @@ _FILTERS = {"faults": other_than("state", "ok")}
 def routes(
     switches: tuple[str, ...],
     more_switches: tuple[str, ...],
-    fabric: common.Fabric,
+    fabric: options.Fabric,
     config_names: tuple[str, ...],
     **asked: Any,  # checked by click # noqa: ANN401
 ) -> int:
@@ -82,7 +82,7 @@ def routes(
 @click.command(epilog=common.EXIT_CODES)
 @click.argument("source", metavar="SRC", shell_complete=completions.host_names)
 @click.argument("destination", metavar="DST", shell_complete=completions.host_names)
-@common.fabric_options
+@options.fabric_options
 @click.option(
     "--flow",
     "flow_text",
@@ -98,7 +98,7 @@ def routes(
 def path(
     source: str,
     destination: str,
-    fabric: common.Fabric,
+    fabric: options.Fabric,
     flow_text: str | None,
     ipv6: bool,
     limit: int,

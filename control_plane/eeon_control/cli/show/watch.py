@@ -13,6 +13,7 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
+from eeon_control.cli.options import Fabric
 from eeon_control.cli.output import console, counted
 from eeon_control.cli.show import baselines, common, printing
 from eeon_control.errors import EeonError
@@ -48,7 +49,7 @@ class ViewOptions:
     reverse: bool = False
 
 
-def view_loop(kind: Kind, fabric: common.Fabric, selection: Selection, options: ViewOptions) -> int:
+def view_loop(kind: Kind, fabric: Fabric, selection: Selection, options: ViewOptions) -> int:
     """Shows a view of the selected part of a fabric. Returns the exit code."""
     part = select(fabric.topology, selection)
     targets = fabric.targets

@@ -44,7 +44,7 @@ _NEVER = "never: its value is in the state folder"
 _ASSUMED = "; ".join(Assumptions().lines())
 
 
-def _counter(name: str, labels: tuple[str, ...], help: str, resets: str) -> Family:
+def _counter(name: str, labels: tuple[str, ...], help: str, resets: str = _WITH_SWITCH) -> Family:
     return Family(f"eeon_{name}", Kind.COUNTER, labels, help, resets)
 
 
@@ -64,9 +64,7 @@ _FAMILIES = (
         _NEVER,
     ),
     _gauge(
-        "config_journal",
-        (),
-        "1 while an apply is writing, or while a killed apply is unfinished; else 0.",
+        "config_journal", (), "1 while an apply is writing, or while a killed apply is unfinished; else 0."
     ),
     _gauge(
         "config_confirm_remaining_seconds",
@@ -147,74 +145,48 @@ _FAMILIES = (
         "1 when the port's link is up, else 0; absent where the switch serves neither gNMI nor Thrift.",
     ),
     # Ports: counters of the P4 program.
+    _counter("port_received_packets_total", _CLASS, "Packets that entered the switch on the port."),
     _counter(
-        "port_received_packets_total", _CLASS, "Packets that entered the switch on the port.", _WITH_SWITCH
+        "port_received_bytes_total", _CLASS, "Frame bytes, without FCS, that entered the switch on the port."
     ),
-    _counter(
-        "port_received_bytes_total",
-        _CLASS,
-        "Frame bytes, without FCS, that entered the switch on the port.",
-        _WITH_SWITCH,
-    ),
-    _counter(
-        "port_sent_packets_total",
-        _CLASS,
-        "Packets that left on the port, including marked ones.",
-        _WITH_SWITCH,
-    ),
+    _counter("port_sent_packets_total", _CLASS, "Packets that left on the port, including marked ones."),
     _counter(
         "port_sent_bytes_total",
         _CLASS,
         "Frame bytes, without FCS, that left on the port, including those of marked packets.",
-        _WITH_SWITCH,
     ),
-    _counter(
-        "port_marked_packets_total", _CLASS, "Packets that this switch marked CE and sent.", _WITH_SWITCH
-    ),
-    _counter(
-        "port_marked_bytes_total", _CLASS, "Frame bytes of packets that this switch marked CE.", _WITH_SWITCH
-    ),
+    _counter("port_marked_packets_total", _CLASS, "Packets that this switch marked CE and sent."),
+    _counter("port_marked_bytes_total", _CLASS, "Frame bytes of packets that this switch marked CE."),
     _counter(
         "port_dropped_packets_total",
         _CAUSE,
         "Packets dropped, by cause: early_dropped (AQM) and tail_dropped (buffer full) at the egress port; "
         "no_route, ttl_expired, malformed, not_admitted (not addressed to the switch) and martian (an "
         "address that is never routed) at the ingress port.",
-        _WITH_SWITCH,
     ),
-    _counter("port_dropped_bytes_total", _CAUSE, "Frame bytes of packets dropped, by cause.", _WITH_SWITCH),
+    _counter("port_dropped_bytes_total", _CAUSE, "Frame bytes of packets dropped, by cause."),
     # Ports: registers; absent if a target offers none.
     _gauge("port_occupancy_bytes", _PORT, "Bytes in the port's queue at the time of the reading."),
     _gauge("port_occupancy_packets", _PORT, "Packets in the port's queue at the time of the reading."),
     _gauge(
-        "port_held_packets",
-        _PORT,
-        "Packets held by EEE at the time of the reading, while the link sleeps.",
+        "port_held_packets", _PORT, "Packets held by EEE at the time of the reading, while the link sleeps."
     ),
     # Lossless classes and congestion points, if the configuration has them.
     _counter(
         "port_pauses_sent_total",
         _PRIORITY,
         "Pause frames sent to the port's neighbour, to pause or to resume it.",
-        _WITH_SWITCH,
     ),
-    _counter(
-        "port_pauses_received_total",
-        _PRIORITY,
-        "Pauses that arrived at the port, obeyed or not.",
-        _WITH_SWITCH,
-    ),
+    _counter("port_pauses_received_total", _PRIORITY, "Pauses that arrived at the port, obeyed or not."),
     _counter(
         "port_lossless_dropped_packets_total",
         _PRIORITY,
         "Packets that arrived at the port and exceeded the limit of their lossless class.",
-        _WITH_SWITCH,
     ),
     _counter(
         "port_control_ignored_packets_total",
         _PORT,
         "MAC control frames that arrived at the port and paused nothing.",
-        _WITH_SWITCH,
     ),
     _gauge(
         "port_lossless_bytes", _PRIORITY, "Bytes of a lossless class that arrived at the port and are queued."
@@ -227,18 +199,12 @@ _FAMILIES = (
         _WITH_CONTROLLER,
     ),
     _gauge("port_pause_storm", _PRIORITY, "1 while the port is in such a storm, else 0."),
-    _counter("port_qcn_samples_total", _PRIORITY, "Frames that a congestion point sampled.", _WITH_SWITCH),
-    _counter(
-        "port_cnms_total",
-        _PRIORITY,
-        "Congestion notification messages that a congestion point sent.",
-        _WITH_SWITCH,
-    ),
+    _counter("port_qcn_samples_total", _PRIORITY, "Frames that a congestion point sampled."),
+    _counter("port_cnms_total", _PRIORITY, "Congestion notification messages that a congestion point sent."),
     _counter(
         "port_cnms_ignored_packets_total",
         _PORT,
         "Congestion notification messages that arrived at a port that is not trusted.",
-        _WITH_SWITCH,
     ),
     _gauge(
         "port_buffer_bytes", _PORT, "The port's intended buffer limit; absent where the limit counts packets."
@@ -248,7 +214,6 @@ _FAMILIES = (
         "port_wakes_total",
         _PORT,
         "Times the link was woken from low-power idle; the switch counts modulo 2^32.",
-        _WITH_SWITCH,
     ),
     _counter(
         "port_lpi_seconds_total",

@@ -16,6 +16,7 @@ from eeon_control.controller.log import say
 from eeon_control.controller.machine import State
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
 from eeon_control.controller.supervisor import Supervisor
+from eeon_control.entries import by_key
 from eeon_control.errors import EeonError
 from eeon_control.fabric.read import Observation, Wanted, observe_switch, pfc_values, qcn_counts
 from eeon_control.plan import pfc, qcn
@@ -177,8 +178,5 @@ class Readings:
 
 def _buffers(link: Link) -> Mapping[int, int | None]:
     """Returns the intended buffer limits in bytes, by port; None if the limit counts packets."""
-    return {
-        entry.match[0].value: dict(entry.actions[0].params).get("buffer_bytes")
-        for entry in link.machine.intended.entries
-        if entry.table == "port_buffer" and not entry.is_default
-    }
+    limits = by_key(link.machine.intended.entries, "port_buffer")
+    return {port: dict(action.params).get("buffer_bytes") for port, action in limits.items()}
