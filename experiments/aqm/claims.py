@@ -24,6 +24,7 @@ from eeon_experiments.claims.model import (
     change,
     claim,
     level,
+    means,
     within,
     words_of,
 )
@@ -48,32 +49,30 @@ def _q1(results: Results) -> Checks:
     soft = _points("deep", "red_1ms", ("newreno", "ecn"))
     latency = mean_change(results, LATENCY, soft, _baseline("deep"))
     runtime = mean_change(results, RUNTIME, soft, shallow)
-    checks = [
-        states(worst, -0.30, f"least throughput at 100 us ({words_of(worst_at)})"),
-        cuts(latency, -0.85, "deep latency at 1 ms"),
-        states(runtime, -0.05, "runtime there against shallow DropTail"),
-    ]
-    numbers = {"throughput_100us": worst.mean, "latency_1ms": latency.mean, "runtime_1ms": runtime.mean}
-    return Checks(checks, numbers)
+    return Checks(
+        [
+            states(worst, -0.30, f"least throughput at 100 us ({words_of(worst_at)})", "throughput_100us"),
+            cuts(latency, -0.85, "deep latency at 1 ms", "latency_1ms"),
+            states(runtime, -0.05, "runtime there against shallow DropTail", "runtime_1ms"),
+        ]
+    )
 
 
 def _q2(results: Results) -> Checks:
     shallow = _baseline("shallow")
-    checks, numbers = [], {}
+    checks = []
     for queue in ("red_70_70", "red_25_51", "red_25_75"):
         points = _points("deep", queue, ("newreno", "ecn"))
         runtime = mean_change(results, RUNTIME, points, shallow)
-        checks.append(states(runtime, 0.10, f"runtime at {queue}"))
-        numbers[f"runtime_{queue}"] = runtime.mean
+        checks.append(states(runtime, 0.10, f"runtime at {queue}", f"runtime_{queue}"))
     deep = _points("deep", "red_50_150", ("newreno", "ecn"))
     runtime = mean_change(results, RUNTIME, deep, shallow)
     lowest_at, lowest = extreme(results, LATENCY, deep, _baseline("deep"), largest=False)
     checks += [
-        within(runtime, -0.05, 0.05, "runtime at red_50_150"),
-        cuts(lowest, -0.90, f"latency there ({words_of(lowest_at)})"),
+        within(runtime, -0.05, 0.05, "runtime at red_50_150", name="runtime_red_50_150"),
+        cuts(lowest, -0.90, f"latency there ({words_of(lowest_at)})", "latency_red_50_150"),
     ]
-    numbers |= {"runtime_red_50_150": runtime.mean, "latency_red_50_150": lowest.mean}
-    return Checks(checks, numbers)
+    return Checks(checks)
 
 
 def _q3(results: Results) -> Checks:
@@ -83,25 +82,22 @@ def _q3(results: Results) -> Checks:
     )
     runtime, latency = (change(results, column, averaged, _baseline("deep")) for column in (RUNTIME, LATENCY))
     other = change(results, LATENCY, instant, averaged)
-    checks = [
-        within(runtime, -0.05, 0.05, "averaged against DropTail: runtime"),
-        within(latency, -0.2, 0.2, "latency"),
-        within(other, -1, -0.2, "latency, instantaneous against averaged"),
-    ]
-    numbers = {
-        "runtime_averaged": runtime.mean,
-        "latency_averaged": latency.mean,
-        "latency_instantaneous": other.mean,
-    }
-    return Checks(checks, numbers)
+    against = "latency, instantaneous against averaged"
+    return Checks(
+        [
+            within(runtime, -0.05, 0.05, "averaged against DropTail: runtime", name="runtime_averaged"),
+            within(latency, -0.2, 0.2, "latency", name="latency_averaged"),
+            within(other, -1, -0.2, against, name="latency_instantaneous"),
+        ]
+    )
 
 
 def _microseconds(value: float) -> str:
     return f"{value:,.0f} us"
 
 
-def _below(measured: Spread, limit: float, what: str) -> Check:
-    return Check(f"{what} {measured.text(_microseconds)}", measured.mean < limit)
+def _delay(measured: Spread, holds: bool, what: str, name: str) -> Check:
+    return Check(f"{what} {measured.text(_microseconds)}", holds, numbers={name: measured.mean})
 
 
 def _q4(results: Results) -> Checks:
@@ -114,45 +110,34 @@ def _q4(results: Results) -> Checks:
     first_runtime = change(results, RUNTIME, plain["deep", 1], shallow)
     second_shallow = change(results, LATENCY, plain["shallow", 2], shallow)
     second_throughput = change(results, THROUGHPUT, plain["shallow", 2], shallow)
-    baseline = level(results, LATENCY, deep)
-    second_deep, fourth_deep = (level(results, LATENCY, plain["deep", number]) for number in (2, 4))
+    whole = level(results, LATENCY, deep)
+    second, fourth = (level(results, LATENCY, plain["deep", number]) for number in (2, 4))
     fourth_throughput = change(results, THROUGHPUT, plain["deep", 4], deep)
-    checks = [
-        cuts(first_shallow, -0.25, "500us/20ms: shallow delay"),
-        cuts(first_deep, -0.35, "deep delay"),
-        states(first_runtime, -0.10, "runtime against shallow DropTail"),
-        cuts(second_shallow, -0.50, "800us/1.5ms: shallow delay"),
-        within(second_throughput, -0.05, 1, "throughput"),
-        Check(f"deep DropTail's delay {baseline.text(_microseconds)}", 3_000 <= baseline.mean <= 12_000),
-        _below(second_deep, 700, "800us/1.5ms: deep delay"),
-        _below(fourth_deep, 400, "300us/0.75ms: deep delay"),
-        within(fourth_throughput, -1, -0.05, "throughput against deep DropTail"),
-    ]
-    numbers = {
-        "delay_1_shallow": first_shallow.mean,
-        "delay_1_deep": first_deep.mean,
-        "runtime_1_deep": first_runtime.mean,
-        "delay_2_shallow": second_shallow.mean,
-        "throughput_2_shallow": second_throughput.mean,
-        "delay_us_drop_tail_deep": baseline.mean,
-        "delay_us_2_deep": second_deep.mean,
-        "delay_us_4_deep": fourth_deep.mean,
-        "throughput_4_deep": fourth_throughput.mean,
-    }
-    return Checks(checks, numbers)
+    against = "throughput against deep DropTail"
+    return Checks(
+        [
+            cuts(first_shallow, -0.25, "500us/20ms: shallow delay", "delay_1_shallow"),
+            cuts(first_deep, -0.35, "deep delay", "delay_1_deep"),
+            states(first_runtime, -0.10, "runtime against shallow DropTail", "runtime_1_deep"),
+            cuts(second_shallow, -0.50, "800us/1.5ms: shallow delay", "delay_2_shallow"),
+            within(second_throughput, -0.05, 1, "throughput", name="throughput_2_shallow"),
+            _delay(whole, 3_000 <= whole.mean <= 12_000, "deep DropTail's delay", "delay_us_drop_tail_deep"),
+            _delay(second, second.mean < 700, "800us/1.5ms: deep delay", "delay_us_2_deep"),
+            _delay(fourth, fourth.mean < 400, "300us/0.75ms: deep delay", "delay_us_4_deep"),
+            within(fourth_throughput, -1, -0.05, against, name="throughput_4_deep"),
+        ]
+    )
 
 
 def _q5(results: Results) -> Checks:
-    checks: list[Check] = []
-    numbers: dict[str, float] = {}
+    checks = []
     for number in (2, 4):
         delays = [level(results, LATENCY, one) for one in _points("deep", f"codel_{number}", TRANSPORTS)]
         ordered = delays[0].mean < delays[1].mean < delays[2].mean
-        words = ", ".join(delay.text(_microseconds) for delay in delays)
-        checks.append(Check(f"level {number}: drops, ECN, DCTCP {words}", ordered))
-        for transport, delay in zip(TRANSPORTS, delays, strict=True):
-            numbers[f"delay_us_{number}_{transport}"] = delay.mean
-    return Checks(checks, numbers)
+        words = f"level {number}: drops, ECN, DCTCP {', '.join(one.text(_microseconds) for one in delays)}"
+        numbers = means(dict(zip(TRANSPORTS, delays, strict=True)), f"delay_us_{number}_")
+        checks.append(Check(words, ordered, numbers=numbers))
+    return Checks(checks)
 
 
 CLAIMS = (

@@ -9,13 +9,11 @@ from eeon_experiments.report.alternatives import (
     LATENCY,
     RUNTIME,
     THROUGHPUT,
-    TRANSPORT_COLOURS,
-    TRANSPORTS,
-    along,
     by_delay,
+    by_transport,
     delay_label,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, paper
 from eeon_experiments.report.runs import Metric, Runs
 
 _FIXED = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
@@ -117,14 +115,7 @@ def _panels(runs: Runs, name: str, queues: Sequence[str], positions: Sequence[st
         for metric, word, against in metrics:
             own = {**_SHALLOW, "buffer": buffer}
             base = own if against == "same" else _SHALLOW
-            series = [
-                Series(
-                    _NAMES[transport],
-                    along(runs, metric, "queue", queues, base, buffer=buffer, transport=transport),
-                    TRANSPORT_COLOURS[transport],
-                )
-                for transport in TRANSPORTS
-            ]
+            series = by_transport(runs, metric, queues, base, buffer, _NAMES)
             rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
             rules += [named[word, buffer]] if (word, buffer) in named else []
             other = {**_SHALLOW, "buffer": "shallow" if against == "same" else "deep"}

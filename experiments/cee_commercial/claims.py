@@ -16,7 +16,9 @@ from eeon_experiments.claims.model import (
     claim,
     level,
     mean,
+    means,
     percent,
+    within,
 )
 from eeon_experiments.results import Results
 
@@ -43,15 +45,14 @@ def by_pfc(results: Results, tcp: str, queue: str) -> Spread:
 
 
 def _c2(results: Results) -> Checks:
-    checks: list[Check] = []
-    numbers: dict[str, float] = {}
+    checks = []
     for tcp in TCPS:
         for queue in QUEUES:
             found = by_pfc(results, tcp, queue)
             holds = found.mean >= _LEAST_WITHOUT_GAIN - 1 if queue == "qcn_20" else found.mean < 0
-            checks.append(Check(f"{_NAMES[tcp]}, {_QUEUE_NAMES[queue]}: {found.text(percent)}", holds))
-            numbers[f"{tcp}_{queue}"] = found.mean
-    return Checks(checks, numbers)
+            words = f"{_NAMES[tcp]}, {_QUEUE_NAMES[queue]}: {found.text(percent)}"
+            checks.append(Check(words, holds, numbers={f"{tcp}_{queue}": found.mean}))
+    return Checks(checks)
 
 
 def _mean_over(results: Results, points: list[Point]) -> Spread:
@@ -73,53 +74,46 @@ def _c4(results: Results) -> Checks:
     deepest = level(results, "queue_max_bytes_host_facing", at("vegas", "drop_tail", "off"))
     lost = level(results, "tail_dropped_data", at("vegas", "drop_tail", "off"))
     changed = by_pfc(results, "vegas", "drop_tail")
-    means = {
+    found = {
         tcp: _mean_over(results, [at(tcp, "drop_tail", pfc) for pfc in ("off", "headroom")]) for tcp in TCPS
     }
-    best = min(means, key=lambda tcp: means[tcp].mean)
+    best = min(found, key=lambda tcp: found[tcp].mean)
     return Checks(
         [
             Check(f"queues of {deepest.text(_kilobytes)} at most", deepest.high < _VEGAS_DEEPEST_BYTES),
             Check(f"{lost} packets dropped", lost.high == 0),
             Check(f"PFC changes queries by {changed.text(percent)}", abs(changed.mean) < _VEGAS_CHANGE),
             Check(
-                "queries take " + ", ".join(f"{means[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS),
+                "queries take " + ", ".join(f"{found[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS),
                 best == "vegas",
             ),
         ],
-        {"deepest_bytes": deepest.mean, "by_pfc": changed.mean}
-        | {tcp: one.mean for tcp, one in means.items()},
+        {"deepest_bytes": deepest.mean, "by_pfc": changed.mean} | means(found),
     )
 
 
 def _c5(results: Results) -> Checks:
-    checks: list[Check] = []
-    numbers: dict[str, float] = {}
+    checks = []
     for queue in ("drop_tail", "red"):
-        means = {tcp: level(results, _QUERY, at(tcp, queue, "off")) for tcp in TCPS}
-        words = ", ".join(f"{means[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS)
-        worst = max(means, key=lambda tcp: means[tcp].mean)
-        checks.append(Check(f"{_QUEUE_NAMES[queue]}: {words}", worst == "cubic"))
-        numbers |= {f"{queue}_{tcp}": one.mean for tcp, one in means.items()}
-    return Checks(checks, numbers)
+        found = {tcp: level(results, _QUERY, at(tcp, queue, "off")) for tcp in TCPS}
+        words = ", ".join(f"{found[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS)
+        worst = max(found, key=lambda tcp: found[tcp].mean)
+        numbers = means(found, f"{queue}_")
+        checks.append(Check(f"{_QUEUE_NAMES[queue]}: {words}", worst == "cubic", numbers=numbers))
+    return Checks(checks)
 
 
 def _c6(results: Results) -> Checks:
-    checks: list[Check] = []
-    numbers: dict[str, float] = {}
+    checks = []
     for pfc, words in (("off", "without PFC"), ("headroom", "with PFC")):
-        means = {queue: _mean_over(results, [at(tcp, queue, pfc) for tcp in TCPS]) for queue in QUEUES[1:]}
-        text = ", ".join(f"{means[queue].text(_us)} with {_QUEUE_NAMES[queue]}" for queue in QUEUES[1:])
-        best = min(means, key=lambda queue: means[queue].mean)
-        checks.append(Check(f"{words}: {text}", best == "red"))
-        numbers |= {f"{queue}_{pfc}": one.mean for queue, one in means.items()}
+        found = {queue: _mean_over(results, [at(tcp, queue, pfc) for tcp in TCPS]) for queue in QUEUES[1:]}
+        text = ", ".join(f"{found[queue].text(_us)} with {_QUEUE_NAMES[queue]}" for queue in QUEUES[1:])
+        best = min(found, key=lambda queue: found[queue].mean)
+        numbers = {f"{queue}_{pfc}": one.mean for queue, one in found.items()}
+        checks.append(Check(f"{words}: {text}", best == "red", numbers=numbers))
     changes = [change(results, _QUERY, at(tcp, "qcn_20", "off"), at(tcp, "drop_tail", "off")) for tcp in TCPS]
-    worse = mean(changes)
-    low, high = _WORSE
-    checks.append(
-        Check(f"QCN/20 without PFC against no QCN: {worse.text(percent)}", low <= worse.mean <= high)
-    )
-    return Checks(checks, numbers | {"qcn_20_against_none": worse.mean})
+    words = "QCN/20 without PFC against no QCN:"
+    return Checks([*checks, within(mean(changes), *_WORSE, words, name="qcn_20_against_none")])
 
 
 CLAIMS: tuple[Claim, ...] = (

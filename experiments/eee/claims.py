@@ -19,6 +19,7 @@ from eeon_experiments.claims.model import (
     compare,
     each,
     mean,
+    means,
     percent,
     share,
     times,
@@ -57,33 +58,28 @@ def _e1(results: Results) -> Checks:
         Check(f"by scenario {each(legacy, times)}", all(2.5 <= one.mean <= 16 for one in legacy.values())),
         within(excess, 1.5, 3, f"Standard EEE over ideal: {each(ideal, times)}; mean", times),
     ]
-    numbers = {f"legacy_over_standard_{name}": one.mean for name, one in legacy.items()}
-    numbers |= {f"standard_over_ideal_{name}": one.mean for name, one in ideal.items()}
-    return Checks(checks, numbers)
+    return Checks(checks, means(legacy, "legacy_over_standard_") | means(ideal, "standard_over_ideal_"))
 
 
 def _e3(results: Results) -> Checks:
-    checks: list[Check] = []
-    numbers: dict[str, float] = {}
+    checks = []
+    energies = []
     for eee, low, high in (("12us10", 0.65, 0.85), ("120us100", 0.5, 0.7)):
         runtime = changes(results, _RUNTIME, eee)
         if not runtime:
             raise Missing(f"runs with {eee} beside Standard EEE")
         worst = max(runtime, key=lambda name: runtime[name].mean)
         average, energy = mean(runtime.values()), left(mean(changes(results, _USED, eee).values()))
+        mean_words = f"{eee}: runtime, mean of {len(runtime)} cells"
+        energy_words = f"{eee}: energy relative to Standard EEE"
         checks += [
-            within(runtime[worst], -1, 0.05, f"{eee}: worst runtime ({worst})"),
-            within(average, -1, 0.02, f"{eee}: runtime, mean of {len(runtime)} cells"),
-            within(energy, low, high, f"{eee}: energy relative to Standard EEE", share),
+            within(runtime[worst], -1, 0.05, f"{eee}: worst runtime ({worst})", name=f"runtime_worst_{eee}"),
+            within(average, -1, 0.02, mean_words, name=f"runtime_mean_{eee}"),
+            within(energy, low, high, energy_words, share, f"energy_{eee}"),
         ]
-        numbers |= {
-            f"runtime_worst_{eee}": runtime[worst].mean,
-            f"runtime_mean_{eee}": average.mean,
-            f"energy_{eee}": energy.mean,
-        }
-    ordered = numbers["energy_120us100"] < numbers["energy_12us10"]
-    checks.append(Check(f"120us100 saves {'more' if ordered else 'less'} than 12us10", ordered))
-    return Checks(checks, numbers)
+        energies.append(energy.mean)
+    ordered = energies[1] < energies[0]
+    return Checks([*checks, Check(f"120us100 saves {'more' if ordered else 'less'} than 12us10", ordered)])
 
 
 def _e4(results: Results) -> Checks:
@@ -98,32 +94,23 @@ def _e4(results: Results) -> Checks:
     shallow = over("shallow", "tuned", "1ms1000", _RUNTIME)
     default = over("shallow", "default", "1ms1000", _RUNTIME)
     longest = over("shallow", "default", "10ms1000", _RUNTIME)
+    relative = "1ms1000, deep and tuned: energy relative to Standard EEE"
+    default_words = f"1ms1000, shallow with 64 KB: runtime {default.text(percent)}"
+    longest_words = f"10ms1000, shallow with 64 KB: runtime {longest.text(percent)}"
     return Checks(
         [
-            within(energy, 0.45, 0.65, "1ms1000, deep and tuned: energy relative to Standard EEE", share),
-            within(deep, -1, 0.04, "1ms1000, deep and tuned: runtime"),
-            within(shallow, 0.125, 0.5, "1ms1000, shallow and tuned: runtime"),
-            Check(
-                f"1ms1000, shallow with 64 KB: runtime {default.text(percent)}",
-                default.mean > shallow.mean + 0.05,
-            ),
-            Check(
-                f"10ms1000, shallow with 64 KB: runtime {longest.text(percent)}", longest.mean > default.mean
-            ),
+            within(energy, 0.45, 0.65, relative, share, "energy_deep_tuned"),
+            within(deep, -1, 0.04, "1ms1000, deep and tuned: runtime", name="runtime_deep_tuned"),
+            within(shallow, 0.125, 0.5, "1ms1000, shallow and tuned: runtime", name="runtime_shallow_tuned"),
+            Check(default_words, default.mean > shallow.mean + 0.05),
+            Check(longest_words, longest.mean > default.mean),
         ],
-        {
-            "energy_deep_tuned": energy.mean,
-            "runtime_deep_tuned": deep.mean,
-            "runtime_shallow_tuned": shallow.mean,
-            "runtime_shallow_default": default.mean,
-            "runtime_10ms_shallow_default": longest.mean,
-        },
+        {"runtime_shallow_default": default.mean, "runtime_10ms_shallow_default": longest.mean},
     )
 
 
 def _e5(results: Results) -> Checks:
-    checks: list[Check] = []
-    numbers: dict[str, float] = {}
+    checks = []
     for scenario in ("batch_24", "batch_80"):
         held = point(scenario, eee="1ms1000", window="default")
         compared = {
@@ -135,11 +122,13 @@ def _e5(results: Results) -> Checks:
             found = {what: change(results, _RUNTIME, *points) for what, points in compared.items()}
         except Missing:
             continue
-        checks += [within(one, -0.05, 0.05, f"{scenario}: runtime of {what}") for what, one in found.items()]
-        numbers |= {f"{scenario}: {what}": one.mean for what, one in found.items()}
+        checks += [
+            within(one, -0.05, 0.05, f"{scenario}: runtime of {what}", name=f"{scenario}: {what}")
+            for what, one in found.items()
+        ]
     if not checks:
         raise Missing("batch runs with deep buffers and 64 KB")
-    return Checks(checks, numbers)
+    return Checks(checks)
 
 
 def _e6(results: Results) -> Checks:
@@ -159,8 +148,7 @@ def _e6(results: Results) -> Checks:
             Check(f"10GbE saves {each(fast, share)}", all(0.25 <= one.mean <= 0.85 for one in fast.values())),
             within(slow[best], -1, 0.10, f"1GbE saves at most ({best})", share),
         ],
-        {f"saved_10g {name}": one.mean for name, one in fast.items()}
-        | {f"saved_1g {name}": one.mean for name, one in slow.items()},
+        means(fast, "saved_10g ") | means(slow, "saved_1g "),
     )
 
 
@@ -185,7 +173,7 @@ def _e7(results: Results) -> Checks:
             Check(f"small jobs save {'more' if more else 'less'} than {largest}", more),
             within(worst, -1, 0.05, "worst runtime"),
         ],
-        {f"saved_{scenario}": one.mean for scenario, one in saved.items()} | {"runtime_worst": worst.mean},
+        means(saved, "saved_") | {"runtime_worst": worst.mean},
     )
 
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Spread, change, claim, each, within
+from eeon_experiments.claims.model import (
+    Check,
+    Checks,
+    Claim,
+    Missing,
+    Spread,
+    change,
+    claim,
+    each,
+    means,
+    within,
+)
 from eeon_experiments.results import Results
 
 from .points import point
@@ -30,8 +41,7 @@ def _e2(results: Results) -> Checks:
             within(worst, -1, 0.03, "runtime of stall 0 against the best other stall time"),
             within(least, -0.01, 100, f"energy against stall 0: {each(energy)}; lowest"),
         ],
-        {f"energy_change_{name}": one.mean for name, one in energy.items()}
-        | {f"runtime_change_of_stall_0_against_{name}": one.mean for name, one in runtime.items()},
+        means(energy, "energy_change_") | means(runtime, "runtime_change_of_stall_0_against_"),
     )
 
 
@@ -49,8 +59,7 @@ def _e8(results: Results) -> Checks:
             within(small["1ms"], 0.05, 100, "small jobs at 1 ms"),
             within(batch["1ms"], -1, 0.05, "batch at 1 ms"),
         ]
-    numbers = {f"small_24_{delay}": one.mean for delay, one in small.items()}
-    return Checks(checks, numbers | {f"batch_24_{delay}": one.mean for delay, one in batch.items()})
+    return Checks(checks, means(small, "small_24_") | means(batch, "batch_24_"))
 
 
 def _slowed(results: Results, scenario: str) -> dict[str, Spread]:

@@ -20,15 +20,14 @@ def load_drawings(runs: Runs) -> list[Drawing]:
     return [*_load_sweep(runs.where(scenario="terasort_24", stall=None, delay=None, rho=None)), _power(runs)]
 
 
-def energy_delay(run: Run) -> float | None:
+def energy_delay(run: Run, column: str = "energy_10g_used_joules") -> float | None:
     """Returns energy times runtime in joule seconds."""
-    energy, runtime = run.number("energy_10g_used_joules"), run.number(RUNTIME)
+    energy, runtime = run.number(column), run.number(RUNTIME)
     return None if energy is None or runtime is None else energy * runtime
 
 
 def _ideal_energy_delay(run: Run) -> float | None:
-    energy, runtime = run.number("energy_10g_ideal_joules"), run.number(RUNTIME)
-    return None if energy is None or runtime is None else energy * runtime
+    return energy_delay(run, "energy_10g_ideal_joules")
 
 
 def _load_sweep(runs: Runs) -> list[Drawing]:

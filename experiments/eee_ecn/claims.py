@@ -21,6 +21,7 @@ from eeon_experiments.claims.model import (
     compare,
     each,
     mean,
+    means,
     percent,
     times,
     within,
@@ -36,16 +37,24 @@ def _point(buffer: str, control: str, eee: str = "off") -> Point:
     return {"buffer": buffer, "control": control, "eee": eee}
 
 
-def _above_ideal(results: Results, buffer: str, control: str, eee: str) -> Spread:
-    """Returns the energy in excess of the ideal of the run without EEE, which a longer run cannot reach."""
-    points = _point(buffer, control, eee), _point(buffer, control)
-    return compare(results, (_USED, _IDEAL), points, lambda used, ideal: used / ideal - 1)
+def _above_ideal(results: Results, point: Point, ideal_of: Point) -> Spread:
+    """Returns the energy in excess of the ideal of the run at `ideal_of`, which a longer run cannot reach."""
+    return compare(results, (_USED, _IDEAL), (point, ideal_of), lambda used, ideal: used / ideal - 1)
+
+
+def _above_awake(results: Results, eee: str) -> Spread:
+    """Returns the energy in excess of the ideal of the run without EEE, for RED with ECN, mean of both
+    depths."""
+    return mean(
+        _above_ideal(results, _point(buffer, "red_ecn", eee), _point(buffer, "red_ecn"))
+        for buffer in _BUFFERS
+    )
 
 
 def _above_own_ideal(results: Results, buffer: str, eee: str) -> Spread:
     """Returns the energy in excess of the ideal of the same run, for TCP on drop tail."""
     there = _point(buffer, "tcp", eee)
-    return compare(results, (_USED, _IDEAL), (there, there), lambda used, ideal: used / ideal - 1)
+    return _above_ideal(results, there, there)
 
 
 def _changes(results: Results, column: str, control: str, eee: str) -> dict[str, Spread]:
@@ -65,18 +74,12 @@ def _j1(results: Results) -> Checks:
     ordered = longest.mean < held.mean < standard.mean < legacy.mean
     return Checks(
         [
-            within(factor, 5, 20, "legacy over ideal", times),
-            within(standard, 0.4, 1.6, "Standard EEE above ideal"),
-            within(held, 0, 0.2, "120us100 above ideal"),
-            within(longest, 0, 0.1, "1ms1000, deep, above ideal"),
+            within(factor, 5, 20, "legacy over ideal", times, "legacy_over_ideal"),
+            within(standard, 0.4, 1.6, "Standard EEE above ideal", name="standard_above_ideal"),
+            within(held, 0, 0.2, "120us100 above ideal", name="120us100_above_ideal"),
+            within(longest, 0, 0.1, "1ms1000, deep, above ideal", name="1ms1000_deep_above_ideal"),
             Check("in this order" if ordered else "not in this order", ordered),
-        ],
-        {
-            "legacy_over_ideal": factor.mean,
-            "standard_above_ideal": standard.mean,
-            "120us100_above_ideal": held.mean,
-            "1ms1000_deep_above_ideal": longest.mean,
-        },
+        ]
     )
 
 
@@ -85,20 +88,16 @@ def _j2(results: Results) -> Checks:
     more = longer["shallow"].mean > longer["deep"].mean
     return Checks(
         [
-            within(longer["shallow"], 0.06, 0.24, "1ms1000, shallow: latency"),
-            within(longer["deep"], 0.01, 0.11, "1ms1000, deep: latency"),
+            within(longer["shallow"], 0.06, 0.24, "1ms1000, shallow: latency", name="latency_shallow"),
+            within(longer["deep"], 0.01, 0.11, "1ms1000, deep: latency", name="latency_deep"),
             Check(f"{'more' if more else 'less'} on shallow buffers than on deep ones", more),
-        ],
-        {f"latency_{buffer}": one.mean for buffer, one in longer.items()},
+        ]
     )
 
 
 def _j3(results: Results) -> Checks:
     middle, longest = (_changes(results, _RUNTIME, "red_ecn", eee) for eee in ("500us500", "1ms1000"))
-    above = {
-        eee: mean(_above_ideal(results, buffer, "red_ecn", eee) for buffer in _BUFFERS)
-        for eee in ("120us100", "500us500", "1ms1000")
-    }
+    above = {eee: _above_awake(results, eee) for eee in ("120us100", "500us500", "1ms1000")}
     lost = min(above["500us500"].mean, above["1ms1000"].mean) > above["120us100"].mean
     return Checks(
         [
@@ -106,8 +105,8 @@ def _j3(results: Results) -> Checks:
             within(mean(longest.values()), 0.5, 1.5, f"1ms1000: runtime {each(longest)}; mean"),
             Check(f"energy above ideal: {each(above)}", lost),
         ],
-        {f"runtime_500us500_{buffer}": one.mean for buffer, one in middle.items()}
-        | {f"runtime_1ms1000_{buffer}": one.mean for buffer, one in longest.items()}
+        means(middle, "runtime_500us500_")
+        | means(longest, "runtime_1ms1000_")
         | {f"{eee}_above_ideal": one.mean for eee, one in above.items()},
     )
 
@@ -117,12 +116,11 @@ def _j4(results: Results) -> Checks:
     of_drop_tail = {buffer: _added_to_drop_tail(results, buffer) for buffer in _BUFFERS}
     return Checks(
         [
-            within(longer["shallow"], 0.25, 1.0, "1ms1000, shallow: latency"),
-            within(longer["deep"], 0.05, 0.2, "1ms1000, deep: latency"),
+            within(longer["shallow"], 0.25, 1.0, "1ms1000, shallow: latency", name="latency_shallow"),
+            within(longer["deep"], 0.05, 0.2, "1ms1000, deep: latency", name="latency_deep"),
             Check(f"added latency, relative to drop tail's: {each(of_drop_tail)}", True, part=False),
         ],
-        {f"latency_{buffer}": one.mean for buffer, one in longer.items()}
-        | {f"latency_of_drop_tail_{buffer}": one.mean for buffer, one in of_drop_tail.items()},
+        means(of_drop_tail, "latency_of_drop_tail_"),
     )
 
 
@@ -140,18 +138,17 @@ def _added_to_drop_tail(results: Results, buffer: str) -> Spread:
 def _j5(results: Results) -> Checks:
     runtime = _changes(results, _RUNTIME, "red_ecn", "120us100")
     throughput = _changes(results, "throughput_per_node_bps", "red_ecn", "120us100")
-    above = mean(_above_ideal(results, buffer, "red_ecn", "120us100") for buffer in _BUFFERS)
+    above = _above_awake(results, "120us100")
     latency = {
         buffer: change(results, _LATENCY, _point(buffer, "red_ecn", "120us100"), _point("deep", "tcp"))
         for buffer in _BUFFERS
     }
-    standard = mean(
-        change(results, _USED, _point(buffer, "red_ecn", "120us100"), _point(buffer, "red_ecn", "standard"))
-        for buffer in _BUFFERS
-    )
-    of_tcp = mean(
-        change(results, _USED, _point(buffer, "red_ecn", "120us100"), _point(buffer, "tcp", "standard"))
-        for buffer in _BUFFERS
+    standard, of_tcp = (
+        mean(
+            change(results, _USED, _point(buffer, "red_ecn", "120us100"), _point(buffer, control, "standard"))
+            for buffer in _BUFFERS
+        )
+        for control in ("red_ecn", "tcp")
     )
     return Checks(
         [
@@ -165,8 +162,8 @@ def _j5(results: Results) -> Checks:
             within(standard, -1, -0.35, "energy against Standard EEE", percent),
             Check(f"against Standard EEE of TCP over drop tail {of_tcp.text(percent)}", True, part=False),
         ],
-        {f"runtime_{buffer}": one.mean for buffer, one in runtime.items()}
-        | {f"latency_{buffer}": one.mean for buffer, one in latency.items()}
+        means(runtime, "runtime_")
+        | means(latency, "latency_")
         | {
             "above_ideal": above.mean,
             "energy_against_standard": standard.mean,

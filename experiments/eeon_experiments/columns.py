@@ -224,11 +224,7 @@ def type_of(name: str) -> Type:
     return _TYPES.get(name, "text")
 
 
-def axis_column(axis: str) -> Column:
-    """Returns the column of an axis."""
-    return Column(f"{AXIS}{axis}", "text", f"value of the axis {axis}")
-
-
 def columns(axes: list[str]) -> list[Column]:
     """Returns all columns of an experiment's rows, in order."""
-    return [*IDENTITY, *(axis_column(axis) for axis in axes), *MEASURED]
+    of_axes = (Column(f"{AXIS}{axis}", "text", f"value of the axis {axis}") for axis in axes)
+    return [*IDENTITY, *of_axes, *MEASURED]

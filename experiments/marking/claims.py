@@ -34,7 +34,6 @@ from eeon_experiments.claims.model import (
     Spread,
     change,
     claim,
-    compare,
     level,
     percent,
     share,
@@ -96,34 +95,35 @@ def _m1(results: Results) -> Checks:
     codel_at, codel = extreme(results, RUNTIME, _codel("shallow", "ect"), base, largest=True)
     _, slowest = extreme(results, THROUGHPUT, _red("shallow", "ect", ("red_100us",)), base, largest=False)
     order = "above" if red.mean > codel.mean else "not above"
-    checks = [
-        states(red, 0.35, f"worst runtime with RED ({words_of(red_at)})"),
-        states(codel, 0.10, f"with CoDel ({words_of(codel_at)})"),
-        Check(f"RED's worst is {order} CoDel's", red.mean > codel.mean),
-        within(slowest, -1, 0, "smallest throughput with aggressive RED"),
-    ]
-    return Checks(checks, {"red_worst_runtime": red.mean, "codel_worst_runtime": codel.mean})
+    return Checks(
+        [
+            states(red, 0.35, f"worst runtime with RED ({words_of(red_at)})", "red_worst_runtime"),
+            states(codel, 0.10, f"with CoDel ({words_of(codel_at)})", "codel_worst_runtime"),
+            Check(f"RED's worst is {order} CoDel's", red.mean > codel.mean),
+            within(slowest, -1, 0, "smallest throughput with aggressive RED"),
+        ]
+    )
 
 
 def _m2(results: Results) -> Checks:
-    checks, numbers = [], {}
+    checks = []
     for buffer, transport in (("shallow", "ecn"), ("shallow", "dctcp"), ("deep", "dctcp")):
         loose = point(buffer=buffer, transport=transport, queue="red_2ms", protect="ect")
         data = drop_share(results, ("data",), loose)
-        checks.append(within(data, 0.9, 1, f"data among drops, {buffer} {transport} red_2ms", share))
-        numbers[f"data_share_{buffer}_{transport}_loose"] = data.mean
+        words = f"data among drops, {buffer} {transport} red_2ms"
+        checks.append(within(data, 0.9, 1, words, share, f"data_share_{buffer}_{transport}_loose"))
     for buffer, (transport, classes, name) in product(
         BUFFERS, (("ecn", ACKS, "ACKs"), ("dctcp", SYNS, "SYNs"))
     ):
         aggressive = point(buffer=buffer, transport=transport, queue="red_100us", protect="ect")
         some = drop_share(results, classes, aggressive)
-        checks.append(within(some, 0.5, 1, f"{name} among drops, {buffer} {transport} red_100us", share))
-        numbers[f"{name}_share_{buffer}_{transport}_aggressive"] = some.mean
-    return Checks(checks, numbers)
+        words = f"{name} among drops, {buffer} {transport} red_100us"
+        checks.append(within(some, 0.5, 1, words, share, f"{name}_share_{buffer}_{transport}_aggressive"))
+    return Checks(checks)
 
 
 def _m3(results: Results) -> Checks:
-    checks, numbers = [], {}
+    checks = []
     for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
         at = point(buffer=buffer, transport=transport, queue="red_100us", protect="ece")
         words = f"plain ACKs among drops, {buffer} {transport} red_100us"
@@ -131,9 +131,8 @@ def _m3(results: Results) -> Checks:
             checks.append(Check(f"{words}: nothing was dropped", False))
             continue
         acks = drop_share(results, ("ack",), at)
-        checks.append(within(acks, 0.5, 1, words, share))
-        numbers[f"ack_share_{buffer}_{transport}"] = acks.mean
-    return Checks(checks, numbers)
+        checks.append(within(acks, 0.5, 1, words, share, f"ack_share_{buffer}_{transport}"))
+    return Checks(checks)
 
 
 def _m4(results: Results) -> Checks:
@@ -141,19 +140,16 @@ def _m4(results: Results) -> Checks:
     deep = _left_with_ack_syn(results, ("deep",), ("early", "tail"))
     every = _left_with_ack_syn(results, BUFFERS, ("early", "tail"))
     words = "with ACK+SYN relative to those without, red_100us"
+    early_words = f"early drops {words} ({early.counts})"
+    deep_words = f"all drops on deep buffers {words} ({deep.counts})"
+    told = f"all drops on both {every.ratio.text(share)} ({every.counts})"
     return Checks(
         [
-            within(early.ratio, 0, 0.02, f"early drops {words} ({early.counts})", share),
-            within(deep.ratio, 0, 0.02, f"all drops on deep buffers {words} ({deep.counts})", share),
-            Check(f"all drops on both {every.ratio.text(share)} ({every.counts})", holds=True, part=False),
+            within(early.ratio, 0, 0.02, early_words, share, "ratio_early"),
+            within(deep.ratio, 0, 0.02, deep_words, share, "ratio_deep"),
+            Check(told, holds=True, part=False),
         ],
-        {
-            "ratio_early": early.ratio.mean,
-            "ratio_deep": deep.ratio.mean,
-            "ratio": every.ratio.mean,
-            "drops_default": every.before,
-            "drops_ack_syn": every.after,
-        },
+        {"ratio": every.ratio.mean, "drops_default": every.before, "drops_ack_syn": every.after},
     )
 
 
@@ -194,15 +190,14 @@ def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence
 
 def _m5(results: Results) -> Checks:
     base = _baseline("shallow")
-    checks, numbers = [], {}
+    checks = []
     for transport in ("ecn", "dctcp"):
         at = point(buffer="shallow", transport=transport, queue="red_100us", protect="ack_syn")
         gain = change(results, THROUGHPUT, at, base)
-        checks.append(states(gain, 0.10, f"throughput, {transport} red_100us"))
-        numbers[f"throughput_{transport}"] = gain.mean
+        checks.append(states(gain, 0.10, f"throughput, {transport} red_100us", f"throughput_{transport}"))
     lowest_at, lowest = extreme(results, LATENCY, _red("shallow", "ack_syn"), base, largest=False)
-    checks.append(within(lowest, -0.55, -0.25, f"lowest latency ({words_of(lowest_at)})"))
-    return Checks(checks, {**numbers, "latency_lowest": lowest.mean})
+    words = f"lowest latency ({words_of(lowest_at)})"
+    return Checks([*checks, within(lowest, -0.55, -0.25, words, name="latency_lowest")])
 
 
 def _m6(results: Results) -> Checks:
@@ -214,21 +209,16 @@ def _m6(results: Results) -> Checks:
     latency = mean_change(results, LATENCY, middle, deep)
     runtime = mean_change(results, RUNTIME, middle, shallow)
     same = mean_change(results, RUNTIME, middle, deep)
-    checks = [
-        within(full, -0.05, 1, "throughput at red_2ms against deep DropTail"),
-        cuts(latency_loose, -0.60, "latency at red_2ms"),
-        cuts(latency, -0.85, "latency at red_500us"),
-        states(runtime, -0.10, "runtime at red_500us against shallow DropTail"),
-        within(same, -0.05, 0.05, "runtime at red_500us against deep DropTail"),
-    ]
-    numbers = {
-        "throughput_loose": full.mean,
-        "latency_loose": latency_loose.mean,
-        "latency_500us": latency.mean,
-        "runtime_500us": runtime.mean,
-        "runtime_500us_against_deep": same.mean,
-    }
-    return Checks(checks, numbers)
+    at_500us = "runtime at red_500us against"
+    return Checks(
+        [
+            within(full, -0.05, 1, "throughput at red_2ms against deep DropTail", name="throughput_loose"),
+            cuts(latency_loose, -0.60, "latency at red_2ms", "latency_loose"),
+            cuts(latency, -0.85, "latency at red_500us", "latency_500us"),
+            states(runtime, -0.10, f"{at_500us} shallow DropTail", "runtime_500us"),
+            within(same, -0.05, 0.05, f"{at_500us} deep DropTail", name="runtime_500us_against_deep"),
+        ]
+    )
 
 
 def _m7(results: Results) -> Checks:
@@ -238,45 +228,44 @@ def _m7(results: Results) -> Checks:
     hardest = [one for protect in PROTECTED for one in _codel("shallow", protect, (4,))]
     least_at, least = extreme(results, THROUGHPUT, hardest, base, largest=False)
     latency = mean_change(results, LATENCY, ecn, base)
-    checks = [
-        states(fastest, -0.08, f"best runtime ({words_of(fastest_at)})"),
-        within(least, 0.025, 1, f"least throughput at level 4 ({words_of(least_at)})"),
-        cuts(latency, -0.40, "latency, mean of the levels"),
-    ]
-    numbers = {"runtime": fastest.mean, "throughput_level_4": least.mean, "latency": latency.mean}
-    return Checks(checks, numbers)
+    least_words = f"least throughput at level 4 ({words_of(least_at)})"
+    return Checks(
+        [
+            states(fastest, -0.08, f"best runtime ({words_of(fastest_at)})", "runtime"),
+            within(least, 0.025, 1, least_words, name="throughput_level_4"),
+            cuts(latency, -0.40, "latency, mean of the levels", "latency"),
+        ]
+    )
 
 
 def _m8(results: Results) -> Checks:
     deep = _baseline("deep")
-    points = _codel("deep", "ack_syn", (2, 4))
-    latency = mean_change(results, LATENCY, points, deep)
+    latency = mean_change(results, LATENCY, _codel("deep", "ack_syn", (2, 4)), deep)
     throughput = mean_change(results, THROUGHPUT, _codel("deep", "ack_syn", (4,)), deep)
+    words = "throughput at level 4 against deep DropTail"
     checks = [
-        cuts(latency, -0.80, "latency, levels 2 and 4"),
-        within(throughput, -0.10, 0.01, "throughput at level 4 against deep DropTail"),
+        cuts(latency, -0.80, "latency, levels 2 and 4", "latency"),
+        within(throughput, -0.10, 0.01, words, name="throughput_level_4"),
     ]
-    numbers = {"latency": latency.mean, "throughput_level_4": throughput.mean}
     for number in (2, 4):
         ecn, dctcp = _codel("deep", "ack_syn", (number,))
         lower = change(results, LATENCY, ecn, dctcp)
-        checks.append(within(lower, -1, -0.2, f"latency of ECN against DCTCP, level {number}"))
-        numbers[f"ecn_against_dctcp_level_{number}"] = lower.mean
-    return Checks(checks, numbers)
+        words = f"latency of ECN against DCTCP, level {number}"
+        checks.append(within(lower, -1, -0.2, words, name=f"ecn_against_dctcp_level_{number}"))
+    return Checks(checks)
 
 
 def _m9(results: Results) -> Checks:
     base = _baseline("shallow")
-    checks, numbers = [], {}
+    checks = []
     for protect in PROTECTED:
         points = [one for one in _red("shallow", protect) if one["transport"] == "ecn"]
         best_at, best = extreme(results, RUNTIME, points, base, largest=False)
         there = next(one for one in points if one["queue"] == "red_500us")
         gap = change(results, RUNTIME, there, best_at)
         words = f"{protect}: best at {best_at['queue']} ({best.text(percent)}), red_500us is slower by"
-        checks.append(within(gap, 0, 0.01, words))
-        numbers[f"gap_{protect}"] = gap.mean
-    return Checks(checks, numbers)
+        checks.append(within(gap, 0, 0.01, words, name=f"gap_{protect}"))
+    return Checks(checks)
 
 
 def _m10(results: Results) -> Checks:
@@ -312,46 +301,40 @@ def _m10(results: Results) -> Checks:
 
 
 def _m11(results: Results) -> Checks:
-    checks, numbers = [], {}
+    checks = []
     for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
-        runtimes = {}
+        runtimes = []
         for target in THRESHOLDS:
             there = _threshold(buffer, transport, target)
-            runtimes[target] = level(results, RUNTIME, there).mean
+            runtimes.append(level(results, RUNTIME, there).mean)
             red = point(buffer=buffer, transport=transport, queue=f"red_{target}", protect="ack_syn")
-            gap = change(results, RUNTIME, there, red)
             words = f"runtime against RED ACK+SYN, {buffer} {transport} {target}"
-            checks.append(within(gap, -1, 0.02, words))
-            numbers[f"against_ack_syn_{buffer}_{transport}_{target}"] = gap.mean
-        spread = max(runtimes.values()) / min(runtimes.values()) - 1
+            name = f"against_ack_syn_{buffer}_{transport}_{target}"
+            checks.append(within(change(results, RUNTIME, there, red), -1, 0.02, words, name=name))
+        spread = max(runtimes) / min(runtimes) - 1
         words = f"slowest against fastest threshold, {buffer} {transport} {percent(spread)}"
-        checks.append(Check(words, spread <= 0.05))
-        numbers[f"spread_{buffer}_{transport}"] = spread
-    return Checks(checks, numbers)
+        checks.append(Check(words, spread <= 0.05, numbers={f"spread_{buffer}_{transport}": spread}))
+    return Checks(checks)
 
 
 def _m12(results: Results) -> Checks:
-    checks: list[Check] = []
-    numbers: dict[str, float] = {}
+    checks = []
     for buffer, target in product(BUFFERS, ("100us", "500us")):
         ecn, dctcp = (_threshold(buffer, transport, target) for transport in ("ecn", "dctcp"))
         latency = change(results, LATENCY, ecn, dctcp)
         throughput = change(results, THROUGHPUT, ecn, dctcp)
+        there = f"{buffer}_{target}"
+        words = f"latency of ECN against DCTCP, {buffer} {target}"
         checks += [
-            within(latency, -1, -0.05, f"latency of ECN against DCTCP, {buffer} {target}"),
-            within(throughput, -0.05, 0.05, "throughput"),
+            within(latency, -1, -0.05, words, name=f"latency_{there}"),
+            within(throughput, -0.05, 0.05, "throughput", name=f"throughput_{there}"),
         ]
-        numbers |= {
-            f"latency_{buffer}_{target}": latency.mean,
-            f"throughput_{buffer}_{target}": throughput.mean,
-        }
     for target in ("100us", "500us"):
         ecn, dctcp = (_threshold("shallow", transport, target, "short") for transport in ("ecn", "dctcp"))
-        column = "fct_small_mean_seconds"
-        short = compare(results, (column, column), (dctcp, ecn), lambda a, b: a / b - 1)
-        checks.append(within(short, -1, 0, f"short flows' completion time, DCTCP against ECN, {target}"))
-        numbers[f"short_flows_{target}"] = short.mean
-    return Checks(checks, numbers)
+        short = change(results, "fct_small_mean_seconds", dctcp, ecn)
+        words = f"short flows' completion time, DCTCP against ECN, {target}"
+        checks.append(within(short, -1, 0, words, name=f"short_flows_{target}"))
+    return Checks(checks)
 
 
 CLAIMS = (

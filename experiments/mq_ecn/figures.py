@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import along
+from eeon_experiments.report.alternatives import along, percent
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Run, Runs
 from eeon_tools.svg import BLUE, GREEN, ORANGE
@@ -19,6 +19,10 @@ def drawings(runs: Runs) -> list[Drawing]:
     """Returns shares by the number of flows of the other service, then latency over busy queues."""
     others = [one for one in runs.values("traffic") if one.startswith("against_") and one != "against_0"]
     queues = [one for one in runs.values("traffic") if one.startswith("queues_")]
+
+    def alone(marking: str) -> dict[str, str]:
+        return {"traffic": "against_0", "marking": marking}
+
     share_of = Panel(
         "one flow beside another service",
         [one.removeprefix("against_") for one in others],
@@ -26,16 +30,8 @@ def drawings(runs: Runs) -> list[Drawing]:
             Series(
                 name,
                 [
-                    None if one is None else one.scaled(100)
-                    for traffic in others
-                    for one in [
-                        runs.ratio(
-                            _rate,
-                            {"traffic": "against_0", "marking": marking},
-                            traffic=traffic,
-                            marking=marking,
-                        )
-                    ]
+                    percent(one)
+                    for one in along(runs, _rate, "traffic", others, alone(marking), marking=marking)
                 ],
                 colour,
             )

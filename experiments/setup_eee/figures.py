@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, FETCHES, RUNTIME
+from eeon_experiments.report.alternatives import FETCHES, RUNTIME, energy_by_scenario
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, ORANGE, SKY, VERMILION
@@ -10,7 +10,6 @@ from eeon_tools.svg import BLUE, ORANGE, SKY, VERMILION
 _SCENARIOS = {"batch_24": "batch job", "small_24": "small jobs"}
 _SETTINGS = ("12us10", "120us100", "1ms1000", "12us10+", "120us100+")
 _LOADS = ("5", "10", "25", "40")
-_USED = "energy_used_joules"
 _ONE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
 _SAVED = (paper(0.75, "12us10, 75 %"), paper(0.6, "120us100, 60 %", ":"), paper(0.55, "1ms1000, 55 %", "--"))
 _COLOURS = {
@@ -30,21 +29,7 @@ def _energy(runs: Runs) -> Drawing:
     panels = []
     for fetches, title in FETCHES.items():
         own = runs.where(fetches=fetches, buffer="deep", window="tuned")
-        series = [
-            Series(
-                EEE[eee],
-                [
-                    own.ratio(_USED, {"scenario": one, "eee": "standard"}, scenario=one, eee=eee)
-                    for one in _SCENARIOS
-                ],
-                EEE_COLOURS[eee],
-            )
-            for eee in _SETTINGS
-        ]
-        ideal = [
-            own.quotient("energy_ideal_joules", _USED, scenario=one, eee="standard") for one in _SCENARIOS
-        ]
-        series.append(Series(EEE["ideal"], ideal, EEE_COLOURS["ideal"]))
+        series = energy_by_scenario(own, "", _SETTINGS, _SCENARIOS)
         panels.append(Panel(title, list(_SCENARIOS.values()), series, "bars", [_ONE, *_SAVED]))
     return Drawing(
         "setup-eee-energy",

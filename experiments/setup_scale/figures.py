@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, FETCHES
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.alternatives import FETCHES, energy_by_scenario
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, paper
 from eeon_experiments.report.runs import Runs
 
 _SCENARIOS = {
@@ -21,24 +21,7 @@ def drawings(runs: Runs) -> list[Drawing]:
     panels = []
     for fetches, title in FETCHES.items():
         own = runs.where(fetches=fetches)
-        series = [
-            Series(
-                EEE[eee],
-                [
-                    own.ratio(
-                        "energy_10g_used_joules", {"scenario": one, "eee": "standard"}, scenario=one, eee=eee
-                    )
-                    for one in _SCENARIOS
-                ],
-                EEE_COLOURS[eee],
-            )
-            for eee in ("120us100", "120us100+")
-        ]
-        ideal = [
-            own.quotient("energy_10g_ideal_joules", "energy_10g_used_joules", scenario=one, eee="standard")
-            for one in _SCENARIOS
-        ]
-        series.append(Series(EEE["ideal"], ideal, EEE_COLOURS["ideal"]))
+        series = energy_by_scenario(own, "10g_", ("120us100", "120us100+"), _SCENARIOS)
         panels.append(Panel(title, list(_SCENARIOS.values()), series, "bars", [_ONE, *_SAVED]))
     return [
         Drawing(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from eeon_experiments.results import Results, Row, Value
-from parts_of import claims_of
+from parts_of import claims_of, finished_row
 
 CLAIMS = {
     claim.id: claim for name in ("cee_queue", "cee_commercial", "cee_scientific") for claim in claims_of(name)
@@ -16,11 +16,6 @@ TCPS = ("newreno", "cubic", "vegas")
 QUEUES = ("drop_tail", "red", "qcn_20", "qcn_66")
 PFC = ("off", "headroom")
 Values = dict[str, Value]
-
-
-def row(axes: dict[str, str | None], values: Values, seed: int) -> Row:
-    shown = {f"axis_{name}": value for name, value in axes.items()}
-    return Row({"run_id": "made up", "seed": seed, "status": "finished", **shown, **values})
 
 
 def shape(pfc: str) -> Values:
@@ -32,7 +27,9 @@ def shape(pfc: str) -> Values:
 def hot_spot(first_seconds: float = 0.45, of_pfc: Callable[[str], Values] = shape) -> list[Row]:
     told = json.dumps({"hot_spot/a": first_seconds, "hot_spot/b": 1.0})
     return [
-        row({"case": case, "tcp": "newreno", "queue": queue, "pfc": pfc}, {**values, **of_pfc(pfc)}, seed)
+        finished_row(
+            {"case": case, "tcp": "newreno", "queue": queue, "pfc": pfc}, {**values, **of_pfc(pfc)}, seed
+        )
         for case, queue, values in (
             ("episode", "drop_tail", {}),
             ("second", "qcn_66", {"coflow_completions_json": told}),
@@ -54,7 +51,7 @@ def queries(
     of: Callable[[str, str, str], float] = query_us, deepest: int = 70_000, dropped: int = 0
 ) -> list[Row]:
     return [
-        row(
+        finished_row(
             {"tcp": tcp, "queue": queue, "pfc": pfc, "unknown": None},
             {
                 "query_mean_us": of(tcp, queue, pfc) * (1 + 0.01 * seed),
@@ -75,7 +72,7 @@ def phases(best: tuple[str, str] = ("red", "headroom"), best_without: str = "qcn
         return 0.1 - 0.05 * ((queue, pfc) == best) - 0.02 * ((queue, pfc) == (best_without, "off"))
 
     return [
-        row(
+        finished_row(
             {"benchmark": benchmark, "queue": queue, "pfc": pfc, "unknown": None},
             {"runtime_seconds": seconds(queue, pfc)},
             seed,

@@ -9,9 +9,9 @@ import pytest
 from eeon_experiments import files
 from eeon_experiments.claims import Claim
 from eeon_experiments.expand import expand
-from eeon_experiments.results import Results, Row
+from eeon_experiments.results import Results
 from eeon_experiments.versions import Versions
-from parts_of import claims_of, module_of
+from parts_of import claims_of, finished_row, module_of
 
 SCENARIOS, point = module_of("eee", "points").SCENARIOS, module_of("eee", "points").point
 closed_form = module_of("eee", "load_claims").closed_form
@@ -25,11 +25,6 @@ EEE |= {"120us100+": 0.78, "off": 6.5}
 
 def claim_of(experiment: str, name: str) -> Claim:
     return next(one for one in claims_of(experiment) if one.id == name)
-
-
-def row(axes: dict[str, str | None], seed: int, values: Values) -> Row:
-    shown = {f"axis_{name}": value for name, value in axes.items()}
-    return Row({"run_id": "made up", "seed": seed, "status": "finished", **shown, **values})
 
 
 def eee_points() -> list[tuple[dict[str, str | None], Values]]:
@@ -125,7 +120,11 @@ def results(
     experiment: str, bend: Bend = lambda axes, values: values, seeds: tuple[int, ...] = (1,)
 ) -> Results:
     return Results(
-        [row(axes, seed, bend(axes, dict(values))) for axes, values in POINTS[experiment]() for seed in seeds]
+        [
+            finished_row(axes, bend(axes, dict(values)), seed)
+            for axes, values in POINTS[experiment]()
+            for seed in seeds
+        ]
     )
 
 
@@ -209,7 +208,7 @@ def test_the_runs_of_an_experiment_measure_every_claim(experiment: str, quick: b
     """The numbers do not matter: no judge needs a point that neither form has."""
     columns = {name: 1.0 for _, values in POINTS[experiment]() for name in values}
     points = expand(files.load(experiment), Versions("program", "engine"), quick=quick)
-    rows = Results([row(one.axes, one.run.seed, columns) for one in points])
+    rows = Results([finished_row(one.axes, columns, one.run.seed) for one in points])
     for claim in claims_of(experiment):
         judgment = claim.judge(rows)
         assert judgment.outcome != "not measured", f"{claim.id}: {judgment.measured}"

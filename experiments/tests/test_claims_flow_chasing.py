@@ -6,7 +6,7 @@ import json
 
 import pytest
 from eeon_experiments.results import Results, Row, Value
-from parts_of import claims_of
+from parts_of import claims_of, finished_row
 
 CLAIMS = {claim.id: claim for claim in claims_of("flow_chasing")}
 TRANSFER, SHUFFLE, RUNTIME = "reducer_shuffle_mean_seconds", "shuffle_seconds", "runtime_seconds"
@@ -20,14 +20,11 @@ EXAMPLES = {
 }
 
 
-def row(axes: dict[str, str | None], seed: int, values: dict[str, Value]) -> Row:
-    shown = {f"axis_{name}": value for name, value in axes.items()}
-    return Row({"run_id": "made up", "seed": seed, "status": "finished", **shown, **values})
-
-
 def jobs(size: str, with_: dict[str, float], without: dict[str, float] = WITHOUT) -> list[Row]:
     return [
-        row({"case": "terasort", "size": size, "scheduler": scheduler, "unknown": None}, seed, {**values})
+        finished_row(
+            {"case": "terasort", "size": size, "scheduler": scheduler, "unknown": None}, values, seed
+        )
         for scheduler, values in (("none", without), ("fca", with_))
         for seed in (1, 2)
     ]
@@ -38,7 +35,8 @@ def examples(bent: dict[tuple[str, str], tuple[float, float]] | None = None) -> 
     for (case, scheduler), (a, b) in {**EXAMPLES, **(bent or {})}.items():
         told = json.dumps({"example/a": a, "example/b": b})
         values: dict[str, Value] = {RUNTIME: max(a, b), "coflow_completions_json": told}
-        found.append(row({"case": case, "size": None, "scheduler": scheduler, "unknown": None}, 1, values))
+        axes = {"case": case, "size": None, "scheduler": scheduler, "unknown": None}
+        found.append(finished_row(axes, values))
     return found
 
 
@@ -93,7 +91,6 @@ def test_the_largest_job_that_was_run_both_ways_decides() -> None:
 
 
 def test_what_is_unknown_does_not_decide() -> None:
-    other = row(
-        {"case": "terasort", "size": "200GB", "scheduler": "fca", "unknown": "newreno"}, 1, {TRANSFER: 1.0}
-    )
+    axes = {"case": "terasort", "size": "200GB", "scheduler": "fca", "unknown": "newreno"}
+    other = finished_row(axes, {TRANSFER: 1.0})
     assert outcome("F1", [*jobs("200GB", WITH), other]) == "reproduced"

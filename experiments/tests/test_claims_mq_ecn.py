@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from eeon_experiments.results import Results, Row
-from parts_of import claims_of
+from parts_of import claims_of, finished_row
 
 CLAIMS = {claim.id: claim for claim in claims_of("mq_ecn")}
 RUNTIME, LATENCY = "runtime_seconds", "latency_mean_us"
@@ -24,17 +24,7 @@ PAPER: dict[tuple[str, str], tuple[float, float]] = {
 
 def rows(changed: dict[tuple[str, str], tuple[float, float]] | None = None) -> list[Row]:
     return [
-        Row(
-            {
-                "run_id": f"{traffic} {marking} {seed}",
-                "seed": seed,
-                "status": "finished",
-                "axis_traffic": traffic,
-                "axis_marking": marking,
-                RUNTIME: seconds,
-                LATENCY: latency,
-            }
-        )
+        finished_row({"traffic": traffic, "marking": marking}, {RUNTIME: seconds, LATENCY: latency}, seed)
         for (traffic, marking), (seconds, latency) in {**PAPER, **(changed or {})}.items()
         for seed in (1, 2)
     ]

@@ -25,7 +25,7 @@ from eeon_experiments.report.runs import Spread
 from eeon_experiments.results import Results, Row
 from eeon_experiments.setup import Entry, Setup
 from eeon_tools import svg
-from made_runs import POINTS, rows
+from made_runs import EXPERIMENTS, rows
 from markdown_it import MarkdownIt
 from parts_of import figures_of
 
@@ -166,7 +166,7 @@ def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole:
     assert document["experiments"]["marking"]["seeds"] == [1, 2]
 
 
-@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_nothing_measured_is_said_on_the_page(name: str) -> None:
     page = output.pages([family(name, [])], "x")["README.md"]
     assert f"no finished runs of `{name}`" in page
@@ -325,7 +325,7 @@ def test_a_line_that_begins_like_a_list_is_none() -> None:
 
 
 def test_every_experiment_with_figures_draws_each_under_its_own_name() -> None:
-    names = [one.drawing.name for name in POINTS for one in rendered(family(name, rows(name, (1,))))]
+    names = [one.drawing.name for name in EXPERIMENTS for one in rendered(family(name, rows(name, (1,))))]
     assert len(names) == len(set(names))
     assert rendered(family("unknown", [])) == []
 

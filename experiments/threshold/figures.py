@@ -12,9 +12,9 @@ from eeon_experiments.report.alternatives import (
     LATENCY,
     RUNTIME,
     THROUGHPUT,
-    TRANSPORT_COLOURS,
     TRANSPORTS,
     along,
+    by_transport,
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.drops import all_dropped, dropped_control
@@ -22,7 +22,7 @@ from eeon_experiments.report.runs import Metric, Runs
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 
 _NOT_IN_PAPERS = "Not in the papers"
-_ECN = ("ecn", "dctcp")
+_ECN = {transport: TRANSPORTS[transport] for transport in ("ecn", "dctcp")}
 _QUEUES = {
     "drop_tail": "DropTail",
     "red_100us": "RED 100\N{NO-BREAK SPACE}µs",
@@ -78,14 +78,7 @@ def _sweep(runs: Runs) -> Drawing:
     for buffer, title in BUFFERS.items():
         own = [queue for queue in marks if len(runs.where(buffer=buffer, queue=queue))]
         for metric, word, relative, base in _metrics(buffer):
-            series = [
-                Series(
-                    TRANSPORTS[transport],
-                    along(runs, metric, "queue", own, base, buffer=buffer, transport=transport),
-                    TRANSPORT_COLOURS[transport],
-                )
-                for transport in _ECN
-            ]
+            series = by_transport(runs, metric, own, base, buffer, _ECN)
             positions = [str(packets(queue)) for queue in own]
             panels.append(Panel(f"{word}, {title}", positions, series, rules=[_ONE], y_label=relative))
     return Drawing(
@@ -109,14 +102,7 @@ def _beside(runs: Runs) -> Drawing:
         marks = [queue for queue in ("mark_20", "mark_65") if queue in runs.values("queue")]
         queues = [*marks, *(queue for queue in list(_QUEUES)[1:] if queue in runs.values("queue"))]
         for metric, word, relative, base in _metrics(buffer):
-            series = [
-                Series(
-                    TRANSPORTS[transport],
-                    along(runs, metric, "queue", queues, base, buffer=buffer, transport=transport),
-                    TRANSPORT_COLOURS[transport],
-                )
-                for transport in _ECN
-            ]
+            series = by_transport(runs, metric, queues, base, buffer, _ECN)
             panels.append(
                 Panel(
                     f"{word}, {title}",

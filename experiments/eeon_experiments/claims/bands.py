@@ -34,14 +34,14 @@ def cut(stated: float) -> tuple[float, float]:
     return max(band(stated)[0], left / 2 - 1), min(band(stated)[1], 2 * left - 1)
 
 
-def states(measured: Spread, stated: float, what: str) -> Check:
+def states(measured: Spread, stated: float, what: str, name: str = "") -> Check:
     """Checks that a change is within the band of the stated one."""
-    return within(measured, *band(stated), what)
+    return within(measured, *band(stated), what, name=name)
 
 
-def cuts(measured: Spread, stated: float, what: str) -> Check:
+def cuts(measured: Spread, stated: float, what: str, name: str = "") -> Check:
     """Checks that a change in latency is within the band of the stated one."""
-    return within(measured, *cut(stated), what)
+    return within(measured, *cut(stated), what, name=name)
 
 
 def mean_change(results: Results, column: str, points: Sequence[Point], base: Point) -> Spread:

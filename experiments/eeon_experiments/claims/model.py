@@ -8,7 +8,7 @@ seed, so that the difference between two settings contains no difference between
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from eeon_experiments.results import Chosen, Results
@@ -71,20 +71,21 @@ class Spread:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition: the measurement in words, and whether it is within its band. A check that only informs is
-    not a `part`, and always holds."""
+    """A condition: the measurement in words, whether it is within its band, and the figures behind it, by
+    name. A check that only informs is not a `part`, and always holds."""
 
     measured: str
     holds: bool
     part: bool = True
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Checks:
-    """All checks of a claim, and the figures behind them."""
+    """All checks of a claim, and figures that follow those of the checks."""
 
     checks: Sequence[Check]
-    numbers: Mapping[str, float]
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Results], Checks]) -> Claim:
@@ -102,7 +103,10 @@ def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Res
         if failed and len(failed) < len(found.checks):
             words += f" Outside its band: {'; '.join(failed)}."
         parts = sum(check.part for check in found.checks)
-        return Judgment(outcome, words, dict(found.numbers), parts - len(failed), parts)
+        numbers: dict[str, float] = {}
+        for figures in (*(check.numbers for check in found.checks), found.numbers):
+            numbers |= figures
+        return Judgment(outcome, words, numbers, parts - len(failed), parts)
 
     return Claim(id, statement, where, band, judge)
 
@@ -187,6 +191,11 @@ def times(value: float) -> str:
     return f"{value:.2f}x"
 
 
+def means(found: Mapping[str, Spread], prefix: str = "") -> dict[str, float]:
+    """Returns the means of several spreads as figures, each named by `prefix` and its own name."""
+    return {f"{prefix}{name}": one.mean for name, one in found.items()}
+
+
 def each(found: Mapping[str, Spread], form: Callable[[float], str] = percent) -> str:
     """Returns all spreads in words."""
     return ", ".join(f"{name} {one.text(form)}" for name, one in found.items())
@@ -201,7 +210,13 @@ def words_of(point: Point) -> str:
 
 
 def within(
-    measured: Spread, low: float, high: float, what: str, form: Callable[[float], str] = percent
+    measured: Spread,
+    low: float,
+    high: float,
+    what: str,
+    form: Callable[[float], str] = percent,
+    name: str = "",
 ) -> Check:
-    """Checks that a mean is within a band."""
-    return Check(f"{what} {measured.text(form)}", low <= measured.mean <= high)
+    """Checks that a mean is within a band. The mean is a figure of the claim if it has a name."""
+    numbers = {name: measured.mean} if name else {}
+    return Check(f"{what} {measured.text(form)}", low <= measured.mean <= high, numbers=numbers)

@@ -17,6 +17,8 @@ from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors
 from eeon_tools.hops.recording import recording_filter
 from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
+from eeon_experiments.cli.numbers import results_option, workers_option
+
 if TYPE_CHECKING:
     from eeon_experiments.tune.attack import AttackFile, Found
 
@@ -25,18 +27,8 @@ SCENARIO, PACKETS, PAGE = "experiment.yaml", "attack.pcapng", "attack.html"
 
 @click.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of results.  [default: out/attack/NAME]",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 1024),
-    default=None,
-    help="Number of parallel runs.  [default: the number of cores]",
-)
+@results_option("out/attack/NAME")
+@workers_option
 @json_option
 @reports_errors
 def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) -> None:

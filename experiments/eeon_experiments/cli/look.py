@@ -14,7 +14,9 @@ from rich.table import Table
 
 from eeon_experiments.cli.numbers import (
     column_option,
+    experiment_results_option,
     folder_of,
+    quick_option,
     show_comparison,
     show_points,
     write_csv,
@@ -63,13 +65,8 @@ def list_(as_json: bool) -> None:
 
 @click.command()
 @click.argument("name", metavar="NAME|FILE")
-@click.option("--quick", is_flag=True, help="Use the scaled-down form.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of results.  [default: out/experiments/NAME, with -quick for the quick form]",
-)
+@quick_option
+@experiment_results_option
 @column_option
 @click.option(
     "--csv",

@@ -1,10 +1,10 @@
-"""Output of the numbers of an experiment's points in a terminal."""
+"""Options that several commands share, and output of the numbers of an experiment's points in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from eeon_control.cli.output import console, counted
@@ -15,10 +15,21 @@ if TYPE_CHECKING:
     from eeon_experiments.report.comparison import Compared, Comparison
     from eeon_experiments.report.points import Point
 
+_F = TypeVar("_F", bound=Callable[..., object])
 MOST_ROWS = 24
 """Maximum number of points that a command shows whose main output is not these numbers."""
 _GAP = 2
 
+quick_option = click.option("--quick", is_flag=True, help="Use the scaled-down form.")
+workers_option = click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    default=None,
+    help="Number of parallel runs.  [default: the number of cores]",
+)
+dask_option = click.option(
+    "--dask", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at this address."
+)
 column_option = click.option(
     "--column",
     "wanted",
@@ -26,6 +37,19 @@ column_option = click.option(
     metavar="NAME",
     help="Show this column of docs/experiments.md; repeatable.  [default: some in which points differ]",
 )
+
+
+def results_option(default: str) -> Callable[[_F], _F]:
+    """Returns the option for a command's folder of results, with its default in words."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Path(file_okay=False, path_type=Path),
+        help=f"Folder of results.  [default: {default}]",
+    )
+
+
+experiment_results_option = results_option("out/experiments/NAME, with -quick for the quick form")
 
 
 def folder_of(experiment: str, quick: bool, given: Path | None) -> Path:

@@ -13,18 +13,21 @@ from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
-from eeon_tools.cli.support import ProgressText, needs_plots, output_file, reports_errors
+from eeon_tools.cli.support import counted_columns, needs_plots, output_file, reports_errors
 from eeon_tools.errors import InputError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 
-from eeon_experiments.cli.numbers import MOST_ROWS, column_option, folder_of, show_points
+from eeon_experiments.cli.numbers import (
+    MOST_ROWS,
+    column_option,
+    dask_option,
+    experiment_results_option,
+    folder_of,
+    quick_option,
+    show_points,
+    workers_option,
+)
 from eeon_experiments.quantities import rough_time
 
 if TYPE_CHECKING:
@@ -53,12 +56,7 @@ def _seeds(ctx: click.Context, param: click.Parameter, value: str | None) -> lis
 
 def _selection(function: _F) -> _F:
     for option in (
-        click.option(
-            "-o",
-            "--output",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Folder of results.  [default: out/experiments/NAME, with -quick for the quick form]",
-        ),
+        experiment_results_option,
         click.option(
             "--only",
             multiple=True,
@@ -69,7 +67,7 @@ def _selection(function: _F) -> _F:
         click.option(
             "--seeds", callback=_seeds, metavar="N,N,...", help="Seeds.  [default: those of the file]"
         ),
-        click.option("--quick", is_flag=True, help="Use the scaled-down form."),
+        quick_option,
         click.argument("name", metavar="NAME|FILE"),
     ):
         function = option(function)
@@ -78,14 +76,9 @@ def _selection(function: _F) -> _F:
 
 @click.command()
 @_selection
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 1024),
-    default=None,
-    help="Number of parallel runs.  [default: the number of cores]",
-)
+@workers_option
 @column_option
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at this address.")
+@dask_option
 @click.option(
     "--dry-run", is_flag=True, help="Show how many runs there are and how many would start; start none."
 )
@@ -128,11 +121,9 @@ def run(
     if dry_run:
         return
     failures: list[str] = []
-    columns = (
-        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
-        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=Terminal(stderr=True), disable=not state.to_run) as progress:
+    with Progress(
+        *counted_columns("runs"), console=Terminal(stderr=True), disable=not state.to_run
+    ) as progress:
         task = progress.add_task(name if len(name) < 30 else Path(name).name, total=len(state.to_run))
 
         def ended(outcome: Outcome) -> None:

@@ -16,9 +16,11 @@ from eeon_control.cli.output import console, counted
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped, UnitError
 from eeon_control.units import Duration
-from eeon_tools.cli.support import ProgressText, needs_plots, output_file, reports_errors
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+from eeon_tools.cli.support import counted_columns, needs_plots, output_file, reports_errors
+from rich.progress import Progress
 from rich.table import Table
+
+from eeon_experiments.cli.numbers import dask_option, results_option, workers_option
 
 if TYPE_CHECKING:
     from eeon_experiments.resolve import Run
@@ -35,19 +37,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("file", type=_FILE)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of results.  [default: out/tune/NAME]",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 1024),
-    default=None,
-    help="Number of parallel runs.  [default: the number of cores]",
-)
-@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster with the scheduler at this address.")
+@results_option("out/tune/NAME")
+@workers_option
+@dask_option
 @click.option("--html", type=_FILE, help="Also write the answer as a page.")
 @click.option(
     "--pages",
@@ -177,11 +169,9 @@ def _time(text: str) -> Duration:
 def _run(tuning: Tuning, ending: ExitStack) -> Answer:
     """Runs the search with a progress bar on stderr."""
     tuning.bench.store.claim()
-    columns = (
-        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("runs,"),
-        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
-    )  # fmt: skip
-    progress = ending.enter_context(Progress(*columns, console=Terminal(stderr=True), transient=True))
+    progress = ending.enter_context(
+        Progress(*counted_columns("runs"), console=Terminal(stderr=True), transient=True)
+    )
     task = progress.add_task("search", total=tuning.expected())
 
     def says(text: str) -> None:

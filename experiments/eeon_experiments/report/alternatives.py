@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from eeon_tools.svg import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
-from eeon_experiments.report.drawing import paper
+from eeon_experiments.report.drawing import Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs, Spread
 
 RUNTIME = "runtime_seconds"
@@ -99,6 +99,37 @@ def along(
     if base is None:
         return [runs.spread(metric, **point, **{axis: value}) for value in values]
     return [runs.ratio(metric, base, **point, **{axis: value}) for value in values]
+
+
+def by_transport(
+    runs: Runs,
+    metric: Metric,
+    queues: Sequence[str],
+    base: Mapping[str, Chosen],
+    buffer: str,
+    names: Mapping[str, str],
+) -> list[Series]:
+    """Returns a series over queues for each transport in `names`, relative to `base`."""
+    return [
+        Series(
+            name,
+            along(runs, metric, "queue", queues, base, buffer=buffer, transport=transport),
+            TRANSPORT_COLOURS[transport],
+        )
+        for transport, name in names.items()
+    ]
+
+
+def energy_by_scenario(
+    runs: Runs, speed: str, settings: Sequence[str], scenarios: Iterable[str]
+) -> list[Series]:
+    """Returns a series over scenarios for each EEE setting and for ideal links: the energy relative to
+    Standard EEE. `speed`: `10g_` or `1g_` for links of one speed, empty for all."""
+    used, ideal = (f"energy_{speed}{kind}_joules" for kind in ("used", "ideal"))
+    bases = [{"scenario": one, "eee": "standard"} for one in scenarios]
+    found = {eee: [runs.ratio(used, base, **{**base, "eee": eee}) for base in bases] for eee in settings}
+    found["ideal"] = [runs.quotient(ideal, used, **base) for base in bases]
+    return [Series(EEE[eee], values, EEE_COLOURS[eee]) for eee, values in found.items()]
 
 
 def percent(share: Spread | None) -> Spread | None:

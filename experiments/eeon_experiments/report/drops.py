@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eeon_tools.replay.result import CLASS_NAMES
 
 from eeon_experiments.report.runs import Run
@@ -17,13 +19,14 @@ def dropped(run: Run, name: str) -> float | None:
 
 def all_dropped(run: Run) -> float | None:
     """Returns the number of packets of all classes that switches dropped."""
-    counts = [dropped(run, name) for name in CLASS_NAMES]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    return _dropped_of(run, CLASS_NAMES)
 
 
 def dropped_control(run: Run) -> float | None:
     """Returns the number of ACKs, SYNs and SYN-ACKs that switches dropped."""
-    counts = [dropped(run, name) for name in _CONTROL]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    return _dropped_of(run, _CONTROL)
+
+
+def _dropped_of(run: Run, names: Sequence[str]) -> float | None:
+    known = [count for name in names if (count := dropped(run, name)) is not None]
+    return sum(known) if len(known) == len(names) else None

@@ -7,21 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from eeon_experiments.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    ClaimOutcome,
-    Code,
-    Document,
-    Fold,
-    Heading,
-    Link,
-    Paragraph,
-    Picture,
-    Status,
-    Table,
-)
+from eeon_experiments.report import blocks
 
 _SIGNS = {"good": "✔", "bad": "✘", "none": "–"}
 # All characters that are markup in Markdown or in GitHub's extensions.
@@ -30,41 +16,41 @@ _LINE_STARTS = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$|-|=)", re.MULTILINE)
 _WIDTH = 120
 
 
-def render(document: Document) -> str:
+def render(document: blocks.Document) -> str:
     """Returns the file's text; it ends with one line break."""
     return "\n\n".join([f"# {_text(document.title)}", *_blocks(document.blocks)]) + "\n"
 
 
-def _blocks(blocks: Iterable[Block]) -> Iterable[str]:
-    for block in blocks:
+def _blocks(listed: Iterable[blocks.Block]) -> Iterable[str]:
+    for block in listed:
         yield from _block(block)
 
 
-def _block(block: Block) -> Iterable[str]:
+def _block(block: blocks.Block) -> Iterable[str]:
     match block:
-        case Heading():
+        case blocks.Heading():
             if block.anchor:
                 yield _anchor(block.anchor)
             yield f"{'#' * block.level} {_text(block.text)}"
-        case Paragraph():
+        case blocks.Paragraph():
             yield _wrapped(block.text)
-        case Bullets():
+        case blocks.Bullets():
             yield "\n".join(_item(item) for item in block.items)
-        case Table():
+        case blocks.Table():
             yield _table(block)
-        case Fold():
+        case blocks.Fold():
             # GitHub renders Markdown inside <details> only after an empty line.
             yield f"<details>\n<summary>{html.escape(_one_line(block.title))}</summary>"
             yield from _blocks(block.blocks)
             yield "</details>"
-        case Picture():
+        case blocks.Picture():
             yield f"![{_text(block.alt)}]({block.file})"
             yield _wrapped(block.caption)
-        case ClaimOutcome():
+        case blocks.ClaimOutcome():
             yield _anchor(block.anchor)
             yield f"#### {_text(block.title)}: {_status(block.outcome)}"
             yield "\n".join(_item(text, f"**{_text(name)}:** ") for name, text in block.facts)
-        case Code():
+        case blocks.Code():
             yield "\n".join(f"    {line}" for line in block.text.splitlines())
 
 
@@ -103,22 +89,22 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _status(status: Status) -> str:
+def _status(status: blocks.Status) -> str:
     return f"{_SIGNS[status.kind]} {_text(status.text)}"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: blocks.Cell) -> str:
     match cell:
-        case Link():
+        case blocks.Link():
             return f"[{_text(cell.text)}]({cell.page}#{cell.anchor})"
-        case Status():
+        case blocks.Status():
             return _status(cell)
         case _:
             # In a table, a bar ends the cell even between backquotes.
             return _text(cell.replace("|", "/") if "`" in cell else cell)
 
 
-def _table(table: Table) -> str:
+def _table(table: blocks.Table) -> str:
     rule = ["---", *("--:" if table.numeric else "---" for _ in table.head[1:])]
     rows: list[Sequence[str]] = [
         [_text(text) for text in table.head],

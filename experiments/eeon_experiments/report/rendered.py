@@ -37,11 +37,10 @@ def rendered(family: Family) -> list[Rendered]:
     except AmbiguousRunsError as error:
         empty = Drawing(family.name, "Figures", "", "", "", "", ())
         return [Rendered(empty, problem=str(error))]
-    return [_rendered(_of_alternatives_that_were_run(drawing)) for drawing in drawn]
-
-
-def _rendered(drawing: Drawing) -> Rendered:
-    return Rendered(drawing, str(PurePosixPath(FOLDER) / f"{drawing.name}.svg"))
+    return [
+        Rendered(_of_alternatives_that_were_run(one), str(PurePosixPath(FOLDER) / f"{one.name}.svg"))
+        for one in drawn
+    ]
 
 
 def _of_alternatives_that_were_run(drawing: Drawing) -> Drawing:

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 from rich.text import Text
 
 from eeon_tools.cli import tables
-from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors
+from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors, seed_option
 
 if TYPE_CHECKING:
     from eeon_tools.demo.findings import Finding, Results
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Folder for the trace, summary.json, picture.svg and report.html.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Seed of the trace."
-)
+@seed_option("Seed of the trace.")
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),

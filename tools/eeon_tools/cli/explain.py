@@ -17,7 +17,7 @@ from eeon_control.units import Duration
 from rich.text import Text
 from rich.tree import Tree
 
-from eeon_tools.cli.support import NumberRange, reports_errors, send_options
+from eeon_tools.cli.support import NumberRange, reports_errors, seed_option, send_options
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.trace import manifest as manifests
 
@@ -93,13 +93,7 @@ _MAX_FRAME_BYTES = 65_535
 @click.option(
     "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor applied to the speed of the capture."
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=1,
-    show_default=True,
-    help="Seed of the random draws.",
-)
+@seed_option("Seed of the random draws.")
 @click.option("--brief", "amount", flag_value="brief", help="Print one line per switch.")
 @click.option(
     "--details",

@@ -16,7 +16,7 @@ from eeon_control.units import DataRate
 from rich.table import Table
 
 from eeon_tools.cli import tables
-from eeon_tools.cli.support import reports_errors
+from eeon_tools.cli.support import reports_errors, seed_option
 from eeon_tools.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ def lab() -> None:
 @click.option(
     "--pcap", type=click.Path(file_okay=False, path_type=Path), help="Folder for a capture of each host."
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Seed of random draws."
-)
+@seed_option("Seed of random draws.")
 @click.option("--json", "as_json", is_flag=True, help="With -x: print results and the report as JSON.")
 @reports_errors
 def up(

@@ -10,17 +10,11 @@ from eeon_control.cli.options import QuantityType
 from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 from rich.table import Table
 
 from eeon_tools.cli import tables
-from eeon_tools.cli.support import NumberRange, ProgressText, reports_errors
+from eeon_tools.cli.support import NumberRange, counted_columns, reports_errors, seed_option
 from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
 from eeon_tools.coflow_schedule import (
     COFLOWSIM,
@@ -51,9 +45,7 @@ from eeon_tools.trace.coflow import SAMPLE
     show_default=True,
     help="Mean of the exponential gaps between a reducer's flows; 0: all arrive with their coflow.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Seed of the gaps."
-)
+@seed_option("Seed of the gaps.")
 @click.option(
     "--coflowsim",
     is_flag=True,
@@ -73,11 +65,7 @@ def schedule(
     first, last = parse_range(span)
     world = COFLOWSIM if coflowsim else World(int(rate))
     trace = read_trace(coflows or SAMPLE, first, last, world, gap_ms, seed)
-    columns = (
-        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText("flows,"),
-        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
+    with Progress(*counted_columns("flows"), console=Terminal(stderr=True), transient=True) as progress:
         flows = len(trace.flows)
         tasks = {variant: progress.add_task(variant.name, total=flows, start=False) for variant in VARIANTS}
 

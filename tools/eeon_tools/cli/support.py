@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 import click
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from eeon_tools.errors import BrokenOffError, ToolsError, UnavailableError
 from eeon_tools.trace.capture import seekable
@@ -63,6 +72,11 @@ def needs_plots(what: str) -> None:
             f"{what} needs {' and '.join(missing)}: `pip install 'eeon-tools[plots]'`, "
             "or `pip install './tools[plots]'` in a checkout"
         )
+
+
+def seed_option(what: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
+    """Declares the option for a seed, which is 1 unless it is given."""
+    return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help=what)
 
 
 keep_good_option = click.option(
@@ -140,6 +154,14 @@ class ProgressText(TextColumn):
 
     def __init__(self, text_format: str) -> None:
         super().__init__(text_format, markup=False)
+
+
+def counted_columns(unit: str) -> tuple[ProgressColumn, ...]:
+    """Returns the columns of a progress bar that counts `unit` and estimates the time that is left."""
+    return (
+        ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText(f"{unit},"),
+        TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
+    )  # fmt: skip
 
 
 class PacketsDone(Protocol):

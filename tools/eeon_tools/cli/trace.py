@@ -25,6 +25,7 @@ from eeon_tools.cli.support import (
     packet_progress,
     reads_again,
     reports_errors,
+    seed_option,
     send_options,
 )
 from eeon_tools.trace import hosts as trace_hosts
@@ -94,12 +95,11 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
         click.echo(f"  {classes}")
         click.echo(f"  manifest: {manifests.manifest_path(output)}")
 
-    options = [
+    options: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
         click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
         click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
                      help="Topology of the hosts that send: a name from the package, or a file."),
-        click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True,
-                     help="Seed; the same settings and seed give the same bytes."),
+        seed_option("Seed; the same settings and seed give the same bytes."),
         click.option("--window", type=BYTES, default="64KiB", show_default=True,
                      help="Maximum number of bytes that a sender has in flight."),
         click.option("--one-way-delay", type=DURATION, default="30us", show_default=True,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from eeon_control.topology import Topology
 
 from eeon_tools.errors import InputError
-from eeon_tools.explain.journeys import feed_offers, make_fabric
+from eeon_tools.explain.journeys import make_fabric
 from eeon_tools.explain.scene import Scene
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
-from eeon_tools.replay.feed import AS_A_NIC, SendRules
+from eeon_tools.replay.feed import AS_A_NIC, SendRules, feed_offers
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.frames import ECN_NAMES

@@ -7,10 +7,9 @@ sent until it has left: they may reach a trigger that ends its hold.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.scene import RegisterValue, Scene
-from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules, feed_offers
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.capture import read_packets
@@ -311,35 +310,12 @@ def _around(
     before = (o for o in feed.offers() if first <= o.number)
     # If the packet was segmented, its later segments are not sent before it.
     later = (o for o in feed.offers() if o.number >= number)
-    return _until(before, number), wanted, islice(later, 1, None)
-
-
-def _until(offers: Iterator[Offer], number: int) -> Iterator[Offer]:
-    for offer in offers:
-        if offer.number >= number:
-            return
-        yield offer
+    return takewhile(lambda offer: offer.number < number, before), wanted, islice(later, 1, None)
 
 
 def _chunks(offers: Iterator[Offer]) -> Iterator[list[Offer]]:
     while chunk := list(islice(offers, _CHUNK)):
         yield chunk
-
-
-def feed_offers(twin: Twin, offers: Sequence[Offer]) -> None:
-    """Hands frames to their hosts' NICs."""
-    offsets = array("Q", [0])
-    frames = bytearray()
-    for offer in offers:
-        frames += offer.captured
-        offsets.append(len(frames))
-    twin.feed(
-        array("I", [offer.host for offer in offers]),
-        array("Q", [offer.at_ps for offer in offers]),
-        offsets,
-        frames,
-        array("I", [offer.frame_bytes for offer in offers]),
-    )
 
 
 def _numbered(

@@ -14,6 +14,7 @@ from eeon_tools.errors import InputError
 from eeon_tools.lab import packets
 from eeon_tools.lab.packets import Arp, Packet
 from eeon_tools.lab.topology import LabHost
+from eeon_tools.trace.hosts import mac_bytes
 
 _MAX_WAITING = 64
 """Maximum number of packets that wait for one MAC address; the oldest is dropped, as in Linux."""
@@ -33,8 +34,8 @@ class Host:
 
     def __init__(self, place: LabHost) -> None:
         self._place = place
-        self._mac = packets.mac_bytes(place.mac)
-        self._macs = {ip: packets.mac_bytes(mac) for ip, mac in place.neighbours.items()}
+        self._mac = mac_bytes(place.mac)
+        self._macs = {ip: mac_bytes(mac) for ip, mac in place.neighbours.items()}
         self._waiting: dict[IPv4Address, deque[bytes]] = {}
 
     @property

@@ -24,11 +24,6 @@ _ARP_ETHERNET_IPV4 = (1, TYPE_IPV4, 6, 4)
 _TTL = 64
 
 
-def mac_bytes(mac: str) -> bytes:
-    """Returns the bytes of `08:00:00:00:01:11`."""
-    return bytes.fromhex(mac.replace(":", ""))
-
-
 def ethernet(destination: bytes, source: bytes, kind: int, payload: bytes) -> bytes:
     """Returns a frame without FCS."""
     return destination + source + kind.to_bytes(2, "big") + payload

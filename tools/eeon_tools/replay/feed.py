@@ -13,10 +13,11 @@ of several interfaces. Frames of segmentation offload are cut into the segments 
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, Packet, read_packets
@@ -36,6 +37,9 @@ from eeon_tools.trace.layers import (
     transport,
 )
 from eeon_tools.trace.offload import Segmenter, cut
+
+if TYPE_CHECKING:
+    from eeon_engine import Twin
 
 BATCH_PACKETS = 8192
 BATCH_BYTES = 16 << 20
@@ -65,6 +69,21 @@ class Offer:
     captured: bytes
     number: int = 0
     ends: bytes = b""
+
+
+def feed_offers(twin: Twin, batch: Sequence[Offer]) -> int:
+    """Passes frames to the NICs of their hosts; returns how many the twin has taken."""
+    offsets, frames = array("Q", [0]), bytearray()
+    for offer in batch:
+        frames += offer.captured
+        offsets.append(len(frames))
+    return twin.feed(
+        array("I", [offer.host for offer in batch]),
+        array("Q", [offer.at_ps for offer in batch]),
+        offsets,
+        frames,
+        array("I", [offer.frame_bytes for offer in batch]),
+    )
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from eeon_tools.replay.feed import FeedCounts
-from eeon_tools.replay.result import ClassPackets, Latency
+from eeon_tools.replay.result import ClassPackets, Latency, total_of
 
 LATE_SHARE = 0.01
 """A share of all frames: if more were late, the trace's times were not kept."""
@@ -82,8 +82,7 @@ class LiveResult:
 
     def total(self) -> LivePackets:
         """Returns the sums over all classes."""
-        parts = [asdict(packets) for packets in self.packets.values()]
-        return LivePackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
+        return total_of(self.packets)
 
     @property
     def kept_its_times(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from eeon_tools.replay.faults import FaultyLink
 from eeon_tools.replay.feed import FeedCounts
@@ -39,10 +39,14 @@ class ClassPackets:
         return self.early_dropped + self.tail_dropped + self.other_dropped
 
 
-def total_of(packets: Mapping[str, ClassPackets]) -> ClassPackets:
-    """Returns the sums over all classes."""
+_Packets = TypeVar("_Packets", bound=ClassPackets)
+
+
+def total_of(packets: Mapping[str, _Packets]) -> _Packets:
+    """Returns the sums over all classes, as the kind of counts that the classes have."""
+    first, *_ = packets.values()
     parts = [asdict(one) for one in packets.values()]
-    return ClassPackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
+    return type(first)(**{key: sum(part[key] for part in parts) for key in parts[0]})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ not.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from types import TracebackType
@@ -26,7 +25,7 @@ from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import ReplayError
-from eeon_tools.replay.feed import Offer
+from eeon_tools.replay.feed import Offer, feed_offers
 from eeon_tools.replay.spec import TICK_PS
 
 if TYPE_CHECKING:
@@ -82,18 +81,7 @@ class RunningTwin:
 
     def send(self, batch: Sequence[Offer]) -> None:
         """Passes frames to hosts, in order of time within a batch, and not before the last `run_until`."""
-        offsets = array("Q", [0])
-        frames = bytearray()
-        for offer in batch:
-            frames += offer.captured
-            offsets.append(len(frames))
-        taken = self._twin.feed(
-            array("I", [offer.host for offer in batch]),
-            array("Q", [offer.at_ps for offer in batch]),
-            offsets,
-            frames,
-            array("I", [offer.frame_bytes for offer in batch]),
-        )
+        taken = feed_offers(self._twin, batch)
         if taken != len(batch):
             raise ReplayError(
                 f"the twin accepted {taken} of {len(batch)} frames; too many are waiting to be sent"

@@ -48,9 +48,7 @@ def elements() -> tuple[str, str, str]:
     time = Range1d(start=0, end=1, name="time")
     depth = _chart("depth", "bytes in the queue", 290, time)
     for number, colour in enumerate(RUN_COLOURS):
-        source = ColumnDataSource({"x": [], "y": []}, name=f"depth{number}")
-        dash = "solid" if number == 0 else "dashed"
-        depth.step("x", "y", source=source, mode="after", color=colour, line_width=1.6, line_dash=dash)
+        _step(depth, "depth", number, colour)
     for number in range(len(RUN_COLOURS)):
         for name, colour, dash in (("threshold", "#c25b96", "dotted"), ("buffer", "#d55e00", "dotdash")):
             line = Span(dimension="width", line_color=colour, line_dash=dash, visible=False)
@@ -77,21 +75,24 @@ def elements() -> tuple[str, str, str]:
     counts = _chart("counts", "marks, drops", 130, time)
     for number in range(len(RUN_COLOURS)):
         for what, colour in (("marks", KINDS[0][1]), ("drops", KINDS[1][1])):
-            source = ColumnDataSource({"x": [], "y": []}, name=f"{what}{number}")
-            dash = "solid" if number == 0 else "dashed"
-            counts.step("x", "y", source=source, mode="after", color=colour, line_width=1.6, line_dash=dash)
+            _step(counts, what, number, colour)
     asleep = _chart("asleep", "asleep, %", 120, time)
     asleep.y_range = Range1d(start=0, end=100)
     for number, colour in enumerate(RUN_COLOURS):
-        source = ColumnDataSource({"x": [], "y": []}, name=f"asleep{number}")
-        dash = "solid" if number == 0 else "dashed"
-        asleep.step("x", "y", source=source, mode="after", color=colour, line_width=1.4, line_dash=dash)
+        _step(asleep, "asleep", number, colour, width=1.4)
     asleep.xaxis.axis_label = "time since the start"
     script, element = components(
         column(depth, counts, asleep, sizing_mode="stretch_width"), wrap_script=False
     )
     bokeh = Resources(mode="inline", components=["bokeh"], version=INLINE.version)
     return bokeh.render_js(), script, element
+
+
+def _step(chart: figure, name: str, number: int, colour: str, width: float = 1.6) -> None:
+    """Draws the steps of run `number`, whose data the page's script fills in."""
+    source = ColumnDataSource({"x": [], "y": []}, name=f"{name}{number}")
+    dash = "dashed" if number else "solid"
+    chart.step("x", "y", source=source, mode="after", color=colour, line_width=width, line_dash=dash)
 
 
 def _chart(name: str, label: str, height: int, time: Range1d) -> figure:

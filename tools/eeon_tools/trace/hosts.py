@@ -27,16 +27,17 @@ def of_topology(topology: Topology) -> list[TraceHost]:
     return [
         TraceHost(
             name=host.name,
-            mac=_mac(host.mac),
+            mac=mac_bytes(host.mac),
             ipv4=host.ipv4,
             ipv6=host.ipv6,
             leaf=host.leaf,
-            gateway_mac=_mac(host.gateway_mac),
+            gateway_mac=mac_bytes(host.gateway_mac),
             rate_bps=int(host.port.rate),
         )
         for host in topology.hosts.values()
     ]
 
 
-def _mac(text: str) -> bytes:
-    return bytes.fromhex(text.replace(":", ""))
+def mac_bytes(mac: str) -> bytes:
+    """Returns the bytes of `08:00:00:00:01:11`."""
+    return bytes.fromhex(mac.replace(":", ""))
