@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from .frames import number
+from .frames import Subject, Values, number
 from .program import Action, Field, Program, Table
 from .thrift import Call, match
 
 Answer = object
 Script = Iterator[Call]
-PORT_WIDTH = 9
 
 
 @dataclass
@@ -38,21 +37,9 @@ def data_bytes(value: int, width: int) -> bytes:
 class Calls:
     """Calls for one program."""
 
-    def __init__(
-        self,
-        program: Program,
-        parameters: dict[str, tuple[int, ...]],
-        registers: dict[str, tuple[int, ...]],
-        ports: tuple[int, ...],
-        defaults: dict[str, str],
-        has_replication: bool,
-        entries_at_most: int,
-        tables_left_out: tuple[str, ...],
-        unwritten: tuple[str, ...],
-    ) -> None:
-        self._program, self._parameters, self._registers = program, parameters, registers
-        self._ports, self._defaults, self._has_replication = ports, defaults, has_replication
-        self._entries_at_most, self._left_out, self._unwritten = entries_at_most, tables_left_out, unwritten
+    def __init__(self, program: Program, subject: Subject) -> None:
+        self._program, self._subject, self._values = program, subject, Values(program, subject)
+        self._defaults, self._registers = dict(subject.defaults), dict(subject.registers)
         self._handles = Handles()
 
     def first(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], Answer]) -> None:
@@ -68,17 +55,17 @@ class Calls:
                 for _ in range(rng.randint(1, 4)):
                     self._add_group(rng, profile, make)
         for table in self._program.tables:
-            if not table.has_const_entries and table.keys and table.name not in self._left_out:
-                for _ in range(rng.choice((1, 3, 8, 8, self._entries_at_most))):
+            if not table.has_const_entries and table.keys and table.name not in self._subject.tables_left_out:
+                for _ in range(rng.choice((1, 3, 8, 8, self._subject.entries_at_most))):
                     self._add_entry(rng, table, seen, make)
-        if self._has_replication:
+        if self._subject.has_replication:
             self._replication(rng, make)
         self.later(rng, seen, make)
 
     def later(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], Answer]) -> None:
         """Makes changes between packets."""
         for table in self._program.tables:
-            for _ in range(0 if table.name in self._left_out else rng.randint(0, 3)):
+            for _ in range(0 if table.name in self._subject.tables_left_out else rng.randint(0, 3)):
                 self._change_table(rng, table, seen, make)
         for profile in sorted({table.profile for table in self._program.tables if table.profile}):
             self._change_profile(rng, profile, make)
@@ -100,7 +87,7 @@ class Calls:
         """Writes register cells between packets."""
         for name, size, width in self._program.registers:
             values = self._registers.get(name, ())
-            if width <= 64 and name not in self._unwritten:
+            if width <= 64 and name not in self._subject.times + self._subject.only_read:
                 for _ in range(rng.randint(0, 6)):
                     self._write_register(rng, name, size, width, values, make)
 
@@ -116,29 +103,17 @@ class Calls:
         for _ in range(2):  # rarely NoAction and actions without parameters
             if not action.parameters:
                 action = rng.choice(actions)
-        return action.name, [data_bytes(self._argument(rng, action, n, w), w) for n, w in action.parameters]
-
-    def _argument(self, rng: Random, action: Action, name: str, width: int) -> int:
         short = action.name.rsplit(".", 1)[-1]
-        pool = self._parameters.get(f"{short}.{name}") or self._parameters.get(name)
-        if pool:
-            return rng.choice(pool) & ((1 << width) - 1)
-        if width == PORT_WIDTH:
-            return rng.choice(self._ports)
-        return number(rng, width, self._program.constants.get((width + 7) // 8, []))
+        return action.name, [
+            data_bytes(self._values.argument(rng, short, name, width), width)
+            for name, width in action.parameters
+        ]
 
     def _key(self, rng: Random, table: Table, seen: dict[Field, list[int]]) -> list[dict[str, object]]:
-        key = []
-        for kind, target, width in table.keys:
-            values = seen.get(target, [])
-            if values and rng.random() < 0.9:
-                value = rng.choice(values) & ((1 << width) - 1)
-            elif width == PORT_WIDTH:
-                value = rng.choice(self._ports)
-            else:
-                value = number(rng, width, self._program.constants.get((width + 7) // 8, []))
-            key.append(self._match(rng, kind, value, width))
-        return key
+        return [
+            self._match(rng, kind, self._values.key(rng, seen, target, width), width)
+            for kind, target, width in table.keys
+        ]
 
     def _match(self, rng: Random, kind: str, value: int, width: int) -> dict[str, object]:
         top = (1 << width) - 1
@@ -195,7 +170,7 @@ class Calls:
         elif table.has_const_entries:
             return
         elif kind < 0.45 or not entries:
-            if len(entries) < 3 * self._entries_at_most:
+            if len(entries) < 3 * self._subject.entries_at_most:
                 self._add_entry(rng, table, seen, make)
         elif kind < 0.6:
             entry = entries.pop(rng.randrange(len(entries)))
@@ -278,7 +253,7 @@ class Calls:
         make: Callable[[Call], Answer],
     ) -> None:
         value = rng.choice(values) if values and rng.random() < 0.8 else number(rng, width, [])
-        cells = [cell for cell in self._ports if cell < size] or [0]
+        cells = [cell for cell in self._subject.ports if cell < size] or [0]
         cell = rng.choice((rng.choice(cells), rng.randrange(size)))
         signed = value - (1 << 64) if value >> 63 else value
         make(Call("standard", "bm_register_write", (0, name, cell, signed)))
@@ -306,7 +281,7 @@ class Calls:
         for group in (1, 2, 3, 7):
             make(Call("simple_pre_lag", "bm_mc_mgrp_create", (0, group)))
             for _ in range(rng.randint(1, 3)):
-                ports = rng.sample(self._ports, rng.randint(1, min(4, len(self._ports))))
+                ports = rng.sample(self._subject.ports, rng.randint(1, min(4, len(self._subject.ports))))
                 # A bitmap of ports; the last digit is port 0.
                 bitmap = "".join("1" if port in ports else "0" for port in range(max(ports), -1, -1))
                 node = make(
@@ -315,5 +290,5 @@ class Calls:
                 make(Call("simple_pre_lag", "bm_mc_node_associate", (0, group, node)))
         for session in (1, 2, 3, 4, 5):
             # At least port 0: BMv2 accepts a session with neither port nor group.
-            target = {"session": rng.choice(self._ports), "mgid": rng.choice((None, 1, 2, 3))}
+            target = {"session": rng.choice(self._subject.ports), "mgid": rng.choice((None, 1, 2, 3))}
             make(Call("simple_switch", "mirroring_session_add", (session, target)))

@@ -24,11 +24,11 @@ from .bmv2 import Ended
 from .calls import Calls
 from .compare import Bench, Counts, Difference
 from .failures import minimised, run_steps, write
-from .frames import Frames
+from .frames import Frames, Subject
 from .program import Field
 from .record import Done, Record
 from .requests import Requests
-from .subjects import SUBJECTS, Subject
+from .subjects import SUBJECTS
 
 PACKETS_PER_BATCH = 125
 BATCHES_PER_CONFIGURATION = 8
@@ -224,30 +224,10 @@ def _attempt(done: Done, packets: int, seed: int, folder: Path) -> None:
 def configuration(bench: Bench, rng: Random, cases: int) -> None:
     """Runs at most `cases` cases on one pair of switches. Raises `Difference`."""
     subject = bench.subject
-    frames = Frames(
-        bench.program, subject.ports, subject.rule, subject.limit, dict(subject.values), subject.least_bytes
-    )
-    calls = Calls(
-        bench.program,
-        dict(subject.parameters),
-        dict(subject.registers),
-        subject.ports,
-        dict(subject.defaults),
-        subject.has_replication,
-        subject.entries_at_most,
-        subject.tables_left_out,
-        subject.times + subject.only_read,
-    )
+    frames, calls = Frames(bench.program, subject), Calls(bench.program, subject)
     driver: Calls | Requests = calls
     if bench.info is not None:
-        driver = Requests(
-            bench.program,
-            bench.info,
-            dict(subject.parameters),
-            subject.ports,
-            dict(subject.defaults),
-            subject.entries_at_most,
-        )
+        driver = Requests(bench.program, bench.info, subject)
     seen: dict[Field, list[int]] = {}
     for batch in range(BATCHES_PER_CONFIGURATION):
         packets = [frames.frame(rng, seen) for _ in range(min(PACKETS_PER_BATCH, max(cases, 1)))]

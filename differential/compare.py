@@ -10,10 +10,10 @@ from google.protobuf import text_format
 
 from .bmv2 import Bmv2, Ended
 from .engine import Engine, Faulted
+from .frames import Subject
 from .p4runtime import entity_text
 from .program import Program, load
 from .requests import counter_cells, whole_state
-from .subjects import Subject
 from .thrift import Call
 
 ENDED = "BMv2 ended"

@@ -9,7 +9,8 @@ from random import Random
 from typing import TypedDict, final
 
 from .compare import ANSWER, Bench, Difference, Step
-from .subjects import SUBJECTS, Subject
+from .frames import Subject
+from .subjects import SUBJECTS
 from .thrift import Call
 
 RUNS_AT_MOST = 60

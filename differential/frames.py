@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 from .program import Field, Operation, ParseState, Program, Transition, TransitionKey
 
+PORT_WIDTH = 9
 WHOLE = "*"
 """In place of a field's name: the whole header as one number."""
 HEADERS_AT_MOST = 24
@@ -88,6 +90,56 @@ Rule = Callable[[Random, Walk], None]
 Limit = Callable[[Random, int, bytes], bytes | None]
 """Makes the final change to a frame for a port; returns None if the frame must not be sent."""
 
+Mask = Callable[[bytes], bytes]
+"""Returns a frame for comparison: without the fields that depend on real time."""
+
+
+def _any_walk(rng: Random, walk: Walk) -> None:
+    pass
+
+
+def _any_frame(rng: Random, port: int, data: bytes) -> bytes | None:
+    return data
+
+
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program and the settings of its test."""
+
+    name: str
+    path: Path
+    p4info: Path | None = None
+    """If set, entries, action profiles, counters and replication are written and read over P4Runtime, and the
+    rest over Thrift."""
+    share: int = 1
+    """Its share of the cases, relative to the others' shares."""
+    ports: tuple[int, ...] = (0, 1, 2, 3, 7)
+    rule: Rule = _any_walk
+    limit: Limit = _any_frame
+    mask: Mask = _as_it_is
+    values: tuple[tuple[Field, tuple[int, ...]], ...] = ()
+    """Values that fields of frames usually have."""
+    parameters: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Values of action parameters, by `action.parameter` or `parameter`."""
+    registers: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Values that cells are usually set to."""
+    defaults: tuple[tuple[str, str], ...] = ()
+    """Tables and the actions, without parameters, that are usually their defaults."""
+    times: tuple[str, ...] = ()
+    """Registers with times of the real clock: neither written nor compared."""
+    only_read: tuple[str, ...] = ()
+    """Registers that are compared, but written only by the program."""
+    entries_at_most: int = 16
+    has_replication: bool = False
+    tables_left_out: tuple[str, ...] = ()
+    """Tables without entries."""
+    least_bytes: int = 1
+    """Minimum length of frames, for a program that reads headers without checking their validity."""
+
 
 def number(rng: Random, width: int, constants: list[int]) -> int:
     """Returns a value for a field: random, a boundary, small, or a constant of the program."""
@@ -104,27 +156,43 @@ def number(rng: Random, width: int, constants: list[int]) -> int:
     return rng.getrandbits(width)
 
 
+class Values:
+    """Choices of the values in a program's control calls, of any interface."""
+
+    def __init__(self, program: Program, subject: Subject) -> None:
+        self._program, self._ports = program, subject.ports
+        self._parameters = dict(subject.parameters)
+
+    def argument(self, rng: Random, action: str, name: str, width: int) -> int:
+        """Returns a value for a parameter of an action, which is named without its control."""
+        pool = self._parameters.get(f"{action}.{name}") or self._parameters.get(name)
+        return rng.choice(pool) & ((1 << width) - 1) if pool else self._any(rng, width)
+
+    def key(self, rng: Random, seen: dict[Field, list[int]], target: Field, width: int) -> int:
+        """Returns a value for a field of a key: usually one that a frame has."""
+        values = seen.get(target, [])
+        if values and rng.random() < 0.9:
+            return rng.choice(values) & ((1 << width) - 1)
+        return self._any(rng, width)
+
+    def _any(self, rng: Random, width: int) -> int:
+        if width == PORT_WIDTH:
+            return rng.choice(self._ports)
+        return number(rng, width, self._program.constants_of(width))
+
+
 class Frames:
     """Frames for one program."""
 
-    def __init__(
-        self,
-        program: Program,
-        ports: tuple[int, ...],
-        rule: Rule,
-        limit: Limit,
-        pools: dict[Field, tuple[int, ...]],
-        least_bytes: int,
-    ) -> None:
-        self._program, self._ports, self._rule, self._limit, self._pools = program, ports, rule, limit, pools
-        self._least_bytes = least_bytes
+    def __init__(self, program: Program, subject: Subject) -> None:
+        self._program, self._subject, self._pools = program, subject, dict(subject.values)
 
     def frame(self, rng: Random, seen: dict[Field, list[int]]) -> tuple[int, bytes]:
         """Returns a port and a frame. Adds the fields of the walk to `seen`."""
         while True:
-            port = rng.choice(self._ports)
+            port = rng.choice(self._subject.ports)
             walk = self._walk(rng, port)
-            self._rule(rng, walk)
+            self._subject.rule(rng, walk)
             for layer in walk.layers:
                 whole = Walk(layers=[layer])
                 number_of_all = int.from_bytes(whole.encode(), "big")
@@ -135,9 +203,10 @@ class Frames:
                     else:
                         values[rng.randrange(400)] = one.value
             data = self._damaged(rng, walk.encode())
-            limited = self._limit(rng, port, data) if len(data) >= self._least_bytes else None
-            if limited is not None:
-                return port, limited
+            if len(data) >= self._subject.least_bytes:
+                limited = self._subject.limit(rng, port, data)
+                if limited is not None:
+                    return port, limited
 
     def _damaged(self, rng: Random, data: bytes) -> bytes:
         kind = rng.random()
@@ -181,7 +250,7 @@ class Frames:
         pool = self._pools.get(field)
         if pool and rng.random() < 0.85:
             return rng.choice(pool) & ((1 << width) - 1)
-        return number(rng, width, self._program.constants.get((width + 7) // 8, []))
+        return number(rng, width, self._program.constants_of(width))
 
     def _move(self, rng: Random, walk: Walk, state: ParseState) -> str | None:
         transitions = state["transitions"]

@@ -141,6 +141,10 @@ class Program:
             for profile in pipeline["action_profiles"]
         }
 
+    def constants_of(self, width: int) -> list[int]:
+        """Returns the constants that a field of this width in bits could be compared with."""
+        return self.constants.get((width + 7) // 8, [])
+
     @property
     def header_widths(self) -> dict[Field, int]:
         """Widths of whole headers, by name and `frames.WHOLE`."""

@@ -13,7 +13,7 @@ from random import Random
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
-from .frames import number
+from .frames import Subject, Values
 from .p4runtime import SERVICE
 from .program import Field, Program
 from .thrift import Call
@@ -25,7 +25,6 @@ EXACT, LPM, TERNARY, RANGE = (
     p4i.MatchField.TERNARY,
     p4i.MatchField.RANGE,
 )
-PORT_WIDTH = 9
 WRONG = 0.3
 """Probability that a table gets an intentionally wrong entry."""
 UPDATES_AT_MOST = 4
@@ -95,17 +94,9 @@ def counter_cells(info: p4i.P4Info, name: str, cells: list[int]) -> Call | None:
 class Requests:
     """Requests for one program."""
 
-    def __init__(
-        self,
-        program: Program,
-        info: p4i.P4Info,
-        parameters: dict[str, tuple[int, ...]],
-        ports: tuple[int, ...],
-        defaults: dict[str, str],
-        entries_at_most: int,
-    ) -> None:
-        self._program, self._info, self._parameters, self._ports = program, info, parameters, ports
-        self._defaults, self._entries_at_most = defaults, entries_at_most
+    def __init__(self, program: Program, info: p4i.P4Info, subject: Subject) -> None:
+        self._info, self._subject, self._values = info, subject, Values(program, subject)
+        self._defaults = dict(subject.defaults)
         self._actions = {action.preamble.id: action for action in info.actions}
         self._targets = {
             table.name: [(target, width) for _, target, width in table.keys] for table in program.tables
@@ -128,7 +119,7 @@ class Requests:
             if table.preamble.name in self._defaults:
                 self._write(rng, [(MODIFY, self._default(rng, table))], make)
             if table.match_fields:
-                count = min(rng.choice((1, 3, 8, 8, self._entries_at_most)), self._room(table))
+                count = min(rng.choice((1, 3, 8, 8, self._subject.entries_at_most)), self._room(table))
                 self._write(rng, [(INSERT, self._entry(rng, table, seen)) for _ in range(count)], make)
         self._write(rng, self._replication(rng, INSERT), make)
         self.later(rng, seen, make)
@@ -232,21 +223,14 @@ class Requests:
 
     def _room(self, table: p4i.Table) -> int:
         """Returns the number of entries that the table may still get: error codes of a full table differ."""
-        size = min(2 * self._entries_at_most, table.size - 2 * UPDATES_AT_MOST)
+        size = min(2 * self._subject.entries_at_most, table.size - 2 * UPDATES_AT_MOST)
         return max(0, size - len(self._held.entries.get(table.preamble.id, {})))
 
     def _entry(self, rng: Random, table: p4i.Table, seen: dict[Field, list[int]]) -> p4r.Entity:
         entry = p4r.TableEntry(table_id=table.preamble.id)
         targets = self._targets[table.preamble.name]
         for match, (target, width) in zip(table.match_fields, targets, strict=False):
-            values = seen.get(target, [])
-            if values and rng.random() < 0.9:
-                value = rng.choice(values) & ((1 << width) - 1)
-            elif width == PORT_WIDTH:
-                value = rng.choice(self._ports)
-            else:
-                value = number(rng, width, self._program.constants.get((width + 7) // 8, []))
-            self._match(rng, entry, match, value)
+            self._match(rng, entry, match, self._values.key(rng, seen, target, width))
         if any(match.match_type not in (EXACT, LPM) for match in table.match_fields):
             entry.priority = rng.choice((1, 2, 3, rng.randrange(1, 1000)))
         self._set_action(rng, table, entry)
@@ -311,15 +295,7 @@ class Requests:
                 chosen = self._actions[rng.choice(references)]
         action = p4r.Action(action_id=chosen.preamble.id)
         for parameter in chosen.params:
-            width = parameter.bitwidth
-            pool = self._parameters.get(f"{chosen.preamble.alias}.{parameter.name}")
-            pool = pool or self._parameters.get(parameter.name)
-            if pool:
-                value = rng.choice(pool) & ((1 << width) - 1)
-            elif width == PORT_WIDTH:
-                value = rng.choice(self._ports)
-            else:
-                value = number(rng, width, self._program.constants.get((width + 7) // 8, []))
+            value = self._values.argument(rng, chosen.preamble.alias, parameter.name, parameter.bitwidth)
             action.params.add(param_id=parameter.id, value=bytestring(value))
         return action
 
@@ -405,13 +381,13 @@ class Requests:
         found: list[tuple[int, p4r.Entity] | None] = []
         for group in rng.sample((1, 2, 3, 7), rng.randint(1, 4)):
             entry = p4r.MulticastGroupEntry(multicast_group_id=group)
-            for port in rng.sample(self._ports, rng.randint(1, min(4, len(self._ports)))):
+            for port in rng.sample(self._subject.ports, rng.randint(1, min(4, len(self._subject.ports)))):
                 entry.replicas.add(egress_port=port, instance=rng.randrange(1 << 16))
             made = p4r.PacketReplicationEngineEntry(multicast_group_entry=entry)
             found.append((kind, p4r.Entity(packet_replication_engine_entry=made)))
         for session in rng.sample((1, 2, 3, 5), rng.randint(1, 4)):
             clone = p4r.CloneSessionEntry(session_id=session)
-            clone.replicas.add(egress_port=rng.choice(self._ports), instance=1)
+            clone.replicas.add(egress_port=rng.choice(self._subject.ports), instance=1)
             made = p4r.PacketReplicationEngineEntry(clone_session_entry=clone)
             found.append((kind, p4r.Entity(packet_replication_engine_entry=made)))
         return found

@@ -5,69 +5,16 @@ README.md lists what is avoided or left out, with reasons; each rule here has a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 from .constants import CPU_PORT, DROP_PORT, RED_DEPTH_BITS
-from .frames import Layer, Limit, Rule, Walk
-from .program import Field
+from .frames import Layer, Rule, Subject, Walk
 
 ROOT = Path(__file__).resolve().parents[1]
 CONSTRUCTS = ROOT / "engine/simple_switch/tests/constructs"
 BM_PROGRAMS = ROOT / "engine/bm/tests/programs"
-
-Mask = Callable[[bytes], bytes]
-"""Returns a frame for comparison: without the fields that depend on real time."""
-
-
-def _any_walk(rng: Random, walk: Walk) -> None:
-    pass
-
-
-def _any_frame(rng: Random, port: int, data: bytes) -> bytes | None:
-    return data
-
-
-def _as_it_is(data: bytes) -> bytes:
-    return data
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A program and the settings of its test."""
-
-    name: str
-    path: Path
-    p4info: Path | None = None
-    """If set, entries, action profiles, counters and replication are written and read over P4Runtime, and the
-    rest over Thrift."""
-    share: int = 1
-    """Its share of the cases, relative to the others' shares."""
-    ports: tuple[int, ...] = (0, 1, 2, 3, 7)
-    rule: Rule = _any_walk
-    limit: Limit = _any_frame
-    mask: Mask = _as_it_is
-    values: tuple[tuple[Field, tuple[int, ...]], ...] = ()
-    """Values that fields of frames usually have."""
-    parameters: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Values of action parameters, by `action.parameter` or `parameter`."""
-    registers: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Values that cells are usually set to."""
-    defaults: tuple[tuple[str, str], ...] = ()
-    """Tables and the actions, without parameters, that are usually their defaults."""
-    times: tuple[str, ...] = ()
-    """Registers with times of the real clock: neither written nor compared."""
-    only_read: tuple[str, ...] = ()
-    """Registers that are compared, but written only by the program."""
-    entries_at_most: int = 16
-    has_replication: bool = False
-    tables_left_out: tuple[str, ...] = ()
-    """Tables without entries."""
-    least_bytes: int = 1
-    """Minimum length of frames, for a program that reads headers without checking their validity."""
-
 
 # ---- IP: lengths, versions and checksums that agree.
 

@@ -16,10 +16,10 @@ from differential import bmv2
 from differential.campaign import configuration, run
 from differential.compare import Bench, Difference, Step
 from differential.failures import read, run_steps, write
-from differential.frames import Frames
+from differential.frames import Frames, Subject
 from differential.nanomsg import HEADER, LENGTH, PACKET_OUT, decoded
 from differential.program import load
-from differential.subjects import OVER_P4RUNTIME, SUBJECTS, Subject, checksum
+from differential.subjects import OVER_P4RUNTIME, SUBJECTS, checksum
 from differential.thrift import Call, match
 
 pytestmark = pytest.mark.system
@@ -41,9 +41,7 @@ def quiet() -> None:
 
 def frames_of(subject: Subject, seed: int, count: int) -> list[tuple[int, bytes]]:
     program, rng = load(subject.path), Random(seed)
-    frames = Frames(
-        program, subject.ports, subject.rule, subject.limit, dict(subject.values), subject.least_bytes
-    )
+    frames = Frames(program, subject)
     return [frames.frame(rng, {}) for _ in range(count)]
 
 

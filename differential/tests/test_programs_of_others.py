@@ -15,7 +15,7 @@ import pytest
 from differential import bmv2
 from differential.campaign import configuration
 from differential.compare import Bench, Difference
-from differential.subjects import Subject
+from differential.frames import Subject
 
 pytestmark = [pytest.mark.system, pytest.mark.nightly]
 

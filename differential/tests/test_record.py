@@ -12,8 +12,9 @@ import pytest
 from differential import bmv2, campaign
 from differential.campaign import Limits, run
 from differential.compare import Bench, Counts, Difference
+from differential.frames import Subject
 from differential.record import Campaign, Done, Record, RecordError
-from differential.subjects import SUBJECTS, Subject
+from differential.subjects import SUBJECTS
 
 needs_bmv2 = pytest.mark.skipif(bmv2.why_not() is not None, reason=str(bmv2.why_not()))
 TWO = tuple(subject for subject in SUBJECTS if subject.name in ("arithmetic", "hashes"))

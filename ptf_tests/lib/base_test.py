@@ -10,6 +10,7 @@ Times are nanoseconds on the switch's clock; lengths are frame bytes without FCS
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
@@ -467,6 +468,22 @@ class MarkingTest(FabricTest):
         """Sets `mark_threshold` at port 2 and checks which packets of a burst are marked."""
         self.mark_threshold(2, **settings)
         self.assertEqual(self.marks(frames), marked)
+
+    def threshold_marks_and_counts(
+        self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]
+    ) -> None:
+        """Checks the same for data frames, and that the port counts as many marked and forwarded."""
+        self.threshold_marks(settings, frames, marked)
+        counted = Counter(Verdict.MARKED if mark else Verdict.FORWARDED for mark in marked)
+        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, found): counted[found] for found in counted})
+
+    def threshold_marks_ends(
+        self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: tuple[bool, bool]
+    ) -> None:
+        """Sets `mark_threshold` at port 2 and checks whether the first and the last packet are marked."""
+        self.mark_threshold(2, **settings)
+        marks = self.marks(frames)
+        self.assertEqual((marks[0], marks[-1]), marked)
 
     def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]) -> None:
         """Sets RED at port 2 and checks which packets of a burst are marked."""

@@ -20,9 +20,10 @@ port (one here), and telemetry over gNMI (P4Runtime here).
 """
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, FabricTest, MarkingTest, cases, virtual_time_only
@@ -67,23 +68,22 @@ def ect(
 # --- SONiC: ECN marking at egress --------------------------------------------------------------------------
 
 
-class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(MarkingTest):
-    """Sends 2 x Kmax packets into a paused port, then releases it. All arrive; the first leaves 2 x Kmax - 1
-    behind and must have CE, the last leaves none and must not. So the plan recognises marking at egress."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
-        marks = self.marks(ect(2 * KMAX))
-        self.assertEqual((marks[0], marks[-1]), (True, False))
-
-
-class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(MarkingTest):
-    """The mirror image: the first finds no packet ahead of it, the last 2 x Kmax - 1."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(KMAX * KB))
-        marks = self.marks(ect(2 * KMAX))
-        self.assertEqual((marks[0], marks[-1]), (False, True))
+_ENDS = {
+    # Sends 2 x Kmax packets into a paused port, then releases it. All arrive; the first leaves 2 x Kmax - 1
+    # behind and must have CE, the last leaves none and must not. So the plan recognises marking at egress.
+    "SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast": (
+        {"threshold": at_or_above(KMAX * KB), "dequeue": True},
+        ect(2 * KMAX),
+        (True, False),
+    ),
+    # The mirror image: the first finds no packet ahead of it, the last 2 x Kmax - 1.
+    "SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst": (
+        {"threshold": at_or_above(KMAX * KB)},
+        ect(2 * KMAX),
+        (False, True),
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks_ends, _ENDS))
 
 
 # --- SONiC: ECN marking accuracy ---------------------------------------------------------------------------
@@ -130,6 +130,7 @@ class SonicAccuracyOfRedMarksExactlyTheLastTen(MarkingTest):
         self.assertEqual(self.marks(ect(KMAX + BEYOND)), [False] * 51 + [True] * 10)
 
 
+@virtual_time_only
 class _SonicRepeated(MarkingTest):
     """Counts the marks of each packet over the plan's repetitions of the accuracy test."""
 
@@ -143,22 +144,19 @@ class _SonicRepeated(MarkingTest):
             ]
         return totals
 
-
-@virtual_time_only
-class SonicAccuracyAtDequeueIsTheSameEveryTime(_SonicRepeated):
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
-        self.assertEqual(self.counts(ect(KMAX + BEYOND)), [REPETITIONS] * 10 + [0] * 51)
+    def same_every_time(self, settings: Mapping[str, Any], counts: list[int]) -> None:
+        """Checks how often each packet of the accuracy test is marked."""
+        self.mark_threshold(2, at_or_above(KMAX * KB), **settings)
+        self.assertEqual(self.counts(ect(KMAX + BEYOND)), counts)
 
 
-@virtual_time_only
-class SonicAccuracyAtEnqueueIsTheSameEveryTime(_SonicRepeated):
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(KMAX * KB))
-        self.assertEqual(self.counts(ect(KMAX + BEYOND)), [0] * 51 + [REPETITIONS] * 10)
+_REPEATED = {
+    "SonicAccuracyAtDequeueIsTheSameEveryTime": ({"dequeue": True}, [REPETITIONS] * 10 + [0] * 51),
+    "SonicAccuracyAtEnqueueIsTheSameEveryTime": ({}, [0] * 51 + [REPETITIONS] * 10),
+}
+globals().update(cases(__name__, _SonicRepeated, _SonicRepeated.same_every_time, _REPEATED))
 
 
-@virtual_time_only
 class SonicAccuracyOfRedRisesFromKminTowardsPmax(_SonicRepeated):
     """Below Kmin no packet is marked, from Kmax on every packet, and in between a packet that meets q is
     marked with probability (q - Kmin) / (Kmax - Kmin) * Pmax, which stays below Pmax. Kmin is 20 kB here, so
@@ -259,13 +257,15 @@ class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(MarkingTest):
         self.assertEqual(self.marks(ect(CUT_OFF + 20)), [False] * 80 + [True] * 20)
 
 
-class OpenConfigCutOffLeavesNotEctAlone(MarkingTest):
-    """enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
-        self.assertEqual(self.marks(ect(CUT_OFF + 20, ecn=Ecn.NOT_ECT)), [False] * 100)
-        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 100})
+_COUNTED = {
+    # enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped.
+    "OpenConfigCutOffLeavesNotEctAlone": (
+        {"threshold": at_or_above(CUT_OFF_BYTES)},
+        ect(CUT_OFF + 20, ecn=Ecn.NOT_ECT),
+        [False] * 100,
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks_and_counts, _COUNTED))
 
 
 @virtual_time_only
@@ -402,67 +402,46 @@ class _Oversubscribed(FabricTest):
             self.verdicts(3), {(PacketClass.DATA, verdict): count for verdict, count in verdicts.items()}
         )
 
-    def expect_marked_above(self, arrivals: Sequence[Arrival], *, dequeue: bool = False) -> None:
+    def marked_above(self, load: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         """Checks that exactly the packets that met more than the threshold are marked."""
+        self.mark_threshold(3, CUT_OFF_BYTES, **settings)
+        arrivals = self.offer(**load)
         passages = fifo(arrivals, BUFFER_BYTES)
-        met = [passage.behind_bytes if dequeue else passage.found_bytes for passage in passages]
+        met = [passage.behind_bytes if settings else passage.found_bytes for passage in passages]
         marks = [found > CUT_OFF_BYTES for found in met]
         self.assertEqual(set(marks), {False, True}, "the load must pass the threshold")
         self.expect(arrivals, passages, marks)
 
-    def expect_never_marked(self, arrivals: Sequence[Arrival]) -> None:
+    def never_marked(self, load: Mapping[str, Any]) -> None:
         """Checks that as many are transmitted and dropped as with marking, and that none is changed."""
+        self.mark_threshold(3, CUT_OFF_BYTES)
+        arrivals = self.offer(**load)
         passages = fifo(arrivals, BUFFER_BYTES)
         self.expect(arrivals, passages, [False] * len(passages))
 
 
-class OpenConfigOversubscribedEctIsMarkedAboveTheThreshold(_Oversubscribed):
-    def runTest(self) -> None:
-        self.mark_threshold(3, CUT_OFF_BYTES)
-        self.expect_marked_above(self.offer(ecn=Ecn.ECT0))
+_MARKED = {
+    "OpenConfigOversubscribedEctIsMarkedAboveTheThreshold": ({"ecn": Ecn.ECT0}, {}),
+    "OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold": ({"ecn": Ecn.ECT0, "ipv6": True}, {}),
+    # The plan sets either bit of the field: 01 is ECT(1), with the same threshold here.
+    "OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold": ({"ecn": Ecn.ECT1}, {}),
+    # The plan does not specify where a switch marks; at departure the bytes left behind have the same
+    # threshold.
+    "OpenConfigOversubscribedEctIsMarkedAtDequeueForWhatItLeavesBehind": (
+        {"ecn": Ecn.ECT0},
+        {"dequeue": True},
+    ),
+}
+globals().update(cases(__name__, _Oversubscribed, _Oversubscribed.marked_above, _MARKED))
 
-
-class OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold(_Oversubscribed):
-    def runTest(self) -> None:
-        self.mark_threshold(3, CUT_OFF_BYTES)
-        self.expect_marked_above(self.offer(ecn=Ecn.ECT0, ipv6=True))
-
-
-class OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold(_Oversubscribed):
-    """The plan sets either bit of the field: 01 is ECT(1), with the same threshold here."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(3, CUT_OFF_BYTES)
-        self.expect_marked_above(self.offer(ecn=Ecn.ECT1))
-
-
-class OpenConfigOversubscribedEctIsMarkedAtDequeueForWhatItLeavesBehind(_Oversubscribed):
-    """The plan does not specify where a switch marks; at departure the bytes left behind have the same
-    threshold."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(3, CUT_OFF_BYTES, dequeue=True)
-        self.expect_marked_above(self.offer(ecn=Ecn.ECT0), dequeue=True)
-
-
-class OpenConfigOversubscribedNotEctIsNeverMarkedAndItsDropsAreCounted(_Oversubscribed):
-    """The plan's second half: the same load with both bits clear. Drops are the buffer's (drop false), none
-    early."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(3, CUT_OFF_BYTES)
-        self.expect_never_marked(self.offer(ecn=Ecn.NOT_ECT))
-
-
-class OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted(_Oversubscribed):
-    def runTest(self) -> None:
-        self.mark_threshold(3, CUT_OFF_BYTES)
-        self.expect_never_marked(self.offer(ecn=Ecn.NOT_ECT, ipv6=True))
-
-
-class OpenConfigOversubscribedCeStaysCe(_Oversubscribed):
-    """A packet that arrives with CE leaves with CE and counts as forwarded: this switch did not mark it."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(3, CUT_OFF_BYTES)
-        self.expect_never_marked(self.offer(ecn=Ecn.CE))
+_NEVER_MARKED = {
+    # The plan's second half: the same load with both bits clear. Drops are the buffer's (drop false), none
+    # early.
+    "OpenConfigOversubscribedNotEctIsNeverMarkedAndItsDropsAreCounted": ({"ecn": Ecn.NOT_ECT},),
+    "OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted": (
+        {"ecn": Ecn.NOT_ECT, "ipv6": True},
+    ),
+    # A packet that arrives with CE leaves with CE and counts as forwarded: this switch did not mark it.
+    "OpenConfigOversubscribedCeStaysCe": ({"ecn": Ecn.CE},),
+}
+globals().update(cases(__name__, _Oversubscribed, _Oversubscribed.never_marked, _NEVER_MARKED))

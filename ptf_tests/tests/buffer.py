@@ -28,6 +28,14 @@ class _Buffer(FabricTest):
         getattr(self, kind)(2, limit)
         self.expect_kept(offered := frames(8), offered[:kept])
 
+    def limit_drops(self, kind: str) -> None:
+        """Checks that a limit of that kind of zero drops everything, even at an idle port."""
+        getattr(self, kind)(2, 0)
+        self.send(1, *frames(3))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.TAIL_DROPPED): 3})
+
 
 _KEPT = {
     # 5 x 500 bytes fit into 2500; the sixth frame does not.
@@ -38,6 +46,12 @@ _KEPT = {
     "BufferBesideHeldIsTheWholeBufferWhereEeeIsOff": ("buffer_limit_beside_held", 5 * SIZE, 5),
 }
 globals().update(cases(__name__, _Buffer, _Buffer.limit_keeps, _KEPT))
+
+_DROPPED = {
+    "BufferZeroDropsEverything": ("buffer_limit",),
+    "BufferOfNoPacketsDropsEverything": ("buffer_limit_in_packets",),
+}
+globals().update(cases(__name__, _Buffer, _Buffer.limit_drops, _DROPPED))
 
 
 class BufferTakesASmallFrameWhereALargeOneDidNotFit(_Buffer):
@@ -89,15 +103,6 @@ class BufferInPacketsAdmitsNoSmallFrameWhereNoLargeOneFits(_Buffer):
         self.expect_kept(offered, offered[:2])
 
 
-class BufferOfNoPacketsDropsEverything(_Buffer):
-    def runTest(self) -> None:
-        self.buffer_limit_in_packets(2, 0)
-        self.send(1, *frames(3))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.TAIL_DROPPED): 3})
-
-
 class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):
     def runTest(self) -> None:
         self.buffer_limit(2, 3 * SIZE)
@@ -120,15 +125,6 @@ class BufferAdmitsAsSoonAsAFrameHasLeft(_Buffer):
         self.drain()
         kept = [*offered[:3], offered[4]]
         self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in kept])
-
-
-class BufferZeroDropsEverything(_Buffer):
-    def runTest(self) -> None:
-        self.buffer_limit(2, 0)
-        self.send(1, *frames(3))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.TAIL_DROPPED): 3})
 
 
 class BufferLimitOfAnotherPortDoesNothingHere(_Buffer):

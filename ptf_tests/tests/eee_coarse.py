@@ -4,8 +4,10 @@ holds packets by recirculation). Exact tests are in eee_standard.py and eee_hold
 Holds are long and the waits around them longer: a case fails only if the machine stops for 100 ms.
 """
 
+from collections.abc import Mapping
+
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, cases
 from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import Ecn
 
@@ -30,6 +32,17 @@ class _Coarse(FabricTest):
             packets.forwarded(frame, 2, ecn=Ecn.CE if n >= marked else None) for n, frame in enumerate(frames)
         ]
         self.assert_frames(self.departures(2), wanted)
+
+    def trigger_releases(self, trigger: Mapping[str, int], count: int) -> None:
+        """Checks that this many frames are held until the last one comes."""
+        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, **trigger))
+        frames = self.frames(count)
+        self.send(1, *frames[:-1])
+        self.switch.advance(ms=200)
+        self.assert_silent()
+        self.send(1, frames[-1])
+        self.drain()
+        self.expect(frames)
 
 
 class CoarseWakeDelaysThePacketThatFindsThePortAsleep(_Coarse):
@@ -57,28 +70,11 @@ class CoarseHoldByTimerReleasesEverythingInOrder(_Coarse):
             self.switch.advance(ms=20)
 
 
-class CoarseHoldByTriggerReleasesEverythingInOrder(_Coarse):
-    def runTest(self) -> None:
-        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, trigger_packets=20))
-        frames = self.frames(20)
-        self.send(1, *frames[:19])
-        self.switch.advance(ms=200)
-        self.assert_silent()
-        self.send(1, frames[19])
-        self.drain()
-        self.expect(frames)
-
-
-class CoarseHoldByByteTriggerReleasesEverythingInOrder(_Coarse):
-    def runTest(self) -> None:
-        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, trigger_bytes=2_500))
-        frames = self.frames(5)
-        self.send(1, *frames[:4])
-        self.switch.advance(ms=200)
-        self.assert_silent()
-        self.send(1, frames[4])
-        self.drain()
-        self.expect(frames)
+_TRIGGERS = {
+    "CoarseHoldByTriggerReleasesEverythingInOrder": ({"trigger_packets": 20}, 20),
+    "CoarseHoldByByteTriggerReleasesEverythingInOrder": ({"trigger_bytes": 2_500}, 5),
+}
+globals().update(cases(__name__, _Coarse, _Coarse.trigger_releases, _TRIGGERS))
 
 
 class CoarseHoldMarksByWhatIsHeld(_Coarse):

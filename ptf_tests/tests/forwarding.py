@@ -55,28 +55,28 @@ _DROPPED = {
 globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _DROPPED))
 
 
-class Ipv4LongestPrefixWins(FabricTest):
-    """Host 7 behind port 2 has a /32 to port 3; its neighbours keep the /24 to port 2."""
+class _LongestPrefix(FabricTest):
+    """Host 7 behind port 2 has a route of its own to port 3; its neighbours keep the network's to port 2."""
 
-    def runTest(self) -> None:
-        key = {"dst": (int(IPv4Address(packets.host_ipv4(2, 7))), 32)}
-        self.insert(self.client.one_shot_entry("ipv4_route", key, [("forward", self.next_hop(3), 1)]))
-        special, plain = packets.udp(2, host=7), packets.udp(2, host=6)
+    def wins(self, table: str, prefix: tuple[int, int], ipv6: bool) -> None:
+        entry = self.client.one_shot_entry(table, {"dst": prefix}, [("forward", self.next_hop(3), 1)])
+        self.insert(entry)
+        special, plain = packets.udp(2, host=7, ipv6=ipv6), packets.udp(2, host=6, ipv6=ipv6)
         self.send(1, special, plain)
         self.drain()
         self.assert_frames(self.departures(3), [packets.forwarded(special, 3)])
         self.assert_frames(self.departures(2), [packets.forwarded(plain, 2)])
 
 
-class Ipv6LongestPrefixWins(FabricTest):
-    def runTest(self) -> None:
-        key = {"dst": (int(IPv6Address(packets.host_ipv6(2, 7))), 128)}
-        self.insert(self.client.one_shot_entry("ipv6_route", key, [("forward", self.next_hop(3), 1)]))
-        special, plain = packets.udp(2, host=7, ipv6=True), packets.udp(2, host=6, ipv6=True)
-        self.send(1, special, plain)
-        self.drain()
-        self.assert_frames(self.departures(3), [packets.forwarded(special, 3)])
-        self.assert_frames(self.departures(2), [packets.forwarded(plain, 2)])
+_PREFIXES = {
+    "Ipv4LongestPrefixWins": ("ipv4_route", (int(IPv4Address(packets.host_ipv4(2, 7))), 32), False),
+    "Ipv6LongestPrefixWins": (
+        "ipv6_route",
+        (int(IPv6Address(packets.host_ipv6(2, 7))), 128),
+        True,
+    ),
+}
+globals().update(cases(__name__, _LongestPrefix, _LongestPrefix.wins, _PREFIXES))
 
 
 class Ipv4DefaultRouteCatchesTheRest(FabricTest):
@@ -185,51 +185,21 @@ def _damaged(frame: bytes, offset: int, value: int) -> bytes:
     return bytes(out)
 
 
-@group("malformed")
-class Ipv4WrongVersionIsMalformed(_Dropped):
-    """RFC 1812, 5.2.2 (3): the version number must be 4."""
-
-    def runTest(self) -> None:
-        frame = bytearray(packets.udp(2))
-        frame[14] = 0x75
-        self.expect_dropped(bytes(frame), Verdict.MALFORMED)
+def _with(frame: bytes, offset: int, value: int) -> bytes:
+    """Returns `frame` with one byte changed."""
+    return frame[:offset] + bytes([value]) + frame[offset + 1 :]
 
 
-@group("malformed")
-class Ipv4WrongChecksumIsMalformed(_Dropped):
-    """RFC 1812, 5.2.2 (2): the checksum must be correct."""
-
-    def runTest(self) -> None:
-        frame = bytearray(packets.udp(2))
-        frame[24] ^= 0x10
-        self.expect_dropped(bytes(frame), Verdict.MALFORMED)
-
-
-@group("malformed")
-class Ipv6WrongVersionIsMalformed(_Dropped):
-    def runTest(self) -> None:
-        frame = bytearray(packets.udp(2, ipv6=True))
-        frame[14] = 0x40
-        self.expect_dropped(bytes(frame), Verdict.MALFORMED)
-
-
-@group("malformed")
-class Ipv4TotalLengthBeyondTheFrameIsMalformed(_Dropped):
-    """Padding may make a frame longer than its packet; a frame must not be shorter."""
-
-    def runTest(self) -> None:
-        frame = packets.udp(2)
-        self.expect_dropped(_damaged(frame, 3, len(frame) - 14 + 1), Verdict.MALFORMED)
-
-
-@group("malformed")
-class Ipv6PayloadLengthBeyondTheFrameIsMalformed(_Dropped):
-    def runTest(self) -> None:
-        frame = packets.udp(2, ipv6=True)
-        self.expect_dropped(_damaged(frame, 5, len(frame) - 54 + 1), Verdict.MALFORMED)
-
-
+_IPV4, _IPV6 = packets.udp(2), packets.udp(2, ipv6=True)
 _MALFORMED = {
+    # RFC 1812, 5.2.2 (3): the version number must be 4.
+    "Ipv4WrongVersionIsMalformed": (_with(_IPV4, 14, 0x75), Verdict.MALFORMED),
+    # RFC 1812, 5.2.2 (2): the checksum must be correct.
+    "Ipv4WrongChecksumIsMalformed": (_with(_IPV4, 24, _IPV4[24] ^ 0x10), Verdict.MALFORMED),
+    "Ipv6WrongVersionIsMalformed": (_with(_IPV6, 14, 0x40), Verdict.MALFORMED),
+    # Padding may make a frame longer than its packet; a frame must not be shorter.
+    "Ipv4TotalLengthBeyondTheFrameIsMalformed": (_damaged(_IPV4, 3, len(_IPV4) - 13), Verdict.MALFORMED),
+    "Ipv6PayloadLengthBeyondTheFrameIsMalformed": (_damaged(_IPV6, 5, len(_IPV6) - 53), Verdict.MALFORMED),
     # RFC 1812, 5.2.2 (4): the header length field must be at least 5.
     "Ipv4HeaderLengthBelowFiveIsMalformed": (_damaged(packets.udp(2), 0, 0x44), Verdict.MALFORMED),
     # RFC 1812, 5.2.2 (5): the total length must hold the header.

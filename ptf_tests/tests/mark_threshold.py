@@ -8,7 +8,7 @@ occupancy is greater than K, so a packet that finds exactly K is not marked.
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases
-from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.packets import Ecn, Verdict
 
 SIZE = 500
 """Length of the frames in these cases; thresholds are multiples of it, or differ by one byte."""
@@ -17,26 +17,6 @@ SIZE = 500
 def ect(count: int, ecn: int = Ecn.ECT0, *, ipv6: bool = False, vlan: int | None = None) -> list[bytes]:
     """Returns frames with different TCP sequence numbers, ECT(0) unless `ecn` is given."""
     return [packets.data(2, size=SIZE, ecn=ecn, seq=n, ipv6=ipv6, vlan=vlan) for n in range(count)]
-
-
-class MarkThresholdNeverMarksBelow(MarkingTest):
-    """Ten frames, threshold ten frames: the last one finds nine."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 10 * SIZE)
-        self.assertEqual(self.marks(ect(10)), [False] * 10)
-        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 10})
-
-
-class MarkThresholdAlwaysMarksAbove(MarkingTest):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 2 * SIZE)
-        self.assertEqual(self.marks(ect(60)), [False] * 3 + [True] * 57)
-        counted = {
-            (PacketClass.DATA, Verdict.FORWARDED): 3,
-            (PacketClass.DATA, Verdict.MARKED): 57,
-        }
-        self.assertEqual(self.verdicts(2), counted)
 
 
 class MarkThresholdMarksUdp(FabricTest):
@@ -66,15 +46,6 @@ class MarkChangesOnlyEcnAndChecksum(MarkingTest):
             packets.data(2, ecn=Ecn.ECT1, vlan=4095),
         ]
         self.assertEqual(self.marks(first + varied), [False] + [True] * len(varied))
-
-
-class MarkThresholdNeverMarksNotEct(MarkingTest):
-    """RFC 3168, section 5: only ECT may become CE. In this mode nothing is dropped instead, either."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 2 * SIZE)
-        self.assertEqual(self.marks(ect(40, ecn=Ecn.NOT_ECT)), [False] * 40)
-        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 40})
 
 
 class MarkThresholdNeverDropsAnyClass(FabricTest):
@@ -130,13 +101,19 @@ class EnqueueAndDequeueMarkOppositeEndsOfABurst(MarkingTest):
         self.assertEqual((at_enqueue[0], at_enqueue[-1]), (False, True))
 
 
-class MarkAtDequeueIsCounted(MarkingTest):
-    def runTest(self) -> None:
-        self.mark_threshold(2, 3 * SIZE, dequeue=True)
-        self.marks(ect(8))
-        counted = {(PacketClass.DATA, Verdict.MARKED): 4, (PacketClass.DATA, Verdict.FORWARDED): 4}
-        self.assertEqual(self.verdicts(2), counted)
-
+_COUNTED = {
+    # Ten frames, threshold ten frames: the last one finds nine.
+    "MarkThresholdNeverMarksBelow": ({"threshold": 10 * SIZE}, ect(10), [False] * 10),
+    "MarkThresholdAlwaysMarksAbove": ({"threshold": 2 * SIZE}, ect(60), [False] * 3 + [True] * 57),
+    # RFC 3168, section 5: only ECT may become CE. In this mode nothing is dropped instead, either.
+    "MarkThresholdNeverMarksNotEct": ({"threshold": 2 * SIZE}, ect(40, ecn=Ecn.NOT_ECT), [False] * 40),
+    "MarkAtDequeueIsCounted": (
+        {"threshold": 3 * SIZE, "dequeue": True},
+        ect(8),
+        [True] * 4 + [False] * 4,
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks_and_counts, _COUNTED))
 
 _MARKED = {
     # RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last unmarked one.

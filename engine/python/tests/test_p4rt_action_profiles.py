@@ -14,7 +14,6 @@ from p4rt_client import (
     Client,
     Names,
     codes,
-    exact,
     lpm,
     one_shot,
     p4info,
@@ -24,27 +23,6 @@ from p4rt_client import (
 )
 
 pytestmark = pytest.mark.system
-
-
-def member(names: Names, number: int, port: int, profile: str = "selector") -> p4r.ActionProfileMember:
-    return p4r.ActionProfileMember(
-        action_profile_id=names[profile], member_id=number, action=names.action("forward", port)
-    )
-
-
-def group(names: Names, number: int, *members: tuple[int, int], max_size: int = 16) -> p4r.ActionProfileGroup:
-    made = p4r.ActionProfileGroup(action_profile_id=names["selector"], group_id=number, max_size=max_size)
-    for member_id, weight in members:
-        made.members.add(member_id=member_id, weight=weight)
-    return made
-
-
-def to_group(number: int) -> p4r.TableAction:
-    return p4r.TableAction(action_profile_group_id=number)
-
-
-def to_member(number: int) -> p4r.TableAction:
-    return p4r.TableAction(action_profile_member_id=number)
 
 
 def spread(switch: Switch, count: int = 400) -> dict[int, int]:
@@ -57,90 +35,7 @@ def spread(switch: Switch, count: int = 400) -> dict[int, int]:
     return found
 
 
-def test_entries_point_at_members(client: Client, switch: Switch, names: Names) -> None:
-    client.write(
-        (INSERT, member(names, 1, 4, "plain_profile")), (INSERT, member(names, 2, 5, "plain_profile"))
-    )
-    entry = names.entry("member_table", exact(1, 9), action=to_member(1))
-    client.write((INSERT, entry))
-    assert client.read(p4r.TableEntry(table_id=names["member_table"])) == [entry]
-    switch.inject(1, frame(9))
-    assert ports(switch.advance_to(1000)) == [4]
-    client.write((MODIFY, names.entry("member_table", exact(1, 9), action=to_member(2))))
-    switch.inject(1, frame(9))
-    assert ports(switch.advance_to(2000)) == [5]
-
-
-def test_a_modified_member_acts_wherever_it_is_used(client: Client, switch: Switch, names: Names) -> None:
-    client.write((INSERT, member(names, 1, 4)), (INSERT, group(names, 1, (1, 3))))
-    client.write((INSERT, names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=to_group(1))))
-    assert spread(switch) == {4: 400}
-    client.write((MODIFY, member(names, 1, 6)))
-    assert spread(switch) == {6: 400}
-    assert client.read(p4r.ActionProfileMember()) == [member(names, 1, 6)]
-
-
-def test_groups_spread_by_weight(client: Client, switch: Switch, names: Names) -> None:
-    client.write(*((INSERT, member(names, number, number)) for number in (1, 2)))
-    client.write((INSERT, group(names, 7, (1, 3), (2, 1))))
-    client.write((INSERT, names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=to_group(7))))
-    found = spread(switch)
-    assert set(found) == {1, 2}
-    assert 0.6 < found[1] / 400 < 0.9
-    client.write((MODIFY, group(names, 7, (2, 1))))
-    assert spread(switch) == {2: 400}
-    client.write((MODIFY, group(names, 7, (1, 1), (2, 2))))
-    assert set(spread(switch)) == {1, 2}
-    assert client.read(p4r.ActionProfileGroup()) == [group(names, 7, (1, 1), (2, 2))]
-
-
-def test_members_and_groups_are_read_by_id_profile_or_all(client: Client, names: Names) -> None:
-    client.write(
-        (INSERT, member(names, 1, 1)),
-        (INSERT, member(names, 2, 2)),
-        (INSERT, member(names, 1, 3, "plain_profile")),
-    )
-    client.write((INSERT, group(names, 1, (1, 1))), (INSERT, group(names, 2, (1, 1), (2, 1))))
-    assert len(client.read(p4r.ActionProfileMember())) == 3
-    assert len(client.read(p4r.ActionProfileMember(action_profile_id=names["selector"]))) == 2
-    one = p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=2)
-    assert client.read(one) == [member(names, 2, 2)]
-    assert client.read(p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=9)) == []
-    assert len(client.read(p4r.ActionProfileGroup())) == 2
-    two = p4r.ActionProfileGroup(action_profile_id=names["selector"], group_id=2)
-    assert client.read(two) == [group(names, 2, (1, 1), (2, 1))]
-
-
 # ---- one-shots
-
-
-def test_a_one_shot_spreads_by_weight_and_is_read_back_as_written(
-    client: Client, switch: Switch, names: Names
-) -> None:
-    entry = names.entry(
-        "lpm_table",
-        lpm(1, 0x0A000000, 8),
-        action=one_shot((names.action("forward", 1), 3), (names.action("forward", 2), 1)),
-    )
-    client.write((INSERT, entry))
-    found = spread(switch)
-    assert set(found) == {1, 2}
-    assert 0.6 < found[1] / 400 < 0.9
-    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
-    assert client.read(p4r.ActionProfileMember(), p4r.ActionProfileGroup()) == []
-
-
-def test_a_one_shot_may_name_an_action_twice(client: Client, switch: Switch, names: Names) -> None:
-    entry = names.entry(
-        "lpm_table",
-        lpm(1, 0x0A000000, 8),
-        action=one_shot(
-            (names.action("forward", 1), 2), (names.action("forward", 2), 1), (names.action("forward", 1), 1)
-        ),
-    )
-    client.write((INSERT, entry))
-    assert 0.6 < spread(switch)[1] / 400 < 0.9
-    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
 
 
 def test_equal_one_shots_share_their_members(client: Client, switch: Switch, names: Names) -> None:
@@ -178,18 +73,6 @@ def test_a_selector_that_is_full_is_exhausted_and_nothing_is_left_behind(
     assert codes(failed) == [rpc_code.RESOURCE_EXHAUSTED]
     client.write((DELETE, route(0)), (INSERT, route(8)))
     assert len(client.read(p4r.TableEntry(table_id=names["lpm_table"]))) == 8
-
-
-def test_one_shots_may_name_the_modes_that_the_selector_has_and_keep_them(
-    client: Client, names: Names
-) -> None:
-    kinds = p4r.ActionProfileActionSet
-    action = one_shot((names.action("forward", 1), 1))
-    action.action_profile_action_set.action_selection_mode = kinds.HASH
-    action.action_profile_action_set.size_semantics = kinds.SUM_OF_WEIGHTS
-    entry = names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=action)
-    client.write((INSERT, entry))
-    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
 
 
 @pytest.fixture

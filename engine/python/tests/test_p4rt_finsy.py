@@ -13,22 +13,21 @@ import pytest
 from eeon_engine import Program, Switch, Twin
 from eeon_engine.p4runtime import serve
 from made_frames import frame
-from p4rt_client import PROGRAMS, ports
+from p4rt_client import PROGRAMS, ports, program_json
 
 pytestmark = pytest.mark.system
 
-PROGRAM = (Path(PROGRAMS, "everything.p4info.txtpb"), Path(PROGRAMS, "everything.json"))
+
+def options(program: str = "everything", **settings: object) -> fy.SwitchOptions:
+    info, blob = Path(PROGRAMS, f"{program}.p4info.txtpb"), Path(PROGRAMS, f"{program}.json")
+    return fy.SwitchOptions(p4info=info, p4blob=blob, **settings)  # type: ignore[arg-type]
 
 
-def options(**settings: object) -> fy.SwitchOptions:
-    return fy.SwitchOptions(p4info=PROGRAM[0], p4blob=PROGRAM[1], **settings)  # type: ignore[arg-type]
-
-
-def run(switch: Switch, work: Callable[[fy.Switch], Awaitable[None]], **settings: object) -> None:
+def run(switch: Switch, work: Callable[[fy.Switch], Awaitable[None]], program: str = "everything") -> None:
     """Runs `work` as a finsy client of `switch`."""
 
     async def main(address: str) -> None:
-        async with asyncio.timeout(30), fy.Switch("sw1", address, options(**settings)) as client:
+        async with asyncio.timeout(30), fy.Switch("sw1", address, options(program)) as client:
             await work(client)
 
     with serve(switch) as server:
@@ -44,7 +43,7 @@ def test_finsy_pushes_its_pipeline_to_a_switch_without_a_program() -> None:
 
     run(switch, work)
     assert switch.program is not None
-    assert switch.program.digest == Program(PROGRAM[1].read_bytes()).digest
+    assert switch.program.digest == Program(program_json()).digest
 
 
 def test_finsy_keeps_a_pipeline_that_is_there() -> None:
@@ -232,3 +231,73 @@ def test_a_finsy_controller_configures_a_fabric_and_reads_it_back() -> None:
         asyncio.run(main({"leaf1": one.address, "leaf2": two.address}))
     for name in ("leaf1", "leaf2"):
         assert seen[name] == ([route, limit], 512 * 128, {0}), name
+
+
+# ---- the program `resources`: digests and their acknowledgements, meters, idle timeouts
+
+
+def test_finsy_reads_digests_and_acknowledges_them() -> None:
+    switch = Switch()
+
+    async def work(client: fy.Switch) -> None:
+        route = fy.P4TableEntry("routes", match=fy.Match(), action=fy.Action("learn"))
+        digest = fy.P4DigestEntry("learned_t", max_list_size=1, ack_timeout_ns=10**15)
+        lists = client.read_digests("learned_t")
+        reader = asyncio.ensure_future(anext(lists))
+        await client.write([+route, +digest])
+        switch.inject(5, frame(7))
+        switch.advance_to(1_000)
+        first = await reader
+        assert first.data == [{"src": 0x020000000002, "port": 5, "offset": 7}]
+        await client.write([first.ack()])
+        # An acknowledged message may be sent again.
+        reader = asyncio.ensure_future(anext(lists))
+        while not reader.done():
+            switch.inject(5, frame(7))
+            switch.advance_to(switch.now_ps + 1_000)
+            await asyncio.sleep(0.02)
+        assert (await reader).data == first.data
+
+    run(switch, work, "resources")
+
+
+def test_finsy_sets_meters_and_reads_them_back() -> None:
+    switch = Switch()
+
+    async def work(client: fy.Switch) -> None:
+        entry = fy.P4TableEntry(
+            "metered_table",
+            match=fy.Match(value=9),
+            action=fy.Action("metered", port=4),
+            meter_config=fy.P4MeterConfig(cir=1, cburst=1, pir=1, pburst=2),
+        )
+        await client.write([+entry])
+        for _ in range(3):
+            switch.inject(1, frame(9))
+        assert ports(switch.advance_to(1_000)) == [4, 4]
+        config = fy.P4MeterConfig(cir=5, cburst=6, pir=7, pburst=8)
+        await client.modify([fy.P4MeterEntry("cells", index=2, config=config)])
+        found = [meter async for meter in client.read(fy.P4MeterEntry("cells", index=2))]
+        assert [meter.config for meter in found] == [config]
+
+    run(switch, work, "resources")
+
+
+def test_finsy_hears_of_idle_entries() -> None:
+    switch = Switch()
+
+    async def work(client: fy.Switch) -> None:
+        entry = fy.P4TableEntry(
+            "ageing_table",
+            match=fy.Match(value=9),
+            action=fy.Action("forward", port=4),
+            idle_timeout_ns=10**6,
+        )
+        notices = client.read_idle_timeouts()
+        reader = asyncio.ensure_future(anext(notices))
+        await client.write([+entry])
+        switch.advance_to(1_000_000_000)
+        notice = await reader
+        assert [idle.match for idle in notice.table_entry] == [fy.Match(value=9)]
+
+    run(switch, work, "resources")

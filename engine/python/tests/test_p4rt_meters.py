@@ -1,61 +1,10 @@
-"""Indirect meters (P4Runtime 1.5 §9.4.2), and their valid configurations."""
+"""Configurations of meters (P4Runtime 1.5 §9.4): pure functions, no switch."""
 
 import pytest
-from eeon_engine import Switch
 from eeon_engine.p4runtime.entities.meters import config_to_message, rates_from_message
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program.schema import Meter, MeterType
 from finsy.proto import p4r, rpc_code
-from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Names, lpm, ports
-
-pytestmark = pytest.mark.system
-
-CONFIG = p4r.MeterConfig(cir=1000, cburst=100, pir=2000, pburst=200)
-
-
-def meter(names: Names, index: int | None = None, config: p4r.MeterConfig | None = None) -> p4r.MeterEntry:
-    entry = p4r.MeterEntry(meter_id=names["cells"], config=config)
-    if index is not None:
-        entry.index.index = index
-    return entry
-
-
-def test_a_meter_is_set_and_read_by_index(resources: Client, resource_names: Names) -> None:
-    resources.write((MODIFY, meter(resource_names, 2, CONFIG)))
-    assert resources.read(meter(resource_names, 2)) == [meter(resource_names, 2, CONFIG)]
-    # A meter that was never set has no config in a read.
-    assert resources.read(meter(resource_names, 1)) == [meter(resource_names, 1)]
-
-
-def test_without_an_index_every_cell_is_set_and_read(resources: Client, resource_names: Names) -> None:
-    resources.write((MODIFY, meter(resource_names, None, CONFIG)))
-    assert resources.read(meter(resource_names)) == [meter(resource_names, i, CONFIG) for i in range(4)]
-    # Id 0 stands for all arrays, including that of two cells.
-    assert len(resources.read(p4r.MeterEntry())) == 6
-
-
-def test_without_a_config_a_meter_is_green_again(resources: Client, resource_names: Names) -> None:
-    resources.write((MODIFY, meter(resource_names, None, CONFIG)))
-    resources.write((MODIFY, meter(resource_names, 1)))
-    assert [m.HasField("config") for m in resources.read(meter(resource_names))] == [True, False, True, True]
-
-
-def test_a_meter_that_is_set_colours_packets(
-    resources: Client, resource_switch: Switch, resource_names: Names
-) -> None:
-    """The committed burst is one frame, the peak burst two: the program drops the third, a red one."""
-    size = len(frame(9))
-    config = p4r.MeterConfig(cir=1, cburst=size, pir=1, pburst=2 * size)
-    entry = resource_names.entry("routes", lpm(1, 9, 32), action=resource_names.action("measured", 4))
-    resources.write((INSERT, entry), (MODIFY, meter(resource_names, 1, config)))
-    for _ in range(3):
-        resource_switch.inject(1, frame(9))
-    assert ports(resource_switch.advance_to(1000)) == [4, 4]
-    resources.write((MODIFY, meter(resource_names, 1)))
-    resource_switch.inject(1, frame(9))
-    assert ports(resource_switch.advance_to(2000)) == [4]
-
 
 TWO_RATES, THREE, TWO = (
     MeterType.TWO_RATE_THREE_COLOR,

@@ -1,79 +1,30 @@
-"""Multicast, clone sessions, packet-in and packet-out over P4Runtime (1.5 §9.5, §16)."""
+"""Clone sessions, packet-in and packet-out over P4Runtime (1.5 §9.5, §16)."""
 
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, p4info, ports, primary
+from p4rt_client import INSERT, MODIFY, Client, Names, codes, exact, p4info, primary
 
 pytestmark = pytest.mark.system
 
 
-def replicas(*pairs: tuple[int, int]) -> list[p4r.Replica]:
-    return [p4r.Replica(port=bytes([port]), instance=instance) for port, instance in pairs]
+def session(*ports: int, **fields: object) -> p4r.CloneSessionEntry:
+    replicas = [p4r.Replica(port=bytes([port])) for port in ports]
+    return p4r.CloneSessionEntry(session_id=1, replicas=replicas, **fields)
 
 
-def group(number: int, *pairs: tuple[int, int], **fields: object) -> p4r.MulticastGroupEntry:
-    return p4r.MulticastGroupEntry(multicast_group_id=number, replicas=replicas(*pairs), **fields)
-
-
-def session(number: int, *pairs: tuple[int, int], **fields: object) -> p4r.CloneSessionEntry:
-    return p4r.CloneSessionEntry(session_id=number, replicas=replicas(*pairs), **fields)
-
-
-def send(switch: Switch, key: int) -> list[int]:
-    switch.inject(1, frame(key))
-    return sorted(ports(switch.advance_to(switch.now_ps + 1_000_000)))
-
-
-def pre(found: object, kind: str) -> list[object]:
-    return [getattr(entry, kind) for entry in found]  # type: ignore[attr-defined]
-
-
-def test_a_multicast_group_copies_to_its_replicas(client: Client, switch: Switch, names: Names) -> None:
-    client.write((INSERT, group(5, (2, 0), (3, 0), (3, 1), metadata=b"m")))
-    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("flood", 5))))
-    assert send(switch, 9) == [2, 3, 3]
-    client.write((MODIFY, group(5, (4, 0))))
-    assert send(switch, 9) == [4]
-    client.write((DELETE, group(5)))
-    assert send(switch, 9) == []
-
-
-def test_a_clone_session_copies_to_its_replicas(client: Client, switch: Switch, names: Names) -> None:
-    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("mirror", 2, 7))))
-    assert send(switch, 9) == [2]
-    client.write((INSERT, session(7, (5, 0), (6, 0))))
-    # A clone is parsed and passes egress again, without ingress.
-    assert send(switch, 9) == [2, 5, 6]
-    client.write((MODIFY, session(7, (6, 0))))
-    assert send(switch, 9) == [2, 6]
-    client.write((DELETE, session(7)))
-    assert send(switch, 9) == [2]
-
-
-def test_replication_is_read_by_id_or_all(client: Client) -> None:
-    client.write((INSERT, group(1, (1, 0), metadata=b"m")), (INSERT, group(2)), (INSERT, session(1, (1, 0))))
-    assert pre(client.read(p4r.MulticastGroupEntry()), "multicast_group_entry") == [
-        group(1, (1, 0), metadata=b"m"),
-        group(2),
-    ]
-    one = client.read(p4r.MulticastGroupEntry(multicast_group_id=2))
-    assert pre(one, "multicast_group_entry") == [group(2)]
-    assert pre(client.read(p4r.CloneSessionEntry()), "clone_session_entry") == [session(1, (1, 0))]
-    assert client.read(p4r.CloneSessionEntry(session_id=9)) == []
-    assert len(client.read(p4r.PacketReplicationEngineEntry())) == 3
-
-
-def mirrored(names: Names, session_id: int = 1) -> p4r.TableEntry:
-    return names.entry("exact_table", exact(1, 9), action=names.action("mirror", 4, session_id))
+def only_session(client: Client) -> object:
+    (found,) = client.read(p4r.CloneSessionEntry())
+    return found.clone_session_entry
 
 
 def test_a_session_cuts_its_copies(client: Client, switch: Switch, names: Names) -> None:
-    written = session(1, (2, 0), (3, 0), packet_length_bytes=16)
-    client.write((INSERT, written), (INSERT, mirrored(names)))
-    assert pre(client.read(p4r.CloneSessionEntry()), "clone_session_entry") == [written]
+    written = session(2, 3, packet_length_bytes=16)
+    mirrored = names.entry("exact_table", exact(1, 9), action=names.action("mirror", 4, 1))
+    client.write((INSERT, written), (INSERT, mirrored))
+    assert only_session(client) == written
     switch.inject(1, frame(9))
     sent = {port: len(frame) for _, port, frame in switch.advance_to(1000)}
     assert sent == {4: len(frame(9)), 2: 16, 3: 16}
@@ -81,35 +32,11 @@ def test_a_session_cuts_its_copies(client: Client, switch: Switch, names: Names)
 
 def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> None:
     with serve(Switch(program, priorities=4), p4info=p4info()) as server, primary(server.address) as client:
-        client.write((INSERT, session(1, (2, 0), class_of_service=3)))
+        client.write((INSERT, session(2, class_of_service=3)))
         for number in (4, 8):
-            failed = client.refused((MODIFY, session(1, (3, 0), class_of_service=number)))
+            failed = client.refused((MODIFY, session(3, class_of_service=number)))
             assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
-        (found,) = pre(client.read(p4r.CloneSessionEntry()), "clone_session_entry")
-        assert found == session(1, (2, 0), class_of_service=3)
-
-
-def test_a_refused_session_leaves_no_group_behind(client: Client, switch: Switch, names: Names) -> None:
-    """The switch has one queue per port: it refuses class 1, whose message is valid."""
-    failed = client.refused((INSERT, session(1, (2, 0), class_of_service=1)))
-    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
-    assert "ports have 1 queues" in failed.updates[0][1]
-    assert client.read(p4r.CloneSessionEntry()) == []
-    client.write((INSERT, session(1, (2, 0))), (INSERT, mirrored(names)))
-    assert codes(client.refused((MODIFY, session(1, (3, 0), class_of_service=1)))) == [
-        rpc_code.INVALID_ARGUMENT
-    ]
-    switch.inject(1, frame(9))
-    assert sorted(ports(switch.advance_to(1000))) == [2, 4]
-
-
-def test_ports_are_read_in_their_shortest_form(client: Client) -> None:
-    written = p4r.MulticastGroupEntry(
-        multicast_group_id=1, replicas=[p4r.Replica(port=bytes(7) + b"\x05")], metadata=b"m"
-    )
-    client.write((INSERT, written))
-    (found,) = pre(client.read(p4r.MulticastGroupEntry()), "multicast_group_entry")
-    assert (found.replicas[0].port, found.metadata) == (b"\x05", b"m")
+        assert only_session(client) == session(2, class_of_service=3)
 
 
 def test_a_port_of_megabytes_is_refused_in_a_short_sentence(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""The switch as a whole over Thrift: multicast, clone sessions, queues, clock, ports, programs."""
+"""The switch over Thrift, where a script cannot say it: time, limits, ports, programs, the engine's view."""
 
 import array
 import hashlib
@@ -11,65 +11,27 @@ from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
 from made_frames import frame
 from p4rt_client import ports, program_json
-from thrift_client import ThriftClient, code_of, exact, simple_switch, standard
-from thriftpy2.thrift import TApplicationException
+from thrift_client import ThriftClient, code_of, exact, rate, standard
+from thriftpy2.thrift import TApplicationException, TException
 
 pytestmark = pytest.mark.system
 
 EXACT = "EverythingIngress.exact_table"
 NO_OPTIONS = standard.BmAddEntryOptions()
+BOTH = "EverythingIngress.both"
+WIDE = "EverythingIngress.wide_cells"
 
 
-def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> None:
-    """Adds an entry to the exact table."""
-    key = [exact(value.to_bytes(4, "big"))]
-    thrift.standard.bm_mt_add_entry(0, EXACT, key, f"EverythingIngress.{action}", list(data), NO_OPTIONS)
-
-
-def test_a_group_copies_to_the_ports_of_its_nodes_and_to_one_port_of_each_lag(
-    switch: Switch, thrift: ThriftClient
-) -> None:
-    pre = thrift.pre
-    assert pre.bm_mc_mgrp_create(0, 7) == 7
-    node = pre.bm_mc_node_create(0, 9, "1100", "1")
-    pre.bm_mc_node_associate(0, 7, node)
-    pre.bm_mc_set_lag_membership(0, 0, "110000000")
-    add(thrift, 1, "flood", b"\x07")
-    switch.inject(1, frame(1))
-    assert ports(switch.advance_to(1_000_000)) == [2, 3, 8]
-    assert json.loads(pre.bm_mc_get_entries(0)) == {
-        "mgrps": [{"id": 7, "l1_handles": [0]}],
-        "l1_handles": [{"handle": 0, "rid": 9, "l2_handle": 0}],
-        "l2_handles": [{"handle": 0, "ports": [2, 3], "lags": [0]}],
-        "lags": [{"id": 0, "ports": [7, 8]}],
-    }
-    pre.bm_mc_node_update(0, node, "10", "")
-    switch.inject(1, frame(1))
-    assert ports(switch.advance_to(2_000_000)) == [1]
+def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:
+    """Adds an entry to the exact table, and returns its handle."""
+    key, name = [exact(value.to_bytes(4, "big"))], f"EverythingIngress.{action}"
+    return int(thrift.standard.bm_mt_add_entry(0, EXACT, key, name, list(data), NO_OPTIONS))
 
 
 def test_of_a_set_of_ports_that_is_too_long_the_first_512_characters_count(thrift: ThriftClient) -> None:
     node = thrift.pre.bm_mc_node_create(0, 1, "1", "")
     thrift.pre.bm_mc_node_update(0, node, "1" * 600, "")
     assert json.loads(thrift.pre.bm_mc_get_entries(0))["l2_handles"][0]["ports"] == list(range(512))
-
-
-def test_a_clone_session_is_added_read_and_deleted(switch: Switch, thrift: ThriftClient) -> None:
-    call, config = thrift.switch, simple_switch.MirroringSessionConfig
-    call.mirroring_session_add(3, config(port=5))
-    add(thrift, 1, "mirror", b"\x02", b"\x03")
-    switch.inject(1, frame(1))
-    assert sorted(ports(switch.advance_to(1_000_000))) == [2, 5]
-    call.mirroring_session_add(4, config(port=1, mgid=9))
-    assert call.mirroring_session_get(4) == config(port=1, mgid=9)
-    call.mirroring_session_delete(4)
-    for gone in (4, -1, 40_000):
-        with pytest.raises(simple_switch.InvalidMirroringOperation):
-            call.mirroring_session_get(gone)
-    assert call.mirroring_mapping_get_egress_port(3) == 5
-    assert (call.mirroring_mapping_add(40_000, 1), call.mirroring_mapping_add(6, 1)) == (0, 1)
-    assert (call.mirroring_mapping_delete(6), call.mirroring_mapping_delete(6)) == (1, 0)
-    assert call.mirroring_mapping_get_egress_port(6) == -1
 
 
 def test_a_queues_depth_is_in_packets_and_its_rate_in_packets_per_second(
@@ -214,18 +176,6 @@ def test_a_reset_leaves_what_the_program_starts_with_and_the_clone_sessions(thri
     assert thrift.switch.mirroring_mapping_get_egress_port(1) == 1
 
 
-def test_objects_are_found_by_name_and_kind(thrift: ThriftClient) -> None:
-    call, kinds = thrift.standard, standard.BmResourceType
-    ids = {
-        (kind, item["name"]): item["id"]
-        for kind, key in ((kinds.COUNTER, "counter_arrays"), (kinds.REGISTER, "register_arrays"))
-        for item in json.loads(program_json())[key]
-    }
-    assert {pair: call.bm_get_id_from_name(0, *pair) for pair in ids} == ids
-    for kind, code in ((kinds.METER, 1), (6, 0)):
-        assert code_of(standard.InvalidIdLookup, call.bm_get_id_from_name, 0, kind, EXACT) == code
-
-
 def test_hashes_and_digests_that_are_not_there_are_refused_by_bmv2s_codes(thrift: ThriftClient) -> None:
     call = thrift.standard
     parameters = standard.BmCrc16Config(1, 2, 3, True, False)
@@ -272,3 +222,93 @@ def test_parameters_of_a_custom_crc_hold_for_the_next_packet() -> None:
                 == standard.CrcErrorCode.WRONG_TYPE_CALCULATION
             )
         assert hashes() == (b"\x90\x6e", b"\xfc\x89\x19\x18")
+
+
+# ---- tables
+
+
+def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift: ThriftClient) -> None:
+    handle = 0
+    for _ in range(200):
+        handle = add(thrift, 1, "forward", b"\x01")
+        thrift.standard.bm_mt_delete_entry(0, EXACT, handle)
+    assert handle == (199 << 24) - (1 << 32)
+
+
+def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient) -> None:
+    arguments = (0, EXACT, [standard.BmMatchParam()], "EverythingIngress.forward", [b"\1"], NO_OPTIONS)
+    code = code_of(standard.InvalidTableOperation, thrift.standard.bm_mt_add_entry, *arguments)
+    assert code == standard.TableOperationErrorCode.BAD_MATCH_KEY
+
+
+# ---- counters, meters, registers
+
+
+def test_a_counter_counts_packets_and_is_written_and_reset(switch: Switch, thrift: ThriftClient) -> None:
+    call = thrift.standard
+    switch.inject(1, frame(3))
+    switch.advance_to(1_000_000)
+    value = call.bm_counter_read(0, BOTH, 3)
+    assert (value.bytes, value.packets) == (len(frame(3)), 1)
+    call.bm_counter_write(0, BOTH, 4, standard.BmCounterValue(bytes=-1, packets=7))
+    assert (switch.read_counters(BOTH, 4), call.bm_counter_read(0, BOTH, 4).bytes) == ((2**64 - 1, 7), -1)
+    call.bm_counter_reset_all(0, BOTH)
+    assert switch.read_counters_all(BOTH) == [(0, 0)] * 8
+
+
+def test_a_cell_that_no_i64_holds_is_read_as_the_largest_one() -> None:
+    document = json.loads(program_json())
+    next(r for r in document["register_arrays"] if r["name"] == WIDE)["bitwidth"] = 64
+    switch = Switch(Program(json.dumps(document).encode()))
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        client.standard.bm_register_write(0, WIDE, 1, -1)
+        assert switch.register_read(WIDE, 1) == b"\xff" * 8
+        assert client.standard.bm_register_read(0, WIDE, 1) == (1 << 63) - 1
+
+
+def test_meters_keep_the_rates_they_are_given_lowest_first(
+    resource_switch: Switch, resource_thrift: ThriftClient
+) -> None:
+    call, cells = resource_thrift.standard, "ResourcesIngress.cells"
+    assert call.bm_meter_get_rates(0, cells, 1) == []
+    call.bm_meter_set_rates(0, cells, 1, [rate(0.5, 100), rate(1.5, 200)])
+    assert call.bm_meter_get_rates(0, cells, 1) == [rate(0.5, 100), rate(1.5, 200)]
+    call.bm_meter_array_set_rates(0, cells, [rate(0.25, 1), rate(0.75, 2)])
+    assert resource_switch.meter_get_rates(cells, 3) == [(0.25, 1), (0.75, 2)]
+    kind, codes = standard.InvalidMeterOperation, standard.MeterOperationErrorCode
+    set_rates = call.bm_meter_set_rates
+    nan = [rate(float("nan"), 1), rate(1, 1)]
+    assert code_of(kind, set_rates, 0, cells, 0, nan) == codes.INVALID_INFO_RATE_VALUE
+
+
+def test_an_entrys_time_out_is_set_and_read_back_with_how_long_it_was_idle(
+    resource_switch: Switch, resource_thrift: ThriftClient
+) -> None:
+    call, table = resource_thrift.standard, "ResourcesIngress.ageing_table"
+    key, nothing = [exact((5).to_bytes(4, "big"))], standard.BmAddEntryOptions()
+    handle = call.bm_mt_add_entry(0, table, key, "ResourcesIngress.forward", [b"\x01"], nothing)
+    assert call.bm_mt_get_entry(0, table, handle).life is None
+    resource_switch.advance_to(1_000_000_000)
+    call.bm_mt_set_entry_ttl(0, table, handle, 60_000)
+    resource_switch.advance_to(8_000_000_000)
+    life = call.bm_mt_get_entries(0, table)[0].life
+    assert (life.timeout_ms, life.time_since_hit_ms) == (60_000, 7)
+
+
+def test_an_array_that_is_too_large_for_an_answer_is_refused_and_read_by_index(
+    thrift: ThriftClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eeon_engine.thrift.names.MAX_ANSWER_CELLS", 15)
+    thrift.standard.bm_register_write(0, WIDE, 3, 7)
+    with pytest.raises(TException):
+        thrift.standard.bm_register_read_all(0, WIDE)
+    assert thrift.standard.bm_register_read(0, WIDE, 3) == 7
+
+
+def test_every_cell_is_read_where_they_take_several_steps(
+    thrift: ThriftClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eeon_engine.thrift.names._CELLS_PER_STEP", 5)
+    for cell in range(16):
+        thrift.standard.bm_register_write(0, WIDE, cell, 100 + cell)
+    assert thrift.standard.bm_register_read_all(0, WIDE) == [100 + cell for cell in range(16)]

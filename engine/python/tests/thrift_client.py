@@ -5,23 +5,13 @@ from types import TracebackType
 from typing import Any
 
 import pytest
-from eeon_engine.thrift.interface import SERVICES, simple_pre_lag, simple_switch, standard
+from eeon_engine.thrift.interface import SERVICES, standard
 from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TClient, TException
 from thriftpy2.transport import TBufferedTransport, TSocket
 
-__all__ = [
-    "ThriftClient",
-    "code_of",
-    "exact",
-    "lpm",
-    "rate",
-    "simple_pre_lag",
-    "simple_switch",
-    "standard",
-    "ternary",
-]
+__all__ = ["ThriftClient", "code_of", "exact", "rate", "standard"]
 
 
 class ThriftClient:
@@ -57,20 +47,6 @@ def exact(key: bytes) -> Any:
     """Returns an exact field of a key."""
     return standard.BmMatchParam(
         type=standard.BmMatchParamType.EXACT, exact=standard.BmMatchParamExact(key=key)
-    )
-
-
-def lpm(key: bytes, length: int) -> Any:
-    """Returns an LPM field of a key."""
-    return standard.BmMatchParam(
-        type=standard.BmMatchParamType.LPM, lpm=standard.BmMatchParamLPM(key=key, prefix_length=length)
-    )
-
-
-def ternary(key: bytes, mask: bytes) -> Any:
-    """Returns a ternary field of a key."""
-    return standard.BmMatchParam(
-        type=standard.BmMatchParamType.TERNARY, ternary=standard.BmMatchParamTernary(key=key, mask=mask)
     )
 
 

@@ -1,0 +1,44 @@
+"""Every step of the scripts has its outcome on this switch, over P4Runtime and Thrift, and with frames; and
+every call over Thrift on BMv2's. `test_p4rt_bmv2.py` makes the requests over P4Runtime to BMv2.
+Sequences, refusals of all kinds: P4Runtime 1.5 §9, §12."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from eeon_engine.thrift import serve
+from scripts import ALL, Call, Script, Served
+from thrift_cli import PROGRAMS, bmv2, path_outside_venv
+
+from differential.thrift import Client
+
+pytestmark = pytest.mark.system
+
+
+@pytest.mark.parametrize("script", ALL, ids=lambda script: script.name)
+def test_steps_have_their_outcomes_and_refused_requests_change_nothing(
+    request: pytest.FixtureRequest, script: Script
+) -> None:
+    fixtures = ("switch", "client") if script.program == "everything" else ("resource_switch", "resources")
+    switch, client = map(request.getfixturevalue, fixtures)
+    with serve(switch, "127.0.0.1:0") as server:
+        thrift = Client(int(server.address.rpartition(":")[2]))
+        for step in script.steps:
+            step.check(Served(switch, client, thrift))
+        thrift.close()
+
+
+@pytest.mark.skipif(
+    shutil.which("simple_switch", path=path_outside_venv()) is None, reason="simple_switch is not on PATH"
+)
+@pytest.mark.parametrize(
+    ("program", "calls"),
+    [pytest.param(one.program, found, id=one.name) for one in ALL if (found := one.all_of(Call))],
+)
+def test_bmv2_answers_the_same_but_where_a_script_says_otherwise(
+    program: str, calls: list[Call], tmp_path: Path
+) -> None:
+    with bmv2(PROGRAMS / f"{program}.json", tmp_path) as port:
+        client = Client(port)
+        assert [call.asked(client)[0] for call in calls] == [call.bmv2 for call in calls]
+        client.close()
