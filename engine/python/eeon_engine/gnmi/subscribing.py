@@ -61,6 +61,8 @@ class Stream:
         check_models(asked.use_models)
         if not asked.subscription:
             raise invalid("the request has no subscription; the root is a path without elements")
+        if asked.mode not in gnmi.SubscriptionList.Mode.values():
+            raise invalid(f"mode {asked.mode} does not exist; use STREAM (0), ONCE (1) or POLL (2)")
         self.mode = asked.mode
         selections = paths.selections(asked.prefix, [one.path for one in asked.subscription])
         self._followed: list[_Followed] = []
