@@ -402,6 +402,17 @@ def test_a_heartbeat_repeats_what_has_not_changed(client: GnmiClient) -> None:
     call.cancel()
 
 
+def test_a_heartbeat_repeats_a_sample_that_is_not_due_yet(client: GnmiClient) -> None:
+    counter = f"{COUNTERS}/in-pkts"
+    sampled = subscription(
+        counter, gnmi.SAMPLE, sample_interval=3600 * 10**9, suppress_redundant=True, heartbeat_interval=10**8
+    )
+    call = client.subscribe(request(sampled))
+    assert until_sync(call) == {counter: 0}
+    assert updates(next(call).update) == updates(next(call).update) == {counter: 0}
+    call.cancel()
+
+
 def test_the_switch_tells_states_on_change_and_samples_counters(client: GnmiClient, switch: Switch) -> None:
     asked = subscription("interfaces/interface[name=port2]/state", sample_interval=100_000_000)
     call = client.subscribe(request(asked))
