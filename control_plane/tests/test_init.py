@@ -103,6 +103,14 @@ def test_files_that_are_there_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "config.yaml").read_text() == "mine"
 
 
+def test_a_folder_whose_name_no_fabric_may_have_is_named(tmp_path: Path) -> None:
+    refused = eeon("init", "--yes", str(tmp_path / "9 racks"))
+    assert refused.exit_code == 1 and not (tmp_path / "9 racks").exists()
+    assert refused.stderr.startswith(
+        "folder 9 racks: its name is the fabric's, and a node name starts with a"
+    )
+
+
 @pytest.mark.system
 def test_at_a_terminal_what_is_not_given_is_asked(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
