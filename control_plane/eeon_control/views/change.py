@@ -87,7 +87,8 @@ def nonzero(view: View) -> View:
     if not counting:
         return view
     rows = [row for row in view.rows if any(row[key] for key in counting)]
-    notes = view.notes if rows else [*view.notes, "no packet has been counted"]
+    # Without rows, no switch could be read.
+    notes = view.notes if rows or not view.rows else [*view.notes, "no packet has been counted"]
     return replace(view, rows=rows, notes=notes)
 
 
