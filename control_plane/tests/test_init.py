@@ -131,3 +131,14 @@ def test_first_lines_of_the_help_name_no_command_that_a_twin_refuses() -> None:
     begin = told.partition("WHERE TO BEGIN")[2].partition("Options:")[0]
     assert "eeon init" in begin and "eeon fabric up leaf-spine-4" in begin
     assert "eeon top" not in begin and "show energy" not in begin
+
+
+@pytest.mark.system
+def test_output_that_does_not_fit_on_the_disk_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "eeon_control", "init", "--yes", "mine"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "the output cannot be written: No space left on device; free space, or write elsewhere\n",
+    )
