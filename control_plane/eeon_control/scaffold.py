@@ -36,7 +36,13 @@ class Plan:
 def files(plan: Plan) -> dict[str, str]:
     """Returns the texts by file name. Raises EeonError for an impossible fabric."""
     texts = {TOPOLOGY: _topology(plan), CONFIG: _config(max(plan.host_rate, plan.uplink_rate))}
-    topology = topologies.from_text(texts[TOPOLOGY], TOPOLOGY)
+    try:
+        topology = topologies.from_text(texts[TOPOLOGY], TOPOLOGY)
+    except InputError as error:
+        # The file is not there yet, so that its line helps nobody.
+        if rules := [one.rule for one in error.problems if one.key == "name"]:
+            raise EeonError(f"folder {plan.name}: its name is the fabric's, and {rules[0]}") from None
+        raise
     config = configs.from_text(texts[CONFIG], CONFIG)
     if plan.first_port + len(topology.switches) - 1 > _LAST_TCP_PORT:
         raise EeonError(

@@ -103,6 +103,14 @@ def test_files_that_are_there_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "config.yaml").read_text() == "mine"
 
 
+def test_a_folder_whose_name_no_fabric_may_have_is_named(tmp_path: Path) -> None:
+    refused = eeon("init", "--yes", str(tmp_path / "9 racks"))
+    assert refused.exit_code == 1 and not (tmp_path / "9 racks").exists()
+    assert refused.stderr.startswith(
+        "folder 9 racks: its name is the fabric's, and a node name starts with a"
+    )
+
+
 @pytest.mark.system
 def test_at_a_terminal_what_is_not_given_is_asked(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
@@ -123,3 +131,14 @@ def test_first_lines_of_the_help_name_no_command_that_a_twin_refuses() -> None:
     begin = told.partition("WHERE TO BEGIN")[2].partition("Options:")[0]
     assert "eeon init" in begin and "eeon fabric up leaf-spine-4" in begin
     assert "eeon top" not in begin and "show energy" not in begin
+
+
+@pytest.mark.system
+def test_output_that_does_not_fit_on_the_disk_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "eeon_control", "init", "--yes", "mine"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1,
+        "the output cannot be written: No space left on device; free space, or write elsewhere\n",
+    )

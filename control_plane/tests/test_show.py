@@ -11,7 +11,11 @@ from eeon_command import at_terminal, eeon, place
 from eeon_control import program, topology
 from eeon_control.cli.show import baselines
 from eeon_control.fabric import sync
-from eeon_control.fabric.read import FabricObservation
+from eeon_control.fabric.read import FabricCounters, FabricObservation
+from eeon_control.views.change import nonzero
+from eeon_control.views.ecn import ecn
+from eeon_control.views.pfc import pfc
+from eeon_control.views.qcn import qcn
 
 pytestmark = pytest.mark.system
 
@@ -479,6 +483,12 @@ def test_a_revision_remembers_that_the_clock_is_virtual(fabric):
 def test_views_of_lossless_classes_and_congestion_points_say_why_they_are_empty(fabric):
     assert "add `pfc` to a class of the configuration" in fabric.show("pfc").stdout
     assert "add `qcn` to a queue profile of the configuration" in fabric.show("qcn").stdout
+
+
+@pytest.mark.parametrize("make", [pfc, qcn])
+def test_what_unreachable_switches_have_is_not_said_to_be_nothing(make):
+    assert make(topology.load("leaf-spine-4"), FabricObservation({}, {"leaf1": "no answer"})).notes == []
+    assert nonzero(ecn(FabricCounters((), ()))).notes == ecn(FabricCounters((), ())).notes
 
 
 def test_ecn_leaves_rows_without_a_packet_out_of_the_table_and_says_how_many(fabric):

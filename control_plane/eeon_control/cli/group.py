@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -101,6 +103,13 @@ class EeonGroup(LazyGroup):
             say(str(error), "red")
         except BrokenPipeError:
             sys.stderr.close()
+        except OSError as error:
+            if error.errno != errno.ENOSPC or error.filename is not None:
+                raise
+            text = f"the output cannot be written: {error.strerror}; free space, or write elsewhere"
+            errors.print(text, style="red", highlight=False, soft_wrap=True)
+            with suppress(OSError):  # of the rest of the output
+                sys.stdout.close()
         else:
             return result if isinstance(result, int) else 0
         return 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from eeon_control.fabric.read import FabricObservation
@@ -47,38 +47,48 @@ def since(now: View, before: View, *, ignored: Collection[str] = ()) -> View:
     return replace(now, rows=rows)
 
 
-def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] = ()) -> View:
+def rates(now: View, before: View, spans_ps: Mapping[str, int], *, ignored: Collection[str] = ()) -> View:
     """Returns `now` with a rate for every count, in its base unit per second, under its key with `_per_s`.
 
-    Rows of switches in `ignored`, which have restarted, have no rates.
+    `spans_ps`: the time between the two readings, by switch. Rows of other switches, which were read only
+    once, and of switches in `ignored`, which have restarted, have no rates.
     """
     changed = since(now, before)
-    seconds = elapsed_ps / _PS_PER_S
+    longest = max(spans_ps.values(), default=0) / _PS_PER_S
     counting = {column.key for column in now.columns if column.counts}
     rows: list[Row] = []
     for row in changed.rows:
-        known = seconds > 0 and _switch(row) not in ignored
+        switch = _switch(row)
+        seconds = 0.0 if switch in ignored else spans_ps.get(switch, 0) / _PS_PER_S
         rows.append(
             {
                 (f"{key}_per_s" if key in counting else key): (
-                    _rate(value, seconds if known else None) if key in counting else value
+                    _rate(value, seconds) if key in counting else value
                 )
                 for key, value in row.items()
             }
         )
     columns = [_rate_column(column) if column.counts else column for column in now.columns]
-    return replace(now, columns=columns, rows=rows, title=f"{now.title}, over {seconds:.3g} s")
+    return replace(now, columns=columns, rows=rows, title=f"{now.title}, over {longest:.3g} s")
 
 
-def elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
-    """Returns the longest time between a switch's two readings; they are nearly equal, because switches are
-    read concurrently."""
-    spans = [
-        one.at_ps - before.switches[name].at_ps
+def spans_ps(before: FabricObservation, after: FabricObservation) -> dict[str, int]:
+    """Returns the time between the two readings of every switch that was read twice. A slow switch has a
+    longer one than the others."""
+    return {
+        name: one.at_ps - before.switches[name].at_ps
         for name, one in after.switches.items()
         if name in before.switches
+    }
+
+
+def read_once(before: FabricObservation, after: FabricObservation) -> list[str]:
+    """Returns a note for every switch that could not be read at the start of an interval."""
+    return [
+        f"{name} could not be read at the start of the interval; what it did since then is unknown"
+        for name in after.switches
+        if name not in before.switches
     ]
-    return max(spans, default=0)
 
 
 def nonzero(view: View) -> View:
@@ -87,7 +97,8 @@ def nonzero(view: View) -> View:
     if not counting:
         return view
     rows = [row for row in view.rows if any(row[key] for key in counting)]
-    notes = view.notes if rows else [*view.notes, "no packet has been counted"]
+    # Without rows, no switch could be read.
+    notes = view.notes if rows or not view.rows else [*view.notes, "no packet has been counted"]
     return replace(view, rows=rows, notes=notes)
 
 
@@ -108,8 +119,8 @@ def _less(now: Cell, before: Cell) -> Cell:
     return now - before if isinstance(now, int | float) and isinstance(before, int | float) else now
 
 
-def _rate(count: Cell, seconds: float | None) -> Cell:
-    return count / seconds if seconds is not None and isinstance(count, int | float) else None
+def _rate(count: Cell, seconds: float) -> Cell:
+    return count / seconds if seconds > 0 and isinstance(count, int | float) else None
 
 
 def _cells(observation: FabricObservation, name: str) -> dict[_CellKey, int]:

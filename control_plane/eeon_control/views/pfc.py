@@ -75,7 +75,9 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
         "sent, received: pause frames; ignored: control frames received on the port, not obeyed"
     ]
     if not rows:
-        notes = ["no class is lossless at these ports: add `pfc` to a class of the configuration"]
+        # Switches that could not be read may have lossless classes.
+        empty = "no class is lossless at these ports: add `pfc` to a class of the configuration"
+        notes = [] if observed.failures else [empty]
     return View("pfc", "lossless classes", columns, rows, key=("port", "priority"), notes=notes)
 
 

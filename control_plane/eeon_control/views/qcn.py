@@ -63,7 +63,9 @@ def qcn(topology: Topology, observed: FabricObservation) -> View:
         "messages: congestion notification messages made; ignored: those received on the port, not trusted"
     ]
     if not rows:
-        notes = ["no port is a congestion point: add `qcn` to a queue profile of the configuration"]
+        # Switches that could not be read may have congestion points.
+        empty = "no port is a congestion point: add `qcn` to a queue profile of the configuration"
+        notes = [] if observed.failures else [empty]
     return View("qcn", "congestion points", columns, rows, key=("port", "priority"), notes=notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
-from eeon_control.views.change import elapsed_ps, rates, restarted
+from eeon_control.views.change import rates, restarted, spans_ps
 from eeon_control.views.ecn import ecn
 from eeon_control.views.eee import REGISTERS as EEE_REGISTERS
 from eeon_control.views.eee import eee
@@ -45,14 +45,14 @@ def top(
 ) -> View:
     """Shows the ports' current activity. Needs the data in `VIEW` of both observations."""
     assert before is not None, "it has an interval"
-    span, gone = elapsed_ps(before, observed), restarted(before, observed)
+    spans, gone = spans_ps(before, observed), restarted(before, observed)
     traffic = finished(
         topology,
-        rates(ports(topology, observed), ports(topology, before), span, ignored=gone),
+        rates(ports(topology, observed), ports(topology, before), spans, ignored=gone),
         True,
     )
     marked: dict[str, float] = {}
-    marks = rates(ecn(observed.counters), ecn(before.counters), span, ignored=gone)
+    marks = rates(ecn(observed.counters), ecn(before.counters), spans, ignored=gone)
     for row in marks.rows:
         rate = row["marked_per_s"]
         name = str(row["port"])
@@ -89,4 +89,5 @@ def top(
     notes = [f"{name} has restarted; no rate yet" for name in gone]
     if any(one.registers is None for one in observed.switches.values()):
         notes.append(NO_REGISTERS)
-    return View("top", f"ports, over {span / 10**12:.3g} s", columns, rows, notes=notes)
+    longest = max(spans.values(), default=0)
+    return View("top", f"ports, over {longest / 10**12:.3g} s", columns, rows, notes=notes)

@@ -23,6 +23,7 @@ COUNTERS = "interfaces/interface[name=port2]/state/counters"
 QUEUE = "qos/interfaces/interface[interface-id=port2]/output/queues/queue[name=all]/state"
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 STATUS = "interfaces/interface[name=*]/state/oper-status"
+OPERATIONAL = ("type", "oper-status", "ifindex", "id")
 JSON, JSON_IETF, PROTO = gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO
 
 
@@ -240,14 +241,24 @@ def test_the_root_in_json_has_both_trees_with_lists(client: GnmiClient) -> None:
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (gnmi.GetRequest.CONFIG, {"config/name"}),
-        (gnmi.GetRequest.OPERATIONAL, {"state/type", "state/oper-status", "state/ifindex", "state/id"}),
+        (gnmi.GetRequest.CONFIG, {"name", "config/name"}),
+        (gnmi.GetRequest.OPERATIONAL, {"name", *(f"state/{leaf}" for leaf in OPERATIONAL)}),
     ],
 )
 def test_a_type_of_data_chooses_leaves(client: GnmiClient, kind: int, expected: set[str]) -> None:
     base = "interfaces/interface[name=port1]"
     found = client.values(base, type=kind)
     assert {name.removeprefix(f"{base}/") for name in found if "counters" not in name} == expected
+
+
+@pytest.mark.parametrize("kind", gnmi.GetRequest.DataType.values())
+def test_every_type_of_data_names_the_entries_of_lists(client: GnmiClient, kind: int) -> None:
+    (notification,) = client.get("", type=kind, encoding=JSON)
+    tree = json.loads(notification.update[0].val.json_val)
+    ports = tree["interfaces"]["interface"]
+    queues = tree["qos"]["interfaces"]["interface"]
+    assert [port["name"] for port in ports] == [one["interface-id"] for one in queues] == ["port1", "port2"]
+    assert [one["output"]["queues"]["queue"][0]["name"] for one in queues] == ["all", "all"]
 
 
 def test_a_prefix_is_in_front_of_every_path_and_its_target_comes_back(client: GnmiClient) -> None:
@@ -388,6 +399,17 @@ def test_a_heartbeat_repeats_what_has_not_changed(client: GnmiClient) -> None:
     )
     before = until_sync(call)
     assert updates(next(call).update) == before
+    call.cancel()
+
+
+def test_a_heartbeat_repeats_a_sample_that_is_not_due_yet(client: GnmiClient) -> None:
+    counter = f"{COUNTERS}/in-pkts"
+    sampled = subscription(
+        counter, gnmi.SAMPLE, sample_interval=3600 * 10**9, suppress_redundant=True, heartbeat_interval=10**8
+    )
+    call = client.subscribe(request(sampled))
+    assert until_sync(call) == {counter: 0}
+    assert updates(next(call).update) == updates(next(call).update) == {counter: 0}
     call.cancel()
 
 

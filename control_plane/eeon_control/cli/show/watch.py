@@ -21,7 +21,7 @@ from eeon_control.fabric.read import FabricObservation, observe
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
-from eeon_control.views.change import elapsed_ps, nonzero, rates, restarted, since
+from eeon_control.views.change import nonzero, rates, read_once, restarted, since, spans_ps
 from eeon_control.views.filters import Selection, only, ordered, select
 from eeon_control.views.kind import Kind, ViewData
 from eeon_control.views.table import View
@@ -142,10 +142,12 @@ class ViewLoop:
         if self._interval_s is not None and before is not None and not kind.has_own_interval:
             gone = restarted(before, observed)
             earlier = kind.make(ViewData(self._part, self._targets, before))
-            view = rates(view, earlier, elapsed_ps(before, observed), ignored=gone)
+            view = rates(view, earlier, spans_ps(before, observed), ignored=gone)
             view.notes += [f"{name} has restarted; no rate yet" for name in gone]
         elif self._baseline is not None:
             view = self._since_baseline(view, observed, self._baseline)
+        if self._interval_s is not None and before is not None:
+            view.notes += read_once(before, observed)
         if kind.finish is not None:
             view = kind.finish(self._part, view, self._interval_s is not None and before is not None)
         view = self._without_zeros(view)

@@ -101,6 +101,11 @@ class Leaf:
     is_counted: bool = False
     """Whether it changes with every packet, so that it is sampled and not sent on change."""
 
+    @property
+    def is_key(self) -> bool:
+        """Whether it names the entry of a list."""
+        return len(self.steps) > 1 and self.steps[-2].key == self.steps[-1].name
+
 
 def _leaf(path: str, kind: Kind, value: Callable[[Port], Value | None], **more: bool | str) -> Leaf:
     steps = []

@@ -85,13 +85,17 @@ class Service:
         encodings.check(request.encoding)
         check_models(request.use_models)
         keep = _kept(request.type)
-        asked = [one.only(keep) for one in paths.selections(request.prefix, request.path)]
+        existing = paths.selections(request.prefix, request.path)
+        asked = [one.only(keep) for one in existing]
         if not asked:
             raise invalid("the request has no path; the root is a path without elements")
         timestamp = time.time_ns()
         response = gnmi.GetResponse()
-        for selection, found in zip(asked, self._reader.values(asked), strict=True):
+        for whole, selection, found in zip(existing, asked, self._reader.values(asked), strict=True):
             if not found and selection.is_of_one:
+                if whole.leaves and not selection.leaves:
+                    kind = gnmi.GetRequest.DataType.Name(request.type)
+                    raise not_found(f"path {selection.text} has no data of type {kind}; leave out the type")
                 raise not_found(f"path {selection.text} does not exist on this switch at present")
             notification = response.notification.add(timestamp=timestamp)
             set_target(notification, request.prefix)
@@ -139,10 +143,13 @@ def check_models(asked: Iterable[gnmi.ModelData]) -> None:
 def _kept(kind: int) -> Callable[[Leaf], bool]:
     if kind == gnmi.GetRequest.ALL:
         return lambda leaf: True
+    # Keys are in every type: without them, entries of a list could not be told apart.
     if kind == gnmi.GetRequest.CONFIG:
-        return lambda leaf: not leaf.is_state
+        return lambda leaf: leaf.is_key or not leaf.is_state
     # Leaves of type OPERATIONAL have no counterpart under `config`.
     names = {step.name for leaf in model.LEAVES if not leaf.is_state for step in leaf.steps[-1:]}
     if kind == gnmi.GetRequest.OPERATIONAL:
-        return lambda leaf: leaf.is_state and leaf.steps[-1].name not in names
-    return lambda leaf: leaf.is_state
+        return lambda leaf: leaf.is_key or (leaf.is_state and leaf.steps[-1].name not in names)
+    if kind == gnmi.GetRequest.STATE:
+        return lambda leaf: leaf.is_state
+    raise invalid(f"type {kind} does not exist; use ALL (0), CONFIG (1), STATE (2) or OPERATIONAL (3)")

@@ -40,6 +40,7 @@ class _Followed:
     """Whether the client wants the shortest possible interval."""
     suppress: bool = False
     heartbeat_ns: int = 0
+    """Longest time without a message of unchanged values; 0 for no limit."""
     due_ns: int = 0
     beat_ns: int = 0
     ports: tuple[PortInfo, ...] | None = None
@@ -61,6 +62,8 @@ class Stream:
         check_models(asked.use_models)
         if not asked.subscription:
             raise invalid("the request has no subscription; the root is a path without elements")
+        if asked.mode not in gnmi.SubscriptionList.Mode.values():
+            raise invalid(f"mode {asked.mode} does not exist; use STREAM (0), ONCE (1) or POLL (2)")
         self.mode = asked.mode
         selections = paths.selections(asked.prefix, [one.path for one in asked.subscription])
         self._followed: list[_Followed] = []
@@ -89,7 +92,10 @@ class Stream:
             if one.is_lowest:
                 # At this interval, all samples together would be within the limit.
                 one.interval_ns = max(MIN_INTERVAL_NS, values * 1_000_000_000 // MAX_VALUES_PER_SECOND)
-        per_second = sum(values * 1e9 / one.interval_ns for one, values in sampled)
+        per_second = sum(
+            values * 1e9 / min(one.interval_ns, one.heartbeat_ns or one.interval_ns)
+            for one, values in sampled
+        )
         if per_second > MAX_VALUES_PER_SECOND + 1:
             raise invalid(
                 f"the stream would sample {per_second:.0f} values per second, the limit is "
@@ -111,7 +117,11 @@ class Stream:
     def wait_s(self) -> float:
         """Returns the time in seconds until the next values are due."""
         now = time.monotonic_ns()
-        due = [one.due_ns for one in self._followed if one.interval_ns]
+        due = [
+            min(one.due_ns, one.beat_ns if one.heartbeat_ns else one.due_ns)
+            for one in self._followed
+            if one.interval_ns
+        ]
         seconds = (min(due) - now) / 1e9 if due else 1.0
         if any(one.on_change for one in self._followed):
             seconds = min(seconds, PORTS_AGE_S)
@@ -128,9 +138,9 @@ class Stream:
                 # Only a change of ports changes the leaves that are sent on change.
                 if one.ports is not ports or beats:
                     reading.append(one)
-            elif now >= one.due_ns:
+            elif beats or now >= one.due_ns:
                 # Missed samples are skipped.
-                one.due_ns += one.interval_ns * (1 + (now - one.due_ns) // one.interval_ns)
+                one.due_ns += one.interval_ns * max(0, 1 + (now - one.due_ns) // one.interval_ns)
                 reading.append(one)
         if not reading:
             return
