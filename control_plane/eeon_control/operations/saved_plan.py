@@ -57,6 +57,8 @@ class SavedPlan(BaseModel):
 
     def save(self, path: Path) -> None:
         """Writes the file atomically, for the owner only. Raises StateError."""
+        if path.exists() and not path.is_file():  # such as /dev/null, which a rename would replace
+            raise StateError(f"{path}: is not a regular file, so no plan is written there; give another name")
         try:
             Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
         except OSError as error:
@@ -94,7 +96,7 @@ def load_plan(path: Path) -> SavedPlan:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(step) for step in first["loc"])
-        rule = f"not a plan that `eeon config plan --out` wrote: {first['msg']}"
+        rule = f"not a plan that `eeon config plan --out` of this version of eeon wrote: {first['msg']}"
         raise InputError([Problem(Place(str(path)), key, "", rule)]) from None
 
 

@@ -6,7 +6,6 @@ has one file, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by defau
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from eeon_control.errors import StateError
 from eeon_control.fabric import ReceivedCount, VerdictCount
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
 from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk
+from eeon_control.state.folder import home
 from eeon_control.targets import Target
 
 _LIMIT_BYTES = 64 << 20
@@ -89,9 +89,7 @@ class Baseline(_Strict):
 
 def path_of(topology: str) -> Path:
     """Returns the file of a topology's baseline."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    home = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
-    return home / "eeon-show" / f"{quote(topology, safe='')}.json"
+    return home() / "eeon-show" / f"{quote(topology, safe='')}.json"
 
 
 def load(topology: str) -> Baseline | None:
