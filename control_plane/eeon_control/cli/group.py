@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -11,12 +12,13 @@ import click
 
 from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import errors
-from eeon_control.cli.signals import stopped_by_sigterm
-from eeon_control.cli.streams import guarded
+from eeon_control.cli.signals import stopped_by_signals
+from eeon_control.cli.streams import guarded, to_nowhere
 from eeon_control.errors import EeonError, InputError, Stopped
 
 _PLUGINS = "eeon.commands"
 _STOPPED = 130  # a shell's exit code for a command ended by SIGINT: 128 + 2
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # The packages of the project's other commands, and their folders in a checkout.
 _TOOLS = ("eeon-tools", "tools")
 _OTHER_PACKAGES = {
@@ -73,7 +75,7 @@ class EeonGroup(LazyGroup):
         **extra: Any,  # click's own signature # noqa: ANN401
     ) -> Any:  # click's overload; in fact the exit code # noqa: ANN401
         """Runs the command. In standalone mode, ends the process with the exit code."""
-        with guarded(), stopped_by_sigterm():
+        with guarded(), stopped_by_signals():
             code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:
             sys.exit(code)
@@ -101,6 +103,11 @@ class EeonGroup(LazyGroup):
             errors.print(str(error), style="red", highlight=False, soft_wrap=True)
         except BrokenPipeError:
             sys.stderr.close()
+        except OSError as error:
+            if error.errno not in _UNWRITABLE or error.filename is not None:
+                raise
+            to_nowhere(sys.stdout)
+            errors.print(f"the output cannot be written: {error.strerror}", style="red", highlight=False)
         else:
             return result if isinstance(result, int) else 0
         return 1

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from eeon_control.cli.streams import to_nowhere
 from eeon_control.errors import Problem, Severity
 
 if TYPE_CHECKING:  # imported on the first output, because completion and --help do not need it
@@ -27,9 +28,13 @@ class _Errors:
         highlight: bool | None = None,
         soft_wrap: bool | None = None,
     ) -> None:
-        """Prints one message, as rich does."""
-        console = _console(stderr=True, is_terminal=sys.stderr.isatty())
-        console.print(text, style=style, highlight=highlight, soft_wrap=soft_wrap)
+        """Prints one message, as rich does. If nobody can read it (a closed pipe, a terminal that is gone),
+        the command continues: it may be in the middle of an apply."""
+        try:
+            console = _console(stderr=True, is_terminal=sys.stderr.isatty())
+            console.print(text, style=style, highlight=highlight, soft_wrap=soft_wrap)
+        except OSError:
+            to_nowhere(sys.stderr)
 
 
 errors = _Errors()
