@@ -676,6 +676,39 @@ def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_
     assert faulty.image() == old
 
 
+def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, store, old, tmp_path):
+    leaf2 = faulty.switches["leaf2"]
+    leaf2.hangs_at_update(3)
+    try:
+        with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
+            while "spine1: written" not in (line := command.stdout.readline()):
+                assert line, "the command ended"
+            leaf2.wait_until_it_hangs()
+            command.send_signal(signal.SIGINT)
+            while "leaf1: as before" not in (line := command.stdout.readline()):
+                assert line, "the command ended"
+            command.send_signal(signal.SIGINT)
+            said = command.stdout.read()
+    finally:
+        leaf2.kill()
+    assert command.returncode == 130
+    assert f"The journal in {store.folder} is kept: `eeon config recover` restores them" in said, said
+    faulty.heal()
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+def test_apply_that_is_stopped_after_its_commit_says_which_revision_is_in_force(store, monkeypatch):
+    def commits(work, *_, **__):
+        work.store.commit(work.lock, work.draft(work.store.intended(), "apply", ""))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(operations, "rollback", commits)
+    stopped = eeon("config", "rollback", "1", "--state", str(store.folder))
+    assert stopped.exit_code == 130
+    assert "stopped, but revision 2 was already in force on all switches" in stopped.stderr
+
+
 # -- output that nobody reads -----------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from eeon_command import eeon
 from eeon_control import config, operations, state, topology
 from eeon_control.errors import StateError
 from eeon_control.fabric.undo import Snapshot
@@ -253,3 +254,32 @@ def test_plan_replaces_no_device(tmp_path):
     with pytest.raises(StateError, match=rf"{device}: is not a regular file"):
         plan.save(device)
     assert device.is_fifo()
+
+
+def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
+    with store.lock("test") as lock:
+        before = {"leaf1": SavedSnapshot.of(Snapshot(False))}
+        store.begin(
+            lock,
+            state.Journal(
+                revision=1,
+                draft=draft("drop_tail"),
+                holder=state.Holder.me("eeon config apply"),
+                before=before,
+            ),
+        )
+    told = eeon("config", "drift", "--state", str(store.folder))
+    assert told.exit_code == 1
+    assert "was interrupted: `eeon config recover` finishes it" in told.stderr
+
+
+def test_revision_that_nobody_confirmed_in_time_is_told_by_the_history_with_who_restores(store):
+    overdue = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=0)
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+        store.commit(lock, draft("mark_threshold"), overdue)
+    told = eeon("config", "history", "--state", str(store.folder))
+    assert (
+        "revision 2 was not confirmed in time: a running `eeon controller run`, or the next command"
+        in told.stderr
+    )

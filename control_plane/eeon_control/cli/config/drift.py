@@ -9,7 +9,7 @@ import click
 
 from eeon_control import operations
 from eeon_control.cli import options
-from eeon_control.cli.config.common import open_store, tell
+from eeon_control.cli.config.common import open_store, tell, tell_of_unfinished
 from eeon_control.cli.config.plan_output import as_value, print_plan
 from eeon_control.fabric.sync import run
 from eeon_control.units import Duration
@@ -38,6 +38,7 @@ def drift(
     Routes that `eeon controller run` withdrew because links are down do not count as drift.
     """
     store = open_store(state_folder, topology_name)
+    tell_of_unfinished(store)
     given = options.targets_if_given(targets_file, target_texts, tick)
     found = run(operations.drift(store, given))
     number = found.revision.number

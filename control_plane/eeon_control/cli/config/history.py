@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from eeon_control.cli import options
-from eeon_control.cli.config.common import open_store, tell
-from eeon_control.cli.output import console, moment, span
+from eeon_control.cli.config.common import open_store, tell_of_unfinished
+from eeon_control.cli.output import console, moment
 from eeon_control.state import Revision, Stopped, SystemClock
 
 
@@ -73,17 +73,7 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
             mark, number, moment(one.made), Text(one.by), *made_for, Text(action), Text(one.comment)
         )
     console().print(table)
-    if pending is not None and left is not None:
-        tell(
-            f"revision {current} waits to be confirmed; {span(left)} left until revision "
-            f"{pending.back_to} is restored"
-        )
-    if journal is not None and journal.revision > current:
-        progress = f", {journal.progress}," if journal.progress else ""
-        tell(
-            f"{journal.holder}{progress} is writing to the switches, or was interrupted: `eeon config "
-            "recover` finishes it"
-        )
+    tell_of_unfinished(store)
 
 
 def _place(one: Revision | Stopped) -> tuple[int, int, str]:
