@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from eeon_command import eeon
 from eeon_control import config, operations, state, topology
-from eeon_control.errors import StateError
+from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
 from eeon_control.state.lock import is_locked
@@ -199,6 +199,16 @@ def test_file_of_a_newer_version_is_left_to_that_version_and_not_called_damaged(
         StateError, match=rf"{path}: approved_by: not known to this version of eeon, so a newer"
     ):
         store.current()
+
+
+def test_revision_with_a_key_of_another_version_is_refused_with_the_way_out(store):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+    path = store.folder / "revisions" / "1.json"
+    path.write_text(path.read_text().replace('"configuration": {', '"configuration": {"newer": 1,', 1))
+    with pytest.raises(InputError, match="newer: 1: unknown key") as refused:
+        store.intended()
+    assert "another version of eeon made it, and this one does not accept it" in str(refused.value)
 
 
 @contextlib.contextmanager
