@@ -228,6 +228,7 @@ class FaultyFabric:
         self,
         folder: Path,
         *arguments: str,
+        stdout: int = subprocess.PIPE,
         stderr: int | None = None,
         elsewhere: dict[str, str] | None = None,
     ) -> subprocess.Popen[str]:
@@ -237,7 +238,7 @@ class FaultyFabric:
         place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
         return subprocess.Popen(
             [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments],
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=stderr,
             text=True,
         )

@@ -7,6 +7,7 @@ switches are read without the controller's code, and the message must name the r
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import signal
 import socket
@@ -602,18 +603,23 @@ def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old
     assert faulty.image() == old
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stopped(
     faulty, store, old, new, tmp_path, number
 ):
     arguments = [word for name in NEW for word in ("-c", name)]
-    with faulty.command(tmp_path, *arguments, "--confirm", "1h") as waiting:
+    with faulty.command(tmp_path, *arguments, "--confirm", "1h", stderr=subprocess.PIPE) as waiting:
         while "it goes back to revision 1 in 60 min" not in (line := waiting.stdout.readline()):
+            assert line, "the command ended"
+        while "leaf1: read back" not in (line := waiting.stderr.readline()):
             assert line, "the command ended"
         assert faulty.image() == new
         waiting.send_signal(number)
+        while "leaf1: written" not in (line := waiting.stderr.readline()):
+            assert line, "the command ended"
+        waiting.send_signal(number)  # as a closed terminal and an impatient user do
         rest = waiting.stdout.read()
-    assert waiting.returncode == 1
+    assert waiting.returncode == 130
     assert "this is revision 3" in rest
     assert faulty.image() == old and store.pending() is None
 
@@ -668,6 +674,82 @@ def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_
     faulty.heal()
     faulty.settle(store)
     assert faulty.image() == old
+
+
+def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, store, old, tmp_path):
+    leaf2 = faulty.switches["leaf2"]
+    leaf2.hangs_at_update(3)
+    try:
+        with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
+            while "spine1: written" not in (line := command.stdout.readline()):
+                assert line, "the command ended"
+            leaf2.wait_until_it_hangs()
+            command.send_signal(signal.SIGINT)
+            while "leaf1: as before" not in (line := command.stdout.readline()):
+                assert line, "the command ended"
+            command.send_signal(signal.SIGINT)
+            said = command.stdout.read()
+    finally:
+        leaf2.kill()
+    assert command.returncode == 130
+    assert f"The journal in {store.folder} is kept: `eeon config recover` restores them" in said, said
+    faulty.heal()
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+def test_apply_that_is_stopped_after_its_commit_says_which_revision_is_in_force(store, monkeypatch):
+    def commits(work, *_, **__):
+        work.store.commit(work.lock, work.draft(work.store.intended(), "apply", ""))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(operations, "rollback", commits)
+    stopped = eeon("config", "rollback", "1", "--state", str(store.folder))
+    assert stopped.exit_code == 130
+    assert "stopped, but revision 2 was already in force on all switches" in stopped.stderr
+
+
+# -- output that nobody reads -----------------------------------------------------------------------------------
+
+
+def test_apply_whose_messages_nobody_reads_configures_the_fabric(faulty, store, new, tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)  # as after `2>&1 | head -1`
+    with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=writer) as command:
+        os.close(writer)
+        try:
+            said, _ = command.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            command.kill()
+            raise
+    assert command.returncode == 0 and "this is revision 2" in said
+    assert faulty.image() == new and store.journal() is None
+
+
+def test_apply_whose_outcome_cannot_be_written_says_so_and_still_waits_for_its_confirmation(
+    faulty, store, old, tmp_path
+):
+    with open("/dev/full", "w") as full:
+        arguments = ("-q", "-c", NEW[0], "-c", NEW[1], "--confirm", "1s")
+        with faulty.command(tmp_path, *arguments, stdout=full, stderr=subprocess.PIPE) as command:
+            said = command.stderr.read()
+    assert command.returncode == 1 and "Traceback" not in said, said
+    assert "revision 2 was rolled back; revision 3 is in force" in said
+    assert faulty.image() == old
+
+
+@pytest.mark.parametrize(("closed", "code", "said"), [("/dev/full", 1, "No space left"), (None, 0, "")])
+def test_apply_without_a_place_for_its_outcome_ends_without_a_traceback(
+    faulty, store, new, tmp_path, closed, code, said
+):
+    (tmp_path / "run").write_text('exec "$@" >' + (closed or "&-"))
+    with faulty.command(tmp_path, "-q", "-c", NEW[0], "-c", NEW[1], stderr=subprocess.PIPE) as command:
+        pass
+    words = ["sh", tmp_path / "run", *command.args]
+    ended = subprocess.run(words, capture_output=True, text=True)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
+    assert said in ended.stderr
+    assert faulty.image() == new
 
 
 def test_apply_that_is_stopped_while_it_writes_says_that_every_switch_is_as_before(

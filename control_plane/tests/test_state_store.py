@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
-from eeon_control import config, state, topology
-from eeon_control.errors import StateError
+from eeon_command import eeon
+from eeon_control import config, operations, state, topology
+from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
+from eeon_control.state.lock import is_locked
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
 
@@ -182,3 +188,108 @@ def test_pending_confirmation_of_a_revision_that_never_came_into_force_does_not_
         assert store.pending() == pending
         store.confirm(lock)
         assert store.pending() is None
+
+
+def test_file_of_a_newer_version_is_left_to_that_version_and_not_called_damaged(store):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+    path = store.folder / "revisions" / "1.json"
+    path.write_text(path.read_text().replace("{", '{"approved_by": "me",', 1))
+    with pytest.raises(
+        StateError, match=rf"{path}: approved_by: not known to this version of eeon, so a newer"
+    ):
+        store.current()
+
+
+def test_revision_with_a_key_of_another_version_is_refused_with_the_way_out(store):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+    path = store.folder / "revisions" / "1.json"
+    path.write_text(path.read_text().replace('"configuration": {', '"configuration": {"newer": 1,', 1))
+    with pytest.raises(InputError, match="newer: 1: unknown key") as refused:
+        store.intended()
+    assert "another version of eeon made it, and this one does not accept it" in str(refused.value)
+
+
+@contextlib.contextmanager
+def nobody():
+    """Makes the process another user in its context."""
+    if os.geteuid():
+        pytest.skip("only root can become another user")
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_folder_in_which_this_user_may_not_look_is_named_with_the_way_out(store):
+    path = store.folder / "controllers" / "10"
+    path.touch()
+    with nobody():
+        with pytest.raises(StateError, match=rf"{store.folder}: Permission denied; run as the owner"):
+            state.StateStore.open(store.folder, create=False)
+        with pytest.raises(StateError, match=rf"{path}: cannot be opened: Permission denied"):
+            is_locked(path)
+
+
+def test_folder_of_another_user_is_no_fabric_to_choose_from():
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o755)
+        for name in ("mine", "others"):
+            place = Path(home) / "eeon" / name
+            place.mkdir(parents=True)
+            (place / "current").write_text("1")
+        os.chmod(place, 0o700)
+        with nobody():
+            assert [one.name for one in state.known_fabrics({"XDG_STATE_HOME": home})] == ["mine"]
+
+
+def test_user_without_a_home_is_told_which_variable_to_set(monkeypatch):
+    def unknown(*_):
+        raise KeyError
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    with pytest.raises(StateError, match="no home folder; set HOME or XDG_STATE_HOME"):
+        state.folder_of("f", environment={})
+    with pytest.raises(StateError, match="~nobody-here/x: no home folder is known"):
+        state.folder_of("f", "~nobody-here/x")
+
+
+def test_plan_replaces_no_device(tmp_path):
+    device = tmp_path / "device"
+    os.mkfifo(device)
+    plan = operations.SavedPlan.model_construct(intent=None, switches={})
+    with pytest.raises(StateError, match=rf"{device}: is not a regular file"):
+        plan.save(device)
+    assert device.is_fifo()
+
+
+def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
+    with store.lock("test") as lock:
+        before = {"leaf1": SavedSnapshot.of(Snapshot(False))}
+        store.begin(
+            lock,
+            state.Journal(
+                revision=1,
+                draft=draft("drop_tail"),
+                holder=state.Holder.me("eeon config apply"),
+                before=before,
+            ),
+        )
+    told = eeon("config", "drift", "--state", str(store.folder))
+    assert told.exit_code == 1
+    assert "was interrupted: `eeon config recover` finishes it" in told.stderr
+
+
+def test_revision_that_nobody_confirmed_in_time_is_told_by_the_history_with_who_restores(store):
+    overdue = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=0)
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+        store.commit(lock, draft("mark_threshold"), overdue)
+    told = eeon("config", "history", "--state", str(store.folder))
+    assert (
+        "revision 2 was not confirmed in time: a running `eeon controller run`, or the next command"
+        in told.stderr
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -13,12 +12,13 @@ import click
 
 from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import say
-from eeon_control.cli.signals import stopped_by_sigterm
-from eeon_control.cli.streams import guarded
+from eeon_control.cli.signals import stopped_by_signals
+from eeon_control.cli.streams import guarded, to_nowhere
 from eeon_control.errors import EeonError, InputError, Stopped
 
 _PLUGINS = "eeon.commands"
 _STOPPED = 130  # a shell's exit code for a command ended by SIGINT: 128 + 2
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # The packages of the project's other commands, and their folders in a checkout.
 _TOOLS = ("eeon-tools", "tools")
 _OTHER_PACKAGES = {
@@ -75,7 +75,7 @@ class EeonGroup(LazyGroup):
         **extra: Any,  # click's own signature # noqa: ANN401
     ) -> Any:  # click's overload; in fact the exit code # noqa: ANN401
         """Runs the command. In standalone mode, ends the process with the exit code."""
-        with guarded(), stopped_by_sigterm():
+        with guarded(), stopped_by_signals():
             code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:
             sys.exit(code)
@@ -104,12 +104,10 @@ class EeonGroup(LazyGroup):
         except BrokenPipeError:
             sys.stderr.close()
         except OSError as error:
-            if error.errno != errno.ENOSPC or error.filename is not None:
+            if error.errno not in _UNWRITABLE or error.filename is not None:
                 raise
-            text = f"the output cannot be written: {error.strerror}; free space, or write elsewhere"
-            errors.print(text, style="red", highlight=False, soft_wrap=True)
-            with suppress(OSError):  # of the rest of the output
-                sys.stdout.close()
+            to_nowhere(sys.stdout)
+            say(f"the output cannot be written: {error.strerror}; free space, or write elsewhere", "red")
         else:
             return result if isinstance(result, int) else 0
         return 1

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from eeon_control.cli.streams import to_nowhere
 from eeon_control.errors import Problem, Severity
 
 if TYPE_CHECKING:  # imported on the first output, because completion and --help do not need it
@@ -17,8 +18,12 @@ _PIPE_WIDTH = 200  # a table for a file or a pipe must not be folded to 80 colum
 
 
 def say(text: str, style: str | None = None, *, folds: bool = False) -> None:
-    """Prints one message on stderr. `folds`: at the width of the terminal, by words."""
-    console(stderr=True).print(text, style=style, highlight=False, soft_wrap=not folds)
+    """Prints one message on stderr. `folds`: at the width of the terminal, by words. If nobody can read it (a
+    closed pipe, a terminal that is gone), the command continues: it may be in the middle of an apply."""
+    try:
+        console(stderr=True).print(text, style=style, highlight=False, soft_wrap=not folds)
+    except OSError:
+        to_nowhere(sys.stderr)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -7,6 +7,8 @@ while a command runs.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,11 +51,18 @@ class Guard:
 def guarded() -> Iterator[None]:
     """Guards stdout and stderr in its context."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = Guard(before[0]), Guard(before[1])
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
+    with open(os.devnull, "w") as nowhere:  # instead of a stream that the shell has closed (`>&-`)
+        sys.stdout, sys.stderr = (Guard(stream or nowhere) for stream in before)
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
+
+
+def to_nowhere(stream: TextIO) -> None:
+    """Discards what is left in a stream that cannot be written, and everything later."""
+    with contextlib.suppress(OSError, ValueError), open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def unguarded(*, stderr: bool = False) -> TextIO:

@@ -42,6 +42,10 @@ class Terminal(Console):
         to = file if file.isatty() else cast(IO[str], _Trimmed(file))
         super().__init__(file=to, width=width, markup=False, emoji=False)
 
+    def on_broken_pipe(self) -> None:
+        """Raises the BrokenPipeError, which leaves the decision to the caller; rich would end the process."""
+        raise
+
     def render_str(self, text: str, **options: Any) -> Text:  # rich's own options # noqa: ANN401
         """Renders text as rich does, but makes it printable before it is measured, so that it fits."""
         return super().render_str(printable(text), **options)

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import ValidationError
 
-from eeon_control.errors import InputError, Place, Problem
+from eeon_control.errors import InputError, Place, Problem, StateError
 from eeon_control.fabric import FabricPlan, SwitchPlan
 from eeon_control.fabric.diff import Change
 from eeon_control.model_base import Frozen
@@ -52,6 +52,8 @@ class SavedPlan(Frozen):
 
     def save(self, path: Path) -> None:
         """Writes the file atomically, for the owner only. Raises StateError."""
+        if path.exists() and not path.is_file():  # such as /dev/null, which a rename would replace
+            raise StateError(f"{path}: is not a regular file, so no plan is written there; give another name")
         with failing_as_state_error(path, "written"):
             Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
 
@@ -87,7 +89,7 @@ def load_plan(path: Path) -> SavedPlan:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(step) for step in first["loc"])
-        rule = f"not a plan that `eeon config plan --out` wrote: {first['msg']}"
+        rule = f"not a plan that `eeon config plan --out` of this version of eeon wrote: {first['msg']}"
         raise InputError([Problem(Place(str(path)), key, "", rule)]) from None
 
 

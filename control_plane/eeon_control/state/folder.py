@@ -26,9 +26,12 @@ def folder_of(
     """
     direct = given if given is not None else environment.get(_VARIABLE)
     if direct:
-        return Path(direct).expanduser()
+        try:
+            return Path(direct).expanduser()
+        except RuntimeError:
+            raise StateError(f"{direct}: no home folder is known for `~`; write the whole path") from None
     name = quote(fabric, safe="+")
-    return _home(environment) / (f"%2E{name[1:]}" if name.startswith(".") else name)
+    return home(environment) / "eeon" / (f"%2E{name[1:]}" if name.startswith(".") else name)
 
 
 def is_folder_given(given: str | Path | None, environment: Mapping[str, str] = os.environ) -> bool:
@@ -39,19 +42,28 @@ def is_folder_given(given: str | Path | None, environment: Mapping[str, str] = o
 def known_fabrics(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Returns the state folders in the default place with a finished or unfinished apply, by name.
 
-    A failed first apply leaves an empty folder, which does not count as a fabric.
+    A failed first apply leaves an empty folder, which does not count as a fabric; another user's folder does
+    not count either. Raises StateError.
     """
-    home = _home(environment)
-    if not home.is_dir():
+    folder = home(environment) / "eeon"
+    if not is_there(folder):
         return []
     begun = ("current", "journal.json")
-    return sorted(path for path in home.iterdir() if any((path / name).is_file() for name in begun))
+    try:
+        return sorted(path for path in folder.iterdir() if any(os.path.isfile(path / name) for name in begun))
+    except OSError as error:
+        raise StateError(f"{folder}: {error.strerror}; give a folder with --state") from None
 
 
-def _home(environment: Mapping[str, str]) -> Path:
+def home(environment: Mapping[str, str] = os.environ) -> Path:
+    """Returns the folder of this user's state. Raises StateError if the user has none."""
     base = environment.get("XDG_STATE_HOME", "")
-    # The specification says to ignore a relative path.
-    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "eeon"
+    if base.startswith("/"):  # the specification says to ignore a relative path
+        return Path(base)
+    try:
+        return Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise StateError("this user has no home folder; set HOME or XDG_STATE_HOME") from None
 
 
 def make(folder: Path) -> None:
@@ -61,6 +73,16 @@ def make(folder: Path) -> None:
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     except OSError as error:
         raise _not_made(folder, error) from None
+
+
+def is_there(path: Path) -> bool:
+    """Returns whether a folder or file exists. Raises StateError if this user may not know."""
+    try:
+        return path.exists()
+    except OSError as error:
+        raise StateError(
+            f"{path}: {error.strerror}; run as the owner of its folder, or choose another with --state"
+        ) from None
 
 
 def make_part(path: Path) -> None:

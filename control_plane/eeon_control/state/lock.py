@@ -100,6 +100,8 @@ def is_locked(path: Path) -> bool:
         handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
+    except OSError as error:
+        raise StateError(f"{path}: cannot be opened: {error.strerror}") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:

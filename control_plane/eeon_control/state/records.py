@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import Field
 
+from eeon_control.errors import InputError, Place, Problem
 from eeon_control.model_base import Frozen
 from eeon_control.state.clock import Moment
 from eeon_control.state.intent import Intended, Intent
@@ -42,7 +43,15 @@ class Revision(Draft):
 
     def intended(self) -> Intended:
         """Returns its intended configuration. Raises InputError if this version no longer accepts it."""
-        return self.intent.revive(f"revision {self.number}")
+        source = f"revision {self.number}"
+        try:
+            return self.intent.revive(source)
+        except InputError as error:
+            rule = (
+                "another version of eeon made it, and this one does not accept it; go on with that version, "
+                "or apply to the same switches with a new folder (--state)"
+            )
+            raise InputError([*error.problems, Problem(Place(source), "", "", rule)]) from None
 
 
 class Journal(Frozen):

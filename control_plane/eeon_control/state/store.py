@@ -40,7 +40,7 @@ class StateStore:
         """Opens a state folder. Raises StateError if it does not exist, or others may read or change it."""
         if create:
             folders.make(folder)
-        elif not folder.is_dir():
+        elif not folders.is_there(folder):
             raise StateError(f"{folder}: no fabric's state here; `eeon config apply` creates it")
         folders.check(folder)
         for part in folders.PARTS:
@@ -214,7 +214,13 @@ class StateStore:
             return kind.model_validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
-            raise _damaged(path, f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}") from None
+            key = ".".join(str(step) for step in first["loc"])
+            if first["type"] == "extra_forbidden":
+                raise StateError(
+                    f"{path}: {key}: not known to this version of eeon, so a newer one wrote the file; go on "
+                    "with that version"
+                ) from None
+            raise _damaged(path, f"{key}: {first['msg']}") from None
 
     def _number(self, name: str) -> int:
         path = self.folder / name
@@ -226,7 +232,7 @@ class StateStore:
         return int(text)
 
     def _read(self, path: Path) -> bytes | None:
-        if not path.exists():
+        if not folders.is_there(path):
             return None
         folders.check(path)
         with failing_as_state_error(path, "read"):

@@ -123,7 +123,9 @@ def apply(
                 rollout=rollout,
             )
         )
-    outcome_output.show(outcome, output)
-    if outcome.pending is not None and not detach:
-        waiting.wait(ctx, store, outcome.pending, election_id, given, quiet)
+    try:
+        outcome_output.show(outcome, output)
+    finally:  # an output that cannot be written must not leave the revision unwatched
+        if outcome.pending is not None and not detach:
+            waiting.wait(ctx, store, outcome.pending, election_id, given, quiet)
     return 0

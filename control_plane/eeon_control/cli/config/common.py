@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +13,21 @@ from eeon_control import config as configs
 from eeon_control import fabric, state
 from eeon_control import topology as topologies
 from eeon_control.cli import completions, options
-from eeon_control.cli.output import print_problems, say
+from eeon_control.cli.output import print_problems, say, span
 from eeon_control.config import FabricConfig
-from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
+from eeon_control.errors import (
+    EeonError,
+    InputError,
+    Place,
+    Problem,
+    Severity,
+    StateError,
+    Stopped,
+)
 from eeon_control.fabric import FabricPlan, Step
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
-from eeon_control.state import Intended, StateStore
+from eeon_control.state import Intended, StateStore, SystemClock
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 
@@ -99,6 +107,8 @@ def plan(meant: Intended, folder: Path | None) -> FabricPlan:
     before, path = None, state.folder_of(meant.topology.name, folder)
     if meant.targets.foreign == "keep" and path.is_dir():
         before = StateStore.open(path, create=False).intended()
+    with suppress(StateError):  # a plan needs no state folder
+        tell_of_unfinished(StateStore.open(path, create=False))
     targets = meant.targets
     return run(
         fabric.plan(
@@ -115,8 +125,49 @@ def changing(
     command = click.get_current_context().command_path
     with store.lock(command) as lock:
         work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=say)
-        run(settle(work))
-        yield work
+        before = store.current_number()
+        try:
+            run(settle(work))
+            yield work
+        except Stopped:
+            raise
+        except KeyboardInterrupt:
+            raise Stopped(_left_by_a_stop(store, before)) from None
+
+
+def _left_by_a_stop(store: StateStore, before: int) -> str:
+    """Returns what a command leaves that was stopped after its revision was committed, or once more while it
+    undid."""
+    now, pending = store.current_number(), store.pending()
+    if store.has_journal():
+        return (
+            "stopped before every switch was as before: switches may hold a mix. The journal in "
+            f"{store.folder} is kept: `eeon config recover` restores them"
+        )
+    if now == before:
+        return "stopped"
+    waits = f"; without `eeon config confirm`, revision {pending.back_to} returns" if pending else ""
+    return f"stopped, but revision {now} was already in force on all switches{waits}"
+
+
+def tell_of_unfinished(store: StateStore) -> None:
+    """Prints on stderr that a revision waits to be confirmed, and that an apply writes or was killed."""
+    pending, journal = store.pending(), store.journal()
+    if pending is not None:
+        if left := pending.seconds_left(SystemClock().now()):
+            what = f"waits to be confirmed; {span(left)} left until revision {pending.back_to} is restored"
+        else:
+            what = (
+                "was not confirmed in time: a running `eeon controller run`, or the next command that "
+                f"changes the fabric, restores revision {pending.back_to}"
+            )
+        say(f"revision {pending.revision} {what}")
+    if journal is not None and journal.revision > store.current_number():
+        progress = f", {journal.progress}," if journal.progress else ""
+        say(
+            f"{journal.holder}{progress} is writing to the switches, or was interrupted: `eeon config "
+            "recover` finishes it"
+        )
 
 
 _WORDS = {

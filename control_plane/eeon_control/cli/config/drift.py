@@ -8,6 +8,7 @@ import click
 
 from eeon_control import operations
 from eeon_control.cli import options
+from eeon_control.cli.config.common import tell_of_unfinished
 from eeon_control.cli.config.plan_output import as_value, print_plan
 from eeon_control.cli.output import say
 from eeon_control.fabric.sync import run
@@ -30,7 +31,9 @@ def drift(
     The output lists the changes that would restore the revision, as `switch's value -> revision's value`.
     Routes that `eeon controller run` withdrew because links are down do not count as drift.
     """
-    found = run(operations.drift(fabric.store(), fabric.given_targets))
+    store = fabric.store()
+    tell_of_unfinished(store)
+    found = run(operations.drift(store, fabric.given_targets))
     number = found.revision.number
     topology, held_tick = found.meant.topology, found.meant.targets.tick
     if output == "json":

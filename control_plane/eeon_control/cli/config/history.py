@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from eeon_control.cli import options
-from eeon_control.cli.output import console, moment, say, span
+from eeon_control.cli.config.common import tell_of_unfinished
+from eeon_control.cli.output import console, moment
 from eeon_control.state import Revision, Stopped, SystemClock
 
 
@@ -70,17 +71,7 @@ def history(fabric: options.Fabric, output: str) -> None:
             mark, number, moment(one.made), Text(one.by), *made_for, Text(action), Text(one.comment)
         )
     console().print(table)
-    if pending is not None and left is not None:
-        say(
-            f"revision {current} waits to be confirmed; {span(left)} left until revision "
-            f"{pending.back_to} is restored"
-        )
-    if journal is not None and journal.revision > current:
-        progress = f", {journal.progress}," if journal.progress else ""
-        say(
-            f"{journal.holder}{progress} is writing to the switches, or was interrupted: `eeon config "
-            "recover` finishes it"
-        )
+    tell_of_unfinished(store)
 
 
 def _place(one: Revision | Stopped) -> tuple[int, int, str]:

@@ -1,7 +1,8 @@
-"""The wait of `eeon config apply --confirm`: until a confirmation, the end of the time, or Ctrl-C."""
+"""The wait of `eeon config apply --confirm`: until a confirmation, the end of the time, or a signal."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 
@@ -10,6 +11,7 @@ import click
 from eeon_control.cli.config import outcome_output
 from eeon_control.cli.config.common import changing
 from eeon_control.cli.output import say, span
+from eeon_control.cli.signals import held_back
 from eeon_control.cli.streams import unguarded
 from eeon_control.fabric.sync import run
 from eeon_control.operations import rollback
@@ -42,11 +44,13 @@ def wait(
                 continue
             if shown:
                 line = f"\r{span(left)} left to confirm; Ctrl-C rolls back now "
-                print(line, end="", file=unguarded(stderr=True), flush=True)
+                with contextlib.suppress(OSError):
+                    print(line, end="", file=unguarded(stderr=True), flush=True)
             time.sleep(min(_LOOK_SECONDS, left))
     except KeyboardInterrupt:
         say("")
-        with changing(store, election_id, targets, quiet) as work:
+        # A closed terminal and an impatient user signal more than once.
+        with held_back(), changing(store, election_id, targets, quiet) as work:
             if store.pending() == pending:
                 outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by the user"))
                 outcome_output.show(outcome, "table")

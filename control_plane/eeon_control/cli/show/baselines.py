@@ -6,7 +6,6 @@ has one file, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by defau
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ from eeon_control.fabric import ReceivedCount, VerdictCount
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
 from eeon_control.model_base import Frozen
 from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk, failing_as_state_error
+from eeon_control.state.folder import home
 from eeon_control.targets import Target
 
 _LIMIT_BYTES = 64 << 20
@@ -86,9 +86,7 @@ class Baseline(Frozen):
 
 def path_of(topology: str) -> Path:
     """Returns the file of a topology's baseline."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    home = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
-    return home / "eeon-show" / f"{quote(topology, safe='')}.json"
+    return home() / "eeon-show" / f"{quote(topology, safe='')}.json"
 
 
 def load(topology: str) -> Baseline | None:
