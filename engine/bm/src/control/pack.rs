@@ -124,7 +124,7 @@ pub(super) fn pack_key(
     }
     let ordered = matches!(info.match_type, MatchType::Ternary | MatchType::Range);
     Ok(PackedKey {
-        value: table.key.pack(values),
+        value: table.key.pack_masked(values),
         mask: table.key.pack(masks),
         bounds,
         prefix_length,

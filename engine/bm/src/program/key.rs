@@ -103,6 +103,16 @@ impl KeyPlan {
         packed
     }
 
+    /// Packs an entry's values without the bits that the program masks away, which no packet's key has.
+    pub(crate) fn pack_masked<V: AsRef<[u64]>>(&self, values: impl IntoIterator<Item = V>) -> Vec<u64> {
+        let packed = self.pack(values);
+        let mut kept = vec![0; self.words];
+        for p in &self.parts {
+            kept[p.word as usize] |= p.mask << p.shift;
+        }
+        packed.iter().zip(kept).map(|(value, kept)| value & kept).collect()
+    }
+
     /// Appends the fields without padding, low word first, in the form of parser value sets.
     pub(crate) fn concatenated(&self, packed: &[u64], out: &mut Vec<u64>) {
         let start = out.len();

@@ -180,6 +180,30 @@ fn a_full_table_and_a_second_entry_with_the_same_key_are_refused() {
 }
 
 #[test]
+fn an_entry_has_only_the_bits_that_the_programs_mask_of_its_key_keeps() {
+    let mut json: serde_json::Value = serde_json::from_slice(JSON).unwrap();
+    let tables = json["pipelines"][0]["tables"].as_array_mut().unwrap();
+    let masked = tables.iter_mut().find(|t| t["name"] == "ingress.exact_mode").unwrap();
+    masked["key"][0]["mask"] = "0x0000000000ff".into();
+    let mut bench = Bench::new(json.to_string().as_bytes());
+    let key = |src| [exact(src, 6), exact(0x800, 2)];
+    let mut add = |src| {
+        bench.state.mt_add_entry(
+            "ingress.exact_mode",
+            &key(src),
+            "ingress.set_mode",
+            &values(&[src & 0xff]),
+            0,
+        )
+    };
+    add(0x1203).unwrap();
+    assert!(matches!(add(0x5603).unwrap_err(), RuntimeError::DuplicateEntry { .. }));
+    assert_eq!(bench.state.mt_get_entry("ingress.exact_mode", 0).unwrap().key, key(3));
+    bench.state.mt_add_entry(ROUTE, &route(0x800, 0, 0), "ingress.send", &values(&[1]), 0).unwrap();
+    assert_eq!(send(&mut bench, 5, 0x7803, 0x800).mode, 3);
+}
+
+#[test]
 fn a_default_action_is_set_and_reset() {
     let mut bench = Bench::new(JSON);
     bench.state.mt_set_default_action(ROUTE, "ingress.send", &values(&[8])).unwrap();
