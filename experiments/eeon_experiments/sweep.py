@@ -24,7 +24,9 @@ from eeon_experiments.store import Outcome, Store
 from eeon_experiments.versions import Versions
 
 _COLLECT_SECONDS = 15.0
-"""Interval at which a sweep writes rows, so that intermediate results can be read."""
+"""Longest interval at which a sweep writes rows, so that intermediate results can be read."""
+_COLLECT_SHARE = 0.2
+"""Largest share of a sweep's time for that; rows that are soon written are never far behind."""
 
 
 @dataclass(frozen=True)
@@ -159,14 +161,16 @@ class Sweep:
         return self._expanded[key]
 
     def _keep(self, outcomes: Generator[Outcome, None, None], ended: Callable[[Outcome], None]) -> None:
-        collected = time.monotonic()
+        due = 0.0
         try:
             for outcome in outcomes:
                 self.store.write(outcome)
                 ended(outcome)
-                if time.monotonic() - collected > _COLLECT_SECONDS:
+                began = time.monotonic()
+                if began >= due:
                     self.collect()
-                    collected = time.monotonic()
+                    done = time.monotonic()
+                    due = done + min(_COLLECT_SECONDS, (done - began) / _COLLECT_SHARE)
         finally:
             outcomes.close()
 

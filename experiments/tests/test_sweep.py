@@ -76,9 +76,13 @@ def alive(pid: int) -> bool:
 
 
 def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) -> None:
-    heard: list[str] = []
-    results = sweep(tmp_path).run(count=2, work=made_work.at_once, ended=lambda one: heard.append(one.run_id))
-    assert len(results.finished) == len(heard) == 8
+    seen: list[int] = []
+    folder = tmp_path / "results"
+    results = sweep(tmp_path).run(
+        count=2, work=made_work.at_once, ended=lambda one: seen.append(len(store.load(folder).rows))
+    )
+    assert len(results.finished) == len(seen) == 8
+    assert seen[1] == 1, "the first result is a row at once, not after 15 s"
     assert 1 <= len({row.flows for row in results.rows}) <= 2
     assert os.getpid() not in {row.flows for row in results.rows}
     assert len(store.load(tmp_path / "results").rows) == 8
