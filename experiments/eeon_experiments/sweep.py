@@ -180,8 +180,7 @@ def of_file(
 ) -> Results:
     """Returns results without the rows of settings that the file does not have now; `refused` counts them.
 
-    `points` are those of the file. Rows of other versions, and of points that the file does not have, stay:
-    nothing is known of them.
+    `points` are those of the file. Rows of other versions stay: nothing is known of them.
     """
     runs = {_place(point.axes, point.run.seed): point.run for point in points}
     mine = [row for row in results.rows if store.versions_of(row) == versions]
@@ -190,10 +189,12 @@ def of_file(
             runs.setdefault(_place(point.axes, point.run.seed), point.run)
 
     def is_of_file(row: Row) -> bool:
-        run = runs.get(_place(row.axes, row.seed))
-        if run is None or store.versions_of(row) != versions:
+        if store.versions_of(row) != versions:
             return True
-        return row["run_id"] == run.id and row.get(columns.ENTRIES) in (None, run.entries)
+        run = runs.get(_place(row.axes, row.seed))
+        if run is None or row["run_id"] != run.id:
+            return False
+        return row.get(columns.ENTRIES) in (None, run.entries)
 
     kept = [row for row in results.rows if is_of_file(row)]
     if len(kept) == len(results.rows):
