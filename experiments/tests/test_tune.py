@@ -15,11 +15,13 @@ from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.port_settings import MarkThreshold
 from eeon_experiments.resolve import Run
+from eeon_experiments.results import Row
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import answer as words
 from eeon_experiments.tune import files, knobs, page
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.confidence import Difference, flat_range
+from eeon_experiments.tune.scores import Scale
 from eeon_experiments.tune.search import Search, front
 from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import Commit, Versions
@@ -223,9 +225,21 @@ def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path: Path) 
 
     answer = tuned(tmp_path, FILE + "limits: {drops: {at_most: 0}}\n", lossy)
     assert answer.best.setting["threshold"] in ("18.5KB", "42.7KB")
+
     nowhere = FILE + "limits: {runtime_seconds: {at_most: 1}}\n"
     with pytest.raises(ReplayError, match="12 break runtime_seconds at most 1"):
         tuned(tmp_path, nowhere, valley)
+
+
+def test_a_run_without_the_number_of_a_limit_breaks_it(tmp_path: Path) -> None:
+    limits = "{at_most: 10, at_least: 1, above_baseline: 0%, below_baseline: 0%}"
+    file = files.load(write(tmp_path, f"{FILE}limits: {{slowdown_p99: {limits}}}\n")).file
+    known, unknown = (
+        {("base", 1): Row({"runtime_seconds": 1.0, "slowdown_p99": number})} for number in (9.0, None)
+    )
+    scale = Scale.of(file, known)
+    assert list(scale.broken(known, [1]).values()) == [-1, -8, 0, 0]
+    assert list(scale.broken(unknown, [1]).values()) == [math.inf] * 4
 
 
 def test_a_rule_that_does_as_well_is_named(tmp_path: Path) -> None:
