@@ -291,6 +291,20 @@ def test_a_knob_counts_only_where_its_condition_holds(tmp_path: Path) -> None:
     assert answer.best.setting == {"mode": {"mode": "mark_threshold"}, "threshold": "28.1KB"}
 
 
+def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(tmp_path: Path) -> None:
+    # DCTCP's threshold at 1 Gbps is 30 KB, which the knob does not have.
+    def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        return {"runtime_seconds": (0.5 if threshold == 30_000 else 1.0) * (1 + run.seed % 7 / 100)}
+
+    answer = tuned(tmp_path, FILE, alone)
+    said = words.sentences(answer)
+    assert answer.recommended == "baseline"
+    assert said[0].startswith("The search does not beat the baseline here by more than 1 %")
+    assert said[0].endswith("Keep what runs, or take mark_auto.")
+    assert "mark_auto is better than the best found: give the search more runs, or other ranges." in said
+    assert "nothing beats" not in words.configuration(answer)
+
+
 def test_the_95_percent_interval_is_students() -> None:
     # Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), t with two degrees of freedom 4.303.
     found = Difference.of({1: 0.0, 2: 0.0, 3: 0.0}, {1: 1.0, 2: 2.0, 3: 3.0})
