@@ -203,6 +203,14 @@ def of_file(
     return Results(kept, [*results.refused, f"{stale} {store.OTHER_SETTINGS}"])
 
 
+def older(results: Results, versions: Versions) -> list[str]:
+    """Returns a sentence if the rows are of another program or engine than this one; they are of one."""
+    if not results.rows or (found := store.versions_of(results.rows[0])) == versions:
+        return []
+    other = store.other_version(found, versions)
+    return [f"{len(results.rows)} rows are of {other}; `eeon experiment run` repeats their runs"]
+
+
 def _place(axes: Mapping[str, str | None], seed: int) -> tuple[object, int]:
     return _used(axes), seed
 

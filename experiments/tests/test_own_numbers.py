@@ -62,7 +62,9 @@ def eeon(*words: str) -> Result:
 
 
 def test_show_has_a_row_for_each_point_with_mean_and_spread(mine: Path) -> None:
-    lines = eeon("show", str(mine)).stdout.splitlines()
+    told = eeon("show", str(mine))
+    assert f"8 rows are of program {'a' * 12} (not " in told.stderr
+    lines = told.stdout.splitlines()
     there = lines[lines.index("from out/experiments/tiny:") :]
     assert there[1].split() == ["queue", "transport", "seeds", "runtime", "seconds"]
     assert there[2].split("  ")[0] == "drop_tail" and there[2].endswith("  12 (10 to 14)")
