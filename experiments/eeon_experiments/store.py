@@ -102,10 +102,9 @@ class Store:
         self.experiment = experiment
         self.quick = quick
 
-    def claim(self) -> None:
-        """Makes the folder. Raises InputError if it holds another experiment's results."""
-        manifest = self.folder / MANIFEST
-        if manifest.exists():
+    def check(self) -> None:
+        """Raises InputError if the folder holds another experiment's results."""
+        if (self.folder / MANIFEST).is_file():
             found = read_manifest(self.folder)
             mine, theirs = (self.experiment, self.quick), (found["experiment"], found["quick"])
             if mine != theirs:
@@ -114,6 +113,11 @@ class Store:
                     "",
                     f"holds results of {_form(*theirs)}, not of {_form(*mine)}; give another folder",
                 )
+
+    def claim(self) -> None:
+        """Makes the folder. Raises InputError as `check` does."""
+        self.check()
+        manifest = self.folder / MANIFEST
         (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
         if not manifest.exists():
             write_atomically(manifest, _json(self._manifest([], None)))

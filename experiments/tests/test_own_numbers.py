@@ -73,6 +73,15 @@ def test_show_has_a_row_for_each_point_with_mean_and_spread(mine: Path) -> None:
     assert all(len(line) <= 80 for line in there)
 
 
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_results_of_another_experiment_are_not_shown_as_ones_own(mine: Path, command: str) -> None:
+    mine.write_text(mine.read_text().replace("name: tiny", "name: huge"))
+    (mine.parent / "out" / "experiments" / "tiny").rename(mine.parent / "out" / "experiments" / "huge")
+    refused = CliRunner().invoke(experiment, [command, str(mine)])
+    told = "out/experiments/huge: holds results of tiny, the full form, not of huge, the full form"
+    assert refused.exit_code == 1 and told in refused.output
+
+
 def test_a_column_that_is_asked_for_is_shown_and_a_mistyped_one_has_a_neighbour(mine: Path) -> None:
     told = eeon("show", str(mine), "--column", "energy_used_joules").stdout
     assert "energy used joules" in told and "500" in told

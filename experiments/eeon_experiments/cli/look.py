@@ -110,6 +110,7 @@ def show(
     found = files.load(name)
     points = expand(found, versions(), quick=quick)
     folder = folder_of(found.name, quick, output)
+    store.Store(folder, found.name, quick).check()
     there = (folder / store.MANIFEST).is_file()
     results = Results([])
     if there:
