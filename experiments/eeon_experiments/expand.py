@@ -22,7 +22,7 @@ from eeon_experiments.versions import Versions
 
 POINTS_LIMIT = 100_000
 _PROBLEMS_SHOWN = 40
-_SEEDS = "seeds"
+_SEED, _SEEDS = "seed", "seeds"
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,9 @@ class _Expansion:
         return parts
 
     def _check_axes(self) -> None:
-        if _SEEDS in self._file.axes:
-            self._refuse(("axes", _SEEDS), "seeds are not an axis; give them under the key seeds", "")
+        for name in self._file.axes.keys() & {_SEED, _SEEDS}:
+            rule = "seeds are not an axis; give them under the key seeds, or name the axis otherwise"
+            self._refuse(("axes", name), rule, "")
         if not (self._quick and self._file.quick):
             return
         for axis, values in self._file.quick.axes.items():

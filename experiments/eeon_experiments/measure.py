@@ -14,6 +14,7 @@ from eeon_tools.replay.result import ClassPackets
 from eeon_experiments.columns import SIZE_CLASSES, SLOWDOWN_PARTS
 from eeon_experiments.results import Value
 from eeon_experiments.settings import RunSettings
+from eeon_experiments.workloads.flows import Flows
 from eeon_experiments.workloads.mapreduce import Cluster
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def measured(
         **_queues(topology, report),
         **(_shape(topology, report) if settings.queue_samples else dict.fromkeys(_SHAPE)),
         **_flows(workload["flows"]),
-        **_slowdowns(workload),
+        **_slowdowns(settings, workload),
         **_rpc(workload["applications"]),
         **_queries(workload["applications"]),
         **_steps(workload["applications"]),
@@ -262,12 +263,12 @@ def _flows(flows: TransfersReport) -> dict[str, Value]:
     }
 
 
-def _slowdowns(workload: WorkloadReport) -> dict[str, Value]:
+def _slowdowns(settings: RunSettings, workload: WorkloadReport) -> dict[str, Value]:
     """Returns the slowdowns of the first application with flows, or of all transfers if there is none."""
     for one in workload["applications"]:
         if one["kind"] == "flows":
             return {
-                "offered_load": one["load"],
+                "offered_load": one["load"] if _is_drawn(settings, one["name"]) else None,
                 "flows_measured": one["measured"],
                 "flows_given_up": one["failed"],
                 **_slowdown_columns(one["slowdown"], one["slowdown_by_size"]),
@@ -280,6 +281,12 @@ def _slowdowns(workload: WorkloadReport) -> dict[str, Value]:
         **given_up,
         **_slowdown_columns(flows["slowdown"], flows["slowdown_by_size"]),
     }
+
+
+def _is_drawn(settings: RunSettings, name: str) -> bool:
+    """Returns whether an application draws its flows; a list has no time in which its flows could start."""
+    application = settings.workload.applications[name]
+    return isinstance(application, Flows) and application.listed is None
 
 
 def _slowdown_columns(whole: SlowdownReport, by_size: list[SlowdownReport]) -> dict[str, Value]:

@@ -14,6 +14,7 @@ never become rows: they stay in their files, and are reported.
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import lzma
@@ -101,10 +102,9 @@ class Store:
         self.experiment = experiment
         self.quick = quick
 
-    def claim(self) -> None:
-        """Makes the folder. Raises InputError if it holds another experiment's results."""
-        manifest = self.folder / MANIFEST
-        if manifest.exists():
+    def check(self) -> None:
+        """Raises InputError if the folder holds another experiment's results."""
+        if (self.folder / MANIFEST).is_file():
             found = read_manifest(self.folder)
             mine, theirs = (self.experiment, self.quick), (found["experiment"], found["quick"])
             if mine != theirs:
@@ -113,6 +113,11 @@ class Store:
                     "",
                     f"holds results of {_form(*theirs)}, not of {_form(*mine)}; give another folder",
                 )
+
+    def claim(self) -> None:
+        """Makes the folder. Raises InputError as `check` does."""
+        self.check()
+        manifest = self.folder / MANIFEST
         (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
         if not manifest.exists():
             write_atomically(manifest, _json(self._manifest([], None)))
@@ -393,31 +398,26 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Writes a file so that a reader finds either the old or the new content, even after a crash."""
-    with _replacing(path) as temporary:
-        temporary.write_bytes(content)
+    """Writes a file so that a reader finds either the old or the new content, even after a crash.
 
-
-class _replacing:
-    """Provides a temporary file beside `path`, which replaces it if the block ends without an exception."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> Path:
-        handle, name = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
-        os.close(handle)
-        self._temporary = Path(name)
-        return self._temporary
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is not None:
-            self._temporary.unlink(missing_ok=True)
-            return
-        with self._temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        self._temporary.chmod(0o644)
-        self._temporary.replace(self._path)
+    Raises InputError if the file cannot be written.
+    """
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        more = "; make room, then the same command continues" if error.errno == errno.ENOSPC else ""
+        raise InputError(str(path), "", f"cannot be written: {error.strerror or error}{more}") from error
+    finally:
+        if temporary is not None:
+            os.unlink(temporary)
 
 
 def _json(value: object) -> bytes:

@@ -24,7 +24,9 @@ from eeon_experiments.store import Outcome, Store
 from eeon_experiments.versions import Versions
 
 _COLLECT_SECONDS = 15.0
-"""Interval at which a sweep writes rows, so that intermediate results can be read."""
+"""Longest interval at which a sweep writes rows, so that intermediate results can be read."""
+_COLLECT_SHARE = 0.2
+"""Largest share of a sweep's time for that; rows that are soon written are never far behind."""
 
 
 @dataclass(frozen=True)
@@ -159,14 +161,16 @@ class Sweep:
         return self._expanded[key]
 
     def _keep(self, outcomes: Generator[Outcome, None, None], ended: Callable[[Outcome], None]) -> None:
-        collected = time.monotonic()
+        due = 0.0
         try:
             for outcome in outcomes:
                 self.store.write(outcome)
                 ended(outcome)
-                if time.monotonic() - collected > _COLLECT_SECONDS:
+                began = time.monotonic()
+                if began >= due:
                     self.collect()
-                    collected = time.monotonic()
+                    done = time.monotonic()
+                    due = done + min(_COLLECT_SECONDS, (done - began) / _COLLECT_SHARE)
         finally:
             outcomes.close()
 
@@ -176,8 +180,7 @@ def of_file(
 ) -> Results:
     """Returns results without the rows of settings that the file does not have now; `refused` counts them.
 
-    `points` are those of the file. Rows of other versions, and of points that the file does not have, stay:
-    nothing is known of them.
+    `points` are those of the file. Rows of other versions stay: nothing is known of them.
     """
     runs = {_place(point.axes, point.run.seed): point.run for point in points}
     mine = [row for row in results.rows if store.versions_of(row) == versions]
@@ -186,16 +189,26 @@ def of_file(
             runs.setdefault(_place(point.axes, point.run.seed), point.run)
 
     def is_of_file(row: Row) -> bool:
-        run = runs.get(_place(row.axes, row.seed))
-        if run is None or store.versions_of(row) != versions:
+        if store.versions_of(row) != versions:
             return True
-        return row["run_id"] == run.id and row.get(columns.ENTRIES) in (None, run.entries)
+        run = runs.get(_place(row.axes, row.seed))
+        if run is None or row["run_id"] != run.id:
+            return False
+        return row.get(columns.ENTRIES) in (None, run.entries)
 
     kept = [row for row in results.rows if is_of_file(row)]
     if len(kept) == len(results.rows):
         return results
     stale = len(results.rows) - len(kept)
     return Results(kept, [*results.refused, f"{stale} {store.OTHER_SETTINGS}"])
+
+
+def older(results: Results, versions: Versions) -> list[str]:
+    """Returns a sentence if the rows are of another program or engine than this one; they are of one."""
+    if not results.rows or (found := store.versions_of(results.rows[0])) == versions:
+        return []
+    other = store.other_version(found, versions)
+    return [f"{len(results.rows)} rows are of {other}; `eeon experiment run` repeats their runs"]
 
 
 def _place(axes: Mapping[str, str | None], seed: int) -> tuple[object, int]:

@@ -77,6 +77,9 @@ class Pool:
         waiting = deque(runs)
         is_done = False
         try:
+            for worker in [one for one in self._workers if not one.process.is_alive()]:
+                self._workers.remove(worker)  # killed since the last batch, as when memory runs out
+                worker.stop()
             while len(self._workers) < min(self._count, len(waiting)):
                 self._add()
             for worker in self._workers[: len(waiting)]:

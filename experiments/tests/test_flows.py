@@ -166,6 +166,7 @@ def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path: Path) -> None:
         ].run
         outcome = run_one(run)
         assert outcome.measured["flows_measured"] == count, outcome.measured["error"]
+        assert outcome.measured["offered_load"] is None
         settings = json.loads(str(outcome.measured["settings_json"]))
         return settings["workload"]["applications"]["web"]["listed"]
 

@@ -55,6 +55,21 @@ def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine: 
     assert '<a id="figure-mine"></a>' in page
 
 
+@pytest.mark.parametrize(
+    ("examine", "told"),
+    [
+        ("lambda results: 1 / 0", "the judge failed: ZeroDivisionError: division by zero"),
+        ("lambda results: Checks([], {})", "Not measured: the judge checked nothing."),
+    ],
+)
+def test_a_judge_of_ones_own_that_fails_or_checks_nothing_has_not_measured(
+    mine: Path, tmp_path: Path, examine: str, told: str
+) -> None:
+    (mine / "claims.py").write_text(CLAIMS.partition("lambda")[0] + f"{examine}),)\n")
+    [claim] = gather.family(str(mine), tmp_path).claims
+    assert (claim.outcome, claim.measured) == ("not measured", told)
+
+
 def test_a_folder_with_nothing_but_the_file_has_no_claims_and_figures_of_its_points(
     mine: Path, tmp_path: Path
 ) -> None:

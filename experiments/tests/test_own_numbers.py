@@ -62,13 +62,24 @@ def eeon(*words: str) -> Result:
 
 
 def test_show_has_a_row_for_each_point_with_mean_and_spread(mine: Path) -> None:
-    lines = eeon("show", str(mine)).stdout.splitlines()
+    told = eeon("show", str(mine))
+    assert f"8 rows are of program {'a' * 12} (not " in told.stderr
+    lines = told.stdout.splitlines()
     there = lines[lines.index("from out/experiments/tiny:") :]
     assert there[1].split() == ["queue", "transport", "seeds", "runtime", "seconds"]
     assert there[2].split("  ")[0] == "drop_tail" and there[2].endswith("  12 (10 to 14)")
     assert there[3].endswith("  9")
     assert there[-1] == "means over seeds (lowest to highest)"
     assert all(len(line) <= 80 for line in there)
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_results_of_another_experiment_are_not_shown_as_ones_own(mine: Path, command: str) -> None:
+    mine.write_text(mine.read_text().replace("name: tiny", "name: huge"))
+    (mine.parent / "out" / "experiments" / "tiny").rename(mine.parent / "out" / "experiments" / "huge")
+    refused = CliRunner().invoke(experiment, [command, str(mine)])
+    told = "out/experiments/huge: holds results of tiny, the full form, not of huge, the full form"
+    assert refused.exit_code == 1 and told in refused.output
 
 
 def test_a_column_that_is_asked_for_is_shown_and_a_mistyped_one_has_a_neighbour(mine: Path) -> None:
@@ -92,9 +103,11 @@ def test_json_of_show_has_the_numbers(mine: Path) -> None:
     assert told["numbers"][0]["numbers"]["runtime_seconds"] == {"mean": 12, "low": 10, "high": 14}
 
 
-@pytest.mark.parametrize("changed", ["maps: 9", "maps: 8"])
+@pytest.mark.parametrize(
+    "changed", [{}, {"maps: 8": "maps: 9"}, {"maps: 8": "maps: 9", "mark: {": "a_new_name: {"}]
+)
 def test_numbers_of_other_settings_than_the_file_has_now_are_not_shown_as_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "out" / "experiments" / "tiny"
@@ -106,15 +119,18 @@ def test_numbers_of_other_settings_than_the_file_has_now_are_not_shown_as_its_ow
         found = {"status": "finished", "runtime_seconds": 31.25}
         kept.write(Outcome(point.run.id, point.run.seed, versions(), Commit("c" * 40, False), found))
     kept.collect(made, versions())
-    mine = write(tmp_path, TINY.replace("maps: 8", changed))
+    text = TINY
+    for old, new in changed.items():
+        text = text.replace(old, new)
+    mine = write(tmp_path, text)
     shown, told = eeon("show", str(mine)), eeon("report", str(mine))
     page = (tmp_path / "out" / "report" / "README.md").read_text()
-    is_stale = changed == "maps: 9"
+    is_stale = bool(changed)
     outputs = (shown.stdout, told.stdout, page)
     assert [("31.25" in one) for one in outputs] == [not is_stale] * 3
     left_out = "12 results of settings that the file does not have now"
     assert [(left_out in one) for one in (shown.stderr, page)] == [is_stale] * 2
-    compared = CliRunner().invoke(experiment, ["show", str(mine), "--compare", "queue=drop_tail,mark"])
+    compared = CliRunner().invoke(experiment, ["show", str(mine), "--compare", "transport=newreno,dctcp"])
     assert compared.exit_code == int(is_stale) and (left_out in compared.stderr) == is_stale
     told = json.loads(eeon("show", str(mine), "--json").stdout)
     assert (f"not used: {left_out}" in told["warnings"]) == is_stale

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import lzma
 import math
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -292,12 +294,14 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
     path.write_bytes(b"old")
 
     def crash(_: int) -> None:
-        raise OSError("the disk is full")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", crash)
-    with pytest.raises(OSError):
+    told = f"{path}: cannot be written: No space left on device; make room, then the same command continues"
+    with pytest.raises(InputError, match=f"^{re.escape(told)}$"):
         store.write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_the_manifest_says_whose_results_these_are(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from eeon_experiments import files, store, versions
 from eeon_experiments.sweep import Selection, Sweep
 from eeon_experiments.versions import Versions
-from eeon_experiments.workers import run_all
+from eeon_experiments.workers import Pool, run_all
 from eeon_tools.errors import InputError
 from made_experiments import TINY, write
 
@@ -76,9 +76,13 @@ def alive(pid: int) -> bool:
 
 
 def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) -> None:
-    heard: list[str] = []
-    results = sweep(tmp_path).run(count=2, work=made_work.at_once, ended=lambda one: heard.append(one.run_id))
-    assert len(results.finished) == len(heard) == 8
+    seen: list[int] = []
+    folder = tmp_path / "results"
+    results = sweep(tmp_path).run(
+        count=2, work=made_work.at_once, ended=lambda one: seen.append(len(store.load(folder).rows))
+    )
+    assert len(results.finished) == len(seen) == 8
+    assert seen[1] == 1, "the first result is a row at once, not after 15 s"
     assert 1 <= len({row.flows for row in results.rows}) <= 2
     assert os.getpid() not in {row.flows for row in results.rows}
     assert len(store.load(tmp_path / "results").rows) == 8
@@ -123,6 +127,20 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) 
         "the process of this run was killed by signal SIGKILL, as happens when memory runs out"
     }
     assert len(sweep(tmp_path).run(count=2, work=made_work.at_once).finished) == 8
+
+
+def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path: Path) -> None:
+    runs = [point.run for point in sweep(tmp_path).points]
+    pool = Pool(made_work.at_once, 1)
+    try:
+        [first] = pool.run(runs[:1])
+        pid = first.measured["flows"]
+        assert isinstance(pid, int)
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not alive(pid))
+        assert all(one.finished for one in pool.run(runs))
+    finally:
+        pool.stop()
 
 
 def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:

@@ -15,11 +15,13 @@ from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.port_settings import MarkThreshold
 from eeon_experiments.resolve import Run
+from eeon_experiments.results import Row
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import answer as words
 from eeon_experiments.tune import files, knobs, page
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.confidence import Difference, flat_range
+from eeon_experiments.tune.scores import Scale
 from eeon_experiments.tune.search import Search, front
 from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import Commit, Versions
@@ -96,6 +98,7 @@ def test_a_range_has_both_ends_and_multiples_between_them_in_its_unit() -> None:
     assert knobs.values("10us", "30us", 3, log=False) == ("10us", "20us", "30us")
     assert knobs.values("1pkt", "3pkt", 16, log=False) == ("1pkt", "2pkt", "3pkt")
     assert knobs.values("1%", "100%", 3, log=True) == ("1%", "10%", "100%")
+    assert knobs.values(0.1, 1, 2, log=False) == (0.1, 1.0)
 
 
 def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configuration(tmp_path: Path) -> None:
@@ -222,9 +225,21 @@ def test_a_limit_that_the_best_value_breaks_leaves_the_next_one(tmp_path: Path) 
 
     answer = tuned(tmp_path, FILE + "limits: {drops: {at_most: 0}}\n", lossy)
     assert answer.best.setting["threshold"] in ("18.5KB", "42.7KB")
+
     nowhere = FILE + "limits: {runtime_seconds: {at_most: 1}}\n"
     with pytest.raises(ReplayError, match="12 break runtime_seconds at most 1"):
         tuned(tmp_path, nowhere, valley)
+
+
+def test_a_run_without_the_number_of_a_limit_breaks_it(tmp_path: Path) -> None:
+    limits = "{at_most: 10, at_least: 1, above_baseline: 0%, below_baseline: 0%}"
+    file = files.load(write(tmp_path, f"{FILE}limits: {{slowdown_p99: {limits}}}\n")).file
+    known, unknown = (
+        {("base", 1): Row({"runtime_seconds": 1.0, "slowdown_p99": number})} for number in (9.0, None)
+    )
+    scale = Scale.of(file, known)
+    assert list(scale.broken(known, [1]).values()) == [-1, -8, 0, 0]
+    assert list(scale.broken(unknown, [1]).values()) == [math.inf] * 4
 
 
 def test_a_rule_that_does_as_well_is_named(tmp_path: Path) -> None:
@@ -274,6 +289,20 @@ def test_a_knob_counts_only_where_its_condition_holds(tmp_path: Path) -> None:
     answer = tuned(tmp_path, text, valley)
     assert answer.tune.space.size() == 13
     assert answer.best.setting == {"mode": {"mode": "mark_threshold"}, "threshold": "28.1KB"}
+
+
+def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(tmp_path: Path) -> None:
+    # DCTCP's threshold at 1 Gbps is 30 KB, which the knob does not have.
+    def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        return {"runtime_seconds": (0.5 if threshold == 30_000 else 1.0) * (1 + run.seed % 7 / 100)}
+
+    answer = tuned(tmp_path, FILE, alone)
+    said = words.sentences(answer)
+    assert answer.recommended == "baseline"
+    assert said[0].startswith("The search does not beat the baseline here by more than 1 %")
+    assert said[0].endswith("Keep what runs, or take mark_auto.")
+    assert "mark_auto is better than the best found: give the search more runs, or other ranges." in said
+    assert "nothing beats" not in words.configuration(answer)
 
 
 def test_the_95_percent_interval_is_students() -> None:

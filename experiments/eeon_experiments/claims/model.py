@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from eeon_experiments.results import Chosen, Results
 
@@ -39,6 +39,16 @@ class Claim:
     where: str
     band: str
     judge: Callable[[Results], Judgment]
+
+    def judgment(self, results: Results) -> Judgment:
+        """Returns the judge's result; not measured, with the reason, if the judge fails."""
+        try:
+            found = self.judge(results)
+        except Exception as error:  # a mistake in one judge must not prevent the page
+            return Judgment("not measured", f"the judge failed: {type(error).__name__}: {error}", {})
+        if found.outcome not in get_args(Outcome):
+            return Judgment("not measured", f"the judge says {found.outcome!r}: {found.measured}", {})
+        return found
 
 
 class Missing(Exception):
@@ -97,6 +107,8 @@ def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Res
             found = examine(results)
         except Missing as missing:
             return Judgment("not measured", f"Not measured: {missing}.", {})
+        if not found.checks:
+            return Judgment("not measured", "Not measured: the judge checked nothing.", {})
         outcome: Outcome = "reproduced" if all(check.holds for check in found.checks) else "differs"
         failed = [check.measured for check in found.checks if not check.holds]
         words = "; ".join(check.measured for check in found.checks) + "."

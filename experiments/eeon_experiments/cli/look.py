@@ -101,12 +101,13 @@ def show(
     from eeon_experiments.report import points as numbers
     from eeon_experiments.report.family import runs_of
     from eeon_experiments.results import Results
-    from eeon_experiments.sweep import of_file
+    from eeon_experiments.sweep import of_file, older
     from eeon_experiments.versions import versions
 
     found = files.load(name)
     points = expand(found, versions(), quick=quick)
     folder = folder_of(found.name, quick, output)
+    store.Store(folder, found.name, quick).check()
     there = (folder / store.MANIFEST).is_file()
     results = Results([])
     if there:
@@ -114,8 +115,9 @@ def show(
     runs = runs_of(results.finished, {})
     measured = numbers.points(runs)
     shown = numbers.shown_columns(measured, wanted)
-    for line in results.refused:
-        click.echo(f"not used: {line}", err=True)
+    warnings = [*older(results, versions()), *(f"not used: {line}" for line in results.refused)]
+    for line in warnings:
+        click.echo(line, err=True)
     for option, given in (("--csv", csv_path), ("--compare", compared)):
         if given is not None and not measured:
             raise InputError(option, str(given), f"no results in {folder}; run the experiment")
@@ -136,7 +138,7 @@ def show(
             "points": [{"axes": one.axes, "seed": one.run.seed, "run": one.run.id} for one in points],
             "numbers": numbers.as_values(measured),
             "compared": comparison.as_values(changes),
-            "warnings": [*unusual, *(f"not used: {line}" for line in results.refused)],
+            "warnings": [*unusual, *warnings],
         }
         click.echo(json.dumps(value, indent=1))
         return

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 import click
 from eeon_tools.cli.support import reports_errors
+from eeon_tools.errors import UnavailableError
 
 from eeon_experiments.cli.numbers import MOST_ROWS, show_points
 
@@ -58,6 +60,9 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     from eeon_experiments.report import gather, points
     from eeon_experiments.report import output as files
     from eeon_experiments.report.family import OUTCOMES, without_claims
+    from eeon_experiments.results import Results
+    from eeon_experiments.sweep import older
+    from eeon_experiments.versions import versions
 
     wanted = list(dict.fromkeys(names or shipped.in_order()))
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
@@ -81,5 +86,8 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
         planned = f" ({family.planned} planned)" if family.planned is not None else ""
         click.echo(f"{family.name}: {len(family.runs)} runs measured{planned}{told}")
         if not family.claims:
+            with suppress(UnavailableError):  # without an engine, rows are of another one
+                for line in older(Results(list(family.rows)), versions()):
+                    click.echo(line, err=True)
             show_points(points.points(family.runs), most=MOST_ROWS)
     click.echo(f"{output / files.PAGE} and {len(written) - 1} files with it")

@@ -138,7 +138,7 @@ def judged_elsewhere(
                 for claim in claims:
                     if view.only and claim.id not in view.only:
                         continue
-                    judgment = claim.judge(rows)
+                    judgment = claim.judgment(rows)
                     if judgment.outcome != "not measured":
                         told = (judgment.outcome, judgment.measured, judgment.holding, judgment.parts)
                         came = _came(claim, there)
@@ -160,7 +160,7 @@ def on_points_of(other: Results, published: Results) -> Results:
 
 
 def _came(claim: Claim, rows: Results) -> SamePoints:
-    judgment = claim.judge(rows)
+    judgment = claim.judgment(rows)
     return SamePoints(judgment.outcome, judgment.holding, judgment.parts)
 
 

@@ -101,21 +101,21 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
     """Judges every claim by the results. A claim whose judge fails is not measured, with the reason."""
     found = []
     for claim in claims:
-        try:
-            judgment = claim.judge(results)
-            outcome: str = judgment.outcome
-            measured, numbers = judgment.measured, dict(judgment.numbers)
-            holding, parts = judgment.holding, judgment.parts
-            if outcome not in OUTCOMES:
-                outcome, measured, numbers = NOT_MEASURED, f"the judge says {outcome!r}: {measured}", {}
-        except Exception as error:  # a mistake in one judge must not prevent the page
-            outcome, numbers = NOT_MEASURED, {}
-            holding = parts = 0
-            measured = f"the judge failed: {type(error).__name__}: {error}"
-        finding = findings.get(claim.id) if outcome != NOT_MEASURED else None
-        judgement = (outcome, measured, numbers, finding)
-        one = Judged(claim.id, claim.statement, claim.where, claim.band, *judgement)
-        found.append(replace(one, holding=holding, parts=parts))
+        one = claim.judgment(results)
+        found.append(
+            Judged(
+                claim.id,
+                claim.statement,
+                claim.where,
+                claim.band,
+                one.outcome,
+                one.measured,
+                dict(one.numbers),
+                findings.get(claim.id) if one.outcome != NOT_MEASURED else None,
+                holding=one.holding,
+                parts=one.parts,
+            )
+        )
     return found
 
 

@@ -49,6 +49,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     place = results_folder / f"{experiment.name}{form}"
     results, manifest = _results(place)
     quick = bool(manifest["quick"]) if manifest is not None else form == QUICK
+    store.Store(place, experiment.name, quick).check()
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
     planned: int | None = None
     not_run: list[str] = []

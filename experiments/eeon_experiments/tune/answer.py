@@ -47,10 +47,18 @@ def _recommendation(answer: Answer) -> str:
     if verdict == "worse":
         return f"Keep the {BASELINE}: the best found ({found}) is worse on {seeds}: {percent(best.against)}."
     why = f"more than {share(same)}" if verdict == "same" else "more than the spread"
+    beaten = [one.name for one in answer.judged[2:] if _beats(one, same)]
+    who = "The search does not beat" if beaten else "Nothing beats"
+    keep = f"Keep what runs, or take {beaten[0]}." if beaten else "Keep what runs."
     return (
-        f"Nothing beats the {BASELINE} here by {why}: the best found ({found}) gains "
-        f"{percent(best.against)} on {seeds}. Keep what runs."
+        f"{who} the {BASELINE} here by {why}: the best found ({found}) gains {percent(best.against)} on "
+        f"{seeds}. {keep}"
     )
+
+
+def _beats(one: Judged, same: float) -> bool:
+    """Returns whether a setting is better than the baseline, and holds every limit."""
+    return not one.failed and not one.broken and one.against.verdict(same) == "better"
 
 
 def _rules(answer: Answer) -> Iterator[str]:
@@ -62,6 +70,8 @@ def _rules(answer: Answer) -> Iterator[str]:
             yield f"{one.name} breaks a limit: {one.broken[0]}."
         elif one.best_beats.verdict(same) == "worse":
             yield f"{one.name} is better than the best found: give the search more runs, or other ranges."
+        elif answer.recommended == BASELINE and _beats(one, same):
+            yield f"{one.name} is {percent(one.against)} better than the {BASELINE}."
         elif answer.recommended != BASELINE and one.best_beats.verdict(same) != "better":
             yield f"{one.name} does as well, as far as these seeds can tell ({percent(one.best_beats)})."
 
@@ -284,7 +294,7 @@ def description(answer: Answer) -> str:
     """Returns the description of the configuration in one line."""
     name = answer.tune.file.name
     if answer.recommended == BASELINE:
-        return f"eeon tune {name}: the {BASELINE}, which nothing beats"
+        return f"eeon tune {name}: the {BASELINE}, which the search does not beat"
     return f"eeon tune {name}: {knobs.words(answer.best.setting)}"
 
 

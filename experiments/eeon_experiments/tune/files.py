@@ -66,6 +66,9 @@ class KnobEntry(Strict):
             raise ValueError("needs from and to, or choices")
         if self.choices is not None and len(self.choices) < 2:
             raise ValueError("has fewer than two choices, so nothing varies; add one or leave the knob out")
+        choices = self.choices or []
+        if any(one in choices[:at] for at, one in enumerate(choices)):
+            raise ValueError("has a choice twice; leave one out")
         return self
 
 

@@ -189,6 +189,8 @@ def values(low: object, high: object, steps: int, *, log: bool) -> tuple[object,
     Raises ValueError for ends with different units, for an empty range, and for `log` from zero.
     """
     (first, unit), (last, other) = _number(low), _number(high)
+    if {unit, other} == {_whole, _plain}:  # 1 is a fraction beside 0.1
+        unit = other = _plain
     if unit is not other:
         raise ValueError(f"from {low} and to {high} have different units")
     if first >= last:

@@ -131,22 +131,19 @@ class Scale:
     ) -> list[tuple[str, float]]:
         found = []
         for workload in self.counted[column]:
-            ours = [_known(value(rows[workload, seed], column)) for seed in seeds]
-            theirs = math.fsum(_known(value(self.baseline[workload, seed], column)) for seed in seeds)
-            mean = math.fsum(ours)
+            numbers = [value(rows[workload, seed], column) for seed in seeds]
+            # A run without the number breaks every limit.
+            high, low = ([end if one is None else one for one in numbers] for end in (math.inf, -math.inf))
+            theirs = math.fsum(value(self.baseline[workload, seed], column) or 0.0 for seed in seeds)
             at = f" ({workload})" if len(self.file.workloads) > 1 else ""
             if limit.at_most is not None:
-                found.append((f"at most {limit.at_most:g}{at}", max(ours) - limit.at_most))
+                found.append((f"at most {limit.at_most:g}{at}", max(high) - limit.at_most))
             if limit.at_least is not None:
-                found.append((f"at least {limit.at_least:g}{at}", limit.at_least - min(ours)))
+                found.append((f"at least {limit.at_least:g}{at}", limit.at_least - min(low)))
             if limit.above_baseline is not None:
-                excess = (mean - theirs * (1 + limit.above_baseline)) / len(seeds)
+                excess = (math.fsum(high) - theirs * (1 + limit.above_baseline)) / len(seeds)
                 found.append((f"at most {limit.above_baseline:.4g} above the baseline{at}", excess))
             if limit.below_baseline is not None:
-                excess = (theirs * (1 - limit.below_baseline) - mean) / len(seeds)
+                excess = (theirs * (1 - limit.below_baseline) - math.fsum(low)) / len(seeds)
                 found.append((f"at most {limit.below_baseline:.4g} below the baseline{at}", excess))
         return found
-
-
-def _known(number: float | None) -> float:
-    return math.inf if number is None else number
