@@ -73,7 +73,7 @@ fn configure(state: &mut State) {
     for next_hop in 0..4 {
         let data = words(&[PORT, 0x0201_0000_0001, 0x0201_0000_0010 + next_hop]);
         let member = state.mt_act_prof_add_member(&profile, &action("forward"), &data).unwrap();
-        state.mt_act_prof_add_member_to_group(&profile, member, group).unwrap();
+        state.mt_act_prof_add_member_to_group(&profile, member, group, None).unwrap();
     }
     let own = [MatchKeyParam::Exact(vec![0, 1]), MatchKeyParam::Exact(vec![2, 1, 0, 0, 0, 1])];
     state.mt_add_entry(&table("l3_admit"), &own, &action("admit_to_l3"), &[], 0).unwrap();

@@ -7,10 +7,10 @@
 
 #![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
 
-// Benches in their own right, of which two have a module of the same file.
+// Benches in their own right, with modules of the same files.
 #[allow(dead_code, clippy::duplicate_mod)]
 mod leaf_spine;
-#[allow(dead_code)]
+#[allow(dead_code, clippy::duplicate_mod)]
 #[path = "../../simple_switch/benches/p4_passes.rs"]
 mod p4_passes;
 #[allow(dead_code, clippy::duplicate_mod)]

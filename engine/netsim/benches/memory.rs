@@ -14,7 +14,7 @@ mod full;
 use std::hint::black_box;
 use std::process::Command;
 
-use common::{LeafSpine, PortSettings};
+use common::{peak_resident_bytes, LeafSpine, PortSettings};
 
 /// Name and limit in bytes.
 const CASES: [(&str, u64); 2] =
@@ -34,14 +34,6 @@ fn run(case: &str) {
     if let Some(bytes) = peak_resident_bytes() {
         println!("{bytes}");
     }
-}
-
-/// Returns the peak resident memory of this process (`VmHWM` of proc(5)).
-fn peak_resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
 }
 
 fn main() {

@@ -21,8 +21,8 @@ mod common;
 use std::process::Command;
 
 use common::{
-    classes, congestion_point, copies, eee_values, lossless, pausable, LeafSpine, PortSettings, GIGABIT,
-    TEN_GIGABIT,
+    classes, congestion_point, copies, eee_values, lossless, pausable, peak_resident_bytes, LeafSpine,
+    PortSettings, GIGABIT, TEN_GIGABIT,
 };
 use netsim::reaction::QcnSettings;
 use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
@@ -200,14 +200,6 @@ impl Case {
 fn processor_nanoseconds() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
-}
-
-/// Returns the peak resident memory of this process (`VmHWM` of proc(5)).
-fn peak_resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
 }
 
 /// Runs one case in this process, and prints its costs.

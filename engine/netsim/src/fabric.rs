@@ -24,7 +24,7 @@ use crate::network::{tag, Heard, Network};
 use crate::report::{Conservation, ConservationError, FlowReport, Report};
 use crate::spec::FabricSpec;
 use crate::transport::{FlowSpec, Transport};
-use crate::workload::Driver;
+use crate::workload::{Driver, Parts};
 
 /// What ends a run early, at the instant when it happens.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,11 +90,6 @@ impl Fabric {
     /// Returns the number of P4 passes of all switches so far.
     pub fn p4_passes(&self) -> u64 {
         self.network.p4_passes()
-    }
-
-    /// Returns the index of a host in the spec's list.
-    pub fn host_index(&self, name: &str) -> Option<usize> {
-        self.network.hosts().iter().position(|host| host.name() == name)
     }
 
     /// Returns the index of a switch in the spec's list.
@@ -176,7 +171,8 @@ impl Fabric {
             &self.network,
             self.spec.scheduler.as_ref(),
         )?);
-        driver.advance(&mut self.events, &mut self.network, &mut self.transport);
+        let Self { events, network, transport, .. } = self;
+        driver.advance(&mut Parts { events, network, transport });
         Ok(())
     }
 
@@ -426,13 +422,13 @@ impl Fabric {
             }
             Event::SchedulerTimer => {
                 if let Some(driver) = driver {
-                    driver.handle_scheduler(events, network, transport);
+                    driver.handle_scheduler(&mut Parts { events, network, transport });
                 }
             }
             Event::LinksChange => network.links_change(events),
             Event::WorkloadTimer => {
                 if let Some(driver) = driver {
-                    driver.handle_timer(events, network, transport);
+                    driver.handle_timer(&mut Parts { events, network, transport });
                 }
             }
         }
@@ -440,11 +436,12 @@ impl Fabric {
 
     /// Handles the effects of the transport: connections may have ended transfers, and their next timer may have changed.
     fn after_transport(&mut self) {
-        match &mut self.driver {
-            Some(driver) if self.transport.has_ended() => {
-                driver.advance(&mut self.events, &mut self.network, &mut self.transport);
+        let Self { events, network, transport, driver, .. } = self;
+        match driver {
+            Some(driver) if transport.has_ended() => {
+                driver.advance(&mut Parts { events, network, transport });
             }
-            _ => self.transport.schedule_timer(&mut self.events),
+            _ => transport.schedule_timer(events),
         }
     }
 }

@@ -32,7 +32,6 @@ impl SwitchHandle {
     /// Makes one call of the engine that takes microseconds. If the engine is free, it does so without releasing the GIL.
     pub(crate) fn short_call<R: Send, E: Into<Error> + Send>(
         &self,
-        py: Python<'_>,
         call: impl FnOnce(&mut Switch) -> Result<R, E> + Send,
     ) -> PyResult<R> {
         let mut call = Some(call);
@@ -41,7 +40,7 @@ impl SwitchHandle {
             result = call.take().map(|call| call(switch).map_err(Into::into));
         });
         match (tried, call) {
-            (None, Some(call)) => self.call(py, call),
+            (None, Some(call)) => self.call(call),
             (tried, _) => {
                 tried.transpose()?;
                 Ok(result.unwrap_or(Err(Error::NoProgram))?)
@@ -52,10 +51,9 @@ impl SwitchHandle {
     /// Makes one call of the engine with the GIL released.
     pub(crate) fn call<R: Send, E: Into<Error> + Send>(
         &self,
-        py: Python<'_>,
         call: impl FnOnce(&mut Switch) -> Result<R, E> + Send,
     ) -> PyResult<R> {
-        let result = py.detach(|| {
+        let made = || {
             let mut call = Some(call);
             let mut result = None;
             self.host.with(&mut |switch| {
@@ -64,8 +62,8 @@ impl SwitchHandle {
                 }
             })?;
             result.unwrap_or(Err(Error::NoProgram))
-        });
-        Ok(result?)
+        };
+        Ok(Python::attach(|py| py.detach(made))?)
     }
 }
 
@@ -114,7 +112,6 @@ impl SwitchHandle {
     #[pyo3(signature = (table, key, action, data, priority=0))]
     fn mt_add_entry(
         &self,
-        py: Python<'_>,
         table: &str,
         key: Vec<KeyParam>,
         action: &str,
@@ -122,42 +119,35 @@ impl SwitchHandle {
         priority: u32,
     ) -> PyResult<u64> {
         let (key, data) = (convert::key(key), convert::data(data));
-        self.short_call(py, |switch| switch.state_mut().mt_add_entry(table, &key, action, &data, priority))
+        self.short_call(|switch| switch.state_mut().mt_add_entry(table, &key, action, &data, priority))
     }
 
     fn mt_modify_entry(
         &self,
-        py: Python<'_>,
         table: &str,
         handle: u64,
         action: &str,
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.short_call(py, |switch| switch.state_mut().mt_modify_entry(table, handle, action, &data))
+        self.short_call(|switch| switch.state_mut().mt_modify_entry(table, handle, action, &data))
     }
 
-    fn mt_delete_entry(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<()> {
-        self.short_call(py, |switch| switch.state_mut().mt_delete_entry(table, handle))
+    fn mt_delete_entry(&self, table: &str, handle: u64) -> PyResult<()> {
+        self.short_call(|switch| switch.state_mut().mt_delete_entry(table, handle))
     }
 
-    fn mt_set_default_action(
-        &self,
-        py: Python<'_>,
-        table: &str,
-        action: &str,
-        data: Vec<PyBackedBytes>,
-    ) -> PyResult<()> {
+    fn mt_set_default_action(&self, table: &str, action: &str, data: Vec<PyBackedBytes>) -> PyResult<()> {
         let data = convert::data(data);
-        self.short_call(py, |switch| switch.state_mut().mt_set_default_action(table, action, &data))
+        self.short_call(|switch| switch.state_mut().mt_set_default_action(table, action, &data))
     }
 
-    fn mt_reset_default_entry(&self, py: Python<'_>, table: &str) -> PyResult<()> {
-        self.short_call(py, |switch| switch.state_mut().mt_reset_default_entry(table))
+    fn mt_reset_default_entry(&self, table: &str) -> PyResult<()> {
+        self.short_call(|switch| switch.state_mut().mt_reset_default_entry(table))
     }
 
     fn mt_get_entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
-        let (program, entries) = self.call(py, |switch| {
+        let (program, entries) = self.call(|switch| {
             switch.state().mt_get_entries(table).map(|entries| (Arc::clone(switch.program()), entries))
         })?;
         let entries: Vec<_> =
@@ -170,7 +160,7 @@ impl SwitchHandle {
         py: Python<'py>,
         table: &str,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let (program, entry) = self.call(py, |switch| {
+        let (program, entry) = self.call(|switch| {
             switch.state().mt_get_default_entry(table).map(|entry| (Arc::clone(switch.program()), entry))
         })?;
         entry.action.map(|action| convert::action(py, &program, &action)).transpose()
@@ -179,201 +169,146 @@ impl SwitchHandle {
     #[pyo3(signature = (table, key, member, priority=0))]
     fn mt_indirect_add_entry(
         &self,
-        py: Python<'_>,
         table: &str,
         key: Vec<KeyParam>,
         member: u64,
         priority: u32,
     ) -> PyResult<u64> {
         let key = convert::key(key);
-        self.call(py, |switch| switch.state_mut().mt_indirect_add_entry(table, &key, member, priority))
+        self.call(|switch| switch.state_mut().mt_indirect_add_entry(table, &key, member, priority))
     }
 
-    fn mt_indirect_modify_entry(
-        &self,
-        py: Python<'_>,
-        table: &str,
-        handle: u64,
-        member: u64,
-    ) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_indirect_modify_entry(table, handle, member))
+    fn mt_indirect_modify_entry(&self, table: &str, handle: u64, member: u64) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_indirect_modify_entry(table, handle, member))
     }
 
     #[pyo3(signature = (table, key, group, priority=0))]
     fn mt_indirect_ws_add_entry(
         &self,
-        py: Python<'_>,
         table: &str,
         key: Vec<KeyParam>,
         group: u64,
         priority: u32,
     ) -> PyResult<u64> {
         let key = convert::key(key);
-        self.call(py, |switch| switch.state_mut().mt_indirect_ws_add_entry(table, &key, group, priority))
+        self.call(|switch| switch.state_mut().mt_indirect_ws_add_entry(table, &key, group, priority))
     }
 
-    fn mt_indirect_ws_modify_entry(
-        &self,
-        py: Python<'_>,
-        table: &str,
-        handle: u64,
-        group: u64,
-    ) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_indirect_ws_modify_entry(table, handle, group))
+    fn mt_indirect_ws_modify_entry(&self, table: &str, handle: u64, group: u64) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_indirect_ws_modify_entry(table, handle, group))
     }
 
-    fn mt_act_prof_add_member(
-        &self,
-        py: Python<'_>,
-        profile: &str,
-        action: &str,
-        data: Vec<PyBackedBytes>,
-    ) -> PyResult<u64> {
+    fn mt_act_prof_add_member(&self, profile: &str, action: &str, data: Vec<PyBackedBytes>) -> PyResult<u64> {
         let data = convert::data(data);
-        self.call(py, |switch| switch.state_mut().mt_act_prof_add_member(profile, action, &data))
+        self.call(|switch| switch.state_mut().mt_act_prof_add_member(profile, action, &data))
     }
 
     fn mt_act_prof_modify_member(
         &self,
-        py: Python<'_>,
         profile: &str,
         member: u64,
         action: &str,
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.call(py, |switch| switch.state_mut().mt_act_prof_modify_member(profile, member, action, &data))
+        self.call(|switch| switch.state_mut().mt_act_prof_modify_member(profile, member, action, &data))
     }
 
-    fn mt_act_prof_delete_member(&self, py: Python<'_>, profile: &str, member: u64) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_act_prof_delete_member(profile, member))
+    fn mt_act_prof_delete_member(&self, profile: &str, member: u64) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_act_prof_delete_member(profile, member))
     }
 
-    fn mt_act_prof_create_group(&self, py: Python<'_>, profile: &str) -> PyResult<u64> {
-        self.call(py, |switch| switch.state_mut().mt_act_prof_create_group(profile))
+    fn mt_act_prof_create_group(&self, profile: &str) -> PyResult<u64> {
+        self.call(|switch| switch.state_mut().mt_act_prof_create_group(profile))
     }
 
-    fn mt_act_prof_delete_group(&self, py: Python<'_>, profile: &str, group: u64) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_act_prof_delete_group(profile, group))
+    fn mt_act_prof_delete_group(&self, profile: &str, group: u64) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_act_prof_delete_group(profile, group))
     }
 
     #[pyo3(signature = (profile, member, group, watch_port=None))]
     fn mt_act_prof_add_member_to_group(
         &self,
-        py: Python<'_>,
         profile: &str,
         member: u64,
         group: u64,
         watch_port: Option<u16>,
     ) -> PyResult<()> {
-        self.call(py, |switch| {
-            switch.state_mut().mt_act_prof_add_watching_member_to_group(profile, member, group, watch_port)
+        self.call(|switch| {
+            switch.state_mut().mt_act_prof_add_member_to_group(profile, member, group, watch_port)
         })
     }
 
     #[pyo3(signature = (profile, member, group, watch_port))]
     fn mt_act_prof_watch_port(
         &self,
-        py: Python<'_>,
         profile: &str,
         member: u64,
         group: u64,
         watch_port: Option<u16>,
     ) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_act_prof_watch_port(profile, member, group, watch_port))
+        self.call(|switch| switch.state_mut().mt_act_prof_watch_port(profile, member, group, watch_port))
     }
 
-    fn mt_act_prof_remove_member_from_group(
-        &self,
-        py: Python<'_>,
-        profile: &str,
-        member: u64,
-        group: u64,
-    ) -> PyResult<()> {
-        self.call(py, |switch| {
-            switch.state_mut().mt_act_prof_remove_member_from_group(profile, member, group)
-        })
+    fn mt_act_prof_remove_member_from_group(&self, profile: &str, member: u64, group: u64) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_act_prof_remove_member_from_group(profile, member, group))
     }
 
-    fn mt_read_counters(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
-        self.short_call(py, |switch| switch.state().mt_read_counters(table, handle).map(convert::cell))
+    fn mt_read_counters(&self, table: &str, handle: u64) -> PyResult<(u64, u64)> {
+        self.short_call(|switch| switch.state().mt_read_counters(table, handle).map(convert::cell))
     }
 
-    fn mt_write_counters(
-        &self,
-        py: Python<'_>,
-        table: &str,
-        handle: u64,
-        bytes: u64,
-        packets: u64,
-    ) -> PyResult<()> {
+    fn mt_write_counters(&self, table: &str, handle: u64, bytes: u64, packets: u64) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
-        self.short_call(py, |switch| switch.state_mut().mt_write_counters(table, handle, value))
+        self.short_call(|switch| switch.state_mut().mt_write_counters(table, handle, value))
     }
 
-    fn mt_read_default_counters(&self, py: Python<'_>, table: &str) -> PyResult<(u64, u64)> {
-        self.short_call(py, |switch| switch.state().mt_read_default_counters(table).map(convert::cell))
+    fn mt_read_default_counters(&self, table: &str) -> PyResult<(u64, u64)> {
+        self.short_call(|switch| switch.state().mt_read_default_counters(table).map(convert::cell))
     }
 
-    fn mt_write_default_counters(
-        &self,
-        py: Python<'_>,
-        table: &str,
-        bytes: u64,
-        packets: u64,
-    ) -> PyResult<()> {
+    fn mt_write_default_counters(&self, table: &str, bytes: u64, packets: u64) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
-        self.short_call(py, |switch| switch.state_mut().mt_write_default_counters(table, value))
+        self.short_call(|switch| switch.state_mut().mt_write_default_counters(table, value))
     }
 
-    fn mt_get_meter_rates(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<Vec<(f64, u32)>> {
-        self.short_call(py, |switch| switch.state().mt_get_meter_rates(table, handle).map(convert::rates))
+    fn mt_get_meter_rates(&self, table: &str, handle: u64) -> PyResult<Vec<(f64, u32)>> {
+        self.short_call(|switch| switch.state().mt_get_meter_rates(table, handle).map(convert::rates))
     }
 
-    fn mt_set_meter_rates(
-        &self,
-        py: Python<'_>,
-        table: &str,
-        handle: u64,
-        rates: Vec<(f64, u32)>,
-    ) -> PyResult<()> {
+    fn mt_set_meter_rates(&self, table: &str, handle: u64, rates: Vec<(f64, u32)>) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
-        self.short_call(py, |switch| switch.state_mut().mt_set_meter_rates(table, handle, &rates))
+        self.short_call(|switch| switch.state_mut().mt_set_meter_rates(table, handle, &rates))
     }
 
-    fn mt_get_default_meter_rates(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(f64, u32)>> {
-        self.short_call(py, |switch| switch.state().mt_get_default_meter_rates(table).map(convert::rates))
+    fn mt_get_default_meter_rates(&self, table: &str) -> PyResult<Vec<(f64, u32)>> {
+        self.short_call(|switch| switch.state().mt_get_default_meter_rates(table).map(convert::rates))
     }
 
-    fn mt_set_default_meter_rates(
-        &self,
-        py: Python<'_>,
-        table: &str,
-        rates: Vec<(f64, u32)>,
-    ) -> PyResult<()> {
+    fn mt_set_default_meter_rates(&self, table: &str, rates: Vec<(f64, u32)>) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
-        self.short_call(py, |switch| switch.state_mut().mt_set_default_meter_rates(table, &rates))
+        self.short_call(|switch| switch.state_mut().mt_set_default_meter_rates(table, &rates))
     }
 
     fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
         let now = py.detach(|| self.host.now());
-        self.short_call(py, |switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
+        self.short_call(|switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
     }
 
     fn mt_get_entry_idle(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<u64> {
         let now = py.detach(|| self.host.now());
         let idle_ps =
-            self.short_call(py, |switch| switch.state().mt_get_entry_idle(table, handle, now.as_ps()))?;
+            self.short_call(|switch| switch.state().mt_get_entry_idle(table, handle, now.as_ps()))?;
         Ok(idle_ps / PS_PER_NS)
     }
 
     fn mt_sweep_entries(&self, py: Python<'_>, table: &str) -> PyResult<Vec<u64>> {
         let now = py.detach(|| self.host.now());
-        self.short_call(py, |switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
+        self.short_call(|switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
     }
 
     fn take_digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let taken = self.call(py, |switch| {
+        let taken = self.call(|switch| {
             let program = Arc::clone(switch.program());
             let digests = std::iter::from_fn(|| switch.poll_digest());
             let named = digests.filter_map(|digest| {
@@ -384,49 +319,43 @@ impl SwitchHandle {
         PyList::new(py, taken.iter().map(|(name, sample)| (name, PyBytes::new(py, sample))))
     }
 
-    fn meter_get_rates(&self, py: Python<'_>, meter: &str, index: u64) -> PyResult<Vec<(f64, u32)>> {
-        self.short_call(py, |switch| switch.state().meter_get_rates(meter, index).map(convert::rates))
+    fn meter_get_rates(&self, meter: &str, index: u64) -> PyResult<Vec<(f64, u32)>> {
+        self.short_call(|switch| switch.state().meter_get_rates(meter, index).map(convert::rates))
     }
 
-    fn meter_set_rates(
-        &self,
-        py: Python<'_>,
-        meter: &str,
-        index: u64,
-        rates: Vec<(f64, u32)>,
-    ) -> PyResult<()> {
+    fn meter_set_rates(&self, meter: &str, index: u64, rates: Vec<(f64, u32)>) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
-        self.short_call(py, |switch| switch.state_mut().meter_set_rates(meter, index, &rates))
+        self.short_call(|switch| switch.state_mut().meter_set_rates(meter, index, &rates))
     }
 
-    fn meter_array_set_rates(&self, py: Python<'_>, meter: &str, rates: Vec<(f64, u32)>) -> PyResult<()> {
+    fn meter_array_set_rates(&self, meter: &str, rates: Vec<(f64, u32)>) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
-        self.call(py, |switch| switch.state_mut().meter_array_set_rates(meter, &rates))
+        self.call(|switch| switch.state_mut().meter_array_set_rates(meter, &rates))
     }
 
     fn parse_vset_get<'py>(&self, py: Python<'py>, vset: &str) -> PyResult<Bound<'py, PyList>> {
-        let values = self.call(py, |switch| switch.state().parse_vset_get(vset))?;
+        let values = self.call(|switch| switch.state().parse_vset_get(vset))?;
         PyList::new(py, values.iter().map(|value| PyBytes::new(py, value)))
     }
 
-    fn parse_vset_add(&self, py: Python<'_>, vset: &str, value: PyBackedBytes) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().parse_vset_add(vset, &value))
+    fn parse_vset_add(&self, vset: &str, value: PyBackedBytes) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().parse_vset_add(vset, &value))
     }
 
-    fn parse_vset_remove(&self, py: Python<'_>, vset: &str, value: PyBackedBytes) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().parse_vset_remove(vset, &value))
+    fn parse_vset_remove(&self, vset: &str, value: PyBackedBytes) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().parse_vset_remove(vset, &value))
     }
 
-    fn parse_vset_clear(&self, py: Python<'_>, vset: &str) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().parse_vset_clear(vset))
+    fn parse_vset_clear(&self, vset: &str) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().parse_vset_clear(vset))
     }
 
-    fn read_counters(&self, py: Python<'_>, counter: &str, index: u64) -> PyResult<(u64, u64)> {
-        self.short_call(py, |switch| switch.state().read_counters(counter, index).map(convert::cell))
+    fn read_counters(&self, counter: &str, index: u64) -> PyResult<(u64, u64)> {
+        self.short_call(|switch| switch.state().read_counters(counter, index).map(convert::cell))
     }
 
-    fn read_counters_all(&self, py: Python<'_>, counter: &str) -> PyResult<Vec<(u64, u64)>> {
-        self.call(py, |switch| {
+    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<(u64, u64)>> {
+        self.call(|switch| {
             let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
             // For an unknown name, the read of cell 0 reports the error.
             let size = known.map_or(1, |known| known.size as u64);
@@ -436,32 +365,20 @@ impl SwitchHandle {
         })
     }
 
-    fn read_counters_range(
-        &self,
-        py: Python<'_>,
-        counter: &str,
-        start: u64,
-        end: u64,
-    ) -> PyResult<Vec<(u64, u64)>> {
-        self.call(py, |switch| {
+    fn read_counters_range(&self, counter: &str, start: u64, end: u64) -> PyResult<Vec<(u64, u64)>> {
+        self.call(|switch| {
             let cells = switch.state().read_counters_range(counter, start, end)?;
             Ok::<_, Error>(cells.into_iter().map(convert::cell).collect())
         })
     }
 
-    fn write_counter_array(&self, py: Python<'_>, counter: &str, bytes: u64, packets: u64) -> PyResult<()> {
+    fn write_counter_array(&self, counter: &str, bytes: u64, packets: u64) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
-        self.call(py, |switch| switch.state_mut().write_counter_array(counter, value))
+        self.call(|switch| switch.state_mut().write_counter_array(counter, value))
     }
 
-    fn meter_get_rates_range(
-        &self,
-        py: Python<'_>,
-        meter: &str,
-        start: u64,
-        end: u64,
-    ) -> PyResult<Vec<Vec<(f64, u32)>>> {
-        self.call(py, |switch| {
+    fn meter_get_rates_range(&self, meter: &str, start: u64, end: u64) -> PyResult<Vec<Vec<(f64, u32)>>> {
+        self.call(|switch| {
             let cells = switch.state().meter_get_rates_range(meter, start, end)?;
             Ok::<_, Error>(cells.into_iter().map(convert::rates).collect())
         })
@@ -474,20 +391,13 @@ impl SwitchHandle {
         start: u64,
         end: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let cells = self.call(py, |switch| switch.state().register_read_range(register, start, end))?;
+        let cells = self.call(|switch| switch.state().register_read_range(register, start, end))?;
         Ok(PyBytes::new(py, &cells))
     }
 
-    fn write_counters(
-        &self,
-        py: Python<'_>,
-        counter: &str,
-        index: u64,
-        bytes: u64,
-        packets: u64,
-    ) -> PyResult<()> {
+    fn write_counters(&self, counter: &str, index: u64, bytes: u64, packets: u64) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
-        self.short_call(py, |switch| switch.state_mut().write_counters(counter, index, value))
+        self.short_call(|switch| switch.state_mut().write_counters(counter, index, value))
     }
 
     fn register_read<'py>(
@@ -496,46 +406,33 @@ impl SwitchHandle {
         register: &str,
         index: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let value = self.short_call(py, |switch| switch.state().register_read(register, index))?;
+        let value = self.short_call(|switch| switch.state().register_read(register, index))?;
         Ok(PyBytes::new(py, &value))
     }
 
     fn register_read_all<'py>(&self, py: Python<'py>, register: &str) -> PyResult<Bound<'py, PyList>> {
-        let values = self.call(py, |switch| switch.state().register_read_all(register))?;
+        let values = self.call(|switch| switch.state().register_read_all(register))?;
         PyList::new(py, values.iter().map(|value| PyBytes::new(py, value)))
     }
 
-    fn register_write(
-        &self,
-        py: Python<'_>,
-        register: &str,
-        index: u64,
-        value: PyBackedBytes,
-    ) -> PyResult<()> {
-        self.short_call(py, |switch| switch.state_mut().register_write(register, index, &value))
+    fn register_write(&self, register: &str, index: u64, value: PyBackedBytes) -> PyResult<()> {
+        self.short_call(|switch| switch.state_mut().register_write(register, index, &value))
     }
 
     #[pyo3(signature = (group, replicas, note=Vec::new()))]
-    fn mc_set_group(
-        &self,
-        py: Python<'_>,
-        group: u16,
-        replicas: Vec<(u16, u16)>,
-        note: Vec<u8>,
-    ) -> PyResult<()> {
+    fn mc_set_group(&self, group: u16, replicas: Vec<(u16, u16)>, note: Vec<u8>) -> PyResult<()> {
         let replicas: Vec<_> =
             replicas.into_iter().map(|(egress_port, rid)| Replica { egress_port, rid }).collect();
-        self.call(py, |switch| switch.set_group(group, &replicas, &note))
+        self.call(|switch| switch.set_group(group, &replicas, &note))
     }
 
-    fn mc_delete_group(&self, py: Python<'_>, group: u16) -> PyResult<()> {
-        self.call(py, |switch| switch.delete_group(group))
+    fn mc_delete_group(&self, group: u16) -> PyResult<()> {
+        self.call(|switch| switch.delete_group(group))
     }
 
     #[pyo3(signature = (session, egress_port, mgid, class_of_service=0, packet_length_bytes=0))]
     fn mirroring_session_add(
         &self,
-        py: Python<'_>,
         session: u16,
         egress_port: Option<u16>,
         mgid: Option<u16>,
@@ -543,7 +440,7 @@ impl SwitchHandle {
         packet_length_bytes: u32,
     ) -> PyResult<()> {
         let target = MirroringSession { egress_port, mgid, class_of_service, packet_length_bytes };
-        self.call(py, |switch| {
+        self.call(|switch| {
             let priorities = switch.config().priorities;
             if usize::from(class_of_service) >= priorities {
                 return Err(Error::Value(format!(
@@ -555,8 +452,8 @@ impl SwitchHandle {
         })
     }
 
-    fn mirroring_session_delete(&self, py: Python<'_>, session: u16) -> PyResult<()> {
-        self.call(py, |switch| switch.delete_session(session))
+    fn mirroring_session_delete(&self, session: u16) -> PyResult<()> {
+        self.call(|switch| switch.delete_session(session))
     }
 
     fn packet_out(&self, py: Python<'_>, packet: PyBackedBytes) -> PyResult<()> {
@@ -573,59 +470,59 @@ impl SwitchHandle {
         self.host.packet_ins().lost()
     }
 
-    fn queue_bytes(&self, py: Python<'_>, port: u16) -> PyResult<u64> {
-        self.call(py, |switch| Ok::<_, Error>(switch.queue_bytes(port).get()))
+    fn queue_bytes(&self, port: u16) -> PyResult<u64> {
+        self.call(|switch| Ok::<_, Error>(switch.queue_bytes(port).get()))
     }
 
-    fn queue_packets(&self, py: Python<'_>, port: u16) -> PyResult<usize> {
-        self.call(py, |switch| Ok::<_, Error>(switch.queue_packets(port)))
+    fn queue_packets(&self, port: u16) -> PyResult<usize> {
+        self.call(|switch| Ok::<_, Error>(switch.queue_packets(port)))
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.call(py, |switch| Ok::<_, Error>(switch.stats()))?;
+        let found = self.call(|switch| Ok::<_, Error>(switch.stats()))?;
         Ok(pythonize::pythonize(py, &found)?)
     }
 
     fn port_stats<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.call(py, |switch| Ok::<_, Error>(switch.port_stats(port)))?;
+        let found = self.call(|switch| Ok::<_, Error>(switch.port_stats(port)))?;
         Ok(pythonize::pythonize(py, &found)?)
     }
 
-    fn follow(&self, py: Python<'_>, tag: u64) -> PyResult<()> {
-        self.call(py, |switch| {
+    fn follow(&self, tag: u64) -> PyResult<()> {
+        self.call(|switch| {
             switch.follow(tag);
             Ok::<_, Error>(())
         })
     }
 
-    fn take_journey(&self, py: Python<'_>) -> PyResult<String> {
-        self.call(py, |switch| {
+    fn take_journey(&self) -> PyResult<String> {
+        self.call(|switch| {
             // Converted to a `Value` first, which orders the members by name.
             let named = serde_json::to_value(switch.take_journey());
             named.map(|named| named.to_string()).map_err(|error| Error::Value(error.to_string()))
         })
     }
 
-    fn stop_following(&self, py: Python<'_>) -> PyResult<()> {
-        self.call(py, |switch| {
+    fn stop_following(&self) -> PyResult<()> {
+        self.call(|switch| {
             switch.stop_following();
             Ok::<_, Error>(())
         })
     }
 
-    fn record_hops(&self, py: Python<'_>, filter: &str) -> PyResult<()> {
+    fn record_hops(&self, filter: &str) -> PyResult<()> {
         let filter = crate::hops::filter(filter, &["switch"])?;
-        self.call(py, |switch| {
+        self.call(|switch| {
             switch.record_hops(filter.clone(), 0).map_err(|error| Error::Config(error.to_string()))
         })
     }
 
     fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
-        let log = self.call(py, |switch| Ok::<_, Error>(switch.take_hops()))?;
+        let log = self.call(|switch| Ok::<_, Error>(switch.take_hops()))?;
         log.map(|log| crate::hops::columns(py, &log, &["switch"])).transpose()
     }
 
-    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.call(py, |switch| Ok::<_, Error>(std::iter::from_fn(|| switch.poll_log()).collect()))
+    fn take_log(&self) -> PyResult<Vec<String>> {
+        self.call(|switch| Ok::<_, Error>(std::iter::from_fn(|| switch.poll_log()).collect()))
     }
 }

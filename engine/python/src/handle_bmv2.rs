@@ -32,7 +32,7 @@ fn crc<T>(
 #[pymethods]
 impl SwitchHandle {
     fn mt_get_entry<'py>(&self, py: Python<'py>, table: &str, handle: u64) -> PyResult<Bound<'py, PyTuple>> {
-        let (program, entry) = self.call(py, |switch| {
+        let (program, entry) = self.call(|switch| {
             let entry = switch.state().mt_get_entry(table, handle);
             entry.map(|entry| (switch.program().clone(), entry))
         })?;
@@ -48,7 +48,7 @@ impl SwitchHandle {
         priority: u32,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let key = convert::key(key);
-        let (program, entry) = self.call(py, |switch| {
+        let (program, entry) = self.call(|switch| {
             let entry = switch.state().mt_get_entry_from_key(table, &key, priority);
             entry.map(|entry| (switch.program().clone(), entry))
         })?;
@@ -57,7 +57,7 @@ impl SwitchHandle {
 
     fn mt_get_entry_life(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
         let now = py.detach(|| self.host.now());
-        let (ttl_ns, idle_ps) = self.call(py, |switch| {
+        let (ttl_ns, idle_ps) = self.call(|switch| {
             let state = switch.state();
             let ttl = state.mt_get_entry_ttl(table, handle)?;
             Ok::<_, Error>((ttl, state.mt_get_entry_idle(table, handle, now.as_ps())?))
@@ -65,28 +65,28 @@ impl SwitchHandle {
         Ok((ttl_ns, idle_ps / PS_PER_NS))
     }
 
-    fn mt_get_num_entries(&self, py: Python<'_>, table: &str) -> PyResult<usize> {
-        self.call(py, |switch| switch.state().mt_get_num_entries(table))
+    fn mt_get_num_entries(&self, table: &str) -> PyResult<usize> {
+        self.call(|switch| switch.state().mt_get_num_entries(table))
     }
 
-    fn mt_clear_entries(&self, py: Python<'_>, table: &str, reset_default: bool) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_clear_entries(table, reset_default))
+    fn mt_clear_entries(&self, table: &str, reset_default: bool) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_clear_entries(table, reset_default))
     }
 
-    fn mt_indirect_set_default_member(&self, py: Python<'_>, table: &str, member: u64) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_indirect_set_default_member(table, member))
+    fn mt_indirect_set_default_member(&self, table: &str, member: u64) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_indirect_set_default_member(table, member))
     }
 
-    fn mt_indirect_ws_set_default_group(&self, py: Python<'_>, table: &str, group: u64) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_indirect_ws_set_default_group(table, group))
+    fn mt_indirect_ws_set_default_group(&self, table: &str, group: u64) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_indirect_ws_set_default_group(table, group))
     }
 
-    fn mt_reset_counters(&self, py: Python<'_>, table: &str) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_reset_counters(table))
+    fn mt_reset_counters(&self, table: &str) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().mt_reset_counters(table))
     }
 
     fn mt_act_prof_get_members<'py>(&self, py: Python<'py>, profile: &str) -> PyResult<Bound<'py, PyList>> {
-        let (program, members) = self.call(py, |switch| {
+        let (program, members) = self.call(|switch| {
             let members = switch.state().mt_act_prof_get_members(profile);
             members.map(|members| (switch.program().clone(), members))
         })?;
@@ -97,52 +97,41 @@ impl SwitchHandle {
         PyList::new(py, members.iter().map(member).collect::<PyResult<Vec<_>>>()?)
     }
 
-    fn mt_act_prof_get_groups(&self, py: Python<'_>, profile: &str) -> PyResult<Vec<(u64, Vec<u64>)>> {
-        let groups = self.call(py, |switch| switch.state().mt_act_prof_get_groups(profile))?;
+    fn mt_act_prof_get_groups(&self, profile: &str) -> PyResult<Vec<(u64, Vec<u64>)>> {
+        let groups = self.call(|switch| switch.state().mt_act_prof_get_groups(profile))?;
         Ok(groups.into_iter().map(|group| (group.handle, group.members)).collect())
     }
 
-    fn reset_counters(&self, py: Python<'_>, counter: &str) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().reset_counters(counter))
+    fn reset_counters(&self, counter: &str) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().reset_counters(counter))
     }
 
     fn register_write_range(
         &self,
-        py: Python<'_>,
         register: &str,
         start: u64,
         end: u64,
         value: PyBackedBytes,
     ) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().register_write_range(register, start, end, &value))
+        self.call(|switch| switch.state_mut().register_write_range(register, start, end, &value))
     }
 
-    fn register_reset(&self, py: Python<'_>, register: &str) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().register_reset(register))
+    fn register_reset(&self, register: &str) -> PyResult<()> {
+        self.call(|switch| switch.state_mut().register_reset(register))
     }
 
-    fn set_crc16_custom_parameters(
-        &self,
-        py: Python<'_>,
-        calculation: &str,
-        parameters: Crc<u16>,
-    ) -> PyResult<()> {
+    fn set_crc16_custom_parameters(&self, calculation: &str, parameters: Crc<u16>) -> PyResult<()> {
         let parameters = crc(parameters);
-        self.call(py, |switch| switch.state_mut().set_crc16_custom_parameters(calculation, parameters))
+        self.call(|switch| switch.state_mut().set_crc16_custom_parameters(calculation, parameters))
     }
 
-    fn set_crc32_custom_parameters(
-        &self,
-        py: Python<'_>,
-        calculation: &str,
-        parameters: Crc<u32>,
-    ) -> PyResult<()> {
+    fn set_crc32_custom_parameters(&self, calculation: &str, parameters: Crc<u32>) -> PyResult<()> {
         let parameters = crc(parameters);
-        self.call(py, |switch| switch.state_mut().set_crc32_custom_parameters(calculation, parameters))
+        self.call(|switch| switch.state_mut().set_crc32_custom_parameters(calculation, parameters))
     }
 
-    fn reset_state(&self, py: Python<'_>) -> PyResult<()> {
-        self.call(py, |switch| {
+    fn reset_state(&self) -> PyResult<()> {
+        self.call(|switch| {
             switch.reset_state();
             Ok::<_, Error>(())
         })
@@ -152,41 +141,41 @@ impl SwitchHandle {
 /// Multicast and clone sessions.
 #[pymethods]
 impl SwitchHandle {
-    fn mc_mgrp_create(&self, py: Python<'_>, group: u16) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().mc_mgrp_create(group))
+    fn mc_mgrp_create(&self, group: u16) -> PyResult<()> {
+        self.call(|switch| switch.pre_mut().mc_mgrp_create(group))
     }
 
-    fn mc_mgrp_destroy(&self, py: Python<'_>, group: u16) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().mc_mgrp_destroy(group))
+    fn mc_mgrp_destroy(&self, group: u16) -> PyResult<()> {
+        self.call(|switch| switch.pre_mut().mc_mgrp_destroy(group))
     }
 
-    fn mc_node_create(&self, py: Python<'_>, rid: u16, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<u32> {
-        let node = self.call(py, |switch| switch.pre_mut().mc_node_create_with_lags(rid, &ports, &lags))?;
+    fn mc_node_create(&self, rid: u16, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<u32> {
+        let node = self.call(|switch| switch.pre_mut().mc_node_create_with_lags(rid, &ports, &lags))?;
         Ok(node.0)
     }
 
-    fn mc_node_update(&self, py: Python<'_>, node: u32, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().mc_node_update(NodeHandle(node), &ports, &lags))
+    fn mc_node_update(&self, node: u32, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<()> {
+        self.call(|switch| switch.pre_mut().mc_node_update(NodeHandle(node), &ports, &lags))
     }
 
-    fn mc_node_associate(&self, py: Python<'_>, group: u16, node: u32) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().mc_node_associate(group, NodeHandle(node)))
+    fn mc_node_associate(&self, group: u16, node: u32) -> PyResult<()> {
+        self.call(|switch| switch.pre_mut().mc_node_associate(group, NodeHandle(node)))
     }
 
-    fn mc_node_dissociate(&self, py: Python<'_>, group: u16, node: u32) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().mc_node_dissociate(group, NodeHandle(node)))
+    fn mc_node_dissociate(&self, group: u16, node: u32) -> PyResult<()> {
+        self.call(|switch| switch.pre_mut().mc_node_dissociate(group, NodeHandle(node)))
     }
 
-    fn mc_node_destroy(&self, py: Python<'_>, node: u32) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().mc_node_destroy(NodeHandle(node)))
+    fn mc_node_destroy(&self, node: u32) -> PyResult<()> {
+        self.call(|switch| switch.pre_mut().mc_node_destroy(NodeHandle(node)))
     }
 
-    fn mc_set_lag_membership(&self, py: Python<'_>, lag: u16, ports: Vec<u16>) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().mc_set_lag_membership(lag, &ports))
+    fn mc_set_lag_membership(&self, lag: u16, ports: Vec<u16>) -> PyResult<()> {
+        self.call(|switch| switch.pre_mut().mc_set_lag_membership(lag, &ports))
     }
 
-    fn mc_get_entries(&self, py: Python<'_>) -> PyResult<(Vec<Group>, Vec<Node>, Vec<Lag>)> {
-        self.call(py, |switch| {
+    fn mc_get_entries(&self) -> PyResult<(Vec<Group>, Vec<Node>, Vec<Lag>)> {
+        self.call(|switch| {
             let pre = switch.pre();
             let nodes = |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
             Ok::<_, Error>((
@@ -197,12 +186,8 @@ impl SwitchHandle {
         })
     }
 
-    fn mirroring_session_get(
-        &self,
-        py: Python<'_>,
-        session: u16,
-    ) -> PyResult<Option<(Option<u16>, Option<u16>)>> {
-        self.call(py, |switch| {
+    fn mirroring_session_get(&self, session: u16) -> PyResult<Option<(Option<u16>, Option<u16>)>> {
+        self.call(|switch| {
             let found = switch.mirroring().get(session);
             Ok::<_, Error>(found.map(|session| (session.egress_port, session.mgid)))
         })
@@ -213,14 +198,8 @@ impl SwitchHandle {
 #[pymethods]
 impl SwitchHandle {
     #[pyo3(signature = (packets, port=None, priority=None))]
-    fn set_queue_depth(
-        &self,
-        py: Python<'_>,
-        packets: usize,
-        port: Option<u16>,
-        priority: Option<usize>,
-    ) -> PyResult<()> {
-        self.call(py, |switch| match (port, priority) {
+    fn set_queue_depth(&self, packets: usize, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
+        self.call(|switch| match (port, priority) {
             (Some(port), Some(priority)) => switch.set_egress_priority_queue_depth(port, priority, packets),
             (Some(port), None) => switch.set_egress_queue_depth(port, packets),
             (None, _) => {
@@ -231,14 +210,8 @@ impl SwitchHandle {
     }
 
     #[pyo3(signature = (rate_pps, port=None, priority=None))]
-    fn set_queue_rate(
-        &self,
-        py: Python<'_>,
-        rate_pps: u64,
-        port: Option<u16>,
-        priority: Option<usize>,
-    ) -> PyResult<()> {
-        self.call(py, |switch| match (port, priority) {
+    fn set_queue_rate(&self, rate_pps: u64, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
+        self.call(|switch| match (port, priority) {
             (Some(port), Some(priority)) => switch.set_egress_priority_queue_rate(port, priority, rate_pps),
             (Some(port), None) => switch.set_egress_queue_rate(port, rate_pps),
             (None, _) => {
@@ -251,7 +224,7 @@ impl SwitchHandle {
     #[getter]
     fn time_elapsed_us(&self, py: Python<'_>) -> PyResult<u64> {
         let now = py.detach(|| self.host.now());
-        self.call(py, |switch| Ok::<_, Error>(switch.time_elapsed_us(now)))
+        self.call(|switch| Ok::<_, Error>(switch.time_elapsed_us(now)))
     }
 
     #[getter]

@@ -95,7 +95,6 @@ type Session = (u16, Option<u16>, Option<u16>, u8, u32);
 impl SwitchHandle {
     fn client_add_entry(
         &self,
-        py: Python<'_>,
         table: &str,
         key: Vec<KeyParam>,
         priority: u32,
@@ -103,28 +102,25 @@ impl SwitchHandle {
         note: PyBackedBytes,
     ) -> PyResult<u64> {
         let key = convert::key(key);
-        self.short_call(py, |switch| {
-            switch.state_mut().client_add_entry(table, &key, priority, &action.0, &note)
-        })
+        self.short_call(|switch| switch.state_mut().client_add_entry(table, &key, priority, &action.0, &note))
     }
 
     #[pyo3(signature = (table, handle, action, note))]
     fn client_modify_entry(
         &self,
-        py: Python<'_>,
         table: &str,
         handle: u64,
         action: Option<Action>,
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let action = action.map(|action| action.0);
-        self.short_call(py, |switch| {
+        self.short_call(|switch| {
             switch.state_mut().client_modify_entry(table, handle, action.as_ref(), &note)
         })
     }
 
     fn client_entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
-        let (program, entries) = self.call(py, |switch| {
+        let (program, entries) = self.call(|switch| {
             switch.state().client_entries(table).map(|entries| (Arc::clone(switch.program()), entries))
         })?;
         PyList::new(py, entries.iter().map(|one| entry(py, &program, one)).collect::<PyResult<Vec<_>>>()?)
@@ -137,7 +133,7 @@ impl SwitchHandle {
         first: u32,
         count: usize,
     ) -> PyResult<(Bound<'py, PyList>, Option<u32>)> {
-        let (program, (entries, next)) = self.call(py, |switch| {
+        let (program, (entries, next)) = self.call(|switch| {
             let page = switch.state().client_entries_page(table, first, count);
             page.map(|page| (Arc::clone(switch.program()), page))
         })?;
@@ -153,7 +149,7 @@ impl SwitchHandle {
         priority: u32,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let key = convert::key(key);
-        let (program, found) = self.short_call(py, |switch| {
+        let (program, found) = self.short_call(|switch| {
             let found = switch.state().client_entry_from_key(table, &key, priority);
             found.map(|found| (Arc::clone(switch.program()), found))
         })?;
@@ -163,20 +159,19 @@ impl SwitchHandle {
     #[pyo3(signature = (table, action, note))]
     fn client_set_default(
         &self,
-        py: Python<'_>,
         table: &str,
         action: Option<(String, Vec<PyBackedBytes>)>,
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let action = action.map(|(name, data)| (name, convert::data(data)));
-        self.short_call(py, |switch| {
+        self.short_call(|switch| {
             let action = action.as_ref().map(|(name, data)| (name.as_str(), data.as_slice()));
             switch.state_mut().client_set_default(table, action, &note)
         })
     }
 
     fn client_default<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyTuple>> {
-        let (program, found) = self.short_call(py, |switch| {
+        let (program, found) = self.short_call(|switch| {
             switch.state().client_default(table).map(|found| (Arc::clone(switch.program()), found))
         })?;
         let action = found.action.map(|action| shown(py, &program, &action)).transpose()?;
@@ -189,58 +184,54 @@ impl SwitchHandle {
 impl SwitchHandle {
     fn client_add_member(
         &self,
-        py: Python<'_>,
         profile: &str,
         member: u32,
         action: &str,
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.short_call(py, |switch| switch.state_mut().client_add_member(profile, member, action, &data))
+        self.short_call(|switch| switch.state_mut().client_add_member(profile, member, action, &data))
     }
 
     fn client_modify_member(
         &self,
-        py: Python<'_>,
         profile: &str,
         member: u32,
         action: &str,
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.short_call(py, |switch| switch.state_mut().client_modify_member(profile, member, action, &data))
+        self.short_call(|switch| switch.state_mut().client_modify_member(profile, member, action, &data))
     }
 
-    fn client_delete_member(&self, py: Python<'_>, profile: &str, member: u32) -> PyResult<()> {
-        self.short_call(py, |switch| switch.state_mut().client_delete_member(profile, member))
+    fn client_delete_member(&self, profile: &str, member: u32) -> PyResult<()> {
+        self.short_call(|switch| switch.state_mut().client_delete_member(profile, member))
     }
 
     fn client_add_group(
         &self,
-        py: Python<'_>,
         profile: &str,
         group: u32,
         members: Vec<(u32, u32, Option<u16>)>,
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let members = shares(members);
-        self.short_call(py, |switch| switch.state_mut().client_add_group(profile, group, &members, &note))
+        self.short_call(|switch| switch.state_mut().client_add_group(profile, group, &members, &note))
     }
 
     fn client_modify_group(
         &self,
-        py: Python<'_>,
         profile: &str,
         group: u32,
         members: Vec<(u32, u32, Option<u16>)>,
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let members = shares(members);
-        self.short_call(py, |switch| switch.state_mut().client_modify_group(profile, group, &members, &note))
+        self.short_call(|switch| switch.state_mut().client_modify_group(profile, group, &members, &note))
     }
 
-    fn client_delete_group(&self, py: Python<'_>, profile: &str, group: u32) -> PyResult<()> {
-        self.short_call(py, |switch| switch.state_mut().client_delete_group(profile, group))
+    fn client_delete_group(&self, profile: &str, group: u32) -> PyResult<()> {
+        self.short_call(|switch| switch.state_mut().client_delete_group(profile, group))
     }
 
     #[pyo3(signature = (profile, member=None))]
@@ -250,7 +241,7 @@ impl SwitchHandle {
         profile: &str,
         member: Option<u32>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (program, members) = self.call(py, |switch| {
+        let (program, members) = self.call(|switch| {
             let members = switch.state().client_members(profile, member);
             members.map(|members| (Arc::clone(switch.program()), members))
         })?;
@@ -268,7 +259,7 @@ impl SwitchHandle {
         profile: &str,
         group: Option<u32>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let groups = self.call(py, |switch| switch.state().client_groups(profile, group))?;
+        let groups = self.call(|switch| switch.state().client_groups(profile, group))?;
         let one = |group: &bm::ClientGroup| {
             let members: Vec<_> = group.members.iter().map(|s| (s.member, s.weight, s.watch)).collect();
             (group.id, members, PyBytes::new(py, &group.note)).into_pyobject(py)
@@ -280,15 +271,15 @@ impl SwitchHandle {
 /// Value sets, multicast groups, clone sessions.
 #[pymethods]
 impl SwitchHandle {
-    fn parse_vset_set(&self, py: Python<'_>, vset: &str, values: Vec<PyBackedBytes>) -> PyResult<()> {
+    fn parse_vset_set(&self, vset: &str, values: Vec<PyBackedBytes>) -> PyResult<()> {
         let values = convert::data(values);
-        self.short_call(py, |switch| switch.state_mut().parse_vset_set(vset, &values))
+        self.short_call(|switch| switch.state_mut().parse_vset_set(vset, &values))
     }
 
     #[pyo3(signature = (group=None))]
     fn mc_groups<'py>(&self, py: Python<'py>, group: Option<u16>) -> PyResult<Vec<Group<'py>>> {
         let wanted = |mgid: &u16| group.is_none_or(|group| group == *mgid);
-        let groups = self.short_call(py, |switch| {
+        let groups = self.short_call(|switch| {
             let pre = switch.pre();
             let copies = |replica: &Replica| (replica.egress_port, replica.rid);
             let read = |mgid| {
@@ -304,9 +295,9 @@ impl SwitchHandle {
     }
 
     #[pyo3(signature = (session=None))]
-    fn mirroring_sessions(&self, py: Python<'_>, session: Option<u16>) -> PyResult<Vec<Session>> {
+    fn mirroring_sessions(&self, session: Option<u16>) -> PyResult<Vec<Session>> {
         let wanted = |id: u16| session.is_none_or(|session| session == id);
-        self.short_call(py, |switch| {
+        self.short_call(|switch| {
             let sessions = switch.mirroring().iter().filter(|(id, _)| wanted(*id)).map(|(id, session)| {
                 let length = session.packet_length_bytes;
                 (id, session.egress_port, session.mgid, session.class_of_service, length)
@@ -321,7 +312,7 @@ impl SwitchHandle {
 impl SwitchHandle {
     fn begin_batch(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.host.take_turn());
-        let begun = self.short_call(py, |switch| {
+        let begun = self.short_call(|switch| {
             switch.begin_batch();
             Ok::<_, Error>(())
         });
@@ -332,7 +323,7 @@ impl SwitchHandle {
     }
 
     fn end_batch(&self, py: Python<'_>) -> PyResult<()> {
-        let ended = self.short_call(py, |switch| {
+        let ended = self.short_call(|switch| {
             switch.end_batch();
             Ok::<_, Error>(())
         });
@@ -340,14 +331,14 @@ impl SwitchHandle {
         ended
     }
 
-    fn savepoint(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        let point = self.short_call(py, |switch| Ok::<_, Error>(switch.savepoint()))?;
+    fn savepoint(&self) -> PyResult<(usize, usize)> {
+        let point = self.short_call(|switch| Ok::<_, Error>(switch.savepoint()))?;
         Ok((point.state, point.replicated))
     }
 
-    fn roll_back(&self, py: Python<'_>, savepoint: (usize, usize)) -> PyResult<()> {
+    fn roll_back(&self, savepoint: (usize, usize)) -> PyResult<()> {
         let (state, replicated) = savepoint;
-        self.call(py, |switch| {
+        self.call(|switch| {
             switch.roll_back(Savepoint { state, replicated });
             Ok::<_, Error>(())
         })

@@ -9,45 +9,26 @@
 use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
-use simple_switch::{PortConfig, Switch, SwitchConfig};
-use units::{DataRate, Duration, Time};
+use simple_switch::Switch;
+use units::{Duration, Time};
 
 #[path = "../tests/support/eeon.rs"]
 #[allow(dead_code)]
 mod eeon;
 
-use eeon::Eee;
-
 const PORTS: u16 = 4;
 
 fn switch() -> Switch {
-    let rate = DataRate::from_bps(10_000_000_000);
-    let config = SwitchConfig {
-        tick: Duration::from_ns(1),
-        cpu_port: Some(eeon::CPU_PORT),
-        gate_register: Some(eeon::GATE.to_owned()),
-        ports: (1..=PORTS).map(|port| PortConfig::ethernet(port, rate)).collect(),
-        ..SwitchConfig::default()
-    };
+    let config = eeon::config(1..=PORTS, 10_000_000_000);
     let mut switch = Switch::new(eeon::program(), config).expect("the configuration is sound");
     let mut state = switch.state_mut();
     for net in 0..64 {
         eeon::route(&mut state, net, &[1, 2, 3, 4]);
     }
-    // 10GBASE-T: Ts 2.88 us, Tw 4.48 us; 12 us or 10 packets; 0.8 ns a byte.
-    let coalesce = Eee {
-        sleep: 2_880,
-        wake: 4_480,
-        stall: 0,
-        hold: 12_000,
-        trigger_packets: 10,
-        trigger_bytes: 0,
-        ticks_per_byte_q24: (8 << 24) / 10,
-    };
     for port in 1..=PORTS {
         eeon::mark_above(&mut state, port, 20_000);
         eeon::buffer_limit(&mut state, port, 200_000);
-        eeon::eee(&mut state, port, coalesce);
+        eeon::eee(&mut state, port, eeon::TEN_GIGABIT);
     }
     drop(state);
     switch

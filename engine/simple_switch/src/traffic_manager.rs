@@ -56,7 +56,7 @@ struct Queue {
     sent_up_to: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Port {
     link: Option<Link>,
     limit_bytes: u64,
@@ -148,18 +148,9 @@ pub(crate) struct TrafficManager {
 impl TrafficManager {
     pub(crate) fn new(priorities: usize) -> Self {
         let port = || Port {
-            link: None,
             limit_bytes: u64::MAX,
             queues: (0..priorities).map(|_| Queue::default()).collect(),
-            control: Default::default(),
-            turns: None,
-            is_paced: false,
-            packets: 0,
-            bytes: 0,
-            waiting_since: Time::ZERO,
-            busy_until: Time::ZERO,
-            is_changed: false,
-            stats: PortStats::default(),
+            ..Port::default()
         };
         // The last element counts for all nonexistent port numbers.
         Self {

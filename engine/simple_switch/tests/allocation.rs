@@ -6,9 +6,9 @@
 mod counting;
 mod support;
 
-use simple_switch::{PortConfig, Switch, SwitchConfig};
+use simple_switch::{Switch, SwitchConfig};
 use support::eeon::{self, Eee};
-use units::{DataRate, Duration, Time};
+use units::{Duration, Time};
 
 /// Sends `count` packets through the E-EON program, by gate or by recirculation, and returns the time afterwards.
 fn traffic(switch: &mut Switch, frames: &[Vec<u8>], start: Time, count: usize) -> Time {
@@ -29,30 +29,15 @@ fn traffic(switch: &mut Switch, frames: &[Vec<u8>], start: Time, count: usize) -
 fn steady_traffic_allocates_nothing() {
     let frames: Vec<_> = [64, 1500, 300].map(|length| eeon::tcp_frame(2, 9, 2, 1000, length)).into();
     for gate in [true, false] {
-        let config = SwitchConfig {
-            tick: Duration::from_ns(1),
-            gate_register: gate.then(|| eeon::GATE.to_owned()),
-            ports: (1..=4)
-                .map(|port| PortConfig::ethernet(port, DataRate::from_bps(1_000_000_000)))
-                .collect(),
-            ..SwitchConfig::default()
-        };
+        let gate_register = gate.then(|| eeon::GATE.to_owned());
+        let config = SwitchConfig { gate_register, ..eeon::config(1..=4, 1_000_000_000) };
         let mut switch = Switch::new(eeon::program(), config).unwrap();
         let mut state = switch.state_mut();
         eeon::route(&mut state, 2, &[2, 3, 4]);
         for port in 2..=4 {
             eeon::mark_above(&mut state, port, 3000);
             eeon::buffer_limit(&mut state, port, 20_000);
-            let coalesce = Eee {
-                sleep: 182_000,
-                wake: 16_500,
-                stall: 0,
-                hold: 20_000,
-                trigger_packets: 10,
-                trigger_bytes: 0,
-                ticks_per_byte_q24: 8 << 24,
-            };
-            eeon::eee(&mut state, port, coalesce);
+            eeon::eee(&mut state, port, Eee { hold: 20_000, ..eeon::GIGABIT });
         }
         drop(state);
         let now = traffic(&mut switch, &frames, Time::ZERO + Duration::from_ms(1), 5_000);

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::space::SendSpace;
 
 /// The peer's window and how it is probed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PeerWindow {
     /// SND.WND: the number of bytes from SND.UNA that the peer accepts.
     pub(crate) bytes: u64,
@@ -26,15 +26,7 @@ pub(crate) struct PeerWindow {
 
 impl PeerWindow {
     pub(crate) fn new() -> Self {
-        Self {
-            bytes: 0,
-            max: 0,
-            set_by: (0, 0),
-            probe_at: Time::MAX,
-            probe_due: false,
-            probes: 0,
-            unanswered: 0,
-        }
+        Self { probe_at: Time::MAX, ..Self::default() }
     }
 
     /// Takes the first window, from a segment whose sequence number has this offset and which acknowledges our SYN.

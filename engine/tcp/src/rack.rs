@@ -44,7 +44,7 @@ pub(crate) struct TailProbe {
 }
 
 /// State of RFC 8985, 5.3 and 7.1.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
     /// In stream order.
     sent: VecDeque<Sent>,
@@ -81,23 +81,12 @@ pub(crate) struct Rack {
 impl Rack {
     pub(crate) fn new() -> Self {
         Self {
-            sent: VecDeque::new(),
-            lost: 0,
-            ever_lost: 0,
-            lost_from: 0,
-            held_segments: 0,
-            newest: (Time::ZERO, 0),
-            rtt: Duration::ZERO,
             min_rtt: Duration::MAX,
-            fack: 0,
-            reordering_seen: false,
             widened: 1,
             persist: PERSIST,
-            duplicate_round: 0,
             reorder_at: Time::MAX,
             probe_at: Time::MAX,
-            probe_due: false,
-            probe: None,
+            ..Self::default()
         }
     }
 

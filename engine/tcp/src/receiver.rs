@@ -11,9 +11,10 @@ use crate::config::{Algorithm, Config, MAX_WINDOW};
 use crate::ranges::Ranges;
 
 /// How marks are echoed to the sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Echo {
     /// ECN is not used.
+    #[default]
     Off,
     /// RFC 3168, 6.1.3: from a mark until the sender sets CWR.
     UntilCwr(bool),
@@ -53,7 +54,7 @@ pub(crate) struct Arrival {
 }
 
 /// State of the receiving half.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Receiver {
     /// Sequence number of the peer's SYN.
     isn: u32,
@@ -89,22 +90,10 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            isn: 0,
-            next: 0,
-            read: 0,
-            edge: 0,
             buffer: config.receive_buffer.map_or(MAX_WINDOW, |buffer| buffer.get()),
-            scale: 0,
-            held: Ranges::default(),
-            recent: [0; SackBlocks::MAX],
-            duplicate: None,
-            fin: None,
-            echo: Echo::Off,
-            earlier: None,
-            waiting: 0,
             quick: config.quick_acks,
-            ack_now: false,
             ack_at: Time::MAX,
+            ..Self::default()
         }
     }
 

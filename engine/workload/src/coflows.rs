@@ -21,14 +21,10 @@ pub const MAX_TRANSFERS: usize = 1 << 20;
 pub(crate) struct CoflowsSpec<'a> {
     kind: ReadByHead,
     name: ReadByHead,
-    #[serde(default)]
-    background: ReadByHead,
-    #[serde(default)]
-    tcp: ReadByHead,
-    #[serde(default)]
-    dscp: ReadByHead,
-    #[serde(default)]
-    start_jitter_ps: ReadByHead,
+    background: Option<ReadByHead>,
+    tcp: Option<ReadByHead>,
+    dscp: Option<ReadByHead>,
+    start_jitter_ps: Option<ReadByHead>,
     /// The coflows.
     #[serde(borrow)]
     coflows: Vec<CoflowSpec<'a>>,

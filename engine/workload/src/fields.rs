@@ -142,7 +142,6 @@ pub(crate) struct Head<'a> {
 }
 
 /// A field that [`Head`] has read. Each kind's description lists it because all unknown fields are refused.
-#[derive(Default)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub(crate) struct ReadByHead;
 

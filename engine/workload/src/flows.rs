@@ -31,12 +31,9 @@ const MAX_SIGMA: f64 = 4.0;
 pub(crate) struct FlowsSpec<'a> {
     kind: ReadByHead,
     name: ReadByHead,
-    #[serde(default)]
-    background: ReadByHead,
-    #[serde(default)]
-    tcp: ReadByHead,
-    #[serde(default)]
-    dscp: ReadByHead,
+    background: Option<ReadByHead>,
+    tcp: Option<ReadByHead>,
+    dscp: Option<ReadByHead>,
     /// The flows, listed individually; either this or `drawn`.
     #[serde(borrow)]
     list: Option<Vec<ListedFlow<'a>>>,
@@ -430,23 +427,16 @@ impl Application for Flows {
 #[cfg(test)]
 mod tests {
     use serde_json::{json, Value};
-    use units::{Bytes, DataRate};
 
     use super::*;
-    use crate::fields::HostInfo;
-    use crate::spec::parse_one;
+    use crate::spec::{hosts, parse_one};
 
     const SECOND: u64 = 1_000_000_000_000;
 
     fn parse(description: &Value) -> Result<Flows, WorkloadError> {
-        let host = |number| HostInfo {
-            name: format!("h{number}"),
-            rate: DataRate::from_bps(1_000_000_000),
-            overhead: Bytes::new(24),
-        };
         let mut whole = json!({"kind": "flows", "name": "f"});
         whole.as_object_mut().unwrap().extend(description.as_object().unwrap().clone());
-        parse_one(&whole.to_string(), &(0..6).map(host).collect::<Vec<_>>(), FlowsSpec::check)
+        parse_one(&whole.to_string(), &hosts(6), FlowsSpec::check)
     }
 
     fn drawn(fields: &Value) -> Value {

@@ -20,14 +20,10 @@ pub const MAX_SERVERS: usize = 1 << 16;
 pub(crate) struct IncastSpec {
     kind: ReadByHead,
     name: ReadByHead,
-    #[serde(default)]
-    background: ReadByHead,
-    #[serde(default)]
-    tcp: ReadByHead,
-    #[serde(default)]
-    dscp: ReadByHead,
-    #[serde(default)]
-    start_jitter_ps: ReadByHead,
+    background: Option<ReadByHead>,
+    tcp: Option<ReadByHead>,
+    dscp: Option<ReadByHead>,
+    start_jitter_ps: Option<ReadByHead>,
     /// The requesting host.
     client: String,
     /// The answering hosts; a host may be listed several times.

@@ -79,25 +79,16 @@ impl Delayed {
 
 #[cfg(test)]
 mod tests {
-    use units::{Bytes, DataRate};
-
-    use crate::{HostInfo, Outcome, Workload, WorkloadError};
+    use crate::spec::hosts;
+    use crate::{Outcome, Workload, WorkloadError};
 
     use super::*;
 
     const BELOW_PS: u64 = 12_304_000;
 
     fn workload(seed: u64, application: &str) -> Result<Workload, WorkloadError> {
-        let host = |number: u32| HostInfo {
-            name: format!("h{number}"),
-            rate: DataRate::from_bps(1_000_000_000),
-            overhead: Bytes::new(24),
-        };
-        let hosts: Vec<_> = (1..=9).map(host).collect();
-        Workload::from_json(
-            format!(r#"{{"seed": {seed}, "applications": [{application}]}}"#).as_bytes(),
-            &hosts,
-        )
+        let json = format!(r#"{{"seed": {seed}, "applications": [{application}]}}"#);
+        Workload::from_json(json.as_bytes(), &hosts(10)[1..])
     }
 
     fn incast(jitter: &str) -> String {

@@ -30,14 +30,10 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(crate) struct PhasesSpec {
     kind: ReadByHead,
     name: ReadByHead,
-    #[serde(default)]
-    background: ReadByHead,
-    #[serde(default)]
-    tcp: ReadByHead,
-    #[serde(default)]
-    dscp: ReadByHead,
-    #[serde(default)]
-    start_jitter_ps: ReadByHead,
+    background: Option<ReadByHead>,
+    tcp: Option<ReadByHead>,
+    dscp: Option<ReadByHead>,
+    start_jitter_ps: Option<ReadByHead>,
     /// The host of each rank.
     ranks: Vec<String>,
     /// Number of iterations of all steps.
@@ -280,20 +276,13 @@ mod tests {
     use std::collections::VecDeque;
 
     use serde_json::{json, Value};
-    use units::{Bytes, DataRate};
 
     use super::*;
     use crate::application::Timers;
-    use crate::fields::HostInfo;
-    use crate::spec::parse_one;
+    use crate::spec::{hosts, parse_one};
     use crate::transfer::{Action, Transfer};
 
     fn parse(fields: Value) -> Result<Phases, WorkloadError> {
-        let host = |number| HostInfo {
-            name: format!("h{number}"),
-            rate: DataRate::from_bps(1_000_000_000),
-            overhead: Bytes::new(24),
-        };
         let mut description = json!({
             "kind": "phases", "name": "p", "ranks": ["h0", "h1", "h2"], "iterations": 2,
             "steps": [
@@ -304,7 +293,7 @@ mod tests {
         for (key, value) in fields.as_object().unwrap() {
             description[key] = value.clone();
         }
-        parse_one(&description.to_string(), &(0..4).map(host).collect::<Vec<_>>(), PhasesSpec::check)
+        parse_one(&description.to_string(), &hosts(4), PhasesSpec::check)
     }
 
     /// Runs to the end. A message takes 1 us per 100 bytes; if `fails` is set, the first one fails.

@@ -30,12 +30,9 @@ const END: u64 = u64::MAX;
 pub(crate) struct PoissonSpec {
     kind: ReadByHead,
     name: ReadByHead,
-    #[serde(default)]
-    background: ReadByHead,
-    #[serde(default)]
-    tcp: ReadByHead,
-    #[serde(default)]
-    dscp: ReadByHead,
+    background: Option<ReadByHead>,
+    tcp: Option<ReadByHead>,
+    dscp: Option<ReadByHead>,
     /// The flows.
     flows: Vec<FlowSpec>,
     /// No frame is sent before this time. Default 0.

@@ -28,12 +28,9 @@ const MIN_INTERVAL_PS: u64 = 1_000_000;
 pub(crate) struct RpcSpec {
     kind: ReadByHead,
     name: ReadByHead,
-    #[serde(default)]
-    background: ReadByHead,
-    #[serde(default)]
-    tcp: ReadByHead,
-    #[serde(default)]
-    dscp: ReadByHead,
+    background: Option<ReadByHead>,
+    tcp: Option<ReadByHead>,
+    dscp: Option<ReadByHead>,
     /// Pairs of client and server; either this or `random_pairs`.
     pairs: Option<Vec<[String; 2]>>,
     /// Number of pairs drawn from the hosts.

@@ -33,14 +33,10 @@ const MIN_INTERVAL_PS: u64 = 1_000_000;
 pub(crate) struct ScatterGatherSpec {
     kind: ReadByHead,
     name: ReadByHead,
-    #[serde(default)]
-    background: ReadByHead,
-    #[serde(default)]
-    tcp: ReadByHead,
-    #[serde(default)]
-    dscp: ReadByHead,
-    #[serde(default)]
-    start_jitter_ps: ReadByHead,
+    background: Option<ReadByHead>,
+    tcp: Option<ReadByHead>,
+    dscp: Option<ReadByHead>,
+    start_jitter_ps: Option<ReadByHead>,
     /// The querying hosts.
     clients: Vec<String>,
     /// Hosts by rack. For each query, a rack without the client and a host in it are drawn; that host gathers from all others of the rack.
@@ -92,6 +88,7 @@ enum Part {
 }
 
 /// All clients of one application.
+#[derive(Default)]
 pub(crate) struct ScatterGather {
     clients: Vec<Client>,
     racks: Vec<Vec<u32>>,
@@ -159,12 +156,7 @@ impl ScatterGatherSpec {
             response_bytes: self.response_bytes,
             answer_bytes: self.answer_bytes,
             mean_interval: Duration::from_ps(self.mean_interval_ps),
-            queries: Vec::new(),
-            free: Vec::new(),
-            made: 0,
-            failed: 0,
-            times: Histogram::default(),
-            finished_at: None,
+            ..ScatterGather::default()
         })
     }
 }
@@ -336,20 +328,13 @@ mod tests {
     use std::collections::VecDeque;
 
     use serde_json::{json, Value};
-    use units::{Bytes, DataRate};
 
     use super::*;
     use crate::application::Timers;
-    use crate::fields::HostInfo;
-    use crate::spec::parse_one;
+    use crate::spec::{hosts, parse_one};
     use crate::transfer::{Action, Transfer};
 
     fn parse(fields: Value) -> Result<ScatterGather, WorkloadError> {
-        let host = |number| HostInfo {
-            name: format!("h{number}"),
-            rate: DataRate::from_bps(1_000_000_000),
-            overhead: Bytes::new(24),
-        };
         let mut description = json!({
             "kind": "scatter_gather", "name": "q", "clients": ["h0"], "racks": [["h0", "h1"], ["h2", "h3", "h4"]],
             "response_bytes": 20_000, "answer_bytes": 7_000, "mean_interval_ps": 1_000_000_000, "queries": 3,
@@ -357,7 +342,7 @@ mod tests {
         for (key, value) in fields.as_object().unwrap() {
             description[key] = value.clone();
         }
-        parse_one(&description.to_string(), &(0..6).map(host).collect::<Vec<_>>(), ScatterGatherSpec::check)
+        parse_one(&description.to_string(), &hosts(6), ScatterGatherSpec::check)
     }
 
     /// Runs to the end. Every transfer takes 1 us; number `fails` fails. Returns the transfers begun, and the groups that ended.

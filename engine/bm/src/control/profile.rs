@@ -244,19 +244,8 @@ impl State {
         Err(RuntimeError::InUse { object, kind: "group", reason })
     }
 
-    /// Adds a member to a group.
+    /// Adds a member to a group; the selector skips the member while its watch port, if it has one, is not up.
     pub fn mt_act_prof_add_member_to_group(
-        &mut self,
-        profile: &str,
-        member: MemberHandle,
-        group: GroupHandle,
-    ) -> Result<()> {
-        self.mt_act_prof_add_watching_member_to_group(profile, member, group, None)
-    }
-
-    /// Adds a member as [`State::mt_act_prof_add_member_to_group`] does; the selector skips the member while its watch port is
-    /// not up.
-    pub fn mt_act_prof_add_watching_member_to_group(
         &mut self,
         profile: &str,
         member: MemberHandle,

@@ -18,6 +18,9 @@ fn register_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Table))
 }
 
+/// Builds an instruction of two operands.
+type Operation = fn(FuncInstBuilder<'_, '_>, Value, Value) -> Value;
+
 /// The cells of an array, with positions in bytes.
 struct Cells {
     first: usize,
@@ -133,28 +136,14 @@ impl Translation<'_> {
         self.b.switch_to_block(next);
     }
 
-    fn binary(
-        &mut self,
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        op: impl FnOnce(FuncInstBuilder<'_, '_>, Value, Value) -> Value,
-    ) {
+    fn binary(&mut self, w: u8, d: Slot, a: Slot, b: Slot, op: Operation) {
         let (a, b) = (self.get(a), self.get(b));
         let value = op(self.b.ins(), a, b);
         self.set_cut(d, value, w);
     }
 
     /// Translates a shift in which counts of 64 and more give 0.
-    fn shift(
-        &mut self,
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        op: impl FnOnce(FuncInstBuilder<'_, '_>, Value, Value) -> Value,
-    ) {
+    fn shift(&mut self, w: u8, d: Slot, a: Slot, b: Slot, op: Operation) {
         let known = self.program.constant(b);
         let (value, by, zero) = (self.get(a), self.get(b), self.number(0));
         let shifted = op(self.b.ins(), value, by);
@@ -169,14 +158,7 @@ impl Translation<'_> {
         self.set_cut(d, value, w);
     }
 
-    fn division(
-        &mut self,
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-        op: impl FnOnce(FuncInstBuilder<'_, '_>, Value, Value) -> Value,
-    ) {
+    fn division(&mut self, w: u8, d: Slot, a: Slot, b: Slot, op: Operation) {
         let (a, b) = (self.get(a), self.get(b));
         let by_zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
         self.end_if(by_zero, status::DIVISION);

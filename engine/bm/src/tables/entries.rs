@@ -40,7 +40,7 @@ pub(crate) enum NoEntry {
 }
 
 /// The contents of a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Entries {
     pub(crate) unit: MatchUnit,
     /// By row, as are the arrays below. Free rows have no key.
@@ -114,21 +114,8 @@ impl Entries {
         };
         let mut entries = Entries {
             unit,
-            outcomes: Vec::new(),
-            data: Vec::new(),
-            counters: Vec::new(),
-            meters: Vec::new(),
-            ages: Vec::new(),
-            first_due_ps: 0,
-            keys: Vec::new(),
-            versions: Vec::new(),
-            free: BTreeSet::new(),
-            notes: BTreeMap::new(),
-            is_default_set: false,
-            default_note: Box::default(),
             default: table.default.as_ref().map(|call| (Outcome::Action(call.local), call.data.clone())),
-            default_counter: CounterValue::default(),
-            default_meter: Meter::default(),
+            ..Entries::default()
         };
         for (key, call) in &table.const_entries {
             entries.add(table, key.clone(), Outcome::Action(call.local), &call.data);

@@ -97,9 +97,10 @@ pub(crate) struct Row {
 }
 
 /// A table's lookup structure.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum MatchUnit {
     /// A table without a key, which never hits.
+    #[default]
     Keyless,
     Exact(ExactMap),
     /// Lengths in descending order, each with at least one prefix: the first one that contains the key wins.

@@ -237,7 +237,7 @@ fn a_selector_picks_the_member_whose_rank_is_the_hash_of_its_fields() {
     assert!(matches!(error, RuntimeError::EmptyGroup { .. }), "{error}");
     for port in 10..13 {
         let member = state.mt_act_prof_add_member(&profile, "ingress.set_port", &values(&[port])).unwrap();
-        state.mt_act_prof_add_member_to_group(&profile, member, group).unwrap();
+        state.mt_act_prof_add_member_to_group(&profile, member, group, None).unwrap();
     }
     state.mt_indirect_ws_add_entry("ingress.groups", &[exact(0x800, 2)], group, 0).unwrap();
     for src in 1..40u64 {
@@ -260,7 +260,7 @@ fn a_selector_counts_only_the_members_whose_watched_port_is_up() {
     for port in 10..13u16 {
         let data = values(&[u64::from(port)]);
         let member = state.mt_act_prof_add_member(&profile, "ingress.set_port", &data).unwrap();
-        state.mt_act_prof_add_watching_member_to_group(&profile, member, group, Some(port)).unwrap();
+        state.mt_act_prof_add_member_to_group(&profile, member, group, Some(port)).unwrap();
         members.push(member);
     }
     state.mt_indirect_ws_add_entry("ingress.groups", &[exact(0x800, 2)], group, 0).unwrap();

@@ -241,7 +241,7 @@ fn the_member_of_a_group_that_is_told_is_the_one_that_runs() {
             .state
             .mt_act_prof_add_member(&profile, "ingress.set_port", &values(&[100 + port]))
             .unwrap();
-        traced.state.mt_act_prof_add_member_to_group(&profile, member, group).unwrap();
+        traced.state.mt_act_prof_add_member_to_group(&profile, member, group, None).unwrap();
     }
     let key = [MatchKeyParam::Exact(vec![8, 0])];
     traced.state.mt_indirect_ws_add_entry("ingress.groups", &key, group, 0).unwrap();

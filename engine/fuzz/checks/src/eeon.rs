@@ -45,7 +45,7 @@ pub(crate) fn configure(state: &mut State) {
         let number = port as u8;
         let data = [be(port.into()), be(0x0201_0000_0001), be(0x0200_0000_0100 + u64::from(port))];
         let member = state.mt_act_prof_add_member(selector, &route("forward"), &data).expect(done);
-        state.mt_act_prof_add_member_to_group(selector, member, all).expect(done);
+        state.mt_act_prof_add_member_to_group(selector, member, all, None).expect(done);
         lpm(state, "ipv4_route", vec![10, 0, number, 0], 24, member);
         let prefix = [&[0xfd, 0, 0, number][..], &[0; 12]].concat();
         lpm(state, "ipv6_route", prefix, 32, member);

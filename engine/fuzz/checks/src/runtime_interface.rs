@@ -74,7 +74,7 @@ fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError
         Op::CreateGroup { profile } => return state.mt_act_prof_create_group(profile).map(Some),
         Op::DeleteGroup { profile, group } => state.mt_act_prof_delete_group(profile, *group),
         Op::Join { profile, member, group } => {
-            state.mt_act_prof_add_member_to_group(profile, *member, *group)
+            state.mt_act_prof_add_member_to_group(profile, *member, *group, None)
         }
         Op::Leave { profile, member, group } => {
             state.mt_act_prof_remove_member_from_group(profile, *member, *group)

@@ -611,7 +611,7 @@ mod tests {
 
     #[test]
     fn what_contradicts_itself_is_refused_with_place_value_and_reason() {
-        for (find, replace, expected) in [
+        let changed = [
             (r#""name": "h2""#, r#""name": "leaf1""#, "hosts[1].name: leaf1: another node"),
             ("00:01:02", "00:01:01", "hosts[1].mac: 02:00:00:00:01:01: another host"),
             (r#""node": "h2""#, r#""node": "h9""#, "links[1].b.node: h9: no switch or host"),
@@ -641,95 +641,6 @@ mod tests {
             (r#""port": 3"#, r#""port": 3, "eee": {}"#, "links[2]: 2000: EEE is on at a rate"),
             (r#""watts": 1"#, r#""watts": -1"#, "phy[0].watts: -1: must be"),
             (r#""watts": 1"#, r#""watts": 1, "lpi_fraction": 2"#, "phy[0].lpi_fraction: 2: must be"),
-            (r#""seed": 1"#, r#""seed": 1, "tick_ps": 0"#, "tick_ps: 0: must be"),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "queue_samples": {"period_ps": 1, "max": 3}"#,
-                "queue_samples.max: 3: must be",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "nic": {"buffer_bytes": 9, "buffer_packets": 1}"#,
-                "hosts[0] h1 nic.buffer_packets: 1: stands beside buffer_bytes",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "nic": {"buffer_packets": 1, "held_outside": true}"#,
-                "hosts[0] h1 nic.held_outside: true: needs buffer_bytes",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "nic": {"fair": true, "aqm": {"mode": "codel", "target_ps": 1, "interval_ps": 9, "mtu_bytes": 1, "ecn": true, "protect": "ect"}}"#,
-                "hosts[0] h1 nic.fair: true: is with an AQM",
-            ),
-            (r#""seed": 1"#, r#""seed": 1, "priorities": 0"#, "priorities: 0: must be from 1 to 8"),
-            (r#""seed": 1"#, r#""seed": 1, "priorities": 9"#, "priorities: 9: must be from 1 to 8"),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "priorities": 2, "quanta": [{"priority": 2, "bytes": 1}]"#,
-                "quanta[0].priority: 2: there are 2 queues",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "quanta": [{"priority": 0, "bytes": 1}, {"priority": 0, "bytes": 1}]"#,
-                "quanta[1].priority: 0: has a quantum already",
-            ),
-            (r#""seed": 1"#, r#""seed": 1, "quanta": [{"priority": 0, "bytes": 0}]"#, "a nonzero u32"),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "host_delay": {"rx_ps": 1000000000000001}"#,
-                "host_delay.rx_ps: 1000000000000001: is longer",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "host_delay": {"tx_ps": 1}, "scheduler": {"kind": "fair"}"#,
-                "host_delay.tx_ps: 1: is with a scheduler",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "nic": {"qcn": {}, "dcqcn": {}}"#,
-                "nic.dcqcn: given: is with qcn",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "nic": {"dcqcn": {"reaction": {"gain_shift": 0}}}"#,
-                "nic.dcqcn.reaction.gain_shift: 0: must be",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "nic": {"dcqcn": {"cnp_dscp": 64}}"#,
-                "nic.dcqcn.cnp_dscp: 64: is not a DSCP",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "nic": {"dcqcn": {"cnp_interval_ps": 1000000000000001}}"#,
-                "nic.dcqcn.cnp_interval_ps: 1000000000000001: is longer",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "faults": [{"node": "leaf9", "at_ps": 1}]"#,
-                "faults[0].node: leaf9: no switch or host",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "faults": [{"node": "leaf1", "port": 4, "at_ps": 1}]"#,
-                "faults[0]: leaf1 port 4: has no link",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "faults": [{"node": "spine1", "at_ps": 5, "until_ps": 5}]"#,
-                "faults[0].until_ps: 5: must be later than at_ps, 5",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "faults": [{"node": "spine1", "at_ps": 1000000000000001}]"#,
-                "faults[0].at_ps: 1000000000000001: is longer",
-            ),
-            (
-                r#""seed": 1"#,
-                r#""seed": 1, "faults": [{"node": "h1", "at_ps": 1}], "scheduler": {"kind": "fair"}"#,
-                "faults[0]: h1: is with a scheduler",
-            ),
             (r#""seed": 1"#, r#""sed": 1"#, "unknown field `sed`"),
             (
                 r#""delay_ps": 5}"#,
@@ -737,8 +648,71 @@ mod tests {
                 "links[0].delay_ps: 1000000000000001: is longer",
             ),
             ("02:00:00:00:01:01", "nonsense", "is not a MAC address"),
-        ] {
-            let json = SPEC.replacen(find, replace, 1);
+        ];
+        // Members beside the seed.
+        let added = [
+            (r#""tick_ps": 0"#, "tick_ps: 0: must be"),
+            (r#""queue_samples": {"period_ps": 1, "max": 3}"#, "queue_samples.max: 3: must be"),
+            (
+                r#""nic": {"buffer_bytes": 9, "buffer_packets": 1}"#,
+                "hosts[0] h1 nic.buffer_packets: 1: stands beside buffer_bytes",
+            ),
+            (
+                r#""nic": {"buffer_packets": 1, "held_outside": true}"#,
+                "hosts[0] h1 nic.held_outside: true: needs buffer_bytes",
+            ),
+            (
+                r#""nic": {"fair": true, "aqm": {"mode": "codel", "target_ps": 1, "interval_ps": 9, "mtu_bytes": 1, "ecn": true, "protect": "ect"}}"#,
+                "hosts[0] h1 nic.fair: true: is with an AQM",
+            ),
+            (r#""priorities": 0"#, "priorities: 0: must be from 1 to 8"),
+            (r#""priorities": 9"#, "priorities: 9: must be from 1 to 8"),
+            (
+                r#""priorities": 2, "quanta": [{"priority": 2, "bytes": 1}]"#,
+                "quanta[0].priority: 2: there are 2 queues",
+            ),
+            (
+                r#""quanta": [{"priority": 0, "bytes": 1}, {"priority": 0, "bytes": 1}]"#,
+                "quanta[1].priority: 0: has a quantum already",
+            ),
+            (r#""quanta": [{"priority": 0, "bytes": 0}]"#, "a nonzero u32"),
+            (r#""host_delay": {"rx_ps": 1000000000000001}"#, "host_delay.rx_ps: 1000000000000001: is longer"),
+            (
+                r#""host_delay": {"tx_ps": 1}, "scheduler": {"kind": "fair"}"#,
+                "host_delay.tx_ps: 1: is with a scheduler",
+            ),
+            (r#""nic": {"qcn": {}, "dcqcn": {}}"#, "nic.dcqcn: given: is with qcn"),
+            (
+                r#""nic": {"dcqcn": {"reaction": {"gain_shift": 0}}}"#,
+                "nic.dcqcn.reaction.gain_shift: 0: must be",
+            ),
+            (r#""nic": {"dcqcn": {"cnp_dscp": 64}}"#, "nic.dcqcn.cnp_dscp: 64: is not a DSCP"),
+            (
+                r#""nic": {"dcqcn": {"cnp_interval_ps": 1000000000000001}}"#,
+                "nic.dcqcn.cnp_interval_ps: 1000000000000001: is longer",
+            ),
+            (r#""faults": [{"node": "leaf9", "at_ps": 1}]"#, "faults[0].node: leaf9: no switch or host"),
+            (
+                r#""faults": [{"node": "leaf1", "port": 4, "at_ps": 1}]"#,
+                "faults[0]: leaf1 port 4: has no link",
+            ),
+            (
+                r#""faults": [{"node": "spine1", "at_ps": 5, "until_ps": 5}]"#,
+                "faults[0].until_ps: 5: must be later than at_ps, 5",
+            ),
+            (
+                r#""faults": [{"node": "spine1", "at_ps": 1000000000000001}]"#,
+                "faults[0].at_ps: 1000000000000001: is longer",
+            ),
+            (
+                r#""faults": [{"node": "h1", "at_ps": 1}], "scheduler": {"kind": "fair"}"#,
+                "faults[0]: h1: is with a scheduler",
+            ),
+        ];
+        let added = added.map(|(member, expected)| ("1,", format!("1, {member},"), expected));
+        let changed = changed.map(|(find, replace, expected)| (find, replace.to_owned(), expected));
+        for (find, replace, expected) in changed.into_iter().chain(added) {
+            let json = SPEC.replacen(find, &replace, 1);
             assert_ne!(json, SPEC, "{find} is in the spec");
             let error = wiring(&json).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(expected), "{replace}: {error:?}");

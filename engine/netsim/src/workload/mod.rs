@@ -26,6 +26,13 @@ use transfers::Transfers;
 /// Port of UDP frames at both ends: the discard protocol (RFC 863).
 const UDP_PORT: u16 = 9;
 
+/// The parts of the fabric on which applications act.
+pub(crate) struct Parts<'a> {
+    pub(crate) events: &'a mut EventQueue,
+    pub(crate) network: &'a mut Network,
+    pub(crate) transport: &'a mut Transport,
+}
+
 /// A running workload, and the measurements of its transfers.
 pub(crate) struct Driver {
     workload: Workload,
@@ -87,25 +94,15 @@ impl Driver {
     }
 
     /// Handles [`Event::WorkloadTimer`].
-    pub(crate) fn handle_timer(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-    ) {
-        self.workload.handle_timeout(events.now());
-        self.advance(events, network, transport);
+    pub(crate) fn handle_timer(&mut self, parts: &mut Parts<'_>) {
+        self.workload.handle_timeout(parts.events.now());
+        self.advance(parts);
     }
 
     /// Handles [`Event::SchedulerTimer`].
-    pub(crate) fn handle_scheduler(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-    ) {
+    pub(crate) fn handle_scheduler(&mut self, parts: &mut Parts<'_>) {
         if let Some(scheduling) = &mut self.scheduling {
-            scheduling.handle_timer(events, network, transport);
+            scheduling.handle_timer(parts);
         }
     }
 
@@ -116,88 +113,73 @@ impl Driver {
 
     /// Passes applications the outcomes of their transfers and carries out their actions, until neither is left. Then
     /// schedules the next timers of applications and connections.
-    pub(crate) fn advance(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-    ) {
+    pub(crate) fn advance(&mut self, parts: &mut Parts<'_>) {
         loop {
-            if let Some(ended) = transport.pop_ended() {
-                self.transfers.end(events.now(), &ended);
+            let now = parts.events.now();
+            if let Some(ended) = parts.transport.pop_ended() {
+                self.transfers.end(now, &ended);
                 if let Some(scheduling) = &mut self.scheduling {
-                    scheduling.end(events, network, transport, ended.asked.number);
+                    scheduling.end(parts, ended.asked.number);
                 }
                 let outcome = if ended.finished { Outcome::Finished } else { Outcome::Failed };
                 if let Some(ideal) = ended.asked.ideal {
                     self.workload.note_ideal(ended.asked.id, ideal);
                 }
-                self.workload.handle_transfer(events.now(), ended.asked.id, outcome);
+                self.workload.handle_transfer(now, ended.asked.id, outcome);
             } else if let Some(action) = self.workload.poll_action() {
-                self.perform(events, network, transport, action);
+                self.perform(parts, action);
             } else {
                 break;
             }
         }
-        events.set(Event::WorkloadTimer, self.workload.next_timeout());
-        transport.schedule_timer(events);
+        parts.events.set(Event::WorkloadTimer, self.workload.next_timeout());
+        parts.transport.schedule_timer(parts.events);
         if let Some(scheduling) = &self.scheduling {
-            scheduling.schedule_timer(events);
+            scheduling.schedule_timer(parts.events);
         }
     }
 
-    fn perform(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-        action: Action,
-    ) {
+    fn perform(&mut self, parts: &mut Parts<'_>, action: Action) {
         match action {
-            Action::Transfer(transfer) => self.begin(events, network, transport, &transfer),
+            Action::Transfer(transfer) => self.begin(parts, &transfer),
             Action::Open { application, connection, from, to } => {
-                if let Some(slot) = self.shared(network, transport, application, connection, [from, to]) {
-                    transport.send(events, network, slot);
+                if let Some(slot) = self.shared(parts, application, connection, [from, to]) {
+                    parts.transport.send(parts.events, parts.network, slot);
                 }
             }
             Action::GroupEnds { application, group } => {
                 if let Some(scheduling) = &mut self.scheduling {
-                    scheduling.end_group(events.now(), application, group);
+                    scheduling.end_group(parts.events.now(), application, group);
                 }
             }
             Action::Frame { application, from, to, frame_bytes } => {
                 let dscp = self.workload.dscp(application as usize);
-                send_udp(events, network, [from as usize, to as usize], frame_bytes, dscp);
+                send_udp(parts, [from as usize, to as usize], frame_bytes, dscp);
             }
         }
     }
 
-    fn begin(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-        transfer: &Transfer,
-    ) {
+    fn begin(&mut self, parts: &mut Parts<'_>, transfer: &Transfer) {
         let Transfer { id, from, to, request_bytes, response_bytes, connection, group } = *transfer;
-        self.transfers.begin(events.now());
+        let now = parts.events.now();
+        self.transfers.begin(now);
         let slot = match connection {
-            Connection::Own => self.open(network, transport, id.application, [from, to], None),
-            Connection::Shared(number) => self.shared(network, transport, id.application, number, [from, to]),
+            Connection::Own => self.open(parts, id.application, [from, to], None),
+            Connection::Shared(number) => self.shared(parts, id.application, number, [from, to]),
         };
         let bytes = [request_bytes, response_bytes];
         let number = match (&mut self.scheduling, slot, connection) {
             (Some(scheduling), Some(slot), Connection::Own) => {
                 let answers = response_bytes > request_bytes;
                 let new = Beginning {
-                    side: transport.side(slot, answers),
+                    side: parts.transport.side(slot, answers),
                     to: if answers { from } else { to } as usize,
                     application: id.application,
                     group,
                     bytes: request_bytes.max(response_bytes),
                     mss: self.settings[id.application as usize].mss.into(),
                 };
-                scheduling.begin(events.now(), network, transport, &mut self.paths, &new)
+                scheduling.begin(parts, &mut self.paths, &new)
             }
             (Some(scheduling), Some(_), Connection::Shared(_)) => {
                 scheduling.leave_out();
@@ -207,47 +189,46 @@ impl Driver {
         };
         let ideal = slot.filter(|_| connection == Connection::Own).and_then(|slot| {
             let settings = &self.settings[id.application as usize];
-            ideal::time(&mut self.paths, network, transport, settings, slot, bytes)
+            ideal::time(&mut self.paths, parts.network, parts.transport, settings, slot, bytes)
         });
         let asked = Asked { id, number, ideal };
+        let Parts { events, network, transport } = parts;
         let requested =
             slot.is_some_and(|slot| transport.request(events, network, slot, asked, bytes).is_ok());
         if !requested {
-            transport.refuse(events.now(), asked, request_bytes.max(response_bytes));
+            transport.refuse(now, asked, request_bytes.max(response_bytes));
         }
     }
 
     /// Returns the slot of a shared connection, and opens the connection if it is not open.
     fn shared(
         &mut self,
-        network: &Network,
-        transport: &mut Transport,
+        parts: &mut Parts<'_>,
         application: u32,
         number: u32,
         hosts: [u32; 2],
     ) -> Option<usize> {
         let name = (application, number);
         let known = self.shared.get(&name).copied();
-        if let Some(slot) = known.filter(|slot| transport.is_open(*slot, name)) {
+        if let Some(slot) = known.filter(|slot| parts.transport.is_open(*slot, name)) {
             return Some(slot);
         }
-        let slot = self.open(network, transport, application, hosts, Some(name))?;
+        let slot = self.open(parts, application, hosts, Some(name))?;
         self.shared.insert(name, slot);
         Some(slot)
     }
 
     fn open(
         &self,
-        network: &Network,
-        transport: &mut Transport,
+        parts: &mut Parts<'_>,
         application: u32,
         hosts: [u32; 2],
         persistent: Option<(u32, u32)>,
     ) -> Option<usize> {
         let settings = &self.settings[application as usize];
         let hosts = hosts.map(|host| host as usize);
-        let addresses = network.addresses_with(hosts[0], hosts[1])?;
-        transport.open(&Opening {
+        let addresses = parts.network.addresses_with(hosts[0], hosts[1])?;
+        parts.transport.open(&Opening {
             settings,
             hosts,
             addresses,
@@ -272,19 +253,14 @@ impl Driver {
 }
 
 /// Sends a UDP frame whose payload is zeros from one host to another.
-fn send_udp(
-    events: &mut EventQueue,
-    network: &mut Network,
-    [from, to]: [usize; 2],
-    frame_bytes: u32,
-    dscp: u8,
-) {
-    let Some(addresses) = network.addresses(from, to) else { return };
+fn send_udp(parts: &mut Parts<'_>, [from, to]: [usize; 2], frame_bytes: u32, dscp: u8) {
+    let Some(addresses) = parts.network.addresses(from, to) else { return };
     let headers = if addresses.source.is_ipv4() { 42 } else { 62 };
     let payload = vec![0; (frame_bytes as usize).saturating_sub(headers)];
     let mut captured = wire::build::udp(&addresses, UDP_PORT, UDP_PORT, &payload);
     wire::set_dscp(&mut captured, dscp);
     let len = captured.len();
     captured.truncate(headers);
-    network.offer(events, from, HostFrame::new(events.now(), captured, len));
+    let frame = HostFrame::new(parts.events.now(), captured, len);
+    parts.network.offer(parts.events, from, frame);
 }

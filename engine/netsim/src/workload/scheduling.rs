@@ -10,11 +10,12 @@ use schedule::fca::{Options, Volume};
 use schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule};
 use units::{DataRate, Duration, Time};
 
+use super::Parts;
 use crate::events::{Event, EventQueue};
 use crate::network::{Network, Paths};
 use crate::report::SchedulerReport;
 use crate::spec::{SchedulerKind, SchedulerOrder, SchedulerSpec};
-use crate::transport::{Side, Transport};
+use crate::transport::Side;
 
 /// Divides the volume of a flow that has not ended when it should have; the result is what it is assumed to have left.
 const LATE_SHARE: u64 = 64;
@@ -115,20 +116,13 @@ impl Scheduling {
     }
 
     /// Begins a flow. Returns its number, or 0 if the flow is not reported to the scheduler.
-    pub(super) fn begin(
-        &mut self,
-        now: Time,
-        network: &Network,
-        transport: &Transport,
-        paths: &mut Paths,
-        new: &Beginning,
-    ) -> u64 {
+    pub(super) fn begin(&mut self, parts: &Parts<'_>, paths: &mut Paths, new: &Beginning) -> u64 {
         if new.bytes < self.mice_bytes {
             self.counts.mice += 1;
             return 0;
         }
-        let (probe, headers) = transport.probe(new.side);
-        let Some(path) = paths.find(network, new.side.host, new.to, &probe) else {
+        let (probe, headers) = parts.transport.probe(new.side);
+        let Some(path) = paths.find(parts.network, new.side.host, new.to, &probe) else {
             self.counts.without_path += 1;
             return 0;
         };
@@ -149,11 +143,11 @@ impl Scheduling {
         self.flows.insert(number, live);
         self.counts.flows += 1;
         // The headers of each segment count with preamble, FCS and gap, as on the first link.
-        let headers = headers + network.uplink(new.side.host).overhead.get();
+        let headers = headers + parts.network.uplink(new.side.host).overhead.get();
         let bytes = u128::from(new.bytes) + u128::from(new.bytes.div_ceil(new.mss)) * u128::from(headers);
         let volume_bits = u64::try_from(bytes * 8).unwrap_or(u64::MAX);
         let id = FlowId { transfer, flow: number };
-        self.report(now, Report::Begins { id, volume_bits, path });
+        self.report(parts.events.now(), Report::Begins { id, volume_bits, path });
         number
     }
 
@@ -167,19 +161,13 @@ impl Scheduling {
     }
 
     /// Ends a flow; number 0 is a flow that was not reported to the scheduler.
-    pub(super) fn end(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-        number: u64,
-    ) {
+    pub(super) fn end(&mut self, parts: &mut Parts<'_>, number: u64) {
         let Some(live) = self.flows.remove(&number) else { return };
         if let Some(limiter) = live.limiter {
-            transport.set_limiter(live.side, None);
-            network.remove_limiter(events, live.side.host, limiter);
+            parts.transport.set_limiter(live.side, None);
+            parts.network.remove_limiter(parts.events, live.side.host, limiter);
         }
-        let now = events.now();
+        let now = parts.events.now();
         self.report(now, Report::Ends(FlowId { transfer: live.transfer, flow: number }));
         if live.stands_alone {
             self.report(now, Report::Closes(live.transfer));
@@ -201,13 +189,8 @@ impl Scheduling {
     }
 
     /// Handles [`Event::SchedulerTimer`].
-    pub(super) fn handle_timer(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-    ) {
-        let now = events.now();
+    pub(super) fn handle_timer(&mut self, parts: &mut Parts<'_>) {
+        let now = parts.events.now();
         let mut must_decide = self.schedule.next_change().is_some_and(|change| change <= now);
         while self.reports.front().is_some_and(|(at, _)| *at <= now) {
             let Some((_, report)) = self.reports.pop_front() else { break };
@@ -233,9 +216,9 @@ impl Scheduling {
         }
         while self.orders.front().is_some_and(|(at, _, _)| *at <= now) {
             let Some((_, flow, rate_bps)) = self.orders.pop_front() else { break };
-            self.enforce(events, network, transport, flow, rate_bps);
+            self.enforce(parts, flow, rate_bps);
         }
-        self.schedule_timer(events);
+        self.schedule_timer(parts.events);
     }
 
     /// Keeps flows that should have ended and have not, because they lag behind their rates. Each counts as having a
@@ -260,14 +243,8 @@ impl Scheduling {
         events.set(Event::SchedulerTimer, due);
     }
 
-    fn enforce(
-        &mut self,
-        events: &mut EventQueue,
-        network: &mut Network,
-        transport: &mut Transport,
-        flow: u64,
-        rate_bps: u64,
-    ) {
+    fn enforce(&mut self, parts: &mut Parts<'_>, flow: u64, rate_bps: u64) {
+        let Parts { events, network, transport } = parts;
         let Some(live) = self.flows.get_mut(&flow) else {
             self.counts.late += 1;
             return;

@@ -5,12 +5,14 @@
 
 #![allow(dead_code)] // Each test crate and bench uses its part.
 
+#[path = "../../../simple_switch/tests/support/eeon.rs"]
+pub mod eeon;
 pub mod greedy;
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, OnceLock};
 
-use bm::{Executable, MatchKeyParam, Program};
+use bm::MatchKeyParam;
+pub use eeon::program;
 use netsim::spec::{
     DscpPriority, EndSpec, HostSpec, LinkSpec, NicClassesSpec, NicSpec, PhyEeeSpec, PhySpec,
     QueueSamplesSpec, SwitchSpec,
@@ -26,18 +28,6 @@ use wire::Ecn;
 
 pub const GIGABIT: u64 = 1_000_000_000;
 pub const TEN_GIGABIT: u64 = 10_000_000_000;
-
-/// Returns the committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
-pub fn program() -> Arc<Executable> {
-    static PROGRAM: OnceLock<Arc<Executable>> = OnceLock::new();
-    let load = || {
-        let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json").into();
-        let path = std::env::var_os("EEON_PROGRAM").unwrap_or(committed);
-        let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-        Executable::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
-    };
-    Arc::clone(PROGRAM.get_or_init(load))
-}
 
 /// A fabric's size and speeds.
 #[derive(Clone, Copy, Debug)]
@@ -253,7 +243,7 @@ pub fn add_route(
     for (port, mac) in ports {
         let data = [port.to_be_bytes().to_vec(), switch_mac(switch).to_vec(), mac.to_vec()];
         let member = state.mt_act_prof_add_member(profile, "eeon_ingress.route.forward", &data).unwrap();
-        state.mt_act_prof_add_watching_member_to_group(profile, member, group, Some(*port)).unwrap();
+        state.mt_act_prof_add_member_to_group(profile, member, group, Some(*port)).unwrap();
     }
     let key = [MatchKeyParam::Lpm(network.octets().to_vec(), length)];
     state.mt_indirect_ws_add_entry("eeon_ingress.route.ipv4_route", &key, group, 0).unwrap();
@@ -269,24 +259,15 @@ fn set_seed(fabric: &mut Fabric, switch: usize, seed: u32) {
 
 /// Sends each DSCP of `of` to its priority on one switch.
 pub fn classes(fabric: &mut Fabric, switch: usize, of: &[(u8, u8)]) {
-    let mut state = fabric.switch_mut(switch).state_mut();
-    let (table, action) =
-        ("eeon_ingress.route.switch_config", "eeon_ingress.route.set_ecmp_seed_and_priorities");
-    state.mt_set_default_action(table, action, &[minimal(1)]).unwrap();
-    for (dscp, priority) in of {
-        let (key, data) = ([MatchKeyParam::Exact(vec![*dscp])], [vec![*priority]]);
-        let (table, action) =
-            ("eeon_ingress.choose_priority.dscp_priority", "eeon_ingress.choose_priority.set_priority");
-        state.mt_add_entry(table, &key, action, &data, 0).unwrap();
-    }
+    eeon::priorities(&mut fabric.switch_mut(switch).state_mut(), of);
 }
 
+/// Adds an entry of a table and an action of one control.
 fn add_entry(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key: u16, data: &[u64]) {
-    let control = table.rsplit_once('.').map_or("", |(control, _)| control);
-    let key = [MatchKeyParam::Exact(key.to_be_bytes().to_vec())];
+    let (control, _) = table.split_once('.').expect("a table is named control.table");
     let data: Vec<_> = data.iter().map(|value| value.to_be_bytes().to_vec()).collect();
-    let mut state = fabric.switch_mut(switch).state_mut();
-    state.mt_add_entry(table, &key, &format!("{control}.{action}"), &data, 0).unwrap();
+    let (table, action) = (format!("eeon_ingress.{table}"), format!("eeon_ingress.{control}.{action}"));
+    eeon::add(&mut fabric.switch_mut(switch).state_mut(), &table, key, &action, &data);
 }
 
 /// Delay of a recirculation: a part of the time in which a pause is generated.
@@ -324,7 +305,7 @@ pub fn lossless(
     let group = [xoff, xon, limit, 65_535, refresh_ticks];
     let frame = [0x0201_0000_0000 + switch as u64, LOOP_PS / 1_000];
     let mut add = |table: &str, action: &str, key: u16, data: &[u64]| {
-        add_entry(fabric, switch, &format!("eeon_ingress.{table}"), action, key, data);
+        add_entry(fabric, switch, table, action, key, data);
     };
     add("receive_pause.port_pfc", "obey_pauses", port, &quantum);
     add("choose_pausable.pausable_queue", "take_pauses", queue, &[]);
@@ -338,50 +319,40 @@ pub fn congestion_point(fabric: &mut Fabric, switch: usize, port: u16, priority:
     let scale = (64_u128 << 56).div_ceil(range.into()) as u64;
     let queue = port << 3 | u16::from(priority);
     let data = [set_point_bytes, 1, range, scale, 150_000, 9_830];
-    add_entry(fabric, switch, "eeon_ingress.congestion_point.port_qcn", "qcn", queue, &data);
+    add_entry(fabric, switch, "congestion_point.port_qcn", "qcn", queue, &data);
 }
 
 /// Returns an IPv4 frame without options with another DSCP and the matching header checksum.
 pub fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
-    frame[15] = dscp << 2 | frame[15] & 3;
-    frame[24..26].fill(0);
-    let sum = frame[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum::<u32>();
-    let sum = (sum & 0xFFFF) + (sum >> 16);
-    frame[24..26].copy_from_slice(&(!((sum & 0xFFFF) + (sum >> 16)) as u16).to_be_bytes());
+    assert!(wire::set_dscp(&mut frame, dscp));
     frame
 }
 
-fn set_port(fabric: &mut Fabric, switch: usize, port: u16, settings: &PortSettings) {
-    let mut state = fabric.switch_mut(switch).state_mut();
-    let key = [MatchKeyParam::Exact(port.to_be_bytes().to_vec())];
-    let values = |values: &[u64]| values.iter().map(|value| minimal(*value)).collect::<Vec<_>>();
-    let mut add = |control: &str, table: &str, action: &str, data: &[u64]| {
-        let (table, action) =
-            (format!("eeon_ingress.{control}.{table}"), format!("eeon_ingress.{control}.{action}"));
-        state.mt_add_entry(&table, &key, &action, &values(data), 0).unwrap();
-    };
-    if let Some(bytes) = settings.buffer_bytes {
-        add("buffer_limit", "port_buffer", "set_buffer_limit", &[bytes.into()]);
-    }
-    if let Some((action, data)) = &settings.aqm {
-        add("aqm", "port_aqm", action, data);
-    }
-    if let Some(data) = &settings.eee {
-        add("eee_admit", "port_eee", "eee", data);
-    }
+/// Sets the header checksum of an IPv4 frame without options.
+pub fn set_checksum(frame: &mut [u8]) {
+    frame[24..26].fill(0);
+    let sum = eeon::internet_checksum(&frame[14..34]);
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Returns big-endian bytes without leading zeros.
-fn minimal(value: u64) -> Vec<u8> {
-    let bytes = value.to_be_bytes();
-    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(7);
-    bytes[start..].to_vec()
+fn set_port(fabric: &mut Fabric, switch: usize, port: u16, settings: &PortSettings) {
+    let mut add = |table: &str, action: &str, data: &[u64]| {
+        add_entry(fabric, switch, table, action, port, data);
+    };
+    if let Some(bytes) = settings.buffer_bytes {
+        add("buffer_limit.port_buffer", "set_buffer_limit", &[bytes.into()]);
+    }
+    if let Some((action, data)) = &settings.aqm {
+        add("aqm.port_aqm", action, data);
+    }
+    if let Some(data) = &settings.eee {
+        add("eee_admit.port_eee", "eee", data);
+    }
 }
 
 /// Returns a register's cell.
 pub fn register(fabric: &Fabric, switch: usize, name: &str, index: u64) -> u64 {
-    let bytes = fabric.switch(switch).state().register_read(name, index).unwrap();
-    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
+    eeon::register(fabric.switch(switch).state(), name, index.try_into().unwrap())
 }
 
 /// Returns the values of the action `eee` for a link of `rate_bps` with ticks of 1 ns.
@@ -430,4 +401,12 @@ pub fn random_traffic(
             (from, at, size.segment(from, to, flags, payload, ecn))
         })
         .collect()
+}
+
+/// Returns the peak resident memory of this process (`VmHWM` of proc(5)).
+pub fn peak_resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
 }

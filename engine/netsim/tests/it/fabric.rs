@@ -1,7 +1,7 @@
 //! Whole fabrics that run the compiled P4 program: times computed by hand, and consistent counts.
 
 use crate::common::{
-    classes, finish, register, send, us, with_dscp, LeafSpine, PortSettings, FOREVER, PLAIN,
+    classes, finish, register, send, set_checksum, us, with_dscp, LeafSpine, PortSettings, FOREVER, PLAIN,
 };
 use netsim::spec::NicSpec;
 use netsim::FabricSpec;
@@ -121,9 +121,7 @@ fn what_no_route_leads_to_is_dropped_and_what_arrives_at_the_wrong_host_is_told(
     let mut frame = size.segment(0, 1, ACK, 100, Ecn::NotEct);
     for last in [200, 201] {
         frame[33] = last;
-        frame[24..26].fill(0);
-        let sum = wire::checksum::internet(&frame[14..34]);
-        frame[24..26].copy_from_slice(&sum.to_be_bytes());
+        set_checksum(&mut frame);
         send(&mut fabric, 0, us(last.into()), &frame);
     }
     let report = finish(&mut fabric);
@@ -146,9 +144,7 @@ fn the_controller_gives_packets_to_a_switch_and_takes_them_from_it() {
     }
     let mut to_switch = size.segment(0, 1, ACK, 100, Ecn::NotEct);
     to_switch[33] = 254;
-    to_switch[24..26].fill(0);
-    let sum = wire::checksum::internet(&to_switch[14..34]);
-    to_switch[24..26].copy_from_slice(&sum.to_be_bytes());
+    set_checksum(&mut to_switch);
     send(&mut fabric, 0, us(1), &to_switch);
     assert!(fabric.run_to_idle(FOREVER));
     let packet_in = fabric.poll_packet_in(0).expect("the packet comes to the controller");

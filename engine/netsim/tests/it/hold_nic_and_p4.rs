@@ -5,10 +5,7 @@
 //! Random histories with real PHY times, frame sizes and speeds. The two files `hold_exhaustive.rs`, here and in
 //! simple_switch, compare each of the two with one plain reference in every case of a small world.
 
-#[path = "../../../simple_switch/tests/support/eeon.rs"]
-#[allow(dead_code)] // Only a part of it is used here.
-mod eeon;
-
+use crate::common::eeon;
 use netsim::eee::EeeState;
 use netsim::nic::{Nic, NicEee};
 use netsim::HostFrame;

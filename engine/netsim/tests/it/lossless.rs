@@ -1,6 +1,7 @@
 //! A lossless class on whole fabrics: with the headroom of `docs/models/pfc.md` no packet of it is dropped, whatever the load,
 //! and with three quarters of it some are.
 
+use crate::common::eeon::pause_frame;
 use crate::common::{
     classes, copies, eee_values, finish, lossless, pausable, register, send, us, with_dscp, LeafSpine,
     PortSettings, GIGABIT, LOOP_PS, PLAIN, TEN_GIGABIT,
@@ -390,21 +391,12 @@ fn a_port_whose_packets_a_pause_holds_is_awake_for_the_program_and_for_its_phy()
     assert_eq!(outcome.report.energy.total.violations, 0);
 }
 
-/// A pause of priority 3.
-fn pause(quanta: u16) -> Vec<u8> {
-    let mut frame =
-        vec![0x01, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 0x01, 0x01, 0, 1 << PRIORITY];
-    frame.resize(60, 0);
-    frame[18 + 2 * usize::from(PRIORITY)..][..2].copy_from_slice(&quanta.to_be_bytes());
-    frame
-}
-
 #[test]
 fn the_report_says_how_often_and_for_how_long_a_queue_was_paused() {
     let case = Case { hosts_per_leaf: 2, ..adversarial() };
     // 1000 quanta at 1 Gbit/s are 512 us: once alone, and twice without a gap, which an end cuts short.
     let frames = [(0, 1000), (2_000, 1000), (2_256, 1000), (2_356, 0)];
-    let frames = frames.map(|(at_us, quanta)| (at_us * 1_000_000, 0, pause(quanta)));
+    let frames = frames.map(|(at_us, quanta)| (at_us * 1_000_000, 0, pause_frame(&[(PRIORITY, quanta)])));
     let (_, outcome) = run_frames(&case, 4, frames.to_vec());
     let [queue] = &outcome.report.pauses[..] else { panic!("{:?}", outcome.report.pauses) };
     let ends = (queue.node.as_str(), queue.port, queue.peer.as_str(), queue.peer_port, queue.priority);

@@ -35,7 +35,7 @@ pub(super) struct Run {
     pub flows: Vec<u32>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Transfer {
     /// The transfer's number in the order in which first flows arrive; `None` before.
     pub sequence: Option<u64>,
@@ -110,6 +110,7 @@ impl Flow {
     }
 }
 
+#[derive(Default)]
 pub(super) struct Stock {
     pub now: u64,
     pub capacity: Vec<u64>,
@@ -131,17 +132,9 @@ impl Stock {
     /// Creates the stock of all arrivals, in order of (transfer, flow).
     pub fn new(capacity: &[u64], arrivals: &[&Arrival], serving: Serving) -> Self {
         let mut stock = Self {
-            now: 0,
             capacity: capacity.to_vec(),
             flows: Vec::with_capacity(arrivals.len()),
-            transfers: Vec::new(),
-            open: Vec::new(),
-            paths: Vec::new(),
-            local: Vec::new(),
-            ends: BinaryHeap::new(),
-            horizon: 0,
-            touched: Vec::new(),
-            sequences: 0,
+            ..Self::default()
         };
         for of_one in arrivals.chunk_by(|a, b| a.id.transfer == b.id.transfer) {
             stock.add(of_one, serving);
@@ -186,24 +179,12 @@ impl Stock {
         let runs = order.chunk_by(|a, b| last(a) == last(b));
         let runs = runs.map(|flows| Run { last: last(&flows[0]), flows: flows.to_vec() }).collect();
         self.transfers.push(Transfer {
-            sequence: None,
             runs,
-            under_way: 0,
-            without_rate: 0,
-            swept: 0,
             left: vec![0; links.len()],
             own: vec![0; links.len()],
             users: vec![0; links.len()],
             links,
-            left_in_all: 0,
-            rate: 0,
-            volume: 0,
-            together: None,
-            last: None,
-            late: None,
-            is_rounded_up: false,
-            longest: None,
-            long: (0, Vec::new()),
+            ..Transfer::default()
         });
     }
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use schedule::fca::{Options, Volume};
+use schedule::fca::Options;
 use schedule::fluid::{self, Arrival, Completion};
 use schedule::{FlowId, Links, Name, NewFlow, Schedule};
 use units::{DataRate, Duration, Time};
+
+use crate::properties::schedulers;
 
 /// Decides every rate at every event, from all flows.
 fn by_schedule(
@@ -105,19 +107,12 @@ fn arrivals(coflows: &[Coflow]) -> Vec<Arrival> {
     flows
 }
 
-fn variants() -> impl Strategy<Value = (Name, Options)> {
-    let order = prop_oneof![Just(Volume::Total), Just(Volume::Remaining)];
-    (prop::sample::select(&Name::ALL), order, any::<bool>(), any::<bool>()).prop_map(
-        |(name, order, work_conserving, preempt)| (name, Options { order, work_conserving, preempt }),
-    )
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn transfers_end_when_those_of_a_schedule_do_but_for_steps_and_a_ten_thousandth(
-        coflows in coflows(), (name, options) in variants(), in_steps in any::<bool>(), only_whole_transfers in any::<bool>(),
+        coflows in coflows(), (name, options) in schedulers(), in_steps in any::<bool>(), only_whole_transfers in any::<bool>(),
     ) {
         let links = Links::star(HOSTS, DataRate::from_bps(1_000_000_000)).unwrap();
         let arrivals = arrivals(&coflows);

@@ -21,7 +21,7 @@ fn cases() -> impl Strategy<Value = Case> {
     (prop::collection::vec(capacity, 2..6), prop::collection::vec(flow, 1..14))
 }
 
-fn schedulers() -> impl Strategy<Value = (Name, Options)> {
+pub fn schedulers() -> impl Strategy<Value = (Name, Options)> {
     let order = prop_oneof![Just(Volume::Total), Just(Volume::Remaining)];
     (prop::sample::select(&Name::ALL), order, any::<bool>(), any::<bool>()).prop_map(
         |(name, order, work_conserving, preempt)| (name, Options { order, work_conserving, preempt }),
@@ -29,12 +29,7 @@ fn schedulers() -> impl Strategy<Value = (Name, Options)> {
 }
 
 fn chasing() -> impl Strategy<Value = Options> {
-    let order = prop_oneof![Just(Volume::Total), Just(Volume::Remaining)];
-    (order, any::<bool>()).prop_map(|(order, work_conserving)| Options {
-        order,
-        work_conserving,
-        preempt: false,
-    })
+    schedulers().prop_map(|(_, options)| Options { preempt: false, ..options })
 }
 
 fn links(capacities: &[u64]) -> Links {

@@ -1,10 +1,10 @@
 //! The E-EON program in a switch: forwarding, byte marking, and the two ways to hold packets.
 
-use crate::support::eeon::{self, Eee};
+use crate::support::eeon::{self, Eee, GIGABIT as COALESCE};
 use crate::support::{run_to_idle, transmits};
 use proptest::prelude::*;
-use simple_switch::{PortConfig, Switch, SwitchConfig, Transmit};
-use units::{Bytes, DataRate, Duration, Time};
+use simple_switch::{Switch, SwitchConfig, Transmit};
+use units::{Bytes, Duration, Time};
 
 const ECT_0: u8 = 2;
 const CE: u8 = 3;
@@ -20,16 +20,12 @@ fn switch(gate: bool) -> Switch {
 
 /// The same with another start of its clock.
 fn switch_at(gate: bool, clock_start: u64) -> Switch {
-    let rate = DataRate::from_bps(GBPS);
     let config = SwitchConfig {
-        tick: Duration::from_ns(1),
-        cpu_port: Some(eeon::CPU_PORT),
         gate_register: gate.then(|| eeon::GATE.to_owned()),
         recirculation_delay: LOOP_DELAY,
         recirculation_limit: 1 << 14, // Longer than any hold here; what would never leave is dropped.
         clock_start,
-        ports: (1..=4).map(|port| PortConfig::ethernet(port, rate)).collect(),
-        ..SwitchConfig::default()
+        ..eeon::config(1..=4, GBPS)
     };
     let mut switch = Switch::new(eeon::program(), config).expect("the configuration is sound");
     eeon::route(&mut switch.state_mut(), 2, &[2]);
@@ -146,17 +142,6 @@ fn the_programs_account_of_bytes_is_the_queues() {
     assert!(switch.stats().is_balanced());
     assert!(switch.stats().drops.total() > 0, "the limit was reached");
 }
-
-/// 1000BASE-T: Ts 182 us, Tw 16.5 us; 120 us or 10 packets.
-const COALESCE: Eee = Eee {
-    sleep: 182_000,
-    wake: 16_500,
-    stall: 0,
-    hold: 120_000,
-    trigger_packets: 10,
-    trigger_bytes: 0,
-    ticks_per_byte_q24: TICKS_PER_BYTE_Q24,
-};
 
 #[test]
 fn a_sleeping_port_holds_packets_until_its_timer_and_its_wake_are_over() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::support::*;
 use bm::{Executable, Program};
-use simple_switch::{DropCause, Journey, MirroringSession, PortConfig, Replica, Switch, SwitchConfig, What};
+use simple_switch::{DropCause, Journey, MirroringSession, PortConfig, Replica, Switch, What};
 use units::{DataRate, Duration, Time};
 
 const TAG: u64 = 5;
@@ -174,13 +174,7 @@ fn loading_another_program_ends_following() {
 
 /// Frames that leave a switch with the E-EON program, port 2 at 1 Gbit/s with a short buffer, marks and EEE.
 fn departures(program: Arc<Executable>, followed: bool) -> Vec<(u16, Time, Vec<u8>)> {
-    let config = SwitchConfig {
-        tick: Duration::from_ns(1),
-        cpu_port: Some(crate::support::eeon::CPU_PORT),
-        gate_register: Some(crate::support::eeon::GATE.to_owned()),
-        ports: (1..=4).map(|port| PortConfig::ethernet(port, DataRate::from_bps(1_000_000_000))).collect(),
-        ..SwitchConfig::default()
-    };
+    let config = crate::support::eeon::config(1..=4, 1_000_000_000);
     let mut switch = Switch::new(program, config).unwrap();
     crate::support::eeon::route(&mut switch.state_mut(), 2, &[2]);
     crate::support::eeon::mark_above(&mut switch.state_mut(), 2, 3000);

@@ -2,36 +2,20 @@
 
 use crate::support::eeon::{self, Eee};
 use proptest::prelude::*;
-use simple_switch::{PortConfig, Switch, SwitchConfig, Transmit};
-use units::{DataRate, Duration, Time};
+use simple_switch::{Switch, Transmit};
+use units::{Duration, Time};
 
 const PORTS: u16 = 3;
 
 fn switch() -> Switch {
-    let rate = DataRate::from_bps(1_000_000_000);
-    let config = SwitchConfig {
-        tick: Duration::from_ns(1),
-        cpu_port: Some(eeon::CPU_PORT),
-        gate_register: Some(eeon::GATE.to_owned()),
-        ports: (1..=PORTS).map(|port| PortConfig::ethernet(port, rate)).collect(),
-        ..SwitchConfig::default()
-    };
-    let mut switch = Switch::new(eeon::program(), config).unwrap();
+    let mut switch = Switch::new(eeon::program(), eeon::config(1..=PORTS, 1_000_000_000)).unwrap();
     let mut state = switch.state_mut();
     (0..4).for_each(|net| eeon::route(&mut state, net, &[1, 2, 3]));
     for port in 1..=PORTS {
         eeon::mark_above(&mut state, port, 4_000);
         eeon::buffer_limit(&mut state, port, 12_000);
     }
-    let eee = Eee {
-        sleep: 2_880,
-        wake: 4_480,
-        stall: 0,
-        hold: 12_000,
-        trigger_packets: 5,
-        trigger_bytes: 0,
-        ticks_per_byte_q24: 8 << 24,
-    };
+    let eee = Eee { trigger_packets: 5, ticks_per_byte_q24: 8 << 24, ..eeon::TEN_GIGABIT };
     // One port without, so that both branches run.
     (2..=PORTS).for_each(|port| eeon::eee(&mut state, port, eee));
     drop(state);

@@ -124,7 +124,7 @@ impl Bench {
             }
             ["act_prof_add_member_to_group", name, member, group] => {
                 let name = &profile(name)?.name;
-                state.mt_act_prof_add_member_to_group(name, member.parse()?, group.parse()?)?;
+                state.mt_act_prof_add_member_to_group(name, member.parse()?, group.parse()?, None)?;
             }
             ["set_crc16_parameters", name, polynomial, initial, xor, data, remainder] => {
                 let [polynomial, initial_remainder, final_xor] = [hex(polynomial)?, hex(initial)?, hex(xor)?];

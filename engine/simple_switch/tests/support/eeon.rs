@@ -1,8 +1,11 @@
 //! The E-EON program in a switch: entries as a controller would write them, and IPv4/TCP frames. Not a test.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bm::{Executable, MatchKeyParam, Program, State};
+use simple_switch::{PortConfig, SwitchConfig};
+use units::{DataRate, Duration};
 
 const ADMIT_TABLE: &str = "eeon_ingress.admit.l3_admit";
 const ADMIT: &str = "eeon_ingress.admit.admit_to_l3";
@@ -26,6 +29,17 @@ pub fn program() -> Arc<Executable> {
     Arc::clone(PROGRAM.get_or_init(load))
 }
 
+/// Returns a configuration with these ports at a rate, ticks of 1 ns, and the gate.
+pub fn config(ports: RangeInclusive<u16>, bps: u64) -> SwitchConfig {
+    SwitchConfig {
+        tick: Duration::from_ns(1),
+        cpu_port: Some(CPU_PORT),
+        gate_register: Some(GATE.to_owned()),
+        ports: ports.map(|port| PortConfig::ethernet(port, DataRate::from_bps(bps))).collect(),
+        ..SwitchConfig::default()
+    }
+}
+
 fn be(value: u64) -> Vec<u8> {
     value.to_be_bytes().to_vec()
 }
@@ -43,7 +57,7 @@ pub fn route(state: &mut State, net: u8, ports: &[u16]) {
     for port in ports {
         let data = [be(u64::from(*port)), be(0x0201_0000_0001), be(0x0200_0000_0100 + u64::from(*port))];
         let member = state.mt_act_prof_add_member(ECMP_SELECTOR, FORWARD, &data).unwrap();
-        state.mt_act_prof_add_member_to_group(ECMP_SELECTOR, member, group).unwrap();
+        state.mt_act_prof_add_member_to_group(ECMP_SELECTOR, member, group, None).unwrap();
     }
     let key = [MatchKeyParam::Lpm(vec![10, 0, net, 0], 24)];
     state.mt_indirect_ws_add_entry(ROUTE_TABLE, &key, group, 0).unwrap();
@@ -124,6 +138,21 @@ pub struct Eee {
     pub ticks_per_byte_q24: u64,
 }
 
+/// 1000BASE-T: Ts 182 us, Tw 16.5 us; 120 us or 10 packets.
+pub const GIGABIT: Eee = Eee {
+    sleep: 182_000,
+    wake: 16_500,
+    stall: 0,
+    hold: 120_000,
+    trigger_packets: 10,
+    trigger_bytes: 0,
+    ticks_per_byte_q24: 8 << 24,
+};
+
+/// 10GBASE-T: Ts 2.88 us, Tw 4.48 us; 12 us or 10 packets.
+pub const TEN_GIGABIT: Eee =
+    Eee { sleep: 2_880, wake: 4_480, hold: 12_000, ticks_per_byte_q24: (8 << 24) / 10, ..GIGABIT };
+
 pub fn eee(state: &mut State, port: u16, eee: Eee) {
     let values = [
         eee.sleep,
@@ -139,14 +168,15 @@ pub fn eee(state: &mut State, port: u16, eee: Eee) {
     add(state, "eeon_ingress.eee_admit.port_eee", port, "eeon_ingress.eee_admit.eee", &data);
 }
 
-fn add(state: &mut State, table: &str, port: u16, action: &str, data: &[Vec<u8>]) {
-    let key = [MatchKeyParam::Exact(be(u64::from(port)))];
+/// Adds an entry of a table whose key is a port or a queue.
+pub fn add(state: &mut State, table: &str, key: u16, action: &str, data: &[Vec<u8>]) {
+    let key = [MatchKeyParam::Exact(be(u64::from(key)))];
     state.mt_add_entry(table, &key, action, data, 0).unwrap();
 }
 
 /// Returns one cell of a register.
-pub fn register(state: &State, name: &str, port: u16) -> u64 {
-    let bytes = state.register_read(name, u64::from(port)).unwrap();
+pub fn register(state: &State, name: &str, cell: u16) -> u64 {
+    let bytes = state.register_read(name, cell.into()).unwrap();
     bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 

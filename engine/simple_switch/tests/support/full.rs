@@ -97,7 +97,7 @@ fn fill_profile(
             groups.push(state.mt_act_prof_create_group(profile).expect("it has a selector"));
         }
         let group = groups[groups.len() - 1];
-        state.mt_act_prof_add_member_to_group(profile, member, group).expect("both are there");
+        state.mt_act_prof_add_member_to_group(profile, member, group, None).expect("both are there");
     }
     groups
 }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// The settings of a port, in ticks, packets and frame bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     pub sleep: u64,
     pub wake: u64,
@@ -24,8 +24,9 @@ pub struct Packet {
     pub wire: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
+    #[default]
     Active,
     Hold,
     Wake,
@@ -41,7 +42,7 @@ pub struct Sleep {
 }
 
 /// A port, its link and its queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Port {
     settings: Settings,
     pub state: State,
@@ -58,18 +59,7 @@ pub struct Port {
 
 impl Port {
     pub fn new(settings: Settings) -> Self {
-        Self {
-            settings,
-            state: State::Active,
-            busy_until: 0,
-            sleep: None,
-            held_packets: 0,
-            held_bytes: 0,
-            lpi: 0,
-            wakes: 0,
-            queue: VecDeque::new(),
-            paused_until: 0,
-        }
+        Self { settings, ..Self::default() }
     }
 
     /// Returns the tick before which nothing may leave, while there is a gate.

@@ -59,17 +59,25 @@ impl Script {
         let syn = script.expect_one();
         script.now += rtt;
         let flags = if syn.has(ECE) { SYN | ACK | ECE } else { SYN | ACK };
-        script.receive(Segment {
-            flags,
-            options: answer(&syn),
-            ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-        });
+        script.syn_ack(&syn, flags);
         let ack = script.expect_one();
         assert!(ack.is_pure_ack(), "{ack:?}");
         assert_eq!(script.tcp.state(), State::Established);
         // Later windows are scaled.
         script.ack(0);
         script
+    }
+
+    /// Returns the same, with `bytes` written and what the window allows of them sent.
+    pub fn sending(config: Config, rtt: Duration, bytes: u64) -> Self {
+        let mut script = Self::established(config, rtt);
+        script.write(bytes);
+        script
+    }
+
+    /// Delivers the peer's answer to our SYN: `flags`, and every option that the SYN offers.
+    pub fn syn_ack(&mut self, syn: &Segment, flags: u8) {
+        self.receive(Segment { flags, options: answer(syn), ..self.peer_segment(PEER_ISN, OUR_ISN + 1) });
     }
 
     /// Returns a segment of the peer without payload.
@@ -125,6 +133,12 @@ impl Script {
         let sent = self.sent();
         assert!(sent.iter().all(|segment| segment.payload_len > 0), "not only data: {sent:?}");
         sent.iter().map(|segment| segment.sequence - ours(0)).collect()
+    }
+
+    /// Writes data, and sends what the window allows of it.
+    pub fn write(&mut self, bytes: u64) {
+        self.tcp.send(bytes).unwrap();
+        self.sent();
     }
 
     pub fn expect_one(&mut self) -> Segment {

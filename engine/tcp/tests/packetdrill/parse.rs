@@ -25,7 +25,7 @@ pub struct Options {
 }
 
 /// A packet in a script's notation: numbers count from the first SYN of each direction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Packet {
     pub ecn: Option<Ecn>,
     pub flags: u8,
@@ -268,19 +268,8 @@ fn packet(text: &str) -> Result<Packet, String> {
     let mut words = head.split_whitespace();
     let (flags, ae) = flags(words.next().unwrap_or_default())?;
     let (start, len) = words.next().and_then(range).ok_or_else(|| format!("the packet {text:?}"))?;
-    let mut packet = Packet {
-        ecn,
-        flags,
-        ae,
-        start,
-        len,
-        acknowledgement: None,
-        window: None,
-        options: Options::default(),
-        sack: Vec::new(),
-        any_options: options == Some("..."),
-        accecn_option: false,
-    };
+    let mut packet =
+        Packet { ecn, flags, ae, start, len, any_options: options == Some("..."), ..Packet::default() };
     while let Some(word) = words.next() {
         let mut value =
             || words.next().and_then(|value| value.parse().ok()).ok_or_else(|| format!("{word} of {text:?}"));

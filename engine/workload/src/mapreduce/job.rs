@@ -72,6 +72,7 @@ struct Outcome {
     shuffles: Vec<Duration>,
 }
 
+#[derive(Default)]
 struct Tasks {
     number: u32,
     /// By map: the workers that hold its split, `replicas_each` for each map.
@@ -214,13 +215,8 @@ impl Job {
             replicas,
             replicas_each,
             local,
-            next_map: 0,
             maps: vec![MapTask::default(); self.settings.maps as usize],
-            started_maps: 0,
-            ended_maps: 0,
-            announced: Vec::new(),
-            reducers: Vec::new(),
-            ended_reducers: 0,
+            ..Tasks::default()
         }));
     }
 

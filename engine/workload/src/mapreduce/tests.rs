@@ -5,22 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use proptest::prelude::*;
 use serde_json::json;
-use units::{Bytes, DataRate};
 
 use super::*;
 use crate::application::Timers;
-use crate::fields::HostInfo;
-use crate::spec::parse_one;
+use crate::spec::{hosts, parse_one};
 use crate::transfer::{Action, Transfer};
-
-fn hosts(count: usize) -> Vec<HostInfo> {
-    let host = |number| HostInfo {
-        name: format!("h{number}"),
-        rate: DataRate::from_bps(1_000_000_000),
-        overhead: Bytes::new(24),
-    };
-    (0..count).map(host).collect()
-}
 
 /// Returns a cluster with `fields` and these jobs.
 fn cluster(hosts_count: usize, fields: serde_json::Value, jobs: serde_json::Value) -> MapReduce {

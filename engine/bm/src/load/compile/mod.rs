@@ -36,7 +36,7 @@ pub(crate) struct Compiled {
 pub(crate) struct Label(u32);
 
 /// Collects instructions, constants and temporaries.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Compiler {
     ops: Vec<Op>,
     cold_ops: Vec<ColdOp>,
@@ -62,18 +62,7 @@ impl Compiler {
     /// Creates a compiler. `temp_base` is the first slot after headers and action parameters.
     pub(crate) fn new(temp_base: Slot, max_ops: usize) -> Compiler {
         let const_base = temp_base + TEMP_SLOTS;
-        Compiler {
-            ops: Vec::new(),
-            cold_ops: Vec::new(),
-            labels: Vec::new(),
-            temp_base,
-            temp_next: 0,
-            const_base,
-            constants: Vec::new(),
-            known: HashMap::new(),
-            known_wide: HashMap::new(),
-            max_ops,
-        }
+        Compiler { temp_base, const_base, max_ops, ..Compiler::default() }
     }
 
     /// Patches the branches, and returns the result.

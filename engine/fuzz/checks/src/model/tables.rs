@@ -217,30 +217,27 @@ impl Tables {
         Ok(())
     }
 
-    fn entry_counter(&mut self, table: &str, handle: u64, packets: u64) -> Result<(), Refused> {
+    /// Returns a table with direct counters.
+    fn counted(&self, table: &str) -> Result<usize, Refused> {
         let at = self.table(table)?;
-        if !self.program.tables()[at].with_counters {
-            return Err(Refused);
-        }
+        self.program.tables()[at].with_counters.then_some(at).ok_or(Refused)
+    }
+
+    fn entry_counter(&mut self, table: &str, handle: u64, packets: u64) -> Result<(), Refused> {
+        let at = self.counted(table)?;
         self.entry(at, handle)?.counted = CounterValue { bytes: packets.wrapping_mul(64), packets };
         Ok(())
     }
 
     fn reset_entry_counters(&mut self, table: &str) -> Result<(), Refused> {
-        let at = self.table(table)?;
-        if !self.program.tables()[at].with_counters {
-            return Err(Refused);
-        }
+        let at = self.counted(table)?;
         self.tables[at].entries.values_mut().for_each(|entry| entry.counted = CounterValue::default());
         self.tables[at].default_counted = CounterValue::default();
         Ok(())
     }
 
     fn default_counter(&mut self, table: &str, packets: u64) -> Result<(), Refused> {
-        let at = self.table(table)?;
-        if !self.program.tables()[at].with_counters {
-            return Err(Refused);
-        }
+        let at = self.counted(table)?;
         self.tables[at].default_counted = CounterValue { bytes: packets.wrapping_mul(64), packets };
         Ok(())
     }

@@ -23,110 +23,77 @@ const STEPS: usize = 60;
 /// Held packets recirculate thousands of times.
 const STEPS_OF_RECIRCULATION: usize = 30;
 
-proptest! {
-    #![proptest_config(random::config(192, REGRESSIONS))]
+/// Makes a test of each line: random cases with these changes pass these checks.
+macro_rules! properties {
+    ($cases:literal, $steps:expr, $form:expr; $($(#[$doc:meta])* fn $name:ident($changes:ident) $($check:ident)+;)*) => {
+        proptest! {
+            #![proptest_config(random::config($cases, REGRESSIONS))]
+            $(
+                $(#[$doc])*
+                #[test]
+                fn $name(case in cases(Changes::$changes, $steps)) {
+                    let trace = run::run(&case, $form);
+                    $(checks::$check(&trace)?;)+
+                }
+            )*
+        }
+    };
+}
+
+properties! {
+    192, STEPS, Form::Gate;
 
     /// Packets received = sent + counted as dropped + still inside, at any time. In the end each port's and each
     /// class's counters give the packets offered and their outcomes, one verdict per packet.
-    #[test]
-    fn property_1_every_packet_is_sent_or_counted_or_still_inside(case in cases(Changes::Everything, STEPS)) {
-        checks::conservation(&run::run(&case, Form::Gate))?;
-    }
+    fn property_1_every_packet_is_sent_or_counted_or_still_inside(Everything) conservation;
 
     /// After every event the occupancy registers equal the packets and bytes admitted that have not left, so they are 0
     /// when there are none; and they equal the traffic manager's.
-    #[test]
-    fn property_2_occupancy_is_what_waits_and_zero_when_nothing_does(case in cases(Changes::Everything, STEPS)) {
-        checks::occupancy(&run::run(&case, Form::Gate))?;
-    }
+    fn property_2_occupancy_is_what_waits_and_zero_when_nothing_does(Everything) occupancy;
 
     /// The packets of a port leave in the order of arrival, and every ticket given has been served.
-    #[test]
-    fn property_3_packets_of_a_port_leave_in_the_order_admitted(case in cases(Changes::Everything, STEPS)) {
-        checks::order(&run::run(&case, Form::Gate))?;
-    }
+    fn property_3_packets_of_a_port_leave_in_the_order_admitted(Everything) order;
 
     /// Nothing is dropped early unless RED finds its port congested, may not mark the packet, and does not protect it.
-    #[test]
-    fn property_4_no_early_drop_under_a_threshold_or_protected(case in cases(Changes::Everything, STEPS)) {
-        checks::early_drops(&run::run(&case, Form::Gate))?;
-    }
+    fn property_4_no_early_drop_under_a_threshold_or_protected(Everything) early_drops;
 
     /// No packet waits longer than the longer of the hold and the rest of the sleep transition, the wake, and the
     /// frames ahead of it on the wire; while its link is awake, only for the frames ahead of it. Each leaves at last.
-    #[test]
-    fn property_5_nothing_waits_longer_than_hold_sleep_wake_and_the_bytes_ahead(case in cases(Changes::Everything, STEPS)) {
-        checks::waits(&run::run(&case, Form::Gate))?;
-    }
+    fn property_5_nothing_waits_longer_than_hold_sleep_wake_and_the_bytes_ahead(Everything) waits;
 
     /// Observed on the wire, each silence of a link is shorter than its stall or long enough for both transitions. The
     /// program's counts of wakes and of ticks in low power equal the wire's: low power + transition + active = elapsed.
-    #[test]
-    fn property_6_low_power_transition_and_active_time_are_all_the_time(case in cases(Changes::AllButThePhy, STEPS)) {
-        checks::energy(&run::run(&case, Form::Gate))?;
-    }
+    fn property_6_low_power_transition_and_active_time_are_all_the_time(AllButThePhy) energy;
 
     /// Class by class the counter `received` is the number of packets offered.
-    #[test]
-    fn rule_2_1_each_packet_is_counted_in_the_class_that_its_headers_say(case in cases(Changes::Everything, STEPS)) {
-        checks::classes(&run::run(&case, Form::Gate))?;
-    }
+    fn rule_2_1_each_packet_is_counted_in_the_class_that_its_headers_say(Everything) classes;
 
     /// A packet is tail-dropped exactly if it and the bytes before it exceed the limit.
-    #[test]
-    fn rule_2_2_a_packet_is_tail_dropped_exactly_when_it_does_not_fit(case in cases(Changes::Everything, STEPS)) {
-        checks::tail_drops(&run::run(&case, Form::Gate))?;
-    }
+    fn rule_2_2_a_packet_is_tail_dropped_exactly_when_it_does_not_fit(Everything) tail_drops;
 
     /// A threshold marks ECT exactly above it, RED never below its minimum and always from its maximum on; and no other
     /// packet gets CE.
-    #[test]
-    fn rule_2_3_a_packet_is_marked_exactly_when_its_mode_says_so(case in cases(Changes::Everything, STEPS)) {
-        checks::marks(&run::run(&case, Form::Gate))?;
-    }
+    fn rule_2_3_a_packet_is_marked_exactly_when_its_mode_says_so(Everything) marks;
 
     /// A frame leaves as it arrived, except MAC addresses, TTL, mark, and the IPv4 checksum over them.
-    #[test]
-    fn rule_2_3_a_frame_leaves_as_it_came_but_for_macs_ttl_and_mark(case in cases(Changes::Everything, STEPS)) {
-        checks::frames(&run::run(&case, Form::Gate))?;
-    }
+    fn rule_2_3_a_frame_leaves_as_it_came_but_for_macs_ttl_and_mark(Everything) frames;
 }
 
-proptest! {
-    #![proptest_config(random::config(48, REGRESSIONS))]
+properties! {
+    48, STEPS_OF_RECIRCULATION, Form::Recirculation;
 
-    #[test]
-    fn property_1_holds_by_recirculation(case in cases(Changes::Everything, STEPS_OF_RECIRCULATION)) {
-        checks::conservation(&run::run(&case, Form::Recirculation))?;
-    }
+    fn property_1_holds_by_recirculation(Everything) conservation;
 
-    #[test]
-    fn property_2_holds_by_recirculation(case in cases(Changes::Everything, STEPS_OF_RECIRCULATION)) {
-        checks::occupancy(&run::run(&case, Form::Recirculation))?;
-    }
+    fn property_2_holds_by_recirculation(Everything) occupancy;
 
-    #[test]
-    fn property_3_holds_by_recirculation(case in cases(Changes::Everything, STEPS_OF_RECIRCULATION)) {
-        checks::order(&run::run(&case, Form::Recirculation))?;
-    }
+    fn property_3_holds_by_recirculation(Everything) order;
 
     /// As by gate, and a round later, or a round for each packet ahead where a round takes longer than a frame.
-    #[test]
-    fn property_5_holds_by_recirculation(case in cases(Changes::Everything, STEPS_OF_RECIRCULATION)) {
-        checks::waits(&run::run(&case, Form::Recirculation))?;
-    }
+    fn property_5_holds_by_recirculation(Everything) waits;
 
     /// As by gate; each sleep may last a round longer than the program counts.
-    #[test]
-    fn property_6_holds_by_recirculation(case in cases(Changes::AllButThePhy, STEPS_OF_RECIRCULATION)) {
-        checks::energy(&run::run(&case, Form::Recirculation))?;
-    }
+    fn property_6_holds_by_recirculation(AllButThePhy) energy;
 
     /// The results of ingress recirculate with the packet.
-    #[test]
-    fn rule_2_3_holds_by_recirculation(case in cases(Changes::Everything, STEPS_OF_RECIRCULATION)) {
-        let trace = run::run(&case, Form::Recirculation);
-        checks::marks(&trace)?;
-        checks::frames(&trace)?;
-    }
+    fn rule_2_3_holds_by_recirculation(Everything) marks frames;
 }

@@ -2,8 +2,8 @@
 //! meanwhile. It makes no checks.
 
 use bm::{MatchKeyParam, State};
-use simple_switch::{PortConfig, Switch, SwitchConfig};
-use units::{DataRate, Duration, Time};
+use simple_switch::{Switch, SwitchConfig};
+use units::{Duration, Time};
 
 use super::case::{Case, Form, Pace, Step, IN_PORTS, OUT_PORTS};
 use super::random::packets::{Built, Ends, Packet, Target, MARTIANS};
@@ -164,16 +164,13 @@ pub fn run(case: &Case, form: Form) -> Trace {
     let pace = case.pace;
     let (loop_ps, clock_start) = (case.loop_ps(), case.clock_start());
     let times = case.times();
-    let rate = DataRate::from_bps(pace.bps);
     let config = SwitchConfig {
         tick: Duration::from_ps(pace.tick_ps),
-        cpu_port: Some(eeon::CPU_PORT),
         gate_register: (form == Form::Gate).then(|| eeon::GATE.to_owned()),
         clock_start,
         recirculation_delay: Duration::from_ps(loop_ps),
         recirculation_limit: 4096, // What would never leave is dropped, and missed.
-        ports: (1..=4).map(|port| PortConfig::ethernet(port, rate)).collect(),
-        ..SwitchConfig::default()
+        ..eeon::config(1..=4, pace.bps)
     };
     let mut switch = Switch::new(eeon::program(), config).expect("the configuration is sound");
     write_routes(&mut switch.state_mut());

@@ -178,8 +178,7 @@ fn after_two_losses_a_syn_has_no_flags() {
 fn zeros_in_the_first_feedback_stop_ect() {
     for (first, packets, ect) in [(0, 1, Ecn::NotEct), (0, 3, Ecn::Ect0), (5, 1, Ecn::Ect0)] {
         let (mut script, _) = opened(accurate("newreno"), 0b010, Ecn::NotEct);
-        script.tcp.send(5 * 1_460).unwrap();
-        script.sent();
+        script.write(5 * 1_460);
         ack(&mut script, packets * 1_460, first);
         ack(&mut script, 5 * 1_460, 0);
         script.tcp.send(100).unwrap();

@@ -122,8 +122,7 @@ fn closing_in_listen_ends_at_once() {
 #[test]
 fn an_abort_resets_the_peer() {
     let mut script = established();
-    script.tcp.send(5_000).unwrap();
-    script.sent();
+    script.write(5_000);
     script.tcp.abort();
     let reset = script.expect_one();
     assert_eq!((reset.flags, reset.sequence), (RST | ACK, ours(5_000)));

@@ -5,7 +5,7 @@ use units::Duration;
 use wire::tcp::{ACK, CWR, ECE, SYN};
 use wire::Ecn;
 
-use crate::common::{answer, config, ours, theirs, Script, DELAYED, MSS, OUR_ISN, PEER_ISN};
+use crate::common::{config, ours, theirs, Script, DELAYED, MSS, PEER_ISN};
 
 /// RFC 8257, 3.6 leaves the choice open; these are the stacks' choices.
 #[test]
@@ -20,11 +20,7 @@ fn what_is_ect_is_what_was_chosen() {
         let config = || Config { dctcp_ect, ..config("dctcp") };
         let mut script = Script::connect(config());
         let syn = script.expect_one();
-        script.receive(Segment {
-            flags: SYN | ACK | ECE,
-            options: answer(&syn),
-            ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-        });
+        script.syn_ack(&syn, SYN | ACK | ECE);
         let mut seen = vec![syn.ecn, script.expect_one().ecn];
         script.tcp.send(1_000).unwrap();
         seen.push(script.expect_one().ecn);
@@ -52,11 +48,7 @@ fn what_is_ect_is_what_was_chosen() {
 fn without_agreement_nothing_but_a_linux_syn_is_ect() {
     let mut script = Script::connect(Config { dctcp_ect: DctcpEct::Linux, ..config("dctcp") });
     let syn = script.expect_one();
-    script.receive(Segment {
-        flags: SYN | ACK,
-        options: answer(&syn),
-        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-    });
+    script.syn_ack(&syn, SYN | ACK);
     script.tcp.send(1_000).unwrap();
     assert!(script.sent().iter().all(|segment| segment.ecn == Ecn::NotEct));
 }
@@ -110,9 +102,7 @@ fn the_window_shrinks_by_half_of_alpha_once_a_window() {
 #[test]
 fn a_loss_halves_the_window_whatever_alpha_is() {
     let config = Config { dctcp_initial_alpha: 0.0, ..config("dctcp") };
-    let mut script = Script::established(config, Duration::from_ms(10));
-    script.tcp.send(1 << 20).unwrap();
-    script.sent();
+    let mut script = Script::sending(config, Duration::from_ms(10), 1 << 20);
     for end in [2_000, 3_000, 4_000] {
         script.sack(0, &[(1_000, end)]);
     }

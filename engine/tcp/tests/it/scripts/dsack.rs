@@ -82,9 +82,7 @@ fn a_segment_in_order_over_blocks_reports_the_first_of_them() {
 
 /// Returns a connection with ten segments in flight. ACKs of three later ones arrive before that of the first, which is retransmitted.
 fn reordered(config: Config) -> Script {
-    let mut script = Script::established(config, RTT);
-    script.tcp.send(30_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(config, RTT, 30_000);
     script.sack(0, &[(1_000, 4_000)]);
     assert_eq!(script.sent_data()[0], 0);
     assert_eq!(script.tcp.ssthresh().unwrap().get(), 5_000);
@@ -107,9 +105,7 @@ fn a_reduction_whose_every_retransmission_was_a_duplicate_is_taken_back() {
 /// RFC 3708, 2: a retransmission without a report was needed.
 #[test]
 fn a_reduction_with_a_retransmission_that_was_needed_stays() {
-    let mut script = Script::established(on(), RTT);
-    script.tcp.send(30_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(on(), RTT, 30_000);
     script.sack(0, &[(1_000, 2_000), (3_000, 6_000)]);
     assert_eq!(script.sent_data(), [0]);
     script.sack(0, &[(1_000, 2_000), (3_000, 7_000)]);
@@ -136,9 +132,7 @@ fn a_late_report_takes_nothing_back() {
 #[test]
 fn a_duplicate_widens_the_reordering_window_of_rack() {
     for (duplicates, wait_ms) in [(0, 25), (1, 50), (2, 50)] {
-        let mut script = Script::established(Config { rack: true, ..on() }, RTT);
-        script.tcp.send(4_000).unwrap();
-        script.sent();
+        let mut script = Script::sending(Config { rack: true, ..on() }, RTT, 4_000);
         script.wait(RTT);
         script.ack(1_000);
         for _ in 0..duplicates {
@@ -155,15 +149,12 @@ fn a_duplicate_widens_the_reordering_window_of_rack() {
 /// RFC 8985, 7.4.2: a probe that repeats delivered data is reported as a duplicate: nothing was lost.
 #[test]
 fn a_tail_loss_probe_that_is_reported_as_a_duplicate_repairs_nothing() {
-    let mut script = Script::established(Config { rack: true, ..on() }, RTT);
-    script.tcp.send(4_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(Config { rack: true, ..on() }, RTT, 4_000);
     script.time_out();
     assert_eq!(script.sent_data(), [3_000], "the probe");
     script.ack(4_000);
     script.sack(4_000, &[(3_000, 4_000)]);
-    script.tcp.send(1_000).unwrap();
-    script.sent();
+    script.write(1_000);
     script.ack(5_000);
     assert_eq!(script.tcp.ssthresh(), None);
 }

@@ -5,7 +5,7 @@ use units::Duration;
 use wire::tcp::{ACK, CWR, ECE, SYN};
 use wire::Ecn;
 
-use crate::common::{answer, config, flags, ours, theirs, Script, MSS, OUR_ISN, PEER_ISN};
+use crate::common::{config, flags, ours, theirs, Script, MSS, PEER_ISN};
 
 fn established() -> Script {
     Script::established(config("ecn"), Duration::from_ms(10))
@@ -31,11 +31,7 @@ fn without_exactly_these_flags_ecn_is_not_used() {
         let mut script = Script::connect(config("ecn"));
         let syn = script.expect_one();
         let flags = SYN | ACK | answered;
-        script.receive(Segment {
-            flags,
-            options: answer(&syn),
-            ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-        });
+        script.syn_ack(&syn, flags);
         assert_eq!(script.tcp.uses_ecn(), agreed, "SYN-ACK with {answered:#04x}");
         script.tcp.send(100).unwrap();
         let ecn = script.sent().last().unwrap().ecn;
@@ -57,11 +53,7 @@ fn only_new_data_is_ect() {
     let mut script = Script::connect(config("ecn"));
     let syn = script.expect_one();
     assert_eq!(syn.ecn, Ecn::NotEct, "SYN");
-    script.receive(Segment {
-        flags: SYN | ACK | ECE,
-        options: answer(&syn),
-        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-    });
+    script.syn_ack(&syn, SYN | ACK | ECE);
     assert_eq!(script.expect_one().ecn, Ecn::NotEct, "pure ACK");
     script.tcp.send(1_000).unwrap();
     assert_eq!(script.expect_one().ecn, Ecn::Ect0, "data");
@@ -155,8 +147,7 @@ fn an_echo_halves_the_window_once_a_window_and_cwr_follows() {
 #[test]
 fn a_loss_and_a_mark_of_one_window_reduce_once() {
     let mut script = established();
-    script.tcp.send(1 << 20).unwrap();
-    script.sent();
+    script.write(1 << 20);
     for end in [2_000, 3_000, 4_000] {
         script.sack(0, &[(1_000, end)]);
     }

@@ -5,7 +5,7 @@ use units::{Bytes, Duration};
 use wire::tcp::{ACK, RST, SYN};
 use wire::tcp_options::{Options, Timestamps};
 
-use crate::common::{answer, config, flags, ms, ours, theirs, Script, OUR_ISN, PEER_ISN};
+use crate::common::{config, flags, ms, ours, theirs, Script, OUR_ISN, PEER_ISN};
 
 /// RFC 9293, 3.5, figure 6, at the active side.
 #[test]
@@ -14,11 +14,7 @@ fn an_active_open_sends_syn_and_answers_the_syn_ack() {
     let syn = script.expect_one();
     assert_eq!((flags(&syn).as_str(), syn.sequence, syn.payload_len), ("SYN", OUR_ISN, 0));
     script.expect_nothing();
-    script.receive(Segment {
-        flags: SYN | ACK,
-        options: answer(&syn),
-        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-    });
+    script.syn_ack(&syn, SYN | ACK);
     let ack = script.expect_one();
     assert_eq!(flags(&ack), "ACK");
     assert_eq!((ack.sequence, ack.acknowledgement), (OUR_ISN + 1, PEER_ISN + 1));
@@ -127,11 +123,7 @@ fn after_a_lost_syn_data_starts_with_one_segment_and_an_rto_of_three_seconds() {
     let syn = script.expect_one();
     script.time_out();
     script.expect_one();
-    script.receive(Segment {
-        flags: SYN | ACK,
-        options: answer(&syn),
-        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-    });
+    script.syn_ack(&syn, SYN | ACK);
     script.expect_one();
     assert_eq!((script.cwnd(), script.tcp.rto()), (1_000, Duration::from_secs(3)));
 }
@@ -150,11 +142,7 @@ fn the_rto_after_a_lost_syn_is_what_is_set() {
         let syn = script.expect_one();
         script.time_out();
         script.expect_one();
-        script.receive(Segment {
-            flags: SYN | ACK,
-            options: answer(&syn),
-            ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-        });
+        script.syn_ack(&syn, SYN | ACK);
         script.expect_one();
         assert_eq!(script.tcp.rto(), Duration::from_ms(rto_ms));
     }
@@ -208,11 +196,7 @@ fn with_timestamps_a_syn_that_was_sent_twice_measures() {
     script.time_out();
     let syn = script.expect_one();
     script.wait(Duration::from_ms(100));
-    script.receive(Segment {
-        flags: SYN | ACK,
-        options: answer(&syn),
-        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-    });
+    script.syn_ack(&syn, SYN | ACK);
     script.expect_one();
     let measured = (Some(Duration::from_ms(100)), Duration::from_ms(300));
     assert_eq!((script.tcp.srtt(), script.tcp.rto()), measured, "the side that opens");
@@ -270,11 +254,7 @@ fn what_was_written_before_the_handshake_follows_it_with_the_fin() {
     script.tcp.send(300).unwrap();
     script.tcp.close();
     let syn = script.expect_one();
-    script.receive(Segment {
-        flags: SYN | ACK,
-        options: answer(&syn),
-        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
-    });
+    script.syn_ack(&syn, SYN | ACK);
     let data = script.expect_one();
     assert_eq!((flags(&data).as_str(), data.payload_len), ("FIN|ACK|PSH", 300));
     assert_eq!(script.tcp.state(), State::FinWait1);

@@ -17,8 +17,7 @@ fn established() -> Script {
 #[test]
 fn an_ack_from_the_future_is_answered_and_ignored() {
     let mut script = established();
-    script.tcp.send(2_000).unwrap();
-    script.sent();
+    script.write(2_000);
     script.ack(2_001);
     assert_eq!(script.expect_one().acknowledgement, theirs(0));
     assert_eq!(script.tcp.bytes_acknowledged(), 0);

@@ -16,10 +16,6 @@ fn sent(segments: u32) -> Script {
     script
 }
 
-fn no_data() -> Vec<u32> {
-    Vec::new()
-}
-
 /// 6.2: one later segment is enough, once a quarter of the round-trip time has passed; without RACK three are needed.
 #[test]
 fn a_segment_is_lost_a_quarter_of_a_round_trip_after_a_later_one_has_arrived() {
@@ -27,7 +23,7 @@ fn a_segment_is_lost_a_quarter_of_a_round_trip_after_a_later_one_has_arrived() {
     script.wait(RTT);
     let arrived = script.now;
     script.sack(0, &[(3_000, 4_000)]);
-    assert_eq!(script.sent_data(), no_data());
+    script.expect_nothing();
     script.time_out();
     assert_eq!(script.now, arrived + Duration::from_ms(25));
     assert_eq!(script.sent_data(), [0, 1_000], "ssthresh is two segments");
@@ -40,7 +36,7 @@ fn three_segments_held_beyond_a_gap_need_no_time() {
     let mut script = sent(10);
     script.wait(RTT);
     script.sack(0, &[(1_000, 3_000)]);
-    assert_eq!(script.sent_data(), no_data());
+    script.expect_nothing();
     script.sack(0, &[(1_000, 4_000)]);
     assert_eq!(script.sent_data(), [0]);
 }
@@ -52,12 +48,12 @@ fn once_reordering_has_been_seen_three_segments_held_wait_too() {
     script.wait(RTT);
     script.sack(0, &[(1_000, 2_000)]);
     script.ack(2_000);
-    assert_eq!(script.sent_data(), no_data(), "late, and not sent again");
+    assert_eq!(script.sent(), [], "late, and not sent again");
     script.sack(2_000, &[(3_000, 8_000)]);
-    assert_eq!(script.sent_data(), no_data());
+    script.expect_nothing();
     script.wait(Duration::from_ms(24));
     script.tcp.handle_timeout(script.now);
-    assert_eq!(script.sent_data(), no_data());
+    script.expect_nothing();
     script.wait(Duration::from_ms(1));
     script.tcp.handle_timeout(script.now);
     assert_eq!(script.sent_data(), [2_000]);
@@ -85,9 +81,7 @@ fn a_lost_retransmission_is_found() {
 #[test]
 fn an_answer_to_the_first_transmission_makes_nothing_else_lost() {
     let config = Config { rack: true, prr: true, limited_transmit: false, ..config("newreno") };
-    let mut script = Script::established(config, RTT);
-    script.tcp.send(10_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(config, RTT, 10_000);
     script.wait(RTT);
     // Segments 0 and 1 are late. PRR lets them be retransmitted one after the other.
     script.sack(0, &[(2_000, 5_000)]);
@@ -98,7 +92,7 @@ fn an_answer_to_the_first_transmission_makes_nothing_else_lost() {
     assert_eq!(script.sent_data(), [1_000]);
     script.wait(Duration::from_ms(1));
     script.sack(0, &[(1_000, 8_000)]);
-    assert_eq!(script.sent_data(), no_data());
+    script.expect_nothing();
     script.ack(10_000);
     assert_eq!(script.tcp.stats().retransmitted_segments, 2);
 }
@@ -138,8 +132,7 @@ fn a_probe_that_was_not_needed_leaves_the_window() {
     script.ack(5_000);
     script.ack(5_000);
     let before = script.cwnd();
-    script.tcp.send(1_000).unwrap();
-    script.sent();
+    script.write(1_000);
     script.wait(RTT);
     script.ack(6_000);
     assert!(script.cwnd() >= before);
@@ -155,8 +148,7 @@ fn an_ack_of_new_data_that_reports_the_probe_as_a_duplicate_leaves_the_window() 
     script.wait(Duration::from_ms(1));
     script.ack(5_000);
     let before = script.cwnd();
-    script.tcp.send(1_000).unwrap();
-    script.sent();
+    script.write(1_000);
     script.wait(RTT);
     script.sack(6_000, &[(4_000, 5_000)]);
     assert!(script.cwnd() >= before, "{} of {before}", script.cwnd());

@@ -13,10 +13,6 @@ fn ten_sent(sack: bool) -> Script {
     script
 }
 
-fn no_data() -> Vec<u32> {
-    Vec::new()
-}
-
 /// RFC 3042: each of the first two duplicate ACKs permits one new segment; RFC 5681, 3.2: the third retransmits the
 /// first segment and halves the window, and each further one inflates it.
 #[test]
@@ -32,7 +28,7 @@ fn three_duplicate_acks_send_the_first_segment_again() {
     // 12 segments of flight, 3 duplicates: 9 in the network, 5 allowed. Four more duplicates have no effect; each further one permits a segment.
     for _ in 0..4 {
         script.ack(0);
-        assert_eq!(script.sent_data(), no_data());
+        script.expect_nothing();
     }
     script.ack(0);
     assert_eq!(script.sent_data(), [12_000]);
@@ -43,9 +39,7 @@ fn three_duplicate_acks_send_the_first_segment_again() {
 #[test]
 fn without_limited_transmit_the_first_two_duplicates_send_nothing() {
     let config = Config { sack: false, limited_transmit: false, ..config("newreno") };
-    let mut script = Script::established(config, Duration::from_ms(10));
-    script.tcp.send(1 << 30).unwrap();
-    script.sent();
+    let mut script = Script::sending(config, Duration::from_ms(10), 1 << 30);
     for _ in 0..2 {
         script.ack(0);
         script.expect_nothing();
@@ -147,9 +141,7 @@ fn in_recovery_the_pipe_stays_below_the_window() {
 /// RFC 6675, 4 "NextSeg" rule 4: if nothing else may be sent, the end of the unknown data, once.
 #[test]
 fn a_lost_tail_is_rescued_once() {
-    let mut script = Script::established(config("newreno"), Duration::from_ms(10));
-    script.tcp.send(10_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(config("newreno"), Duration::from_ms(10), 10_000);
     // Segments 0 and 9 are lost.
     for held in 1..9 {
         script.sack(0, &[(1_000, (held + 1) * 1_000)]);
@@ -230,13 +222,11 @@ fn with_prr_every_second_delivered_segment_lets_one_out() {
 #[test]
 fn with_prr_a_window_that_has_lost_much_is_refilled_by_slow_start() {
     let config = Config { prr: true, limited_transmit: false, ..config("newreno") };
-    let mut script = Script::established(config, Duration::from_ms(10));
-    script.tcp.send(1 << 30).unwrap();
-    script.sent();
+    let mut script = Script::sending(config, Duration::from_ms(10), 1 << 30);
     // Segments 0 to 6 are lost.
     script.sack(0, &[(7_000, 8_000)]);
     script.sack(0, &[(7_000, 9_000)]);
-    assert_eq!(script.sent_data(), no_data());
+    script.expect_nothing();
     script.sack(0, &[(7_000, 10_000)]);
     assert_eq!(script.sent_data(), [0]);
     script.wait(Duration::from_ms(10));
@@ -259,9 +249,7 @@ fn with_prr_an_ack_that_indicates_further_loss_lets_no_segment_more_out() {
             initial_window_segments: 20,
             ..config("newreno")
         };
-        let mut script = Script::established(config, Duration::from_ms(10));
-        script.tcp.send(1 << 30).unwrap();
-        script.sent();
+        let mut script = Script::sending(config, Duration::from_ms(10), 1 << 30);
         script.wait(Duration::from_ms(10));
         // Segments 0 to 11 are lost.
         script.sack(0, &[(12_000, 15_000)]);

@@ -48,9 +48,7 @@ fn two_acks_that_move_on_show_that_a_delay_and_no_loss_made_the_timer_fire() {
 #[test]
 fn with_rack_nothing_stays_lost_after_a_spurious_time_out() {
     let config = Config { frto: true, rack: true, max_ack_delay: Some(RTT), ..sack() };
-    let mut script = Script::established(config, RTT);
-    script.tcp.send(30_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(config, RTT, 30_000);
     script.time_out();
     assert_eq!(script.sent_data(), [10_000], "the probe");
     script.time_out();
@@ -141,9 +139,7 @@ fn a_second_time_out_in_a_row_and_one_in_recovery_are_not_doubted() {
     assert_eq!(script.sent_data(), [0]);
     script.ack(1_000);
     assert_eq!(script.sent_data(), [1_000, 2_000]);
-    let mut script = Script::established(Config { frto: true, ..sack() }, RTT);
-    script.tcp.send(30_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(Config { frto: true, ..sack() }, RTT, 30_000);
     script.sack(0, &[(1_000, 4_000)]);
     script.sent();
     script.time_out();

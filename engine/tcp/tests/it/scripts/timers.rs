@@ -22,8 +22,7 @@ fn the_handshake_gives_the_first_measurement() {
 #[test]
 fn a_time_out_sends_the_first_segment_again_and_backs_off() {
     let mut script = established(config("newreno"));
-    script.tcp.send(10_000).unwrap();
-    script.sent();
+    script.write(10_000);
     let mut at = script.now;
     for wait_ms in [300, 600, 1_200, 2_400] {
         script.time_out();
@@ -39,8 +38,7 @@ fn a_time_out_sends_the_first_segment_again_and_backs_off() {
 #[test]
 fn after_a_time_out_slow_start_sends_all_again() {
     let mut script = established(config("newreno"));
-    script.tcp.send(10_000).unwrap();
-    script.sent();
+    script.write(10_000);
     script.time_out();
     assert_eq!(script.sent_data(), [0]);
     script.ack(1_000);
@@ -57,15 +55,13 @@ fn after_a_time_out_slow_start_sends_all_again() {
 #[test]
 fn an_ack_of_what_was_sent_twice_measures_nothing() {
     let mut script = established(config("newreno"));
-    script.tcp.send(2_000).unwrap();
-    script.sent();
+    script.write(2_000);
     script.time_out();
     script.sent();
     script.wait(Duration::from_ms(1));
     script.ack(2_000);
     assert_eq!((script.tcp.srtt(), script.tcp.rto()), (Some(Duration::from_ms(100)), Duration::from_ms(600)));
-    script.tcp.send(1_000).unwrap();
-    script.sent();
+    script.write(1_000);
     script.wait(Duration::from_ms(100));
     script.ack(3_000);
     assert!(script.tcp.rto() < Duration::from_ms(300), "a measurement ends the back-off");
@@ -75,8 +71,7 @@ fn an_ack_of_what_was_sent_twice_measures_nothing() {
 #[test]
 fn with_timestamps_what_was_sent_twice_measures() {
     let mut script = established(Config { timestamps: Some(Duration::from_ms(1)), ..config("newreno") });
-    script.tcp.send(1_000).unwrap();
-    script.sent();
+    script.write(1_000);
     script.time_out();
     let again = script.expect_one();
     script.wait(Duration::from_ms(100));
@@ -90,8 +85,7 @@ fn with_timestamps_what_was_sent_twice_measures() {
 #[test]
 fn an_ack_of_new_data_restarts_the_timer() {
     let mut script = established(config("newreno"));
-    script.tcp.send(3_000).unwrap();
-    script.sent();
+    script.write(3_000);
     script.wait(Duration::from_ms(100));
     script.ack(1_000);
     let rto = script.tcp.rto();
@@ -109,8 +103,7 @@ fn an_ack_of_new_data_restarts_the_timer() {
 #[test]
 fn a_peer_that_never_answers_is_given_up() {
     let mut script = established(Config { retries: 3, ..config("newreno") });
-    script.tcp.send(1_000).unwrap();
-    script.sent();
+    script.write(1_000);
     for _ in 0..3 {
         script.time_out();
         assert_eq!(script.sent_data(), [0]);
@@ -126,8 +119,7 @@ fn a_peer_that_never_answers_is_given_up() {
 fn after_an_idle_time_longer_than_the_rto_sending_starts_from_the_initial_window() {
     for (restart_after_idle, burst) in [(true, 10), (false, 14)] {
         let mut script = established(Config { restart_after_idle, ..config("newreno") });
-        script.tcp.send(10_000).unwrap();
-        script.sent();
+        script.write(10_000);
         for acked in 1..=10 {
             script.ack(acked * 1_000);
         }
@@ -165,8 +157,7 @@ fn an_ack_opens_the_window_in_slow_start_by_what_is_set() {
 fn a_flow_that_sends_little_does_not_grow_its_window() {
     let mut script = established(config("newreno"));
     for part in 1..=50 {
-        script.tcp.send(1_000).unwrap();
-        script.sent();
+        script.write(1_000);
         script.ack(part * 1_000);
     }
     assert_eq!(script.cwnd(), 10_000);

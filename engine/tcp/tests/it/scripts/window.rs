@@ -17,9 +17,7 @@ fn reader(buffer: u64) -> Config {
 #[test]
 fn no_more_is_sent_than_the_peer_takes() {
     let config = Config { initial_window_segments: 20, ..config("newreno") };
-    let mut script = Script::established(config, Duration::from_ms(1));
-    script.tcp.send(100_000).unwrap();
-    script.sent();
+    let mut script = Script::sending(config, Duration::from_ms(1), 100_000);
     // Peers that scale by 14 announce in units of 16 KiB; this one does, because it copied our offer.
     script.window = 1;
     script.ack(20_000);
@@ -129,11 +127,7 @@ fn the_window_limits_of_the_papers_are_announced() {
         let mut script = Script::connect(Config { receive_buffer: buffer, ..config("newreno") });
         let syn = script.expect_one();
         assert_eq!(syn.options.window_scale, Some(scale));
-        script.receive(tcp::Segment {
-            flags: wire::tcp::SYN | wire::tcp::ACK,
-            options: crate::common::answer(&syn),
-            ..script.peer_segment(crate::common::PEER_ISN, ours(0))
-        });
+        script.syn_ack(&syn, wire::tcp::SYN | wire::tcp::ACK);
         assert_eq!(script.expect_one().window, window);
     }
 }
