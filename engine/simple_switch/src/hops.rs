@@ -181,12 +181,16 @@ pub struct HopEvent {
 
 /// A 5-tuple in which any part may be left open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)] // See `FiveTuple`.
 pub struct FlowFilter {
+    /// Source address.
     pub source: Option<std::net::IpAddr>,
+    /// Destination address.
     pub destination: Option<std::net::IpAddr>,
+    /// IP protocol.
     pub protocol: Option<u8>,
+    /// Source port.
     pub source_port: Option<u16>,
+    /// Destination port.
     pub destination_port: Option<u16>,
 }
 
@@ -246,14 +250,17 @@ impl Default for HopFilter {
 
 /// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)] // The messages say it.
 pub enum HopError {
+    /// The program has no such field of at most 64 bits.
     #[error("hops: the program has no field {0}.{1} of at most 64 bits")]
     NoField(String, String),
+    /// The filter has too many fields.
     #[error("hops: {0} fields, at most {MAX_HOP_FIELDS}")]
     TooManyFields(usize),
+    /// `port_field` is not an index into the fields.
     #[error("hops: port_field {0}, there are {1} fields")]
     PortField(usize, usize),
+    /// The limit of events is too high.
     #[error("hops: a limit of {0} events, at most {MAX_HOP_EVENTS}")]
     Limit(usize),
 }
