@@ -14,7 +14,6 @@ from pydantic import Field
 
 from eeon_control.model_base import (
     FULL_FRAME_BYTES,
-    U32_MAX,
     Strict,
     of_text,
     positive,
@@ -25,14 +24,15 @@ from eeon_control.units import Bytes, PacketRate, Packets
 
 _SHORTEST_FRAME_BYTES = 60  # IEEE 802.3 clause 3.2.7: 64 with the FCS, which a switch does not see
 _ETHERNET_HEADER_BYTES = 14
+_MAX_DEPTH = (1 << 31) - 1  # `i32 depth_pkts` of BMv2's simple_switch.thrift
 
 
 def _depth(text: object) -> Packets | Literal["auto"]:
     if text == "auto":
         return "auto"
     depth = positive(Packets)(text)
-    if depth > U32_MAX:
-        raise ValueError(f"at most {U32_MAX}pkt (32 bits)")
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"at most {_MAX_DEPTH}pkt (31 bits)")
     return Packets(depth)
 
 
