@@ -603,7 +603,13 @@ impl<'a> Loader<'a> {
             Some(priority) if ordered => priority.number(i32::MAX as u64)? as u32,
             _ => 0,
         };
-        Ok(PackedKey { value: plan.pack_masked(values), mask: plan.pack(masks), bounds, prefix_length, priority })
+        Ok(PackedKey {
+            value: plan.pack_masked(values),
+            mask: plan.pack(masks),
+            bounds,
+            prefix_length,
+            priority,
+        })
     }
 }
 
