@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def state_folder(tmp_path, monkeypatch):
     folder = tmp_path / "state"
     monkeypatch.setenv("EEON_STATE", str(folder))
     return folder
+
+
+@pytest.fixture
+def hears_hangup() -> Iterator[None]:
+    """Lets this process and its children hear SIGHUP, which `nohup make test` ignores."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture(scope="session")

@@ -603,6 +603,7 @@ def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old
     assert faulty.image() == old
 
 
+@pytest.mark.usefixtures("hears_hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stopped(
     faulty, store, old, new, tmp_path, number

@@ -8,6 +8,7 @@ import pytest
 from eeon_control.cli.signals import held_back, stopped_by_signals
 
 
+@pytest.mark.usefixtures("hears_hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_that_comes_in_the_middle_of_a_start_stops_after_it(number: signal.Signals) -> None:
     started = False

@@ -86,7 +86,7 @@ def test_the_command_compares_what_was_published() -> None:
     assert shown.exit_code == 0, shown.output
     assert "slowdown 100kb mean:" in shown.output
     assert re.search(r"^all .*-\d\d\.\d% \(-\d\d\.\d% to -\d\d\.\d%\)$", shown.output, re.M)
-    value = json.loads(CliRunner().invoke(show, [*words, "--json"]).output)
+    value = json.loads(CliRunner().invoke(show, [*words, "--json"]).stdout)
     assert value["compared"][-1]["axes"] is None
     change = value["compared"][-1]["change"]
     assert change["low"] < change["mean"] < change["high"] < 0
