@@ -39,7 +39,7 @@ def files(plan: Plan) -> dict[str, str]:
     try:
         topology = topologies.from_text(texts[TOPOLOGY], TOPOLOGY)
     except InputError as error:
-        # The file is not there yet, so that its line helps nobody.
+        # The file does not exist yet, so its line number would help nobody.
         if rules := [one.rule for one in error.problems if one.key == "name"]:
             raise EeonError(f"folder {plan.name}: its name is the fabric's, and {rules[0]}") from None
         raise

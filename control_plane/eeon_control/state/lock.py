@@ -96,12 +96,11 @@ class Lock:
 
 def is_locked(path: Path) -> bool:
     """Returns whether a process holds the lock of this path."""
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StateError(f"{path}: cannot be opened: {error.strerror}") from None
+    with failing_as_state_error(path, "opened"):
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return False
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
