@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from eeon_command import eeon
 from eeon_control import config, operations, state, topology
+from eeon_control.cli import options
 from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
@@ -226,9 +227,17 @@ def nobody():
 def test_folder_in_which_this_user_may_not_look_is_named_with_the_way_out(store):
     path = store.folder / "controllers" / "10"
     path.touch()
+    fabric = options.Fabric("leaf-spine-4", store.folder / "another")
+    assert fabric.topology  # read before the process is somebody who may not read the files of this package
     with nobody():
+        with pytest.raises(StateError, match="another: Permission denied; run as the owner"):
+            _ = fabric.targets
+        with pytest.raises(StateError, match="another: cannot be written: Permission denied"):
+            operations.SavedPlan.model_construct(intent=None, switches={}).save(store.folder / "another")
         with pytest.raises(StateError, match=rf"{store.folder}: Permission denied; run as the owner"):
             state.StateStore.open(store.folder, create=False)
+        with pytest.raises(StateError, match=rf"{store.folder}/current: Permission denied; run as the owner"):
+            store.current()
         with pytest.raises(StateError, match=rf"{path}: cannot be opened: Permission denied"):
             is_locked(path)
 
@@ -243,6 +252,18 @@ def test_folder_of_another_user_is_no_fabric_to_choose_from():
         os.chmod(place, 0o700)
         with nobody():
             assert [one.name for one in state.known_fabrics({"XDG_STATE_HOME": home})] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("closed", "says"), [("eeon", "give a folder with --state"), (".", "run as the owner of its folder")]
+)
+def test_folder_of_fabrics_that_this_user_may_not_list_is_named(closed, says):
+    with tempfile.TemporaryDirectory() as home:
+        (Path(home) / "eeon").mkdir()
+        os.chmod(home, 0o755)
+        os.chmod(Path(home) / closed, 0o700)
+        with nobody(), pytest.raises(StateError, match=rf"{home}/eeon: Permission denied; {says}"):
+            state.known_fabrics({"XDG_STATE_HOME": home})
 
 
 def test_user_without_a_home_is_told_which_variable_to_set(monkeypatch):
@@ -264,6 +285,15 @@ def test_plan_replaces_no_device(tmp_path):
     with pytest.raises(StateError, match=rf"{device}: is not a regular file"):
         plan.save(device)
     assert device.is_fifo()
+
+
+def test_plan_of_another_format_is_left_to_the_version_that_wrote_it(tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text('{"format": "eeon plan 2", "intent": {}, "switches": {}}')
+    with pytest.raises(
+        InputError, match=r"format: not a plan that .* of this version of eeon wrote: .*'eeon plan 1'"
+    ):
+        operations.load_plan(path)
 
 
 def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):

@@ -24,7 +24,7 @@ from eeon_control.topology import Topology
 from eeon_control.units import Duration, Quantity
 
 if TYPE_CHECKING:
-    from eeon_control.state import StateStore
+    from eeon_control.state import Revision, StateStore
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -255,18 +255,21 @@ class Fabric:
         """Whether -T or --target is given."""
         return self.targets_file is not None or bool(self.target_texts)
 
+    @property
+    def revision(self) -> Revision | None:
+        """The current revision of the topology, if there is one."""
+        from eeon_control.state import StateStore, folder_of, is_there
+
+        folder = folder_of(self.topology.name, self.state_folder)
+        found = StateStore.open(folder, create=False).current() if is_there(folder) else None
+        return found if found is not None and found.intent.fabric == self.topology.name else None
+
     @cached_property
     def targets(self) -> Targets:
         """The targets of -T and --target, else those of the current revision."""
-        if not self.has_targets:
-            from eeon_control.state import StateStore, folder_of
-
-            fabric = self.topology.name
-            folder = folder_of(fabric, self.state_folder)
-            revision = StateStore.open(folder, create=False).current() if folder.is_dir() else None
-            if revision is not None and revision.intent.fabric == fabric:
-                known = Targets.from_value(revision.intent.targets, f"{folder}: revision {revision.number}")
-                return replace(known, tick=self.tick or known.tick)
+        if not self.has_targets and (revision := self.revision) is not None:
+            known = Targets.from_value(revision.intent.targets, f"revision {revision.number}")
+            return replace(known, tick=self.tick or known.tick)
         return _targets(self.targets_file, self.target_texts, self.tick)
 
     @property

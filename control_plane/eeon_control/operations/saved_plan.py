@@ -52,9 +52,9 @@ class SavedPlan(Frozen):
 
     def save(self, path: Path) -> None:
         """Writes the file atomically, for the owner only. Raises StateError."""
-        if path.exists() and not path.is_file():  # such as /dev/null, which a rename would replace
-            raise StateError(f"{path}: is not a regular file, so no plan is written there; give another name")
         with failing_as_state_error(path, "written"):
+            if path.exists() and not path.is_file():  # such as /dev/null, which a rename would replace
+                raise StateError(f"{path}: is not a regular file, so it gets no plan; give another name")
             Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
 
     def revive(self, source: str) -> Intended:

@@ -13,16 +13,13 @@ from eeon_control import config as configs
 from eeon_control.cli import completions, options
 from eeon_control.cli.show import common
 from eeon_control.cli.show.watch import ViewOptions, view_loop
-from eeon_control.config import FabricConfig
 from eeon_control.errors import EeonError
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.nearest import hint
 from eeon_control.plan import intended
 from eeon_control.routing import Flow, LinksDown, Walk
-from eeon_control.state import StateStore, folder_of
 from eeon_control.topology import Host, Topology
-from eeon_control.units import Duration
 from eeon_control.views.filters import Selection, other_than, select
 from eeon_control.views.kind import Kind, ViewData
 from eeon_control.views.path import path as path_view
@@ -65,7 +62,7 @@ def routes(
     """
     whole, selection = fabric.topology, Selection((*switches, *more_switches))
     part = select(whole, selection)
-    planned = _planned(whole, config_names, fabric.targets.tick)
+    planned = _planned(fabric, config_names)
 
     def view(data: ViewData) -> View:
         down = data.observed.down
@@ -147,12 +144,12 @@ def _host(topology: Topology, text: str) -> Host:
     raise EeonError(f"{text} is not the address of a host in {topology.name}; give the name of a host")
 
 
-def _planned(topology: Topology, config_names: tuple[str, ...], tick: Duration) -> PlannedRoutes | None:
+def _planned(fabric: options.Fabric, config_names: tuple[str, ...]) -> PlannedRoutes | None:
     """Returns the routes planned by the command line's configuration, else by the current revision."""
-    config: FabricConfig | None = configs.load(*config_names) if config_names else None
-    folder = folder_of(topology.name)
-    if config is None and folder.is_dir():
-        revision = StateStore.open(folder, create=False).current()
-        if revision is not None and revision.intent.fabric == topology.name:
-            config = revision.intended().config
-    return None if config is None else PlannedRoutes(intended(topology, config, tick), config.routing)
+    if config_names:
+        config = configs.load(*config_names)
+    elif (revision := fabric.revision) is not None:
+        config = revision.intended().config
+    else:
+        return None
+    return PlannedRoutes(intended(fabric.topology, config, fabric.targets.tick), config.routing)
