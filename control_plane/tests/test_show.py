@@ -274,6 +274,14 @@ def test_no_rate_is_made_up_for_a_switch_that_restarted_in_between(fabric, monke
     assert "leaf1 has restarted; no rate yet" in document["notes"]
 
 
+def test_switch_that_answers_only_at_the_end_of_an_interval_is_noted(fabric, monkeypatch):
+    leaf1 = fabric.fakes.switches["leaf1"]
+    leaf1.refuses_to_read_as = "busy"
+    monkeypatch.setattr(WATCH, "sleep", lambda _: setattr(leaf1, "refuses_to_read_as", ""))
+    (note,) = [note for note in fabric.document("ports", "--rate", "5s")["notes"] if "leaf1" in note]
+    assert note.startswith("leaf1 could not be read at the start of the interval")
+
+
 def test_watch_repeats_plain_blocks_where_there_is_no_terminal(fabric, monkeypatch):
     slept = []
     monkeypatch.setattr(WATCH, "sleep", slept.append)
