@@ -75,6 +75,8 @@ def test_a_dry_recover_names_what_is_unfinished_and_finishes_nothing(fabric):
     assert json.loads(fabric.config("recover", "--dry-run", "--json", code=0).stdout)["switches"] == ["leaf2"]
     assert store.journal() is not None
     assert "run `eeon config recover` first" in fabric.config("rollback", "1", "--dry-run", code=1).output
+    told = fabric.apply("-c", "drop_tail", "--dry-run").stderr
+    assert "is writing to the switches, or was interrupted: `eeon config recover` finishes it" in told
 
 
 def test_a_dry_apply_of_a_saved_plan_says_when_it_is_out_of_date(fabric, tmp_path):

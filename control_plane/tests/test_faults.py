@@ -12,6 +12,9 @@ import re
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
 
 import grpc
 import pytest
@@ -89,6 +92,11 @@ def old(images):
 @pytest.fixture
 def new(images):
     return images[1]
+
+
+def read_until(stream: IO[str], text: str) -> None:
+    while text not in (line := stream.readline()):
+        assert line, "the command ended"
 
 
 def test_without_a_fault_the_fabric_ends_in_the_new_configuration(faulty, store, new):
@@ -610,14 +618,11 @@ def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stop
 ):
     arguments = [word for name in NEW for word in ("-c", name)]
     with faulty.command(tmp_path, *arguments, "--confirm", "1h", stderr=subprocess.PIPE) as waiting:
-        while "it goes back to revision 1 in 60 min" not in (line := waiting.stdout.readline()):
-            assert line, "the command ended"
-        while "leaf1: read back" not in (line := waiting.stderr.readline()):
-            assert line, "the command ended"
+        read_until(waiting.stdout, "it goes back to revision 1 in 60 min")
+        read_until(waiting.stderr, "leaf1: read back")
         assert faulty.image() == new
         waiting.send_signal(number)
-        while "leaf1: written" not in (line := waiting.stderr.readline()):
-            assert line, "the command ended"
+        read_until(waiting.stderr, "leaf1: written")
         waiting.send_signal(number)  # as a closed terminal and an impatient user do
         rest = waiting.stdout.read()
     assert waiting.returncode == 130
@@ -649,22 +654,27 @@ def test_apply_with_targets_of_another_fabric_leaves_no_fabric_to_choose_from(
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def stopped_while_leaf2_hangs(faulty: FaultyFabric, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Yields an apply that has written to spine1 and got Ctrl-C. Kills leaf2 in the end."""
+    leaf2 = faulty.switches["leaf2"]
+    leaf2.hangs_at_update(3)
+    try:
+        with faulty.command(folder, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
+            read_until(command.stdout, "spine1: written")
+            leaf2.wait_until_it_hangs()
+            command.send_signal(signal.SIGINT)
+            yield command
+    finally:
+        leaf2.kill()
+
+
 def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_and_what_to_do(
     faulty, store, old, tmp_path
 ):
-    leaf2 = faulty.switches["leaf2"]
-    leaf2.hangs_at_update(3)
-    arguments = [word for name in NEW for word in ("-c", name)]
-    try:
-        with faulty.command(tmp_path, *arguments, stderr=subprocess.STDOUT) as command:
-            while "spine1: written" not in (line := command.stdout.readline()):
-                assert line, "the command ended"
-            leaf2.wait_until_it_hangs()
-            command.send_signal(signal.SIGINT)
-            said = command.stdout.read()
-        assert command.returncode == 130
-    finally:
-        leaf2.kill()
+    with stopped_while_leaf2_hangs(faulty, tmp_path) as command:
+        said = command.stdout.read()
+    assert command.returncode == 130
     found = re.search(
         r"\nstopped\nthe fabric is NOT as before; the change could not be undone on:\n  leaf2 .*\n"
         r"as before, read back: leaf1, spine1\nthe journal in \S+ is kept: `eeon config recover`",
@@ -678,20 +688,10 @@ def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_
 
 
 def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, store, old, tmp_path):
-    leaf2 = faulty.switches["leaf2"]
-    leaf2.hangs_at_update(3)
-    try:
-        with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
-            while "spine1: written" not in (line := command.stdout.readline()):
-                assert line, "the command ended"
-            leaf2.wait_until_it_hangs()
-            command.send_signal(signal.SIGINT)
-            while "leaf1: as before" not in (line := command.stdout.readline()):
-                assert line, "the command ended"
-            command.send_signal(signal.SIGINT)
-            said = command.stdout.read()
-    finally:
-        leaf2.kill()
+    with stopped_while_leaf2_hangs(faulty, tmp_path) as command:
+        read_until(command.stdout, "leaf1: as before")
+        command.send_signal(signal.SIGINT)
+        said = command.stdout.read()
     assert command.returncode == 130
     assert f"The journal in {store.folder} is kept: `eeon config recover` restores them" in said, said
     faulty.heal()
@@ -701,13 +701,26 @@ def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, s
 
 def test_apply_that_is_stopped_after_its_commit_says_which_revision_is_in_force(store, monkeypatch):
     def commits(work, *_, **__):
-        work.store.commit(work.lock, work.draft(work.store.intended(), "apply", ""))
+        pending = state.Pending(revision=2, back_to=1, since=work.clock.now(), seconds=600)
+        work.store.commit(work.lock, work.draft(work.store.intended(), "apply", ""), pending)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(operations, "rollback", commits)
     stopped = eeon("config", "rollback", "1", "--state", str(store.folder))
     assert stopped.exit_code == 130
-    assert "stopped, but revision 2 was already in force on all switches" in stopped.stderr
+    assert (
+        "stopped, but revision 2 was already in force on all switches; without `eeon config confirm`, "
+        "revision 1 returns" in stopped.stderr
+    )
+
+
+def test_command_that_is_stopped_before_it_changes_anything_says_no_more(store, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(operations, "rollback", interrupted)
+    stopped = eeon("config", "rollback", "1", "--state", str(store.folder), code=130)
+    assert stopped.stderr.strip() == "stopped"
 
 
 # -- output that nobody reads -----------------------------------------------------------------------------------
@@ -756,20 +769,14 @@ def test_apply_without_a_place_for_its_outcome_ends_without_a_traceback(
 def test_apply_that_is_stopped_while_it_writes_says_that_every_switch_is_as_before(
     faulty, store, old, tmp_path
 ):
-    leaf2 = faulty.switches["leaf2"]
-    leaf2.hangs_at_update(3)
-    with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
-        while "spine1: written" not in (line := command.stdout.readline()):
-            assert line, "the command ended"
-        leaf2.wait_until_it_hangs()
-        command.send_signal(signal.SIGINT)
-        while "leaf1: undoing" not in (line := command.stdout.readline()):
-            assert line, "the command ended"
-        leaf2.go_on()
+    with stopped_while_leaf2_hangs(faulty, tmp_path) as command:
+        read_until(command.stdout, "leaf1: undoing")
+        faulty.switches["leaf2"].go_on()
         said = command.stdout.read()
+        assert faulty.image() == old
     assert command.returncode == 130
     assert said.endswith("stopped\nundone on leaf1, leaf2, spine1: every switch is as it was before\n"), said
-    assert faulty.image() == old and store.journal() is None
+    assert store.journal() is None
 
 
 def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faulty, store, old, tmp_path):

@@ -313,13 +313,17 @@ def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
     assert "was interrupted: `eeon config recover` finishes it" in told.stderr
 
 
-def test_revision_that_nobody_confirmed_in_time_is_told_by_the_history_with_who_restores(store):
-    overdue = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=0)
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "was not confirmed in time: a running `eeon controller run`, or the next command"),
+        (6000, "waits to be confirmed; "),
+    ],
+)
+def test_revision_that_nobody_confirmed_is_told_by_the_history_with_what_becomes_of_it(store, seconds, said):
+    pending = state.Pending(revision=2, back_to=1, since=state.SystemClock().now(), seconds=seconds)
     with store.lock("test") as lock:
         store.commit(lock, draft("drop_tail"))
-        store.commit(lock, draft("mark_threshold"), overdue)
+        store.commit(lock, draft("mark_threshold"), pending)
     told = eeon("config", "history", "--state", str(store.folder))
-    assert (
-        "revision 2 was not confirmed in time: a running `eeon controller run`, or the next command"
-        in told.stderr
-    )
+    assert f"revision 2 {said}" in told.stderr
