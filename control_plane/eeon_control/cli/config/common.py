@@ -105,7 +105,7 @@ def plan(meant: Intended, folder: Path | None) -> FabricPlan:
     `folder`: the value of --state. Raises EeonError.
     """
     before, path = None, state.folder_of(meant.topology.name, folder)
-    if meant.targets.foreign == "keep" and path.is_dir():
+    if meant.targets.foreign == "keep" and state.is_there(path):
         before = StateStore.open(path, create=False).intended()
     with suppress(StateError):  # a plan needs no state folder
         tell_of_unfinished(StateStore.open(path, create=False))
