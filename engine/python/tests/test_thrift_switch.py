@@ -235,6 +235,11 @@ def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift: ThriftClient) 
     assert handle == (199 << 24) - (1 << 32)
 
 
+def test_a_context_other_than_0_is_refused_by_name(thrift: ThriftClient) -> None:
+    with pytest.raises(TApplicationException, match="context 1 does not exist; use context 0"):
+        thrift.standard.bm_mt_get_num_entries(1, EXACT)
+
+
 def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient) -> None:
     arguments = (0, EXACT, [standard.BmMatchParam()], "EverythingIngress.forward", [b"\1"], NO_OPTIONS)
     code = code_of(standard.InvalidTableOperation, thrift.standard.bm_mt_add_entry, *arguments)
