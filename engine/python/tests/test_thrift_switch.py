@@ -239,8 +239,10 @@ def test_a_context_other_than_0_is_refused_by_name(thrift: ThriftClient) -> None
         thrift.standard.bm_mt_get_num_entries(1, EXACT)
 
 
-def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient) -> None:
-    arguments = (0, EXACT, [standard.BmMatchParam()], "EverythingIngress.forward", [b"\1"], NO_OPTIONS)
+@pytest.mark.parametrize("kind", [None, 9])
+def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient, kind: int | None) -> None:
+    key = [standard.BmMatchParam(type=kind)]
+    arguments = (0, EXACT, key, "EverythingIngress.forward", [b"\1"], NO_OPTIONS)
     code = code_of(standard.InvalidTableOperation, thrift.standard.bm_mt_add_entry, *arguments)
     assert code == standard.TableOperationErrorCode.BAD_MATCH_KEY
 
