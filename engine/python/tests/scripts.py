@@ -6,8 +6,7 @@ line for each step:
 
     CODE "SAID" KIND ENTITY               an update over P4Runtime, by itself, or a READ
     ANSWER SERVICE.METHOD(ARGUMENTS)      a call over Thrift: OK, or the exception and its code
-    = ENTITY, or = VALUE                  below a READ or a call: what it finds, a line each; or `= nothing`,
-                                          or `= 24 entities`
+    = ENTITY, or = VALUE                  below a READ or a call: what it finds, a line each; or `= nothing`
     BATCH                                 the updates that follow are one batch, of either atomic kind
     FRAME KEY TYPE -> PORTS               a frame that arrives on port 1, and the ports on which it leaves
     3 FRAMES KEY TYPE -> PORTS            the same for several equal frames at once
@@ -75,8 +74,6 @@ class Request:
     kind: str
     entity: Any
     found: list[Any] | None = None
-    count: int | None = None
-    """The number of entities that are found, where they are not told."""
 
     @property
     def update(self) -> tuple[int, Any]:
@@ -100,8 +97,6 @@ class Request:
         code, message, found = self.answer(served.client)
         assert (code, self.said in message) == (self.code, True), (self, message)
         assert len(message) < 300
-        if self.count is not None:
-            assert found is not None and len(found) == self.count, self
         if self.found is not None:
             assert found is not None
             assert [entity_text(one) for one in found] == [entity_text(one) for one in self.found], (
@@ -147,9 +142,8 @@ class Call:
             return "OK", found
         _, kind, code = found
         refusal = next((found for one in _SERVICES if (found := getattr(one, kind, None))), None)
-        return str(
-            kind
-        ) if refusal is None else f"{kind}.{refusal.thrift_spec[1][2]._VALUES_TO_NAMES[code]}", None
+        name = "" if refusal is None else f".{refusal.thrift_spec[1][2]._VALUES_TO_NAMES[code]}"
+        return f"{kind}{name}", None
 
     def check(self, served: Served) -> None:
         """Checks the answer of a server."""
@@ -251,10 +245,6 @@ def _steps(lines: Sequence[str], names: Names) -> list[Step]:
             steps.append(Batch())
         elif line.startswith("= "):
             assert isinstance(last, Request | Call), line
-            if line.endswith(" entities"):
-                assert isinstance(last, Request), line
-                last.count = int(line.split()[1])
-                continue
             last.found = last.found or []
             if line != "= nothing":
                 is_value, text = isinstance(last, Call), line.removeprefix("= ")
@@ -274,6 +264,7 @@ def scripts(program: str) -> list[Script]:
     lines = (SCRIPTS / f"{program}.txt").read_text().splitlines()
     told = "\n".join(line for line in lines if line and not line.startswith("#"))
     blocks = re.split(r"(?m)^\[(.*)\]\n", told)[1:]
+    assert len(set(blocks[::2])) == len(blocks[::2]), "two scripts have the same name"
     return [
         Script(name, program, _steps(text.splitlines(), names))
         for name, text in zip(blocks[::2], blocks[1::2], strict=True)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -370,21 +371,24 @@ def test_on_change_tells_that_a_port_is_gone(client: GnmiClient, switch: Switch)
     call.cancel()
 
 
+@pytest.mark.parametrize("mode", [gnmi.SAMPLE, gnmi.TARGET_DEFINED])
 def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
-    client: GnmiClient, switch: Switch
+    client: GnmiClient, switch: Switch, mode: int
 ) -> None:
     counter = f"{COUNTERS}/in-pkts"
-    sampled = subscription(counter, gnmi.SAMPLE, sample_interval=100_000_000)
+    sampled = subscription(counter, mode, sample_interval=100_000_000)
     call = client.subscribe(request(sampled))
     assert until_sync(call) == {counter: 0}
     first, second = next(call).update, next(call).update
     assert updates(first) == updates(second) == {counter: 0}
-    # Two intervals, minus the delay of the first message.
-    assert second.timestamp > first.timestamp
+    # Two intervals, minus the delay of the first message; far from the switch's own interval of ten seconds.
+    assert 0 < second.timestamp - first.timestamp < 5 * 10**9
     call.cancel()
     sampled.suppress_redundant = True
     call = client.subscribe(request(sampled))
     until_sync(call)
+    # Samples that have not changed are due meanwhile.
+    time.sleep(0.3)
     switch.inject(2, udp_frame(), 0)
     switch.advance_to(1_000_000)
     assert updates(next(call).update) == {counter: 1}
@@ -402,10 +406,11 @@ def test_a_heartbeat_repeats_what_has_not_changed(client: GnmiClient) -> None:
     call.cancel()
 
 
-def test_a_heartbeat_repeats_a_sample_that_is_not_due_yet(client: GnmiClient) -> None:
+@pytest.mark.parametrize("mode", [gnmi.SAMPLE, gnmi.TARGET_DEFINED])
+def test_a_heartbeat_repeats_a_sample_that_is_not_due_yet(client: GnmiClient, mode: int) -> None:
     counter = f"{COUNTERS}/in-pkts"
     sampled = subscription(
-        counter, gnmi.SAMPLE, sample_interval=3600 * 10**9, suppress_redundant=True, heartbeat_interval=10**8
+        counter, mode, sample_interval=3600 * 10**9, suppress_redundant=True, heartbeat_interval=10**8
     )
     call = client.subscribe(request(sampled))
     assert until_sync(call) == {counter: 0}

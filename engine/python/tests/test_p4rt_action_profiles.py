@@ -1,11 +1,12 @@
 """Members, groups and one-shots over P4Runtime (1.5 §9.2)."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve
-from finsy.proto import p4r, rpc_code
+from finsy.proto import p4i, p4r, rpc_code
 from made_frames import frame
 from p4rt_client import (
     DELETE,
@@ -75,21 +76,39 @@ def test_a_selector_that_is_full_is_exhausted_and_nothing_is_left_behind(
     assert len(client.read(p4r.TableEntry(table_id=names["lpm_table"]))) == 8
 
 
-@pytest.fixture
-def unweighted() -> Iterator[Client]:
-    """Connects to a switch whose selector does not allow weights."""
+@contextmanager
+def selector_with(**fields: object) -> Iterator[Client]:
+    """Connects to a switch whose P4Info says this of the selector."""
     info = p4info()
     selector = next(p for p in info.action_profiles if p.preamble.alias == "selector")
-    selector.weights_disallowed = True
+    selector.ClearField("max_group_size")
+    selector.MergeFrom(p4i.ActionProfile(**fields))
     with serve(Switch(Program(program_json())), p4info=info) as server, primary(server.address) as client:
         yield client
 
 
-def test_where_weights_are_disallowed_none_is_the_only_one(unweighted: Client, names: Names) -> None:
-    def entry(weight: int) -> p4r.TableEntry:
-        action = one_shot((names.action("forward", 1), weight), (names.action("forward", 2), weight))
+@pytest.mark.parametrize(
+    ("fields", "accepted", "refused", "said"),
+    [
+        ({"weights_disallowed": True}, (0, 0), (1, 1), "disallows weights"),
+        (
+            {"sum_of_members": {"max_member_weight": 3}, "max_group_size": 2},
+            (3, 3),
+            (1, 4),
+            "weight 4, the limit is 3",
+        ),
+        ({"sum_of_members": {}, "max_group_size": 2}, (3, 3), (1, 1, 1), "size 3, the limit is 2"),
+        ({}, (9, 9), (65_536, 1), "sum is 65537, the limit is 65536"),
+    ],
+)
+def test_weights_have_the_limits_of_their_profile(
+    names: Names, fields: dict[str, object], accepted: tuple[int], refused: tuple[int], said: str
+) -> None:
+    def entry(weights: tuple[int]) -> p4r.TableEntry:
+        action = one_shot(*((names.action("forward", port), weight) for port, weight in enumerate(weights)))
         return names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=action)
 
-    assert codes(unweighted.refused((INSERT, entry(1)))) == [rpc_code.INVALID_ARGUMENT]
-    unweighted.write((INSERT, entry(0)))
-    assert unweighted.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry(0)]
+    with selector_with(**fields) as client:
+        assert said in client.refused((INSERT, entry(refused))).updates[0][1]
+        client.write((INSERT, entry(accepted)))
+        assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry(accepted)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+import grpc
 import pytest
 from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
@@ -87,6 +88,15 @@ def test_a_primary_may_step_down(connect: Connect) -> None:
     primary = connect()
     primary.arbitrate(election_id=5)
     assert primary.arbitrate(election_id=3).status.code == rpc_code.NOT_FOUND
+
+
+def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> None:
+    client = connect()
+    client.arbitrate(election_id=0)
+    client.write()
+    with pytest.raises(grpc.RpcError) as caught:
+        client.stub.Write(p4r.WriteRequest(device_id=1))
+    assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
 
 
 def test_another_device_is_not_found(connect: Connect) -> None:

@@ -59,6 +59,10 @@ def test_a_full_list_is_sent_with_its_type_and_order(
     assert found.list_id == 1
     assert list(found.data) == [learned(b"\x01"), learned(b"\x7f"), learned(b"\xff")]
     assert found.timestamp > 0
+    # Ids go on after a change, so that an acknowledgement of the first list is not one of the next.
+    learning.write((MODIFY, config(resource_names)))
+    receive(resource_switch, 2)
+    assert learning.receive().digest.list_id == 2
 
 
 def test_a_digest_without_a_struct_is_sent_under_its_name_in_the_p4info() -> None:

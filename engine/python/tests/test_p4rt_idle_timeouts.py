@@ -5,7 +5,8 @@ from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, lpm
-from thrift_client import ThriftClient
+from thrift_client import ThriftClient, standard
+from thrift_client import exact as thrift_exact
 
 pytestmark = pytest.mark.system
 
@@ -126,11 +127,17 @@ def test_expired_entries_of_several_tables_come_in_a_message_each(
     assert tables == {resource_names["ageing_table"], resource_names["routes"]}
 
 
-def test_an_entry_that_ages_by_thrifts_time_out_is_told_to_the_client(
-    resources: Client, resource_switch: Switch, resource_thrift: ThriftClient, resource_names: Names
+def test_an_entry_of_thrift_that_ages_is_told_to_the_client(
+    resources: Client, resource_switch: Switch, resource_thrift: ThriftClient
 ) -> None:
-    resources.write((INSERT, entry(resource_names, 9)))
-    resource_thrift.standard.bm_mt_set_entry_ttl(0, "ResourcesIngress.ageing_table", 0, 1)
+    call, table, no_options = (
+        resource_thrift.standard,
+        "ResourcesIngress.ageing_table",
+        standard.BmAddEntryOptions(),
+    )
+    key = [thrift_exact(bytes(3) + b"\x09")]
+    handle = call.bm_mt_add_entry(0, table, key, "ResourcesIngress.forward", [b"\x02"], no_options)
+    call.bm_mt_set_entry_ttl(0, table, handle, 1)
     resource_switch.advance_to(2_000_000_000)
     (expired,) = resources.receive().idle_timeout_notification.table_entry
     assert expired.match[0] == exact(1, 9)

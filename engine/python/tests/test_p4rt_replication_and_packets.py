@@ -39,6 +39,14 @@ def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> N
         assert only_session(client) == session(2, class_of_service=3)
 
 
+def test_more_replicas_than_bmv2_has_room_for_are_refused(client: Client) -> None:
+    replicas = [p4r.Replica(port=b"\1", instance=number) for number in range(4097)]
+    failed = client.refused((INSERT, p4r.MulticastGroupEntry(multicast_group_id=1, replicas=replicas)))
+    assert failed.updates == [
+        (rpc_code.RESOURCE_EXHAUSTED, "multicast group 1: 4097 replicas, the limit is 4096")
+    ]
+
+
 def test_a_port_of_megabytes_is_refused_in_a_short_sentence(client: Client) -> None:
     huge = p4r.MulticastGroupEntry(multicast_group_id=1, replicas=[p4r.Replica(port=b"\xff" * (1 << 20))])
     failed = client.refused((INSERT, huge))

@@ -6,13 +6,18 @@ other tables have no owner.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import Server
+from eeon_engine.p4runtime.clients import roles
+from eeon_engine.p4runtime.errors import StatusError
+from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import U128, p4r, rpc_code
+from google.protobuf import text_format
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, failure, lpm, ternary
+from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, failure, lpm, p4info, ternary
 
 pytestmark = pytest.mark.system
 
@@ -154,3 +159,26 @@ def test_a_role_may_not_change_counters_of_a_table_that_another_claims(
     entry = p4r.DirectCounterEntry(table_entry=route(resource_names))
     failed = connect("filter").refused((MODIFY, entry))
     assert codes(failed) == [rpc_code.PERMISSION_DENIED]
+
+
+@pytest.mark.parametrize(
+    "entity",
+    [
+        "table_entry { table_id: 7 }",
+        "direct_counter_entry { table_entry { table_id: 7 } }",
+        "direct_meter_entry { table_entry { table_id: 7 } }",
+        "action_profile_member { action_profile_id: 7 }",
+        "action_profile_group { action_profile_id: 7 }",
+        "counter_entry { counter_id: 7 }",
+        "meter_entry { meter_id: 7 }",
+        "register_entry { register_id: 7 }",
+        "value_set_entry { value_set_id: 7 }",
+        "digest_entry { digest_id: 7 }",
+    ],
+)
+def test_entities_of_each_kind_belong_to_the_role_of_their_object(entity: str) -> None:
+    schema = replace(reader.read(p4info("resources")), owners={7: "filter"})
+    asked, role = text_format.Parse(entity, p4r.Entity()), roles.of("routing", 0)
+    with pytest.raises(StatusError, match="belongs to role 'filter'"):
+        roles.check_write(schema, role, asked)
+    assert not roles.is_visible(schema, role, asked)

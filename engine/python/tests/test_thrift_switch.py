@@ -18,7 +18,6 @@ pytestmark = pytest.mark.system
 
 EXACT = "EverythingIngress.exact_table"
 NO_OPTIONS = standard.BmAddEntryOptions()
-BOTH = "EverythingIngress.both"
 WIDE = "EverythingIngress.wide_cells"
 
 
@@ -235,25 +234,20 @@ def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift: ThriftClient) 
     assert handle == (199 << 24) - (1 << 32)
 
 
-def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient) -> None:
-    arguments = (0, EXACT, [standard.BmMatchParam()], "EverythingIngress.forward", [b"\1"], NO_OPTIONS)
+def test_a_context_other_than_0_is_refused_by_name(thrift: ThriftClient) -> None:
+    with pytest.raises(TApplicationException, match="context 1 does not exist; use context 0"):
+        thrift.standard.bm_mt_get_num_entries(1, EXACT)
+
+
+@pytest.mark.parametrize("kind", [None, 9])
+def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient, kind: int | None) -> None:
+    key = [standard.BmMatchParam(type=kind)]
+    arguments = (0, EXACT, key, "EverythingIngress.forward", [b"\1"], NO_OPTIONS)
     code = code_of(standard.InvalidTableOperation, thrift.standard.bm_mt_add_entry, *arguments)
     assert code == standard.TableOperationErrorCode.BAD_MATCH_KEY
 
 
 # ---- counters, meters, registers
-
-
-def test_a_counter_counts_packets_and_is_written_and_reset(switch: Switch, thrift: ThriftClient) -> None:
-    call = thrift.standard
-    switch.inject(1, frame(3))
-    switch.advance_to(1_000_000)
-    value = call.bm_counter_read(0, BOTH, 3)
-    assert (value.bytes, value.packets) == (len(frame(3)), 1)
-    call.bm_counter_write(0, BOTH, 4, standard.BmCounterValue(bytes=-1, packets=7))
-    assert (switch.read_counters(BOTH, 4), call.bm_counter_read(0, BOTH, 4).bytes) == ((2**64 - 1, 7), -1)
-    call.bm_counter_reset_all(0, BOTH)
-    assert switch.read_counters_all(BOTH) == [(0, 0)] * 8
 
 
 def test_a_cell_that_no_i64_holds_is_read_as_the_largest_one() -> None:
@@ -266,19 +260,10 @@ def test_a_cell_that_no_i64_holds_is_read_as_the_largest_one() -> None:
         assert client.standard.bm_register_read(0, WIDE, 1) == (1 << 63) - 1
 
 
-def test_meters_keep_the_rates_they_are_given_lowest_first(
-    resource_switch: Switch, resource_thrift: ThriftClient
-) -> None:
-    call, cells = resource_thrift.standard, "ResourcesIngress.cells"
-    assert call.bm_meter_get_rates(0, cells, 1) == []
-    call.bm_meter_set_rates(0, cells, 1, [rate(0.5, 100), rate(1.5, 200)])
-    assert call.bm_meter_get_rates(0, cells, 1) == [rate(0.5, 100), rate(1.5, 200)]
-    call.bm_meter_array_set_rates(0, cells, [rate(0.25, 1), rate(0.75, 2)])
-    assert resource_switch.meter_get_rates(cells, 3) == [(0.25, 1), (0.75, 2)]
+def test_a_rate_that_is_no_number_is_refused(resource_thrift: ThriftClient) -> None:
     kind, codes = standard.InvalidMeterOperation, standard.MeterOperationErrorCode
-    set_rates = call.bm_meter_set_rates
-    nan = [rate(float("nan"), 1), rate(1, 1)]
-    assert code_of(kind, set_rates, 0, cells, 0, nan) == codes.INVALID_INFO_RATE_VALUE
+    set_rates, nan = resource_thrift.standard.bm_meter_set_rates, [rate(float("nan"), 1), rate(1, 1)]
+    assert code_of(kind, set_rates, 0, "ResourcesIngress.cells", 0, nan) == codes.INVALID_INFO_RATE_VALUE
 
 
 def test_an_entrys_time_out_is_set_and_read_back_with_how_long_it_was_idle(
