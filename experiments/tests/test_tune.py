@@ -100,6 +100,7 @@ def test_a_range_has_both_ends_and_multiples_between_them_in_its_unit() -> None:
     assert knobs.values("1pkt", "3pkt", 16, log=False) == ("1pkt", "2pkt", "3pkt")
     assert knobs.values("1%", "100%", 3, log=True) == ("1%", "10%", "100%")
     assert knobs.values(0.1, 1, 2, log=False) == (0.1, 1.0)
+    assert knobs.values(1, 2.5, 2, log=False) == (1.0, 2.5)
 
 
 def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configuration(tmp_path: Path) -> None:
