@@ -180,17 +180,16 @@ def of_file(
 ) -> Results:
     """Returns results without the rows of settings that the file does not have now; `refused` counts them.
 
-    `points` are those of the file. Rows of other versions stay: nothing is known of them.
+    `points` are those of the file. Rows of another version stay: nothing is known of them.
     """
+    if results.rows and store.versions_of(results.rows[0]) != versions:
+        return results
     runs = {_place(point.axes, point.run.seed): point.run for point in points}
-    mine = [row for row in results.rows if store.versions_of(row) == versions]
-    if seeds := {row.seed for row in mine if _place(row.axes, row.seed) not in runs}:
+    if seeds := {row.seed for row in results.rows if _place(row.axes, row.seed) not in runs}:
         for point in expand(experiment, versions, quick=quick, seeds=sorted(seeds)):
             runs.setdefault(_place(point.axes, point.run.seed), point.run)
 
     def is_of_file(row: Row) -> bool:
-        if store.versions_of(row) != versions:
-            return True
         run = runs.get(_place(row.axes, row.seed))
         if run is None or row["run_id"] != run.id:
             return False
@@ -203,12 +202,14 @@ def of_file(
     return Results(kept, [*results.refused, f"{stale} {store.OTHER_SETTINGS}"])
 
 
-def older(results: Results, versions: Versions) -> list[str]:
-    """Returns a sentence if the rows are of another program or engine than this one; they are of one."""
-    if not results.rows or (found := store.versions_of(results.rows[0])) == versions:
+def older(folder: Path, rows: Sequence[Row], versions: Versions) -> list[str]:
+    """Returns a sentence if a folder's rows are of another program or engine than this one; they are of one.
+
+    Rows without the runs' files are published, and stay as they are.
+    """
+    if not rows or store.versions_of(rows[0]) == versions or not (folder / store.RUNS).is_dir():
         return []
-    other = store.other_version(found, versions)
-    return [f"{len(results.rows)} rows are of {other}; `eeon experiment run` repeats their runs"]
+    return [f"{folder}: {len(rows)} rows of another program or engine; `eeon experiment run` repeats them"]
 
 
 def _place(axes: Mapping[str, str | None], seed: int) -> tuple[object, int]:

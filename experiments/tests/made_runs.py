@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from eeon_experiments import files
@@ -62,8 +63,9 @@ def row(experiment: str, seed: int, axes: dict[str, str], **changed: Any) -> dic
 
 @cache
 def points(experiment: str) -> list[dict[str, str]]:
-    """Returns all combinations of axes in an experiment's file."""
-    found = expand(files.load(experiment), Versions("p" * 64, "e" * 64), seeds=[1])
+    """Returns all combinations of axes in an experiment's file, whichever experiments a test ships."""
+    file = files.load(Path(__file__).parents[1] / experiment)
+    found = expand(file, Versions("p" * 64, "e" * 64), seeds=[1])
     return [{axis: value for axis, value in one.axes.items() if value is not None} for one in found]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from eeon_control.errors import InputError
 from eeon_experiments import shipped, store
-from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim
+from eeon_experiments.claims.model import Check, Checks, Claim, Judgment, by_seed, claim
 from eeon_experiments.columns import MEASURED_NAMES
 from eeon_experiments.report import elsewhere
 from eeon_experiments.report.elsewhere import Elsewhere, SamePoints, View
@@ -85,6 +85,11 @@ def test_energy_per_nic_of_10gbe_is_what_the_paper_says_with_three_copies() -> N
     assert e3["three copies, 10GbE energy only"].outcome == "reproduced"
     e7 = {one.words: one for one in found["E7"]}
     assert e7["three copies, 24 and 80 nodes, 10GbE energy only"].outcome == "reproduced"
+
+
+def test_a_judge_that_fails_has_no_result_elsewhere(tmp_path: Path) -> None:
+    broken = Claim("E3", "", "", "", lambda results: Judgment("differs", str(results.rows[0]), {}))
+    assert elsewhere.judged_elsewhere("eee", [broken], tmp_path, ("",)) == {}
 
 
 def test_a_judgment_says_how_many_of_its_parts_hold() -> None:

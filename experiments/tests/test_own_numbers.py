@@ -62,15 +62,21 @@ def eeon(*words: str) -> Result:
 
 
 def test_show_has_a_row_for_each_point_with_mean_and_spread(mine: Path) -> None:
-    told = eeon("show", str(mine))
-    assert f"8 rows are of program {'a' * 12} (not " in told.stderr
-    lines = told.stdout.splitlines()
+    lines = eeon("show", str(mine)).stdout.splitlines()
     there = lines[lines.index("from out/experiments/tiny:") :]
     assert there[1].split() == ["queue", "transport", "seeds", "runtime", "seconds"]
     assert there[2].split("  ")[0] == "drop_tail" and there[2].endswith("  12 (10 to 14)")
     assert there[3].endswith("  9")
     assert there[-1] == "means over seeds (lowest to highest)"
     assert all(len(line) <= 80 for line in there)
+
+
+@pytest.mark.parametrize("command", ["show", "report"])
+def test_rows_of_another_engine_are_named_unless_they_are_published(mine: Path, command: str) -> None:
+    told = "out/experiments/tiny: 8 rows of another program or engine; `eeon experiment run` repeats them\n"
+    assert told not in eeon(command, str(mine)).stderr
+    Path("out/experiments/tiny", store.RUNS).mkdir()
+    assert told in eeon(command, str(mine)).stderr
 
 
 @pytest.mark.parametrize("command", ["show", "report"])

@@ -15,7 +15,7 @@ from eeon_experiments.expand import expand
 from eeon_experiments.report import findings, gather
 from eeon_experiments.results import Row
 from eeon_experiments.versions import versions
-from made_runs import points, rows
+from made_runs import rows
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +58,6 @@ CLAIMS = (Claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _:
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Returns (folder of experiments, folder of results)."""
-    points("eee_ecn")  # kept from the published file, which the one below hides
     experiments, results = tmp_path / "experiments", tmp_path / "results"
     own = experiments / "eee_ecn"
     own.mkdir(parents=True)

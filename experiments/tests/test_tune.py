@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
@@ -99,6 +100,7 @@ def test_a_range_has_both_ends_and_multiples_between_them_in_its_unit() -> None:
     assert knobs.values("1pkt", "3pkt", 16, log=False) == ("1pkt", "2pkt", "3pkt")
     assert knobs.values("1%", "100%", 3, log=True) == ("1%", "10%", "100%")
     assert knobs.values(0.1, 1, 2, log=False) == (0.1, 1.0)
+    assert knobs.values(1, 2.5, 2, log=False) == (1.0, 2.5)
 
 
 def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configuration(tmp_path: Path) -> None:
@@ -294,7 +296,9 @@ def test_a_knob_counts_only_where_its_condition_holds(tmp_path: Path) -> None:
 def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(tmp_path: Path) -> None:
     # DCTCP's threshold at 1 Gbps is 30 KB, which the knob does not have.
     def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
-        return {"runtime_seconds": (0.5 if threshold == 30_000 else 1.0) * (1 + run.seed % 7 / 100)}
+        is_rule = threshold == 30_000
+        seconds = (1 - 0.5 * is_rule) * (1 + run.seed % 7 / 100)
+        return {"runtime_seconds": seconds, "tail_dropped_data": is_rule}
 
     answer = tuned(tmp_path, FILE, alone)
     said = words.sentences(answer)
@@ -303,6 +307,19 @@ def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(t
     assert said[0].endswith("Keep what runs, or take mark_auto.")
     assert "mark_auto is better than the best found: give the search more runs, or other ranges." in said
     assert "nothing beats" not in words.configuration(answer)
+    limited = words.sentences(tuned(tmp_path, FILE + "limits: {drops: {at_most: 0}}\n", alone))
+    assert limited[0].startswith("Nothing beats the baseline"), "the rule breaks the limit"
+
+
+def test_a_rule_that_beats_the_baseline_is_named_beside_a_best_that_breaks_a_limit(tmp_path: Path) -> None:
+    def late(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        is_good = 20e3 < threshold < 40e3
+        is_lossy = is_good and threshold != 30_000 and run.seed > 100  # only on held-back seeds
+        return {"runtime_seconds": 1 - 0.5 * is_good, "tail_dropped_data": is_lossy}
+
+    said = words.sentences(tuned(tmp_path, FILE + "limits: {drops: {at_most: 0}}\n", late))
+    assert said[0].startswith("Keep the baseline: the best found (threshold ") and "breaks a limit" in said[0]
+    assert any(re.match(r"mark_auto is .* better than the baseline\.$", one) for one in said), said
 
 
 def test_the_95_percent_interval_is_students() -> None:

@@ -115,7 +115,7 @@ def show(
     runs = runs_of(results.finished, {})
     measured = numbers.points(runs)
     shown = numbers.shown_columns(measured, wanted)
-    warnings = [*older(results, versions()), *(f"not used: {line}" for line in results.refused)]
+    warnings = [*older(folder, results.rows, versions()), *(f"not used: {line}" for line in results.refused)]
     for line in warnings:
         click.echo(line, err=True)
     for option, given in (("--csv", csv_path), ("--compare", compared)):

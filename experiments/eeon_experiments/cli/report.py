@@ -60,7 +60,6 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     from eeon_experiments.report import gather, points
     from eeon_experiments.report import output as files
     from eeon_experiments.report.family import OUTCOMES, without_claims
-    from eeon_experiments.results import Results
     from eeon_experiments.sweep import older
     from eeon_experiments.versions import versions
 
@@ -87,7 +86,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
         click.echo(f"{family.name}: {len(family.runs)} runs measured{planned}{told}")
         if not family.claims:
             with suppress(UnavailableError):  # without an engine, rows are of another one
-                for line in older(Results(list(family.rows)), versions()):
+                for line in older(family.results, family.rows, versions()):
                     click.echo(line, err=True)
             show_points(points.points(family.runs), most=MOST_ROWS)
     click.echo(f"{output / files.PAGE} and {len(written) - 1} files with it")

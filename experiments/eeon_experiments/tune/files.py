@@ -67,7 +67,7 @@ class KnobEntry(Strict):
         if self.choices is not None and len(self.choices) < 2:
             raise ValueError("has fewer than two choices, so nothing varies; add one or leave the knob out")
         choices = self.choices or []
-        if any(one in choices[:at] for at, one in enumerate(choices)):
+        if any(choices.count(one) > 1 for one in choices):
             raise ValueError("has a choice twice; leave one out")
         return self
 
