@@ -13,7 +13,7 @@ import click
 from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import say
 from eeon_control.cli.signals import stopped_by_signals
-from eeon_control.cli.streams import guarded, to_nowhere
+from eeon_control.cli.streams import guarded
 from eeon_control.errors import EeonError, InputError, Stopped
 
 _PLUGINS = "eeon.commands"
@@ -106,7 +106,6 @@ class EeonGroup(LazyGroup):
         except OSError as error:
             if error.errno not in _UNWRITABLE or error.filename is not None:
                 raise
-            to_nowhere(sys.stdout)
             say(f"the output cannot be written: {error.strerror}; free space, or write elsewhere", "red")
         else:
             return result if isinstance(result, int) else 0
