@@ -311,6 +311,16 @@ def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(t
     assert limited[0].startswith("Nothing beats the baseline"), "the rule breaks the limit"
 
 
+def test_the_best_of_several_rules_that_beat_the_baseline_is_the_one_to_take(tmp_path: Path) -> None:
+    def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        gains = {6_000: 0.5, 30_000: 0.2}  # C x RTT / 7 and DCTCP's: the knob has neither
+        gain = gains.get(int(threshold), 0.0)
+        return {"runtime_seconds": (1 - gain) * (1 + run.seed % 7 / 100)}
+
+    said = words.sentences(tuned(tmp_path, FILE, alone))
+    assert said[0].endswith("Keep what runs, or take c_rtt_7."), said
+
+
 def test_a_rule_that_beats_the_baseline_is_named_beside_a_best_that_breaks_a_limit(tmp_path: Path) -> None:
     def late(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         is_good = 20e3 < threshold < 40e3

@@ -47,9 +47,10 @@ def _recommendation(answer: Answer) -> str:
     if verdict == "worse":
         return f"Keep the {BASELINE}: the best found ({found}) is worse on {seeds}: {percent(best.against)}."
     why = f"more than {share(same)}" if verdict == "same" else "more than the spread"
-    better = [one.name for one in answer.judged[2:] if _beats(one, same)]
+    better = [one for one in answer.judged[2:] if _beats(one, same)]
     who = "The search does not beat" if better else "Nothing beats"
-    keep = f"Keep what runs, or take {better[0]}." if better else "Keep what runs."
+    rule = max(better, key=lambda one: one.against.mean, default=None)
+    keep = f"Keep what runs, or take {rule.name}." if rule else "Keep what runs."
     return (
         f"{who} the {BASELINE} here by {why}: the best found ({found}) gains {percent(best.against)} on "
         f"{seeds}. {keep}"
