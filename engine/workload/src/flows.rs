@@ -185,19 +185,18 @@ impl FlowsSpec<'_> {
     pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<Flows, WorkloadError> {
         at.count("warm_up_ps", self.warm_up_ps, 0, MAX_TIME_PS)?;
         at.count("cool_down_ps", self.cool_down_ps, 0, MAX_TIME_PS)?;
-        let (mut flows, end) = match (&self.list, &self.drawn) {
+        let (mut flows, end, senders) = match (&self.list, &self.drawn) {
             (Some(list), None) => listed(list, at, context)?,
             (None, Some(drawn)) => drawn.draw(at, context)?,
             _ => return Err(at.wrong("list", "and drawn", "give one of the two")),
         };
         flows.sort_by_key(|flow| (flow.at, flow.source));
-        let (mut senders, mut measured, mut bits) = (BTreeSet::new(), 0, 0.0);
+        let (mut measured, mut bits) = (0, 0.0);
         for flow in &mut flows {
             flow.is_measured = flow.at >= Time::ZERO.saturating_add(Duration::from_ps(self.warm_up_ps))
                 && flow.at.saturating_add(Duration::from_ps(self.cool_down_ps)) <= end;
             measured += u64::from(flow.is_measured);
             bits += 8.0 * flow.bytes as f64;
-            senders.insert(flow.source);
         }
         if measured == 0 {
             let reason = "leaves no flow of all to measure; make it, or `cool_down_ps`, shorter";
@@ -220,12 +219,12 @@ impl FlowsSpec<'_> {
     }
 }
 
-/// Returns the listed flows, and the start time of the last one.
+/// Returns the listed flows, the start time of the last one, and their senders.
 fn listed(
     list: &[ListedFlow<'_>],
     at: &FieldPath<'_>,
     context: &Context<'_>,
-) -> Result<(Vec<Flow>, Time), WorkloadError> {
+) -> Result<(Vec<Flow>, Time, BTreeSet<u32>), WorkloadError> {
     at.count("list", list.len() as u64, 1, MAX_FLOWS as u64)?;
     let mut flows = Vec::with_capacity(list.len());
     for (index, one) in list.iter().enumerate() {
@@ -238,12 +237,18 @@ fn listed(
         flows.push(Flow { at, source, destination, bytes, ..Flow::default() });
     }
     let end = flows.iter().map(|flow| flow.at).max().unwrap_or(Time::ZERO);
-    Ok((flows, end))
+    let senders = flows.iter().map(|flow| flow.source).collect();
+    Ok((flows, end, senders))
 }
 
 impl DrawnSpec {
-    /// Draws flows. Returns them, and the end of the time in which they begin.
-    fn draw(&self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<(Vec<Flow>, Time), WorkloadError> {
+    /// Draws flows. Returns them, the end of the time in which they begin, and the hosts that may send, with or without
+    /// a flow.
+    fn draw(
+        &self,
+        at: &FieldPath<'_>,
+        context: &Context<'_>,
+    ) -> Result<(Vec<Flow>, Time, BTreeSet<u32>), WorkloadError> {
         let at = &FieldPath(&at.of("drawn"));
         let mean = self.sizes.check(at)?;
         at.number("load", self.load, 1e-9, 1.0)?;
@@ -296,7 +301,7 @@ impl DrawnSpec {
                 next = next.saturating_add(self.gaps.next(&mut gaps, gap));
             }
         }
-        Ok((flows, end))
+        Ok((flows, end, senders.iter().map(|(from, _)| hosts[*from]).collect()))
     }
 
     /// Returns all hosts, rack by rack, and the indices of the senders, each with its possible receivers.
@@ -464,6 +469,15 @@ mod tests {
                 assert!((sent as f64 * 8.0 / 10e9 / 0.5 / share - 1.0).abs() < 0.02, "{rack:?}: {sent}");
             }
         }
+    }
+
+    #[test]
+    fn a_host_that_drew_no_flow_counts_in_the_load_offered() {
+        let it = parse(&drawn(&json!({"load": 0.01, "duration_ps": SECOND / 500}))).unwrap();
+        let senders: BTreeSet<u32> = it.flows.iter().map(|one| one.source).collect();
+        assert!(senders.len() < 6, "{senders:?}");
+        let bits: u64 = it.flows.iter().map(|one| 8 * one.bytes).sum();
+        assert!((it.load * 6.0 * 1e9 / 500.0 / bits as f64 - 1.0).abs() < 1e-9, "{}", it.load);
     }
 
     #[test]
