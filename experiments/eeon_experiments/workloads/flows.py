@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from decimal import ROUND_FLOOR, Context
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal, Self, cast
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _NAMES_SHOWN = 8
 _ROUNDING = 1e-9
+_LIMIT = Context(prec=3, rounding=ROUND_FLOOR)
+"""Digits of a limit that a message names; a limit that is rounded up would be refused as well."""
 _PACKET_BYTES = 78
 """Bytes that a packet takes on a link beside its payload: TCP and IPv4 without options, Ethernet with FCS,
 preamble and gap."""
@@ -265,7 +268,7 @@ class Flows(Application):
                 yield (
                     ("load",),
                     f"is more than the uplinks of {leaf} carry; with this pattern, the limit is "
-                    f"{uplinks[leaf] / most:.1%}",
+                    f"{_LIMIT.create_decimal(100 * uplinks[leaf] / most * (1 + _ROUNDING)):f}%",
                 )
                 return
 
