@@ -275,6 +275,8 @@ impl DrawnSpec {
             let most = bps(place) / receives[place];
             if self.load > most * (1.0 + 1e-9) {
                 let name = &context.hosts.list[*host as usize].name;
+                // A limit that is rounded up would be refused as well.
+                let most = (most * 1e4).floor() / 1e4;
                 let reason = format!(
                     "is more than the link of {name} can bring; with this pattern it is at most {most:.4}"
                 );
@@ -574,6 +576,7 @@ mod tests {
             (sizes(json!([[5, 0], [6, 0.9]])), "sizes.points[1][1]: 0.9: is the last share"),
             (sizes(json!([[5, 0], [6, 100]])), "sizes.points[1][1]: 100: must be 0 to 1"),
             (drawn(&json!({"load": 1.1})), "it.drawn.load: 1.1: must be"),
+            (drawn(&json!({"racks": [["h0", "h1"], ["h2", "h3", "h4"]], "pattern": "to_one_rack", "load": 0.6667})), "it.drawn.load: 0.6667: is more than the link of h0 can bring; with this pattern it is at most 0.6666"),
             (drawn(&json!({"pattern": "to_one_rack", "load": 0.6})), "it.drawn.load: 0.6: is more than the link of h0 can bring; with this pattern it is at most 0.5000"),
             (drawn(&json!({"pattern": "between_racks", "racks": [["h0", "h1"]]})), "it.drawn.racks: 1: leaves a host nobody"),
             (drawn(&json!({"pattern": "permutation", "racks": [["h0"]]})), "it.drawn.racks: 1: leaves"),
