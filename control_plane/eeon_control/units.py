@@ -8,6 +8,7 @@ one to the other, because the number of packets that fit a limit in bytes depend
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -186,8 +187,9 @@ def parse_probability(text: object) -> Fraction:
 
 
 def format_probability(value: Fraction) -> str:
-    """Returns a probability in percent, exact if the probability has at most six decimals."""
-    return f"{float(value * 100):.6g}%"
+    """Returns a probability in percent, exact if the percentage has at most twelve digits."""
+    # A float's own text has an exponent below 0.0001, which no reader of percentages takes.
+    return f"{Decimal(f'{float(value * 100):.12g}'):f}%"
 
 
 def _finite(value: float) -> bool:

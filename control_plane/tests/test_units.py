@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+from fractions import Fraction
 
 import pytest
 from eeon_control.errors import UnitError
-from eeon_control.units import Bytes, DataRate, Duration, Packets, parse_size
+from eeon_control.units import (
+    Bytes,
+    DataRate,
+    Duration,
+    Packets,
+    format_probability,
+    parse_probability,
+    parse_size,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +25,12 @@ ALL = [Bytes, Packets, Duration, DataRate]
 @given(kind=st.sampled_from(ALL), value=st.integers(0, 2**63 - 1))
 def test_printed_text_reads_back_as_the_same_number(kind, value):
     assert kind.parse(str(kind(value))) == value
+
+
+@given(st.integers(0, 10**9))
+def test_a_printed_probability_reads_back_as_the_same_number(billionths):
+    value = Fraction(billionths, 10**9)
+    assert parse_probability(format_probability(value)) == value
 
 
 @given(st.text(max_size=60))

@@ -89,6 +89,8 @@ def test_what_switches_hold_becomes_a_configuration_that_means_the_same(names: t
         "{mode: red, min: 5KB, max: 15KB, max_probability: 2%, average_weight: 1/512, mean_packet: 700B}",
         "{mode: red, min: 5pkt, max: 15pkt, max_probability: 3.3%, by_size: true, ecn: false, protect: ece}",
         "{mode: red, min: 65pkt, max: 65pkt, max_probability: 100%}",
+        "{mode: red, min: 5pkt, max: 500pkt, max_probability: 0.00005%}",
+        "{mode: red, min: 5pkt, max: 15pkt, max_probability: 33.33333%}",
         "{mode: mark_threshold, threshold: 30KB, l4s_threshold: 5KB, at: dequeue}",
     ],
 )
@@ -195,10 +197,10 @@ def test_a_range_without_a_hosts_port_or_of_another_form_is_refused(tmp_path: Pa
         today.of_range(FABRIC, path)
 
 
-def begun(folder: Path, text: str) -> files.Tune:
+def begun(folder: Path, text: str, share: float = 0.37) -> files.Tune:
     there = held(configs.load("red_ect"))
     read, words = today.configuration(FABRIC, there, TICK)
-    load = Load(dict.fromkeys(FABRIC.hosts, 0.37), 10.0)
+    load = Load(dict.fromkeys(FABRIC.hosts, share), 10.0)
     return today.begun(files.load(write(folder, text)), Today(read, words, load, there, TICK))
 
 
@@ -216,6 +218,11 @@ def test_what_runs_is_the_baseline_and_its_load_that_of_every_setting(tmp_path: 
     today.check(runs[0], tune.today)
     with pytest.raises(FabricError, match=r"leaf1: .* entries differ from those of .*\(port_aqm\)"):
         today.check(runs[1], tune.today)
+
+
+def test_the_load_of_a_fabric_that_is_almost_idle_is_one_that_a_run_takes(tmp_path: Path) -> None:
+    load = begun(tmp_path, FLOWS, 3e-7).measured["base"].get(("workload", "applications", "web", "load"))
+    assert load == "0.00003%"
 
 
 def test_a_workload_without_a_load_cannot_take_the_measured_one(tmp_path: Path) -> None:

@@ -185,19 +185,18 @@ impl FlowsSpec<'_> {
     pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<Flows, WorkloadError> {
         at.count("warm_up_ps", self.warm_up_ps, 0, MAX_TIME_PS)?;
         at.count("cool_down_ps", self.cool_down_ps, 0, MAX_TIME_PS)?;
-        let (mut flows, end) = match (&self.list, &self.drawn) {
+        let (mut flows, end, senders) = match (&self.list, &self.drawn) {
             (Some(list), None) => listed(list, at, context)?,
             (None, Some(drawn)) => drawn.draw(at, context)?,
             _ => return Err(at.wrong("list", "and drawn", "give one of the two")),
         };
         flows.sort_by_key(|flow| (flow.at, flow.source));
-        let (mut senders, mut measured, mut bits) = (BTreeSet::new(), 0, 0.0);
+        let (mut measured, mut bits) = (0, 0.0);
         for flow in &mut flows {
             flow.is_measured = flow.at >= Time::ZERO.saturating_add(Duration::from_ps(self.warm_up_ps))
                 && flow.at.saturating_add(Duration::from_ps(self.cool_down_ps)) <= end;
             measured += u64::from(flow.is_measured);
             bits += 8.0 * flow.bytes as f64;
-            senders.insert(flow.source);
         }
         if measured == 0 {
             let reason = "leaves no flow of all to measure; make it, or `cool_down_ps`, shorter";
@@ -220,12 +219,12 @@ impl FlowsSpec<'_> {
     }
 }
 
-/// Returns the listed flows, and the start time of the last one.
+/// Returns the listed flows, the start time of the last one, and their senders.
 fn listed(
     list: &[ListedFlow<'_>],
     at: &FieldPath<'_>,
     context: &Context<'_>,
-) -> Result<(Vec<Flow>, Time), WorkloadError> {
+) -> Result<(Vec<Flow>, Time, BTreeSet<u32>), WorkloadError> {
     at.count("list", list.len() as u64, 1, MAX_FLOWS as u64)?;
     let mut flows = Vec::with_capacity(list.len());
     for (index, one) in list.iter().enumerate() {
@@ -238,12 +237,18 @@ fn listed(
         flows.push(Flow { at, source, destination, bytes, ..Flow::default() });
     }
     let end = flows.iter().map(|flow| flow.at).max().unwrap_or(Time::ZERO);
-    Ok((flows, end))
+    let senders = flows.iter().map(|flow| flow.source).collect();
+    Ok((flows, end, senders))
 }
 
 impl DrawnSpec {
-    /// Draws flows. Returns them, and the end of the time in which they begin.
-    fn draw(&self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<(Vec<Flow>, Time), WorkloadError> {
+    /// Draws flows. Returns them, the end of the time in which they begin, and the hosts that may send, with or without
+    /// a flow.
+    fn draw(
+        &self,
+        at: &FieldPath<'_>,
+        context: &Context<'_>,
+    ) -> Result<(Vec<Flow>, Time, BTreeSet<u32>), WorkloadError> {
         let at = &FieldPath(&at.of("drawn"));
         let mean = self.sizes.check(at)?;
         at.number("load", self.load, 1e-9, 1.0)?;
@@ -270,6 +275,8 @@ impl DrawnSpec {
             let most = bps(place) / receives[place];
             if self.load > most * (1.0 + 1e-9) {
                 let name = &context.hosts.list[*host as usize].name;
+                // A limit that is rounded up would be refused as well.
+                let most = (most * 1e4).floor() / 1e4;
                 let reason = format!(
                     "is more than the link of {name} can bring; with this pattern it is at most {most:.4}"
                 );
@@ -296,7 +303,7 @@ impl DrawnSpec {
                 next = next.saturating_add(self.gaps.next(&mut gaps, gap));
             }
         }
-        Ok((flows, end))
+        Ok((flows, end, senders.iter().map(|(from, _)| hosts[*from]).collect()))
     }
 
     /// Returns all hosts, rack by rack, and the indices of the senders, each with its possible receivers.
@@ -467,6 +474,15 @@ mod tests {
     }
 
     #[test]
+    fn a_host_that_drew_no_flow_counts_in_the_load_offered() {
+        let it = parse(&drawn(&json!({"load": 0.01, "duration_ps": SECOND / 500}))).unwrap();
+        let senders: BTreeSet<u32> = it.flows.iter().map(|one| one.source).collect();
+        assert!(senders.len() < 6, "{senders:?}");
+        let bits: u64 = it.flows.iter().map(|one| 8 * one.bytes).sum();
+        assert!((it.load * 6.0 * 1e9 / 500.0 / bits as f64 - 1.0).abs() < 1e-9, "{}", it.load);
+    }
+
+    #[test]
     fn counts_of_poisson_flows_in_equal_spans_vary_as_their_mean_and_fixed_ones_do_not() {
         let index = |gaps: &str| {
             let it = parse(&drawn(&json!({"gaps": gaps, "duration_ps": 10 * SECOND}))).unwrap();
@@ -560,6 +576,7 @@ mod tests {
             (sizes(json!([[5, 0], [6, 0.9]])), "sizes.points[1][1]: 0.9: is the last share"),
             (sizes(json!([[5, 0], [6, 100]])), "sizes.points[1][1]: 100: must be 0 to 1"),
             (drawn(&json!({"load": 1.1})), "it.drawn.load: 1.1: must be"),
+            (drawn(&json!({"racks": [["h0", "h1"], ["h2", "h3", "h4"]], "pattern": "to_one_rack", "load": 0.6667})), "it.drawn.load: 0.6667: is more than the link of h0 can bring; with this pattern it is at most 0.6666"),
             (drawn(&json!({"pattern": "to_one_rack", "load": 0.6})), "it.drawn.load: 0.6: is more than the link of h0 can bring; with this pattern it is at most 0.5000"),
             (drawn(&json!({"pattern": "between_racks", "racks": [["h0", "h1"]]})), "it.drawn.racks: 1: leaves a host nobody"),
             (drawn(&json!({"pattern": "permutation", "racks": [["h0"]]})), "it.drawn.racks: 1: leaves"),

@@ -89,30 +89,32 @@ def _alone(answer: Answer) -> Iterator[str]:
 
 
 def _about_knob(one: Scanned) -> str:
-    name = one.knob.name
+    better = _of(one, "better")
+    verb = "are" if len(better) > 1 else "is"
+    more = f" {', '.join(better)} {verb} better on these seeds: give the search more seeds." if better else ""
+    return f"{one.knob.name}: {_alike(one)}{more}"
+
+
+def _alike(one: Scanned) -> str:
+    """Returns the values that are the same as the best, and the effect of the knob."""
     if len(one.values) < 2:
-        return f"{name}: no other value was run."
+        return "no other value was run."
+    best = knobs.text(one.values[one.best])
     if one.flat is None:
         also = [
             f"; {said}: {', '.join(others)}"
             for verdict, said in (("same", "no different"), ("unclear", "these seeds cannot tell it from"))
             if (others := _of(one, verdict))
         ]
-        return f"{name}: {knobs.text(one.values[one.best])}{''.join(also)}. {_matters(one)}"
+        return f"{best}{''.join(also)}. {_matters(one)}"
     low, high = one.flat
-    lowest, highest = knobs.text(one.values[low]), knobs.text(one.values[high])
     if low == high:
-        return f"{name}: {lowest} and no other value that was scanned. {_matters(one)}"
-    sure = all(verdict == "same" for verdict in one.verdicts[low : high + 1])
-    is_all = (low, high) == (0, len(one.values) - 1)
-    rest = "" if is_all else f" {_matters(one)}"
-    if sure:
-        return f"{name}: any value from {lowest} to {highest} is the same.{rest}"
-    best = knobs.text(one.values[one.best])
-    return (
-        f"{name}: any value from {lowest} to {highest} is the same as far as these seeds can tell; the best "
-        f"found is {best}. {_matters(one)}"
-    )
+        return f"{best}; no other value that was scanned is the same. {_matters(one)}"
+    values = f"any value from {knobs.text(one.values[low])} to {knobs.text(one.values[high])} is the same"
+    if all(verdict == "same" for verdict in one.verdicts[low : high + 1]):
+        is_all = (low, high) == (0, len(one.values) - 1)
+        return f"{values}." + ("" if is_all else f" {_matters(one)}")
+    return f"{values} as far as these seeds can tell; the best found is {best}. {_matters(one)}"
 
 
 def _of(one: Scanned, verdict: str) -> list[str]:

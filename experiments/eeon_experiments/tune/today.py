@@ -280,7 +280,7 @@ def begun(tune: Tune, today: Today) -> Tune:
         workload = overlay.overlaid([base, overlay.part(document, ("workloads", name))]).value.get("workload")
         applications = workload.get("applications") if isinstance(workload, dict) else None
         found = {
-            key: {"load": f"{100 * today.load.mean:.4g}%"}
+            key: {"load": format_probability(Fraction(f"{today.load.mean:.4g}"))}
             for key, one in (applications.items() if isinstance(applications, dict) else ())
             if isinstance(one, dict) and one.get("kind") == "flows" and "load" in one
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from decimal import ROUND_FLOOR, Context
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal, Self, cast
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import DrawnSpec, FlowsSpec, SizesSpec
 
 _NAMES_SHOWN = 8
+_ROUNDING = 1e-9
+_LIMIT = Context(prec=3, rounding=ROUND_FLOOR)
+"""Digits of a limit that a message names; a limit that is rounded up would be refused as well."""
 _PACKET_BYTES = 78
 """Bytes that a packet takes on a link beside its payload: TCP and IPv4 without options, Ethernet with FCS,
 preamble and gap."""
@@ -237,7 +241,8 @@ class Flows(Application):
         return ""
 
     def _beyond_uplinks(self, topology: Topology) -> Iterator[Broken]:
-        """Yields the first leaf whose hosts send, on average, more over its uplinks than these can carry."""
+        """Yields the first leaf whose hosts send or receive, on average, more over its uplinks than these can
+        carry."""
         leaves = racks(topology)
         if self.load is None or self.pattern == "permutation" or len(leaves) < 2:
             return
@@ -245,17 +250,25 @@ class Flows(Application):
         for port in topology.ports():
             if port.role is PortRole.UPLINK:
                 uplinks[port.node] += int(port.rate)
-        hosts = len(topology.hosts)
+        receivers = {leaf: len(names) for leaf, names in leaves.items()}
+        if self.pattern == "to_one_rack":
+            rack = self.rack or next(iter(leaves))
+            receivers = {rack: receivers[rack]}
+        all_receivers = sum(receivers.values())
+        elsewhere = {leaf: all_receivers - receivers.get(leaf, 0) for leaf in leaves}
+        each = {}  # what a leaf's hosts send to one receiver of another leaf, at a load of 1
         for leaf, names in leaves.items():
-            leaves_it = (hosts - len(names)) / (hosts - 1) if self.pattern == "all_to_all" else 1.0
-            if self.pattern == "to_one_rack" and leaf == (self.rack or next(iter(leaves))):
-                continue
-            sent = sum(int(topology.hosts[name].port.rate) for name in names) * leaves_it
-            if uplinks[leaf] and self.load * sent > uplinks[leaf]:
+            choices = len(topology.hosts) - 1 if self.pattern == "all_to_all" else elsewhere[leaf]
+            rate = sum(int(topology.hosts[name].port.rate) for name in names)
+            each[leaf] = rate / choices if choices else 0.0
+        by_all = sum(each.values())
+        for leaf, one in each.items():
+            most = max(one * elsewhere[leaf], (by_all - one) * receivers.get(leaf, 0))
+            if uplinks[leaf] and self.load * most > uplinks[leaf] * (1 + _ROUNDING):
                 yield (
                     ("load",),
                     f"is more than the uplinks of {leaf} carry; with this pattern, the limit is "
-                    f"{uplinks[leaf] / sent:.1%}",
+                    f"{_LIMIT.create_decimal(100 * uplinks[leaf] / most * (1 + _ROUNDING)):f}%",
                 )
                 return
 

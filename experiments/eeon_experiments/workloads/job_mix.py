@@ -69,7 +69,8 @@ class JobMix(Cluster):
     kind: Literal["job_mix"]
     """`job_mix`."""
     load: PositiveShareText
-    """Share of all workers' cores that are busy while jobs arrive, for example 40%."""
+    """Share of all workers' cores that are busy while jobs arrive, for example 40%. At least one job of each
+    kind arrives, however low the load."""
     arrivals: PositiveDurationText
     """Time for which jobs arrive."""
     shares: dict[Kind, Share] = Field(default={"terasort": 1, "search": 1, "index": 1}, min_length=1)
