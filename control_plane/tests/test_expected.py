@@ -155,9 +155,9 @@ def netbox_fabric(text: str, folder: Path) -> dict[str, object]:
 
 def sonic_switch(text: str, folder: Path) -> Messages:
     """Returns the problems, or notes, of an import of SONiC's switch with changes of its database."""
-    database = test_sonic.read(edited(tables(), text))
+    database = edited(tables(), text)
     notes: list[str] = []
-    refusals = refused(lambda: notes.extend(sonic.import_(database, LEAF1)[1]))
+    refusals = refused(lambda: notes.extend(sonic.import_(test_sonic.read(database), LEAF1)[1]))
     return refusals or Messages(f"note: {note}" for note in notes)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from eeon_experiments import folder, shipped
 from eeon_experiments.claims import Claim
+from eeon_experiments.claims.bands import CLASSES
 from eeon_experiments.folder import Draw
 from eeon_experiments.results import Row, Value
 
@@ -32,3 +36,28 @@ def finished_row(axes: Mapping[str, str | None], values: Mapping[str, Value], se
     """Returns a row of a finished run, for a claim's judge."""
     shown = {f"axis_{name}": value for name, value in axes.items()}
     return Row({"run_id": "made up", "seed": seed, "status": "finished", **shown, **values})
+
+
+def refutations(experiments: str) -> list[tuple[str, str, str]]:
+    """Returns claims, changes of rows, and words of the check that notices: lines of `refuted_claims.txt`."""
+    text = Path(__file__).with_name("refuted_claims.txt").read_text(encoding="utf-8")
+    _, _, lines = text.partition(f"[{experiments}]\n")
+    form = re.compile(r"(\w+): (.*?)(?: -> (.*))?")
+    found = [form.fullmatch(line) for line in lines.partition("\n\n")[0].splitlines()]
+    return [(one[1], one[2], one[3] or "") for one in found if one is not None]
+
+
+def change(row: dict[str, Any], told: str) -> None:
+    """Makes a change of `refuted_claims.txt` in a row, if the row has its axes."""
+    what, _, where = told.partition(" at ")
+    axes = dict(axis.split("=") for axis in where.split())
+    if any((row.get(f"axis_{name}") or "none") != value for name, value in axes.items()):
+        return
+    if what.startswith("every drop is "):
+        for name in CLASSES:
+            row[f"early_dropped_{name}"] = 1000 if what == f"every drop is {name}" else 0
+            row[f"tail_dropped_{name}"] = 0
+        return
+    column, factor = what.split(" x ")
+    if column in row:
+        row[column] *= float(factor)

@@ -12,10 +12,13 @@ line for each step:
     3 FRAMES KEY TYPE -> PORTS            the same for several equal frames at once
     SPREAD -> PORT: FRAMES, ...           400 frames with different keys, and how many leave on each port
     LINK PORT up, or LINK PORT down       the state of a port's link
+    AT 10 ms                              the switch's time
+    SAY MESSAGE                           a message on the stream of the P4Runtime client
+    TOLD MESSAGE                          the next message of the stream, without its time stamp and words
 
 Parentheses behind a code or an answer have BMv2's if it differs, and quotation marks a part of the message.
-An entity is in Protobuf's text format, in which `$name` stands for an id; a value is Python's, as
-`differential.thrift` has it.
+An entity or a message is in Protobuf's text format, in which `$name` stands for an id; a value is Python's,
+as `differential.thrift` has it.
 """
 
 import ast
@@ -190,8 +193,45 @@ class Link(NamedTuple):
         served.switch.port_set_link(self.port, self.is_up)
 
 
+class At(NamedTuple):
+    """A time, at which the switch does what is due."""
+
+    ms: int
+
+    def check(self, served: Served) -> None:
+        """Goes there."""
+        served.switch.advance_to(self.ms * 10**9)
+
+
+class Say(NamedTuple):
+    """A message of the client."""
+
+    message: p4r.StreamMessageRequest
+
+    def check(self, served: Served) -> None:
+        """Sends it."""
+        kind = self.message.WhichOneof("update")
+        served.client.send(**{kind: getattr(self.message, kind)})
+
+
+class Told(NamedTuple):
+    """A message of the server."""
+
+    message: p4r.StreamMessageResponse
+
+    def check(self, served: Served) -> None:
+        """Compares the next message, whose kind has a time stamp or words that differ from run to run."""
+        found = served.client.receive()
+        one = getattr(found, found.WhichOneof("update"))
+        for name in ("timestamp", "message"):
+            if name in one.DESCRIPTOR.fields_by_name:
+                assert getattr(one, name)
+                one.ClearField(name)
+        assert found == self.message, found
+
+
 _Asked = TypeVar("_Asked", Request, Call)
-Step = Request | Batch | Call | Frames | Spread | Link
+Step = Request | Batch | Call | Frames | Spread | Link | At | Say | Told
 
 
 class Script(NamedTuple):
@@ -213,9 +253,9 @@ def entity_text(entity: p4r.Entity) -> str:
     return text_format.MessageToString(entity, as_one_line=True)
 
 
-def _entity(text: str, names: Names) -> Any:
+def _entity(text: str, names: Names, kind: type = p4r.Entity) -> Any:
     with_ids = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), text)
-    return text_format.Parse(with_ids, p4r.Entity())
+    return text_format.Parse(with_ids, kind())
 
 
 def _step(line: str, names: Names) -> Step:
@@ -232,7 +272,14 @@ def _step(line: str, names: Names) -> Step:
     if line.startswith("SPREAD -> "):
         shares = (share.split(": ") for share in line.removeprefix("SPREAD -> ").split(", ") if share)
         return Spread({int(port): int(count) for port, count in shares})
-    word, port, state = line.split()
+    word, _, rest = line.partition(" ")
+    if word == "SAY":
+        return Say(_entity(rest, names, p4r.StreamMessageRequest))
+    if word == "TOLD":
+        return Told(_entity(rest, names, p4r.StreamMessageResponse))
+    if word == "AT":
+        return At(int(rest.removesuffix(" ms")))
+    port, state = rest.split()
     assert word == "LINK" and state in ("up", "down"), line
     return Link(int(port), state == "up")
 

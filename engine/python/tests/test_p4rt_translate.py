@@ -1,6 +1,7 @@
 """Conversions between P4Runtime's and the engine's values: pure functions, no switch."""
 
 import re
+from pathlib import Path
 
 import pytest
 from eeon_engine.p4runtime import bytestrings
@@ -162,95 +163,18 @@ def test_the_scope_of_an_action_is_respected(schema: Schema) -> None:
         translate.action_from_message(table, names.action("NoAction"))
 
 
-def _linked() -> p4i.P4Info:
-    """Returns the P4Info of two tables that have everything a table may refer to."""
-    text = """
-        tables { preamble { id: 0x02000001 name: "t" } action_refs { id: 0x01000001 }
-                 implementation_id: 0x11000001 direct_resource_ids: 0x13000001 direct_resource_ids: 0x15000001
-                 const_default_action_id: 0x01000001
-                 initial_default_action { action_id: 0x01000001 arguments { param_id: 1 value: "1" } } }
-        tables { preamble { id: 0x02000002 name: "u" } }
-        actions { preamble { id: 0x01000001 name: "a" } params { id: 1 name: "p" bitwidth: 8 } }
-        actions { preamble { id: 0x01000002 name: "b" } }
-        action_profiles { preamble { id: 0x11000001 name: "selector" } table_ids: 0x02000001 }
-        direct_counters { preamble { id: 0x13000001 name: "count" } direct_table_id: 0x02000001 }
-        direct_meters { preamble { id: 0x15000001 name: "meter" } direct_table_id: 0x02000001 }
-        registers { preamble { id: 0x16000001 name: "r" } type_spec { bitstring { bit { bitwidth: 8 } } } }
-    """
-    return text_format.Parse(text, p4i.P4Info())
+def _refusals(name: str) -> list[tuple[str, str, str]]:
+    """Returns a block of `p4info_refusals.txt`: the P4Info, a change, and a part of the message."""
+    text = (Path(__file__).parent / "p4info_refusals.txt").read_text()
+    base, *lines = text.partition(f"[{name}]\n")[2].partition("\n\n[")[0].split("\n")
+    found = [re.fullmatch(r'"([^"]*)" (.*)', line) for line in lines if line]
+    return [(base, one[2], one[1]) for one in found if one is not None]
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (
-            "tables { action_refs { id: 0x01000009 } }",
-            "table 't' has action_refs 16777225 (0x01000009), and no action has this id",
-        ),
-        ("tables { action_refs { id: 0x01000001 } }", "has 16777217 (0x01000001) in action_refs twice"),
-        (
-            "tables { implementation_id: 0x11000002 }",
-            "table 't' has implementation_id 285212674 (0x11000002), and no action profile has this id",
-        ),
-        (
-            "tables { direct_resource_ids: 0x13000002 }",
-            "direct_resource_ids 318767106 (0x13000002), and no direct counter or direct meter has this id",
-        ),
-        ("tables { direct_resource_ids: 0x13000001 }", "in direct_resource_ids twice; give it once"),
-        (
-            "tables { direct_resource_ids: 0x13000002 } direct_counters { } direct_counters "
-            '{ preamble { id: 0x13000002 name: "more" } direct_table_id: 0x02000001 }',
-            "table 't' has direct counters 'count' and 'more'; keep one of them",
-        ),
-        (
-            "tables { } tables { direct_resource_ids: 0x13000001 }",
-            "table 'u' names 'count' in direct_resource_ids, which does not name it in return",
-        ),
-        (
-            "tables { const_default_action_id: 0x01000002 }",
-            "has const_default_action_id 16777218 (0x01000002), and no action of its action_refs has this id",
-        ),
-        (
-            "tables { initial_default_action { action_id: 0x01000009 } }",
-            "has initial_default_action 16777225 (0x01000009), and no action of its action_refs has this id",
-        ),
-        (
-            "tables { initial_default_action { arguments { param_id: 2 } } }",
-            "has initial_default_action 2 (0x00000002), and no parameter of action 'a' has this id",
-        ),
-        (
-            "direct_counters { direct_table_id: 0x02000003 }",
-            "table 't' names 'count' in direct_resource_ids, which does not name it in return",
-        ),
-        (
-            'direct_meters { } direct_meters { preamble { id: 0x15000002 name: "more" } }',
-            "direct meter 'more' has direct_table_id 0 (0x00000000), and no table has this id",
-        ),
-        (
-            "direct_counters { } direct_counters "
-            '{ preamble { id: 0x13000002 name: "more" } direct_table_id: 0x02000002 }',
-            "direct counter 'more' names table 'u' in direct_table_id, which does not name it in return",
-        ),
-        (
-            "action_profiles { table_ids: 0x02000003 }",
-            "action profile 'selector' has table_ids 33554435 (0x02000003), and no table has this id",
-        ),
-        (
-            "action_profiles { table_ids: 0x02000002 }",
-            "action profile 'selector' names table 'u' in table_ids, which does not name it in return",
-        ),
-        ("action_profiles { table_ids: 0x02000001 }", "has 33554433 (0x02000001) in table_ids twice"),
-        (
-            'registers { type_spec { struct { name: "pair" } } }',
-            "register 'r' is of type 'pair', which type_info does not define",
-        ),
-    ],
-)
-def test_a_reference_to_what_a_p4info_does_not_have_is_refused(change: str, says: str) -> None:
-    info = _linked()
+def _is_refused(base: str, change: str, says: str) -> None:
+    info = text_format.Parse(base, p4i.P4Info())
     reader.read(info)
-    changed = text_format.Parse(change, p4i.P4Info())
-    for field, items in changed.ListFields():
+    for field, items in text_format.Parse(change, p4i.P4Info()).ListFields():
         for place, item in enumerate(items):
             own = getattr(info, field.name)
             (own[place] if place < len(own) else own.add()).MergeFrom(item)
@@ -259,33 +183,14 @@ def test_a_reference_to_what_a_p4info_does_not_have_is_refused(change: str, says
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
 
 
-@pytest.mark.parametrize(
-    ("kind", "ids", "names", "says"),
-    [
-        ("actions", (0x01000007, 0x01000007), "ab", "action 'b' and 'a' share id 16777223"),
-        ("counters", (0x12000001, 0x12000002), "aa", "counter 'a' and 'a' share a name"),
-        ("tables", (0x02000001, 0), "ab", "table 'b' has no id"),
-        (
-            "tables",
-            (7,),
-            "a",
-            "has id 0x00000007; ids of its kind are 0x02000000 to 0x02ffffff",
-        ),
-        ("digests", (0x16000001,), "a", "digest 'a' has id 0x16000001; ids of its kind are 0x17000000"),
-        ("controller_packet_metadata", (0,), "a", "controller header 'a' has no id"),
-        ("controller_packet_metadata", (7, 7), "ab", "controller header 'b' and 'a' share id 7"),
-    ],
-)
-def test_ids_that_the_specification_forbids_are_refused(
-    kind: str, ids: tuple[int, ...], names: str, says: str
-) -> None:
-    info = p4i.P4Info()
-    for number, name in zip(ids, names, strict=True):
-        preamble = getattr(info, kind).add().preamble
-        preamble.id, preamble.name = number, name
-    with pytest.raises(StatusError, match=says) as caught:
-        reader.read(info)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+@pytest.mark.parametrize(("base", "change", "says"), _refusals("a_reference_to_what_a_p4info_does_not_have"))
+def test_a_reference_to_what_a_p4info_does_not_have_is_refused(base: str, change: str, says: str) -> None:
+    _is_refused(base, change, says)
+
+
+@pytest.mark.parametrize(("base", "change", "says"), _refusals("ids_that_the_specification_forbids"))
+def test_ids_that_the_specification_forbids_are_refused(base: str, change: str, says: str) -> None:
+    _is_refused(base, change, says)
 
 
 def test_two_fields_of_a_controller_header_have_two_ids() -> None:

@@ -157,21 +157,3 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         finished: false,
     })
 }
-
-/// Returns hosts `h0`, `h1`, ... with links of 1 Gb/s.
-#[cfg(test)]
-pub(crate) fn hosts(count: usize) -> Vec<HostInfo> {
-    let (rate, overhead) = (units::DataRate::from_bps(1_000_000_000), units::Bytes::new(24));
-    (0..count).map(|number| HostInfo { name: format!("h{number}"), rate, overhead }).collect()
-}
-
-/// Reads and checks the description of one application.
-#[cfg(test)]
-pub(crate) fn parse_one<'a, T: Deserialize<'a>, A>(
-    json: &'a str,
-    hosts: &[HostInfo],
-    check: impl FnOnce(T, &FieldPath<'_>, &Context<'_>) -> Result<A, WorkloadError>,
-) -> Result<A, WorkloadError> {
-    let context = Context { hosts: &Hosts::new(hosts), seed: 7, number: 0, background: false };
-    check(read(json, "")?, &FieldPath("it"), &context)
-}

@@ -4,7 +4,7 @@
 
 use tcp::{Config, Connection, DelayedAck, Segment, State};
 use units::{Duration, Time};
-use wire::tcp::{ACK, CWR, ECE, FIN, PSH, SYN};
+use wire::tcp::{ACK, ECE, SYN};
 use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
 use wire::Ecn;
 
@@ -38,19 +38,12 @@ pub fn theirs(offset: u32) -> u32 {
 pub struct Script {
     pub tcp: Connection,
     pub now: Time,
-    /// The peer's window field, not scaled.
-    pub window: u16,
 }
 
 impl Script {
     pub fn connect(config: Config) -> Self {
         let tcp = Connection::connect(&config.check().unwrap(), OUR_ISN);
-        Self { tcp, now: Time::ZERO, window: u16::MAX }
-    }
-
-    pub fn listen(config: Config) -> Self {
-        let tcp = Connection::listen(&config.check().unwrap(), OUR_ISN);
-        Self { tcp, now: Time::ZERO, window: u16::MAX }
+        Self { tcp, now: Time::ZERO }
     }
 
     /// Returns an established connection that we opened. The peer accepts all our options, and sends the SYN-ACK after `rtt`.
@@ -58,8 +51,10 @@ impl Script {
         let mut script = Self::connect(config);
         let syn = script.expect_one();
         script.now += rtt;
-        let flags = if syn.has(ECE) { SYN | ACK | ECE } else { SYN | ACK };
-        script.syn_ack(&syn, flags);
+        let timestamps = syn.options.timestamps.map(|ours| Timestamps { value: 77, echo_reply: ours.value });
+        let options = Options { timestamps, ..syn.options };
+        let flags = SYN | ACK | (syn.flags & ECE);
+        script.receive(Segment { flags, options, ..script.peer_segment(PEER_ISN, OUR_ISN + 1) });
         let ack = script.expect_one();
         assert!(ack.is_pure_ack(), "{ack:?}");
         assert_eq!(script.tcp.state(), State::Established);
@@ -75,11 +70,6 @@ impl Script {
         script
     }
 
-    /// Delivers the peer's answer to our SYN: `flags`, and every option that the SYN offers.
-    pub fn syn_ack(&mut self, syn: &Segment, flags: u8) {
-        self.receive(Segment { flags, options: answer(syn), ..self.peer_segment(PEER_ISN, OUR_ISN + 1) });
-    }
-
     /// Returns a segment of the peer without payload.
     pub fn peer_segment(&self, sequence: u32, acknowledgement: u32) -> Segment {
         Segment {
@@ -87,7 +77,7 @@ impl Script {
             acknowledgement,
             flags: ACK,
             ae: false,
-            window: self.window,
+            window: u16::MAX,
             ecn: Ecn::NotEct,
             payload_len: 0,
             options: Options::default(),
@@ -118,11 +108,6 @@ impl Script {
         self.receive(Segment { options, ..self.peer_segment(theirs(0), ours(offset)) });
     }
 
-    /// Delivers data of the peer.
-    pub fn data(&mut self, offset: u32, len: u32, ecn: Ecn) {
-        self.receive(Segment { payload_len: len, ecn, ..self.peer_segment(theirs(offset), ours(0)) });
-    }
-
     /// Returns everything that we send now.
     pub fn sent(&mut self) -> Vec<Segment> {
         std::iter::from_fn(|| self.tcp.poll_transmit(self.now)).collect()
@@ -147,10 +132,6 @@ impl Script {
         sent[0]
     }
 
-    pub fn expect_nothing(&mut self) {
-        assert_eq!(self.sent(), []);
-    }
-
     pub fn wait(&mut self, span: Duration) {
         self.now += span;
     }
@@ -164,17 +145,4 @@ impl Script {
     pub fn cwnd(&self) -> u64 {
         self.tcp.cwnd().get()
     }
-}
-
-/// Returns the options of a peer that accepts everything that a SYN offers.
-pub fn answer(syn: &Segment) -> Options {
-    let timestamps = syn.options.timestamps.map(|ours| Timestamps { value: 77, echo_reply: ours.value });
-    Options { timestamps, ..syn.options }
-}
-
-/// Returns the flags as text, such as `SYN|ACK`.
-pub fn flags(segment: &Segment) -> String {
-    let names = [(SYN, "SYN"), (FIN, "FIN"), (ACK, "ACK"), (PSH, "PSH"), (ECE, "ECE"), (CWR, "CWR")];
-    let set: Vec<_> = names.iter().filter(|(flag, _)| segment.has(*flag)).map(|(_, name)| *name).collect();
-    set.join("|")
 }

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout)] // Prints the table of public scripts.
 
 mod differences;
+mod ours;
 mod parse;
 mod play;
 
@@ -80,6 +81,58 @@ fn what_our_endpoints_do_not_have_is_named() {
             other => panic!("{instead}: {other:?}"),
         }
     }
+}
+
+/// A server in our form of the language: everything that leaves is told, with its time, its window, PSH and codepoint.
+const OURS: &str = "
+--endpoint=ecn delayed_ack=2/40ms
+--established=10ms
+ +0   write(4, ..., 2000) = 2000
+ +0   > [ect0] P. 1:2001(2000) ack 1
+ +0   < . 1:101(100) ack 2001
+ +.04 > . 2001:2001(0) ack 101 win 65534
+ +0   %{ cwnd == 10000, end == none }%
+";
+
+#[test]
+fn a_script_of_ours_that_leaves_something_out_differs_at_its_line() {
+    assert_eq!(outcome(OURS), Outcome::Passes { compared: 2, passed_over: 0 });
+    for (said, instead, line) in [
+        (" +0   > [ect0] P. 1:2001(2000) ack 1\n", "", 5),
+        ("> [ect0] P. 1:2001(2000)", "> [ect0] P. 1:1001(1000)", 5),
+        ("[ect0] P.", "P.", 5),
+        ("[ect0] P.", "[ect0] .", 5),
+        ("+.04 >", "+.039 >", 7),
+        (" win 65534", "", 7),
+        ("+.04 > . 2001:2001(0) ack 101 win 65534\n +0 ", "+.04 ", 7),
+        ("cwnd == 10000", "cwnd == 9000", 8),
+        ("end == none", "end == Finished", 8),
+    ] {
+        assert!(OURS.contains(said), "{said}");
+        match outcome(&OURS.replacen(said, instead, 1)) {
+            Outcome::Differs(at, what) => assert_eq!(at, line, "{instead}: {what}"),
+            other => panic!("{instead}: {other:?}"),
+        }
+    }
+}
+
+/// Plays the scripts in `tests/scripts`: a line `[situation_and_outcome]` begins one, and its lines count from there.
+#[test]
+fn scripts_of_ours_pass() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let mut found = Vec::new();
+    scripts(&folder, &mut found);
+    let mut failed = Vec::new();
+    for path in found {
+        let text = std::fs::read_to_string(&path).expect("a script");
+        for (name, script) in text.split("\n[").skip(1).map(|one| one.split_once("]\n").expect("a name")) {
+            match outcome(script) {
+                Outcome::Passes { .. } => {}
+                other => failed.push(format!("{} of {}: {other:?}", name, path.display())),
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
 }
 
 fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {

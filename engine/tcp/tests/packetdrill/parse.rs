@@ -53,6 +53,8 @@ pub enum What {
     Call { name: String, arguments: String, result: i64 },
     /// Expected values of `TCP_INFO`, and the number of other statements.
     Assert(Vec<(String, i64)>, usize),
+    /// Expected values of our endpoint, as text.
+    Is(Vec<(String, String)>),
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +69,10 @@ pub struct Script {
     /// `net.ipv4.` settings that differ from the usual ones, without that prefix.
     pub sysctls: Vec<(String, String)>,
     pub tolerance: Option<Duration>,
+    /// The settings of a script of ours.
+    pub endpoint: Option<String>,
+    /// The round-trip time of the handshake that precedes a script of ours.
+    pub established: Option<Duration>,
     /// Whether timestamp values are compared, not only their echoes.
     pub compares_timestamps: bool,
     pub events: Vec<Event>,
@@ -92,7 +98,12 @@ pub fn script(text: &str) -> Result<Script, String> {
         } else {
             let (when, rest) = when(line)?;
             let what = if let Some(rest) = rest.strip_prefix("%{") {
-                assertions(&block(rest, "}%", &mut lines, &mut number))?
+                let text = block(rest, "}%", &mut lines, &mut number);
+                if script.endpoint.is_some() {
+                    values(&text)?
+                } else {
+                    assertions(&text)?
+                }
             } else if let Some(rest) = rest.strip_prefix('`') {
                 shell(&block(rest, "`", &mut lines, &mut number), &mut script)?;
                 continue;
@@ -140,6 +151,10 @@ fn option_of(option: &str, script: &mut Script) -> Result<(), String> {
     match name {
         "tolerance_usecs" => {
             script.tolerance = Some(Duration::from_us(value.parse().map_err(|_| "a tolerance")?));
+        }
+        "endpoint" => script.endpoint = Some(value.to_owned()),
+        "established" => {
+            script.established = Some(value.parse().map_err(|_| format!("the round-trip time {value}"))?);
         }
         "tcp_ts_tick_usecs" if value == "1000" => script.compares_timestamps = true,
         // The size at which Linux's device coalesces received segments.
@@ -364,6 +379,15 @@ fn call(text: &str) -> Result<What, String> {
     let result = number.map_err(|_| format!("the result {result} of {name}"))?;
     let arguments = arguments.trim().trim_end_matches(')').to_owned();
     Ok(What::Call { name: name.trim().to_owned(), arguments, result })
+}
+
+/// Parses `cwnd == 5000, rto == 300ms`.
+fn values(text: &str) -> Result<What, String> {
+    let value = |one: &str| {
+        let (name, value) = one.split_once(" == ").ok_or_else(|| format!("the value {one}"))?;
+        Ok((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    text.split(',').map(value).collect::<Result<_, String>>().map(What::Is)
 }
 
 /// Parses Python statements: understands `assert tcpi_x == number`, and counts all others.

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use tcp::{Config, Connection, DelayedAck, Segment, State};
+use tcp::{Config, Connection, DelayedAck, Segment, Settings, State};
 use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, PSH, SYN};
 use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
 use wire::Ecn;
 
+use crate::ours;
 use crate::parse::{Event, Packet, Script, What, When};
 
 /// The result of a script.
@@ -23,8 +24,9 @@ pub enum Outcome {
     DoesNotApply(String),
 }
 
-const OUR_ISN: u32 = 1_000_000;
-const PEER_ISN: u32 = 5_000_000;
+// Just below the end of the numbers, so that a script wraps after two segments.
+pub const OUR_ISN: u32 = u32::MAX - 1_500;
+pub const PEER_ISN: u32 = u32::MAX - 1_200;
 
 /// Returns Linux's settings from the scripts' `defaults.sh`, on a link with an MTU of 1500 bytes, as far as our endpoints support them.
 fn linux(script: &Script) -> Result<Config, String> {
@@ -84,81 +86,103 @@ fn ecn_setting(value: &str, connects: bool) -> Result<(bool, bool), String> {
     })
 }
 
-struct Player {
+pub struct Player {
     config: Config,
-    tcp: Option<Connection>,
-    now: Time,
-    sent: VecDeque<(Time, Segment)>,
+    pub tcp: Option<Connection>,
+    pub now: Time,
+    pub sent: VecDeque<(Time, Segment)>,
+    /// Whether everything is compared, at its exact time, and nothing else may leave.
+    is_ours: bool,
     /// Our timestamps minus the script's, from the first one sent.
     timestamps: Option<u32>,
     compares_timestamps: bool,
     /// The descriptor of the connection, once it differs from the listener's.
     accepted: Option<i64>,
     tolerance: Duration,
-    compared: usize,
+    pub compared: usize,
     passed_over: usize,
 }
 
 pub fn play(script: &Script) -> Outcome {
-    if !script.events.iter().any(|event| matches!(event.what, What::Out(_))) {
+    let is_expectation = |event: &Event| matches!(event.what, What::Out(_) | What::Is(_));
+    if !script.events.iter().any(is_expectation) {
         return Outcome::DoesNotApply("nothing is expected to leave".to_owned());
     }
-    let config = match linux(script) {
+    let config = match script.endpoint.as_ref().map_or_else(|| linux(script), |text| ours::endpoint(text)) {
         Ok(config) => config,
         Err(reason) => return Outcome::DoesNotApply(reason),
     };
+    let is_ours = script.endpoint.is_some();
     let mut player = Player {
         config,
         tcp: None,
         now: Time::ZERO,
         sent: VecDeque::new(),
-        timestamps: None,
-        compares_timestamps: script.compares_timestamps,
+        is_ours,
+        timestamps: is_ours.then_some(0),
+        compares_timestamps: script.compares_timestamps || is_ours,
         accepted: None,
-        tolerance: script.tolerance.unwrap_or(Duration::from_ms(5)),
+        tolerance: script.tolerance.unwrap_or(if is_ours { Duration::ZERO } else { Duration::from_ms(5) }),
         compared: 0,
         passed_over: 0,
     };
-    for event in &script.events {
-        match player.happen(event) {
-            Ok(()) => {}
-            Err(Stop::Differs(what)) => return Outcome::Differs(event.line, what),
-            Err(Stop::DoesNotApply(what)) => return Outcome::DoesNotApply(what),
-        }
+    let mut line = 0;
+    match player.run(script, &mut line) {
+        Ok(()) => Outcome::Passes { compared: player.compared, passed_over: player.passed_over },
+        Err(Stop::Differs(what)) => Outcome::Differs(line, what),
+        Err(Stop::DoesNotApply(what)) => Outcome::DoesNotApply(what),
     }
-    Outcome::Passes { compared: player.compared, passed_over: player.passed_over }
 }
 
-enum Stop {
+pub enum Stop {
     Differs(String),
     DoesNotApply(String),
 }
 
-fn differs<T>(what: String) -> Result<T, Stop> {
+pub fn differs<T>(what: String) -> Result<T, Stop> {
     Err(Stop::Differs(what))
 }
 
 impl Player {
+    /// Plays all events; `line` is that of the latest.
+    fn run(&mut self, script: &Script, line: &mut usize) -> Result<(), Stop> {
+        if let Some(rtt) = script.established {
+            self.establish(rtt)?;
+        }
+        for event in &script.events {
+            *line = event.line;
+            self.happen(event)?;
+        }
+        self.expect_nothing_more()
+    }
+
     fn happen(&mut self, event: &Event) -> Result<(), Stop> {
         let (from, to) = match event.when {
             When::At(at) => (Time::ZERO + at, Time::ZERO + at),
             When::After(from, to) => (self.now + from, self.now + to),
         };
+        if let What::Out(packet) = &event.what {
+            return self.expect(from, to, packet);
+        }
+        self.advance(from);
+        self.expect_nothing_more()?;
         match &event.what {
-            What::Out(packet) => self.expect(from, to, packet),
-            What::In(packet) => {
-                self.advance(from);
-                self.receive(packet)
-            }
-            What::Call { name, arguments, result } => {
-                self.advance(from);
-                self.call(name, arguments, *result)
-            }
+            What::Out(_) => Ok(()),
+            What::In(packet) => self.receive(packet),
+            What::Call { name, arguments, result } => self.call(name, arguments, *result),
             What::Assert(known, others) => {
-                self.advance(from);
                 self.passed_over += others;
                 known.iter().try_for_each(|(name, value)| self.compare(name, *value))
             }
+            What::Is(values) => values.iter().try_for_each(|(name, value)| self.compare_ours(name, value)),
+        }
+    }
+
+    /// Refuses what has left without being expected, in a script of ours.
+    fn expect_nothing_more(&self) -> Result<(), Stop> {
+        match self.sent.front().filter(|_| self.is_ours) {
+            Some((at, segment)) => differs(format!("nothing is expected, and at {at} leaves {segment:?}")),
+            None => Ok(()),
         }
     }
 
@@ -178,7 +202,7 @@ impl Player {
         self.tcp.as_ref().and_then(Connection::next_timeout)
     }
 
-    fn drain(&mut self) {
+    pub fn drain(&mut self) {
         if let Some(tcp) = &mut self.tcp {
             self.sent.extend(
                 std::iter::from_fn(|| tcp.poll_transmit(self.now)).map(|segment| (self.now, segment)),
@@ -200,7 +224,7 @@ impl Player {
             },
             flags: packet.flags,
             ae: packet.ae,
-            window: packet.window.unwrap_or(0),
+            window: packet.window.unwrap_or(if self.is_ours { u16::MAX } else { 0 }),
             ecn: packet.ecn.unwrap_or(Ecn::NotEct),
             payload_len: packet.len,
             options: Options {
@@ -241,8 +265,15 @@ impl Player {
         let mut whole = first;
         while whole.payload_len < packet.len {
             let next = whole.sequence.wrapping_add(whole.payload_len);
+            // In scripts of ours, all segments but the last are whole.
+            let is_short = |tcp: &Connection| u64::from(whole.payload_len) % tcp.mss().get() != 0;
+            if self.is_ours && self.tcp.as_ref().is_some_and(is_short) {
+                break;
+            }
             match self.sent.front() {
-                Some((_, segment)) if segment.payload_len > 0 && segment.sequence == next => {
+                Some((_, segment))
+                    if segment.payload_len > 0 && segment.sequence == next && segment.ecn == whole.ecn =>
+                {
                     whole.payload_len += segment.payload_len;
                     whole.flags |= segment.flags;
                     self.sent.pop_front();
@@ -254,7 +285,8 @@ impl Player {
     }
 
     fn match_packet(&mut self, ours: &Segment, packet: &Packet) -> Result<(), Stop> {
-        // PSH is not compared: stacks differ in where they set it within a burst.
+        // With Linux's, PSH is not compared: stacks differ in where they set it within a burst.
+        let ignored = if self.is_ours { 0 } else { PSH };
         let is_syn = ours.has(SYN);
         let same = |ours: u32, theirs: u32, what: &str| {
             if ours == theirs {
@@ -263,17 +295,21 @@ impl Player {
                 differs(format!("{what} is {ours}, expected {theirs}: {}", shown(packet)))
             }
         };
-        same((ours.flags & !PSH).into(), (packet.flags & !PSH).into(), "the set of flags")?;
+        same((ours.flags & !ignored).into(), (packet.flags & !ignored).into(), "the set of flags")?;
         same(ours.ae.into(), packet.ae.into(), "AE")?;
         same(ours.sequence.wrapping_sub(OUR_ISN), packet.start, "the sequence number")?;
         same(ours.payload_len, packet.len, "the payload")?;
         if let (Some(ack), true) = (packet.acknowledgement, ours.has(ACK)) {
             same(ours.acknowledgement.wrapping_sub(PEER_ISN), ack, "the acknowledgement number")?;
         }
+        if self.is_ours {
+            same(ours.window.into(), packet.window.unwrap_or(u16::MAX).into(), "the window")?;
+        }
         // With AccECN, Linux also sends pure ACKs ECN-capable; ours follow RFC 3168.
-        let is_left_open = self.config.accecn && packet.len == 0;
+        let is_left_open = self.config.accecn && packet.len == 0 && !self.is_ours;
         self.passed_over += usize::from(packet.accecn_option) + usize::from(is_left_open);
-        if let Some(ecn) = packet.ecn.filter(|_| !is_left_open) {
+        let unmarked = self.is_ours.then_some(Ecn::NotEct);
+        if let Some(ecn) = packet.ecn.or(unmarked).filter(|_| !is_left_open) {
             same(ours.ecn as u32, ecn as u32, "the codepoint")?;
         }
         if packet.any_options {
@@ -298,7 +334,7 @@ impl Player {
                 let base = *self.timestamps.get_or_insert(ours.value.wrapping_sub(value));
                 same(ours.echo_reply, echo, "the timestamp's echo")?;
                 let apart = ours.value.wrapping_sub(base).wrapping_sub(value) as i32;
-                if self.compares_timestamps && apart.abs() > 5 {
+                if self.compares_timestamps && apart.abs() > if self.is_ours { 0 } else { 5 } {
                     return differs(format!("the timestamp is {apart} ms off: {}", shown(packet)));
                 }
                 Ok(())
@@ -308,9 +344,12 @@ impl Player {
         }
     }
 
+    pub fn settings(&self) -> Result<Settings, Stop> {
+        self.config.clone().check().map_err(|error| Stop::DoesNotApply(error.to_string()))
+    }
+
     fn call(&mut self, name: &str, arguments: &str, result: i64) -> Result<(), Stop> {
         let words: Vec<&str> = arguments.split(',').map(str::trim).collect();
-        let settings = || self.config.clone().check().map_err(|error| Stop::DoesNotApply(error.to_string()));
         match name {
             "socket" | "bind" | "fcntl" => {}
             "accept" => self.accepted = Some(result).filter(|result| *result >= 0),
@@ -319,12 +358,12 @@ impl Player {
             "listen" => {
                 // Segments of an earlier connection belong to a closed socket.
                 self.sent.clear();
-                (self.accepted, self.timestamps) = (None, None);
-                self.tcp = Some(Connection::listen(&settings()?, OUR_ISN));
+                (self.accepted, self.timestamps) = (None, self.is_ours.then_some(0));
+                self.tcp = Some(Connection::listen(&self.settings()?, OUR_ISN));
             }
             "connect" => {
                 if self.tcp.is_none() {
-                    self.tcp = Some(Connection::connect(&settings()?, OUR_ISN));
+                    self.tcp = Some(Connection::connect(&self.settings()?, OUR_ISN));
                 }
             }
             "write" | "send" | "sendto" => {
@@ -352,6 +391,18 @@ impl Player {
                 let expected = words.get(2).and_then(|word| word.trim_matches(['[', ']']).parse().ok());
                 if Some(unread) != expected {
                     return differs(format!("{unread} bytes are unread, expected {expected:?}"));
+                }
+            }
+            "abort" | "left_nic" if self.is_ours => {
+                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
+                if name == "abort" {
+                    tcp.abort();
+                } else {
+                    let bytes = words.get(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+                    let may_send = tcp.left_nic(bytes);
+                    if may_send != (result == 1) {
+                        return differs(format!("{name} of {bytes} bytes: {may_send}, expected {result}"));
+                    }
                 }
             }
             "shutdown" if words.get(1).is_some_and(|how| *how != "SHUT_RD") => {
@@ -394,7 +445,7 @@ impl Player {
         }
     }
 
-    fn without_connection(&self, name: &str) -> Result<(), Stop> {
+    pub fn without_connection(&self, name: &str) -> Result<(), Stop> {
         Err(Stop::DoesNotApply(format!("{name} without a connection")))
     }
 

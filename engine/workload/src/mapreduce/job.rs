@@ -459,31 +459,6 @@ impl Job {
     }
 }
 
-#[cfg(test)]
-impl Job {
-    pub(super) fn input_bytes_of(&self, reducer: u32) -> u64 {
-        self.tasks().reducers[reducer as usize].input_bytes
-    }
-
-    /// Returns the number of reducers on a worker that have not ended.
-    pub(super) fn running_reducers(&self, worker: u32) -> u32 {
-        let reducers = self.tasks.iter().flat_map(|tasks| &tasks.reducers);
-        reducers.filter(|reducer| reducer.worker == worker && !reducer.has_ended()).count() as u32
-    }
-
-    /// Returns the number of started maps, and of all maps.
-    pub(super) fn started_maps(&self) -> (u32, u32) {
-        (self.tasks().started_maps, self.settings.maps)
-    }
-}
-
-#[cfg(test)]
-impl Reducer {
-    fn has_ended(&self) -> bool {
-        self.unwritten == Some(0)
-    }
-}
-
 impl Tasks {
     /// Returns a map that has not started, and whether the worker holds its split.
     fn next_map(&mut self, worker: u32) -> (u32, bool) {

@@ -379,4 +379,24 @@ impl Application for MapReduce {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_gives_back_what_was_put_in() {
+        let (job, reducer, map) = ((1 << JOB_BITS) - 1, (1 << REDUCER_BITS) - 1, (1 << MAP_BITS) - 1);
+        for token in [
+            Token::Heartbeat { worker: map },
+            Token::Arrival { job },
+            Token::ReadInput { job, map },
+            Token::MapEnds { job, map },
+            Token::FetchBegins { job, reducer },
+            Token::Fetch { job, reducer, map },
+            Token::OutputBegins { job, reducer },
+            Token::OutputWritten { job, reducer },
+            Token::OutputCopy { job, reducer, copy: 2 },
+        ] {
+            assert_eq!(Token::unpack(token.pack()), token);
+        }
+    }
+}

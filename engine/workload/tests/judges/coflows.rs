@@ -38,6 +38,14 @@ fn the_transfers_of_a_coflow_begin_together_at_its_time_in_the_order_of_the_desc
     assert_eq!(report["coflows"][1], early);
 }
 
+#[test]
+fn with_jitter_transfers_of_one_coflow_between_the_same_hosts_begin_apart() {
+    let one = json!({"source": "h1", "destination": "h0", "bytes": 1});
+    let fields = json!({"start_jitter_ps": 12_304_000, "coflows": [{"name": "c", "transfers": [one, one]}]});
+    let begun = run_evenly(&describe(1, "coflows", &fields), 2, 1).begun();
+    assert_ne!(begun[0].0, begun[1].0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 

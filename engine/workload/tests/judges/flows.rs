@@ -1,5 +1,7 @@
 //! Flows: compares their sizes and gaps with the requested distributions, and checks their load and their measurements.
 
+use std::collections::BTreeSet;
+
 use serde_json::{json, Value};
 use units::{Bytes, DataRate, Duration};
 use workload::report::Measures;
@@ -130,6 +132,17 @@ fn a_host_with_a_faster_link_begins_flows_more_often_and_the_report_has_the_load
 }
 
 #[test]
+fn a_host_that_drew_no_flow_counts_in_the_load_offered() {
+    let description = drawn(2, &json!({"load": 0.01, "duration_ps": SECOND / 50}));
+    let workload = workload(&description, 6).unwrap();
+    let all = flows(&description);
+    assert!((0..6).any(|host| times_of(&all, host).is_empty()), "{all:?}");
+    let bits: f64 = all.iter().map(|flow| 8.0 * flow.2 as f64).sum();
+    let load = report(&workload)["load"].as_f64().unwrap();
+    assert!((load - bits / (6.0 * LINK_BPS as f64 / 50.0)).abs() < 1e-12, "{load} of {bits}");
+}
+
+#[test]
 fn poisson_gaps_are_exponential_and_counts_vary_as_their_mean() {
     let all = flows(&drawn(
         8,
@@ -210,6 +223,15 @@ fn a_flow_goes_to_any_host_of_its_pattern_as_often_as_to_any_other() {
 }
 
 #[test]
+fn in_a_permutation_each_host_sends_to_one_other_and_receives_from_one() {
+    let all = flows(&drawn(3, &json!({"pattern": "permutation"})));
+    let pairs: BTreeSet<_> = all.iter().map(|flow| (flow.0, flow.1)).collect();
+    let receivers: BTreeSet<_> = pairs.iter().map(|pair| pair.1).collect();
+    assert_eq!((pairs.len(), receivers.len()), (6, 6), "{pairs:?}");
+    assert!(pairs.iter().all(|(from, to)| from != to), "{pairs:?}");
+}
+
+#[test]
 fn flows_of_a_list_begin_at_their_times_and_in_their_order_whatever_becomes_of_the_others() {
     let one = |source: &str, at: u64, bytes: u64| json!({"source": source, "destination": "h0", "bytes": bytes, "at_ps": at});
     let list = json!([one("h3", 900, 5), one("h2", 10, 6), one("h1", 10, 7), one("h2", 10, 8)]);
@@ -230,7 +252,7 @@ fn flows_of_a_list_begin_at_their_times_and_in_their_order_whatever_becomes_of_t
 fn only_flows_between_warm_up_and_cool_down_are_waited_for_and_measured() {
     let one = |at: u64| json!({"source": "h1", "destination": "h0", "bytes": 5, "at_ps": at});
     let list = json!([one(0), one(100), one(200), one(300), one(400)]);
-    let fields = json!({"list": list, "warm_up_ps": 100, "cool_down_ps": 150, "rows": true});
+    let fields = json!({"list": list, "warm_up_ps": 100, "cool_down_ps": 200, "rows": true});
     // The first flow takes longer than all others together.
     let mut done = run(&describe(1, "flows", &fields), 2, |at, _| {
         (if at == 0 { SECOND } else { at + 1 }, Outcome::Finished)

@@ -11,6 +11,7 @@ mod incast;
 mod oracle;
 mod phases;
 mod properties;
+mod refusals;
 mod rpc;
 mod scatter_gather;
 mod stats;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use serde_json::{json, Value};
 use units::{Duration, Time};
-use workload::{Outcome, Transfer, TransferId, Workload, WorkloadError};
+use workload::{Outcome, Transfer, TransferId};
 
 use super::cluster::{clusters, Cluster};
-use super::driver::{hash, hosts, names, ps, run, run_evenly, run_until, workload, Run, SECOND};
+use super::driver::{hash, names, ps, run, run_evenly, run_until, workload, Run, SECOND};
 
 const HOSTS: usize = 7;
 
@@ -267,48 +267,4 @@ fn dscp_and_tcp_of_an_application_are_its_own_or_those_of_all() {
     assert_eq!(it.tcp(1), (" applications[1].tcp".to_owned(), Some(r#"{"algorithm":"dctcp"}"#)));
     let report = serde_json::to_value(it.report()).unwrap();
     assert_eq!((&report[0]["dscp"], &report[1]["dscp"]), (&Value::Null, &json!(46)), "0 is left out");
-}
-
-#[test]
-fn what_is_wrong_with_a_description_is_said_with_its_place() {
-    let incast = |field: &str, value: Value| {
-        let mut one = json!({"kind": "incast", "name": "i", "client": "h0", "servers": ["h1"], "bytes_per_server": 1, "rounds": 1});
-        one[field] = value;
-        one
-    };
-    let of = |applications: Vec<Value>| {
-        let error: Option<WorkloadError> =
-            workload(&json!({"seed": 1, "applications": applications}), 2).err();
-        error.map(|error| error.to_string()).unwrap_or_default()
-    };
-    assert_eq!(of(vec![incast("rounds", json!(1))]), "");
-    for (applications, place) in [
-        (vec![], "applications: 0: there must be 1 to 256"),
-        (vec![incast("kind", json!("udp"))], "applications[0].kind: udp"),
-        (vec![incast("name", json!(""))], "applications[0].name"),
-        (vec![incast("dscp", json!(64))], "applications[0].dscp: 64: must be 0 to 63"),
-        (vec![incast("rounds", json!(0))], "applications[0].rounds: 0"),
-        (vec![incast("client", json!("h2"))], "applications[0].client: h2"),
-        (vec![incast("servers", json!(["h1", "h0"]))], "applications[0].servers[1]: h0: is at both ends"),
-        (vec![incast("speed", json!(1))], "applications[0] (i): unknown field `speed`"),
-        (vec![incast("rounds", json!(1)), incast("rounds", json!(1))], "applications[1].name: i: another"),
-    ] {
-        let error = of(applications);
-        assert!(error.contains(place), "{error} for {place}");
-    }
-}
-
-#[test]
-fn a_description_that_is_no_json_or_has_a_key_too_many_is_refused_and_long_values_are_cut() {
-    let of = |json: &[u8]| Workload::from_json(json, &hosts(2)).err().expect("it is refused").to_string();
-    assert!(of(b"\xFF").starts_with("workload: invalid utf-8"));
-    assert!(of(b"{").contains("EOF"));
-    assert!(of(br#"{"seed": 1, "applications": [], "hosts": 2}"#).contains("unknown field `hosts`"));
-    assert!(of(br#"{"applications": []}"#).contains("missing field `seed`"));
-    let long = "x".repeat(100);
-    let one = json!({"kind": "incast", "name": "i", "client": long, "servers": ["h1"], "bytes_per_server": 1, "rounds": 1});
-    let error = of(json!({"seed": 1, "applications": [one]}).to_string().as_bytes());
-    let shown =
-        format!("applications[0].client: {}…: no host has this name; the fabric has 2 hosts", "x".repeat(60));
-    assert!(error.ends_with(&shown), "{error}");
 }

@@ -3,7 +3,7 @@
 use serde_json::{json, Value};
 use workload::{Connection, Outcome, Transfer};
 
-use super::driver::{describe, ps, run, run_evenly, run_until, workload, Run, LINK_BPS, OVERHEAD, SECOND};
+use super::driver::{describe, ps, run, run_evenly, run_until, Run, LINK_BPS, OVERHEAD, SECOND};
 use super::stats::{check_dispersion, check_distribution, check_even, check_mean, exponential, gaps};
 
 const MILLISECOND: u64 = SECOND / 1000;
@@ -152,25 +152,6 @@ fn frames_come_at_exponential_gaps_at_the_load_of_the_link_that_is_asked_for() {
     }
     assert_eq!(done.report(0)["frames"], done.frames.len());
     assert_eq!((done.finished_at(), done.transfers.len()), (start + duration, 0));
-}
-
-#[test]
-fn frames_closer_than_a_nanosecond_and_hosts_that_are_not_there_are_refused() {
-    let one = |field: &str, value: Value| {
-        let mut flow = json!({"source": "h0", "destination": "h1", "load": 0.5, "frame_bytes": 100});
-        flow[field] = value;
-        let refused = workload(&poisson(&json!({"flows": [flow], "duration_ps": 1})), 2).err();
-        refused.map(|error| error.to_string()).unwrap_or_default()
-    };
-    assert_eq!(one("load", json!(0.5)), "");
-    for (field, value) in [
-        ("load", json!(1.1)),
-        ("frame_bytes", json!(61)),
-        ("destination", json!("h0")),
-        ("source", json!("h9")),
-    ] {
-        assert!(one(field, value).contains(&format!("applications[0].flows[0].{field}")), "{field}");
-    }
 }
 
 #[test]

@@ -1,0 +1,148 @@
+//! What scripts of ours have beyond packetdrill's language: settings of the endpoint, the handshake in one line, and values.
+//!
+//! In these scripts everything that leaves is expected, whole and at its exact time. The peer's window is 65535 unless it is told,
+//! and what is not told to be ECN-capable is not.
+
+use std::fmt::Display;
+
+use tcp::{Config, Connection, DctcpEct, DelayedAck, Segment, State};
+use units::{Bytes, Duration, Time};
+use wire::tcp::{ACK, ECE, SYN};
+use wire::tcp_options::{Options, Timestamps};
+use wire::Ecn;
+
+use crate::play::{differs, Player, Stop, OUR_ISN, PEER_ISN};
+
+/// Returns the settings `newreno rack retries=3`: one of the crate's names, with segments of 1000 bytes that are each
+/// acknowledged at once, and what differs from it.
+pub fn endpoint(text: &str) -> Result<Config, String> {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let named: Config = name.parse().map_err(|error| format!("{error}"))?;
+    let mut config = Config { mss: 1_000, delayed_ack: None, ..named };
+    for word in words {
+        set(&mut config, word).ok_or_else(|| format!("the setting {word}"))?;
+    }
+    Ok(config)
+}
+
+fn set(config: &mut Config, word: &str) -> Option<()> {
+    let (name, value) = word.split_once('=').unwrap_or((word, "true"));
+    let flag = || value.parse().ok();
+    let number = || value.parse().ok();
+    let span = || value.parse::<Duration>().ok();
+    match name {
+        "accecn" => config.accecn = flag()?,
+        "cwr_growth" => config.cwr_growth = flag()?,
+        "dctcp_ect" => {
+            let choices = [DctcpEct::DataOnly, DctcpEct::Ns2, DctcpEct::Linux];
+            config.dctcp_ect = choices.into_iter().find(|choice| format!("{choice:?}") == value)?;
+        }
+        "dctcp_initial_alpha" => config.dctcp_initial_alpha = value.parse().ok()?,
+        "delayed_ack" => {
+            let (segments, timer) = value.split_once('/')?;
+            config.delayed_ack =
+                Some(DelayedAck { segments: segments.parse().ok()?, timer: timer.parse().ok()? });
+        }
+        "dsack" => config.dsack = flag()?,
+        "ecn" => config.ecn = flag()?,
+        "ect_retransmissions" => config.ect_retransmissions = flag()?,
+        "fin" => config.fin = flag()?,
+        "frto" => config.frto = flag()?,
+        "initial_rto" => config.initial_rto = span()?,
+        "initial_window_segments" => config.initial_window_segments = number()?,
+        "l4s" => config.l4s = flag()?,
+        "limited_transmit" => config.limited_transmit = flag()?,
+        "max_ack_delay" => config.max_ack_delay = Some(span()?),
+        "max_rto" => config.max_rto = span()?,
+        "min_rto" => config.min_rto = span()?,
+        "min_window_segments" => config.min_window_segments = number()?,
+        "prr" => config.prr = flag()?,
+        "quick_acks" => config.quick_acks = number()?,
+        "rack" => config.rack = flag()?,
+        "reads_at_once" => config.reads_at_once = flag()?,
+        "receive_buffer" => config.receive_buffer = Some(Bytes::new(value.parse().ok()?)),
+        "restart_after_idle" => config.restart_after_idle = flag()?,
+        "retries" => config.retries = number()?,
+        "rto_slop" => config.rto_slop = span()?,
+        "sack" => config.sack = flag()?,
+        "slow_start_limit" => config.slow_start_limit = if value == "none" { None } else { Some(number()?) },
+        "syn_lost_rto" => config.syn_lost_rto = span()?,
+        "syn_retries" => config.syn_retries = number()?,
+        "timestamps" => config.timestamps = Some(span()?),
+        "tsq" => config.tsq = Some(span()?),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn told<T: Display>(value: Option<T>) -> String {
+    value.map_or_else(|| "none".to_owned(), |value| value.to_string())
+}
+
+impl Player {
+    /// Opens a connection to a peer that accepts all that our SYN offers, and whose SYN-ACK arrives after `rtt`.
+    pub fn establish(&mut self, rtt: Duration) -> Result<(), Stop> {
+        let mut tcp = Connection::connect(&self.settings()?, OUR_ISN);
+        let syn = tcp.poll_transmit(self.now).expect("a SYN leaves at once");
+        self.now += rtt;
+        let timestamps = syn.options.timestamps.map(|ours| Timestamps { value: 77, echo_reply: ours.value });
+        let answer = Segment {
+            sequence: PEER_ISN,
+            acknowledgement: OUR_ISN.wrapping_add(1),
+            flags: SYN | ACK | (syn.flags & ECE),
+            ae: false,
+            window: u16::MAX,
+            ecn: Ecn::NotEct,
+            payload_len: 0,
+            options: Options { timestamps, ..syn.options },
+        };
+        tcp.handle_segment(self.now, &answer);
+        let ack = tcp.poll_transmit(self.now).expect("an ACK leaves at once");
+        assert!(ack.is_pure_ack() && tcp.state() == State::Established, "{ack:?}");
+        // The first window that is scaled.
+        let sequence = PEER_ISN.wrapping_add(1);
+        let window =
+            Segment { sequence, flags: ACK, options: Options { timestamps, ..Options::default() }, ..answer };
+        tcp.handle_segment(self.now, &window);
+        self.tcp = Some(tcp);
+        self.drain();
+        Ok(())
+    }
+
+    /// Compares a value of our endpoint with its text.
+    pub fn compare_ours(&mut self, name: &str, expected: &str) -> Result<(), Stop> {
+        let Some(tcp) = &self.tcp else { return self.without_connection(name) };
+        let stats = tcp.stats();
+        let value = match name {
+            "acknowledged" => tcp.bytes_acknowledged().to_string(),
+            "alpha" => told(tcp.dctcp_alpha()),
+            "cwnd" => tcp.cwnd().get().to_string(),
+            "ecn" => tcp.uses_ecn().to_string(),
+            "end" => told(tcp.end().map(|end| format!("{end:?}"))),
+            "in_flight" => tcp.in_flight().get().to_string(),
+            "mss" => tcp.mss().get().to_string(),
+            "received" => tcp.bytes_received().to_string(),
+            "rto" => tcp.rto().to_string(),
+            "srtt" => told(tcp.srtt()),
+            "ssthresh" => told(tcp.ssthresh().map(Bytes::get)),
+            "state" => format!("{:?}", tcp.state()),
+            "timer" => told(tcp.next_timeout().map(|at: Time| at.since(self.now))),
+            "unread" => tcp.bytes_unread().to_string(),
+            "duplicates_reported" => stats.duplicates_reported.to_string(),
+            "fast_recoveries" => stats.fast_recoveries.to_string(),
+            "mark_reductions" => stats.mark_reductions.to_string(),
+            "retransmitted_segments" => stats.retransmitted_segments.to_string(),
+            "spurious_recoveries" => stats.spurious_recoveries.to_string(),
+            "spurious_timeouts" => stats.spurious_timeouts.to_string(),
+            "tail_probes" => stats.tail_probes.to_string(),
+            "timeouts" => stats.timeouts.to_string(),
+            _ => return Err(Stop::DoesNotApply(format!("the value {name}"))),
+        };
+        self.compared += 1;
+        if value != expected {
+            return differs(format!("{name} is {value}, expected {expected}"));
+        }
+        Ok(())
+    }
+}
