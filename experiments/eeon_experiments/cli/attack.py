@@ -83,12 +83,12 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
 
 
 def _write(wanted: AttackFile, found: Found, folder: Path) -> None:
+    from eeon_control.sources import yaml_text
     from eeon_tools.hops import pcapng
 
     from eeon_experiments.run import record_one
     from eeon_experiments.run_page import run_page
     from eeon_experiments.store import write_atomically
-    from eeon_experiments.tune.answer import yaml_text
     from eeon_experiments.tune.attack import scenario
 
     write_atomically(folder / SCENARIO, yaml_text(scenario(wanted, found)).encode())
