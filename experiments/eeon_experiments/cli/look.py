@@ -145,9 +145,7 @@ def show(
     click.echo(f"{found.file.name}: {found.file.title}")
     if found.file.description:
         click.echo(found.file.description)
-    table = Table(box=None, pad_edge=False)
-    for title in (*found.file.axes, "seed", "run"):
-        table.add_column(title)
+    table = Table(*found.file.axes, "seed", "run", box=None, pad_edge=False)
     for point in points:
         table.add_row(*(value or "-" for value in point.axes.values()), str(point.run.seed), point.run.id)
     console().print(table)
