@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import json_option
-from eeon_control.cli.output import counted
+from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.units import Bytes, Duration
@@ -75,7 +74,7 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     if found is not None:
         _write(wanted, found, folder)
     if as_json:
-        click.echo(json.dumps(_values(found, one.runs), indent=1))
+        print_json(_values(found, one.runs))
     else:
         _show(found, one.runs, folder)
     if found is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import QuantityType, text_output_option
+from eeon_control.cli.output import print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
@@ -190,14 +190,14 @@ def explain(
         elif switch is None:
             way = follow_way(scene, capture, number, after, speed, cells, rules)
             if output == "json":
-                click.echo(json.dumps(way_document(scene, way), indent=2))
+                print_json(way_document(scene, way), indent=2)
             else:
                 _show(tell_way(scene, way, chosen or Amount.REASONS))
             return
         else:
             journey = follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules)
     if output == "json":
-        click.echo(json.dumps(document(scene, journey), indent=2))
+        print_json(document(scene, journey), indent=2)
     else:
         _show(tell(scene, journey, chosen or Amount.STEPS))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, print_json
 
 from eeon_tools.cli import tables
 from eeon_tools.cli.support import (
@@ -246,7 +246,7 @@ def _write(
     result: dict[str, object], json_path: Path | None, page: Callable[[], str], html_path: Path | None
 ) -> None:
     if json_path == _STDOUT:
-        click.echo(json.dumps(result, indent=2))
+        print_json(result, indent=2)
     elif json_path is not None:
         json_path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         click.echo(f"JSON: {json_path}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 from rich.table import Table
 from rich.text import Text
@@ -40,7 +38,7 @@ def explain(
     loaded, topology = _meant(config_names, fabric)
     found = configs.explain(loaded, _port(topology, port_name))
     if output == "json":
-        click.echo(json.dumps(_row(found), indent=1))
+        printing.print_json(_row(found))
     else:
         _print(found)
 

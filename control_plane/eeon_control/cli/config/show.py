@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import json
 
 import click
 
 from eeon_control.cli import options
 from eeon_control.cli.config.common import revision_argument
+from eeon_control.cli.output import print_json
 from eeon_control.errors import StateError
 from eeon_control.sources import yaml_text
 from eeon_control.state import Revision
@@ -39,7 +39,7 @@ def show(
         lines = _differences(old, new)
         if output == "json":
             value = {"from": old.number, "to": new.number, "lines": [line.rstrip("\n") for line in lines]}
-            click.echo(json.dumps(value, indent=1))
+            print_json(value)
         else:
             click.echo("".join(lines), nl=False)
         return
