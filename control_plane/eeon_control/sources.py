@@ -7,8 +7,9 @@ programs, and a bad one must cause a message, not a traceback or the use of all 
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -151,6 +152,18 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
         raise InputError(builder.problems)
     builder.places[()] = Place(name, root.start_mark.line + 1)
     return Document(value, builder.places)
+
+
+def yaml_text(value: Mapping[str, object]) -> str:
+    """Returns plain values as YAML, with the keys in their order."""
+    out = io.StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    # ruamel's annotation is the type of the initial value.
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 110
+    yaml.dump(dict(value), out)
+    return out.getvalue()
 
 
 class _ShallowComposer(Composer):

@@ -32,7 +32,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import Field, GetJsonSchemaHandler, ValidationError, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema
 
 from eeon_control import tls as tls_files
@@ -42,7 +42,7 @@ from eeon_control.sources import Document, read_yaml
 from eeon_control.tls import Tls
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
-from eeon_control.validation import input_error
+from eeon_control.validation import checked
 
 _HOST_AND_PORT = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}"
 # A socket in this machine's file system; unix(7) allows 107 bytes.
@@ -145,10 +145,7 @@ class Targets:
 
     @classmethod
     def _from_document(cls, document: Document, folder: Path) -> Self:
-        try:
-            file = TargetsFile.model_validate(document.value)
-        except ValidationError as error:
-            raise input_error(error, document, TargetsFile) from None
+        file = checked(document, TargetsFile)
         switches: dict[str, Target] = {}
         problems: list[Problem] = []
         for name, one in file.switches.items():

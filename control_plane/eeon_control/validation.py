@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -15,6 +15,16 @@ from eeon_control.model_base import unquoted
 from eeon_control.sources import Document, KeyPath, dotted
 
 _KEYS_SHOWN = 12
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def checked(document: Document, model: type[_Model]) -> _Model:
+    """Returns `document` as a model. Raises InputError with every error at its place."""
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        raise input_error(error, document, model) from None
 
 
 def input_error(

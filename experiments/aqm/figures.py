@@ -9,9 +9,11 @@ from eeon_experiments.report.alternatives import (
     LATENCY,
     RUNTIME,
     THROUGHPUT,
+    TRANSPORT_COLOURS,
+    TRANSPORTS,
     by_delay,
-    by_transport,
     delay_label,
+    lines,
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, paper
 from eeon_experiments.report.runs import Metric, Runs
@@ -23,7 +25,8 @@ _CODEL = {
     "codel_3": "400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
     "codel_4": "300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
 }
-_NAMES = {"newreno": "TCP (dropped, not marked)", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
+_NAMES = {**TRANSPORTS, "newreno": "TCP (dropped, not marked)"}
+_TRANSPORTS = {name: (title, TRANSPORT_COLOURS[name]) for name, title in _NAMES.items()}
 _SHALLOW = {"buffer": "shallow", "transport": "plain", "queue": "drop_tail"}
 """Plain TCP on DropTail. It has no AQM, so there is no variant with ECN off."""
 _PAPER: dict[str, dict[tuple[str, str], Rule]] = {
@@ -115,7 +118,7 @@ def _panels(runs: Runs, name: str, queues: Sequence[str], positions: Sequence[st
         for metric, word, against in metrics:
             own = {**_SHALLOW, "buffer": buffer}
             base = own if against == "same" else _SHALLOW
-            series = by_transport(runs, metric, queues, base, buffer, _NAMES)
+            series = lines(runs, metric, "queue", queues, "transport", _TRANSPORTS, base, buffer=buffer)
             rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
             rules += [named[word, buffer]] if (word, buffer) in named else []
             other = {**_SHALLOW, "buffer": "shallow" if against == "same" else "deep"}

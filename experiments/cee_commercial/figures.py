@@ -61,8 +61,7 @@ def _unknowns(runs: Runs) -> Drawing:
     colours = (BLUE, ORANGE, "#009e73", "#cc79a7", "#56b4e9")
 
     def by_pfc(queue: str, tcp: str, unknown: str | None) -> Spread | None:
-        base = {"queue": queue, "pfc": "off", "tcp": tcp, "unknown": unknown}
-        return runs.ratio(_QUERY, base, queue=queue, pfc="headroom", tcp=tcp, unknown=unknown)
+        return runs.ratio(_QUERY, {"pfc": "off"}, queue=queue, pfc="headroom", tcp=tcp, unknown=unknown)
 
     def panel(tcp: str, title: str) -> Panel:
         series = [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC
-from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
+from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC, lines
+from eeon_experiments.report.drawing import Drawing, Panel, paper
 from eeon_experiments.report.runs import Metric, Run, Runs
 
 from .claims import first_share
@@ -29,10 +29,7 @@ def _queue(runs: Runs) -> Drawing:
     own = runs.where(case=case, queue="drop_tail", unknown=None)
     panels = []
     for metric, title, label, unit in _SHAPE:
-        series = [
-            Series(name, [own.spread(metric, tcp=tcp, pfc=pfc) for tcp in CEE_TCPS], colour)
-            for pfc, (name, colour) in PFC.items()
-        ]
+        series = lines(own, metric, "tcp", CEE_TCPS, "pfc", PFC)
         panels.append(Panel(title, list(CEE_TCPS.values()), series, "bars", y_label=label, unit=unit))
     return Drawing(
         "cee-queue-shape",
@@ -56,10 +53,7 @@ def _shares(runs: Runs) -> Drawing:
         share = first_share(run.row, case)
         return None if share is None else 100 * share
 
-    series = [
-        Series(name, [own.spread(percent, queue=queue, pfc=pfc) for queue in queues], colour)
-        for pfc, (name, colour) in PFC.items()
-    ]
+    series = lines(own, percent, "queue", queues, "pfc", PFC)
     rules = [paper(40, "QCN/66, one flow has more than 40 %")]
     return Drawing(
         "cee-queue-shares",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, PFC
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, PFC, RUNTIME, lines
+from eeon_experiments.report.drawing import Drawing, Panel, Rule
 from eeon_experiments.report.runs import Runs
 
 _ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
@@ -14,20 +14,9 @@ def drawings(runs: Runs) -> list[Drawing]:
     there = [one for one in CEE_BENCHMARKS if one in runs.values("benchmark")]
     panels = []
     for benchmark in there:
-        base = {"benchmark": benchmark, "queue": "drop_tail", "pfc": "off", "unknown": None}
-        series = [
-            Series(
-                title,
-                [
-                    runs.ratio(
-                        "runtime_seconds", base, benchmark=benchmark, queue=queue, pfc=pfc, unknown=None
-                    )
-                    for queue in CEE_QUEUES
-                ],
-                colour,
-            )
-            for pfc, (title, colour) in PFC.items()
-        ]
+        own = runs.where(benchmark=benchmark, unknown=None)
+        base = {"queue": "drop_tail", "pfc": "off"}
+        series = lines(own, RUNTIME, "queue", CEE_QUEUES, "pfc", PFC, base)
         panels.append(Panel(CEE_BENCHMARKS[benchmark], list(CEE_QUEUES.values()), series, "bars", [_ONE]))
     return [
         Drawing(

@@ -11,13 +11,14 @@ from eeon_experiments.report.alternatives import (
     RUNTIME,
     THROUGHPUT,
     along,
+    lines,
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Run, Runs, Spread
 from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 
 ENERGY = "energy_10g_used_joules"
-_BUFFER_COLOURS = {"shallow": SKY, "deep": BLUE}
+_BUFFERS = {"shallow": (BUFFERS["shallow"], SKY), "deep": (BUFFERS["deep"], BLUE)}
 _CONTROLS = {"tcp": "TCP on DropTail", "red_ecn": "RED and ECN"}
 _BASE_LINE = Rule("1 = baseline", 1.0, "#888888", ":")
 _ADDED_LATENCY = (paper(1.12, "shallow buffers, +12 %"), paper(1.06, "deep buffers, +6 %", "--"))
@@ -47,19 +48,9 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 
 def _by_buffer(
-    runs: Runs,
-    metric: Metric,
-    settings: Sequence[str],
-    control: str,
-    base: Mapping[str, Chosen] | None,
-    same_depth: bool = False,
+    runs: Runs, metric: Metric, settings: Sequence[str], control: str, base: Mapping[str, Chosen]
 ) -> list[Series]:
-    found = []
-    for buffer, title in BUFFERS.items():
-        own = base if base is None or not same_depth else {**base, "buffer": buffer}
-        values = along(runs, metric, "eee", settings, own, buffer=buffer, control=control)
-        found.append(Series(title, values, _BUFFER_COLOURS[buffer]))
-    return found
+    return lines(runs, metric, "eee", settings, "buffer", _BUFFERS, base, control=control)
 
 
 def _names(settings: Sequence[str]) -> list[str]:
@@ -85,8 +76,7 @@ def _depth(runs: Runs) -> Drawing:
 
 
 def _latency(runs: Runs, settings: Sequence[str]) -> Drawing:
-    base = {"control": "tcp", "eee": "off"}
-    series = _by_buffer(runs, LATENCY, settings, "tcp", base, same_depth=True)
+    series = _by_buffer(runs, LATENCY, settings, "tcp", {"eee": "off"})
     return Drawing(
         "eee-ecn-latency",
         "Latency that coalescing adds",
@@ -117,13 +107,13 @@ def _runtime(runs: Runs, settings: Sequence[str]) -> Drawing:
 
 def _against_ideal(runs: Runs, settings: Sequence[str], control: str) -> list[Series]:
     found = []
-    for buffer, title in BUFFERS.items():
+    for buffer, (title, colour) in _BUFFERS.items():
         floor = runs.by_seed(ideal, buffer=buffer, control=control, eee="off")
         values = []
         for eee in settings:
             used = runs.by_seed(ENERGY, buffer=buffer, control=control, eee=eee)
             values.append(Spread.over(used[seed] / floor[seed] for seed in used if floor.get(seed)))
-        found.append(Series(title, values, _BUFFER_COLOURS[buffer]))
+        found.append(Series(title, values, colour))
     return found
 
 
@@ -151,10 +141,8 @@ def _energy(runs: Runs, control: str, settings: Sequence[str], name: str, paper:
 
 def _control(runs: Runs, settings: Sequence[str]) -> Drawing:
     base = {"buffer": "deep", "control": "tcp", "eee": "off"}
-    series = [
-        Series(title, along(runs, LATENCY, "eee", settings, base, buffer="deep", control=control), colour)
-        for (control, title), colour in zip(_CONTROLS.items(), (ORANGE, BLUE), strict=True)
-    ]
+    controls = {"tcp": (_CONTROLS["tcp"], ORANGE), "red_ecn": (_CONTROLS["red_ecn"], BLUE)}
+    series = lines(runs, LATENCY, "eee", settings, "control", controls, base, buffer="deep")
     return Drawing(
         "eee-ecn-control",
         "Latency in deep buffers with RED and ECN",
@@ -231,10 +219,10 @@ def _every_link(runs: Runs) -> Drawing:
     names = [f"{eee.removesuffix('_all')}{', every link' * eee.endswith('_all')}" for eee in settings]
     shallow = {"buffer": "shallow", "control": "tcp", "eee": "off"}
     panels = [
-        Panel(word, names, _by_buffer(runs, metric, settings, "red_ecn", base, same), "bars", [_BASE_LINE])
-        for metric, word, base, same in (
-            (RUNTIME, "runtime, shallow DropTail = 1", shallow, False),
-            (LATENCY, "latency, RED and ECN without EEE = 1", {"control": "red_ecn", "eee": "off"}, True),
+        Panel(word, names, _by_buffer(runs, metric, settings, "red_ecn", base), "bars", [_BASE_LINE])
+        for metric, word, base in (
+            (RUNTIME, "runtime, shallow DropTail = 1", shallow),
+            (LATENCY, "latency, RED and ECN without EEE = 1", {"eee": "off"}),
         )
     ]
     return Drawing(

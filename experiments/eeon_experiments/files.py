@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from eeon_control.errors import DataNotFound, InputError
 from eeon_control.model_base import Strict
 from eeon_control.sources import Document, read_yaml
-from eeon_control.validation import did_you_mean, input_error
-from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
+from eeon_control.validation import checked, did_you_mean
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from eeon_experiments import shipped
 
@@ -139,10 +139,7 @@ def load(name_or_path: str | Path) -> Experiment:
     InputError."""
     path = _find(name_or_path)
     document = read_yaml(path, MAX_FILE_BYTES, MAX_FILE_VALUES)
-    try:
-        file = ExperimentFile.model_validate(document.value)
-    except ValidationError as error:
-        raise input_error(error, document, ExperimentFile) from None
+    file = checked(document, ExperimentFile)
     return Experiment(file, document, path)
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from eeon_control.errors import InputError, Problem
 from eeon_control.model_base import Strict
 from eeon_control.sources import Document, KeyPath, read_yaml
-from eeon_control.validation import input_error
-from pydantic import Field, ValidationError
+from eeon_control.validation import checked
+from pydantic import Field
 
 from eeon_experiments import shipped
 
@@ -83,10 +83,7 @@ def load(folder: Path, experiment: Document | None = None) -> Setup:
     if not path.is_file():
         return Setup()
     document = read_yaml(path)
-    try:
-        found = Setup.model_validate(document.value)
-    except ValidationError as error:
-        raise input_error(error, document, Setup) from None
+    found = checked(document, Setup)
     base = experiment or read_yaml(folder / shipped.FILE)
     problems: list[Problem] = []
     filled = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eeon_experiments.report.alternatives import FLOW_CHASING, FLOW_CHASING_PAPER, along
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
-from eeon_experiments.report.runs import Runs
+from eeon_experiments.report.runs import Chosen, Runs
 
 _SCHEDULERS = {
     "fca": "flow chasing",
@@ -31,6 +31,7 @@ _OF_CONTROL = {
     "capacity_99": "99 % given out",
 }
 _ONE = Rule("1 = TCP alone", 1.0, "#888888", ":")
+_TCP_ALONE: dict[str, Chosen] = {"scheduler": "none"}
 _TENTH = "20GB"
 
 
@@ -44,25 +45,9 @@ def _sizes(runs: Runs) -> Drawing:
     sizes = [size for size in ("200GB", "20GB", "5GB") if size in runs.values("size")]
     panels = []
     for column, title, colour in FLOW_CHASING:
-        values = [
-            runs.ratio(
-                column,
-                {"size": size, "scheduler": "none", "unknown": None},
-                size=size,
-                scheduler="fca",
-                unknown=None,
-            )
-            for size in sizes
-        ]
-        panels.append(
-            Panel(
-                title,
-                sizes,
-                [Series("flow chasing", values, colour)],
-                "bars",
-                [_ONE, FLOW_CHASING_PAPER[column]],
-            )
-        )
+        values = along(runs, column, "size", sizes, _TCP_ALONE, scheduler="fca", unknown=None)
+        series = [Series("flow chasing", values, colour)]
+        panels.append(Panel(title, sizes, series, "bars", [_ONE, FLOW_CHASING_PAPER[column]]))
     return Drawing(
         "flow-chasing-job",
         "Flow chasing against TCP alone",
@@ -77,9 +62,9 @@ def _sizes(runs: Runs) -> Drawing:
 
 def _schedulers(runs: Runs) -> Drawing:
     schedulers = [one for one in _SCHEDULERS if one in runs.values("scheduler")]
-    base = {"size": _TENTH, "scheduler": "none", "unknown": None}
+    own = runs.where(size=_TENTH, unknown=None)
     series = [
-        Series(title, along(runs, column, "scheduler", schedulers, base, size=_TENTH, unknown=None), colour)
+        Series(title, along(own, column, "scheduler", schedulers, _TCP_ALONE), colour)
         for column, title, colour in FLOW_CHASING
     ]
     names: Sequence[str] = [_SCHEDULERS[one] for one in schedulers]
@@ -97,26 +82,19 @@ def _schedulers(runs: Runs) -> Drawing:
 
 def _unknowns(runs: Runs) -> Drawing:
     panels = []
-    for unknowns, own_base in ((_UNKNOWNS, True), (_OF_CONTROL, False)):
+    for what, unknowns, base in (
+        ("job, TCP and buffers", _UNKNOWNS, _TCP_ALONE),
+        ("the scheduler's own", _OF_CONTROL, {**_TCP_ALONE, "unknown": None}),
+    ):
         present = [one for one in unknowns if one in runs.values("unknown")]
         series = [
             Series(
                 title,
-                [
-                    runs.ratio(
-                        column,
-                        {"size": _TENTH, "scheduler": "none", "unknown": one if own_base else None},
-                        size=_TENTH,
-                        scheduler="fca",
-                        unknown=one,
-                    )
-                    for one in present
-                ],
+                along(runs, column, "unknown", present, base, size=_TENTH, scheduler="fca"),
                 colour,
             )
             for column, title, colour in FLOW_CHASING
         ]
-        what = "job, TCP and buffers" if own_base else "the scheduler's own"
         panels.append(Panel(what, [unknowns[one] for one in present], series, "bars", [_ONE]))
     return Drawing(
         "flow-chasing-unknowns",

@@ -27,9 +27,9 @@ CLASS_TITLES = {
 }
 
 
-def drop_tail(buffer: str) -> dict[str, str]:
+def drop_tail(buffer: str) -> dict[str, str | None]:
     """Returns the papers' baseline at this depth: plain TCP on drop tail."""
-    return {"buffer": buffer, "transport": "newreno", "queue": "drop_tail"}
+    return {"buffer": buffer, "transport": "newreno", "queue": "drop_tail", "protect": None}
 
 
 def drop_share(name: str) -> Metric:

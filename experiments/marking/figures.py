@@ -88,7 +88,7 @@ def _drop_totals(runs: Runs) -> Drawing:
 
 
 def _alternatives(
-    runs: Runs, metric: Metric, queues: list[str], base: dict[str, str] | None, buffer: str
+    runs: Runs, metric: Metric, queues: list[str], base: dict[str, str | None] | None, buffer: str
 ) -> list[Series]:
     """Returns the paper's six alternatives by queue setting, and the marking threshold at those delays."""
     found = []
@@ -164,7 +164,7 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
     return found
 
 
-def _rules(runs: Runs, aqm: str, metric: Metric, base: dict[str, str], buffer: str) -> list[Rule]:
+def _rules(runs: Runs, aqm: str, metric: Metric, base: dict[str, str | None], buffer: str) -> list[Rule]:
     rules = [Rule("1 = baseline", 1.0, "#888888", ":"), *_PAPER.get((aqm, metric, buffer), ())]
     if buffer == "deep":
         other = "shallow" if base["buffer"] == "deep" else "deep"

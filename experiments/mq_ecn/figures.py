@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import along, percent
+from eeon_experiments.report.alternatives import along, lines, percent
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Run, Runs
 from eeon_tools.svg import BLUE, GREEN, ORANGE
@@ -20,19 +20,14 @@ def drawings(runs: Runs) -> list[Drawing]:
     others = [one for one in runs.values("traffic") if one.startswith("against_") and one != "against_0"]
     queues = [one for one in runs.values("traffic") if one.startswith("queues_")]
 
-    def alone(marking: str) -> dict[str, str]:
-        return {"traffic": "against_0", "marking": marking}
-
+    alone = {"traffic": "against_0"}
     share_of = Panel(
         "one flow beside another service",
         [one.removeprefix("against_") for one in others],
         [
             Series(
                 name,
-                [
-                    percent(one)
-                    for one in along(runs, _rate, "traffic", others, alone(marking), marking=marking)
-                ],
+                list(map(percent, along(runs, _rate, "traffic", others, alone, marking=marking))),
                 colour,
             )
             for marking, (name, colour) in _MARKINGS.items()
@@ -42,10 +37,7 @@ def drawings(runs: Runs) -> list[Drawing]:
     waits = Panel(
         "all packets, mean",
         [one.removeprefix("queues_") for one in queues],
-        [
-            Series(name, along(runs, "latency_mean_us", "traffic", queues, None, marking=marking), colour)
-            for marking, (name, colour) in _MARKINGS.items()
-        ],
+        lines(runs, "latency_mean_us", "traffic", queues, "marking", _MARKINGS),
     )
     return [
         Drawing(

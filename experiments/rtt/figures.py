@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import RUNTIME, by_delay
+from eeon_experiments.report.alternatives import RUNTIME, along, by_delay
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
-from eeon_experiments.report.runs import Runs, Spread
+from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 
 _QUEUES = {
@@ -22,6 +22,7 @@ _ONE = Rule("1 = the highest threshold", 1.0, "#888888", ":")
 
 def drawings(runs: Runs) -> list[Drawing]:
     """Returns the one figure of the experiment."""
+    deep = {"queue": "mark_200" if "mark_200" in runs.values("queue") else "mark_65"}
     panels = []
     for rate, words in _RATES.items():
         for number in _FLOWS:
@@ -31,7 +32,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             known = [one for one in runs.values("delay") if len(runs.where(flows=flows, delay=one))]
             delays = by_delay(known, "", loose_first=False)
             series = [
-                Series(name, [_against_deep(runs, flows, delay, queue) for delay in delays], colour)
+                Series(name, along(runs, RUNTIME, "delay", delays, deep, flows=flows, queue=queue), colour)
                 for queue, (name, colour) in _QUEUES.items()
                 if len(runs.where(flows=flows, queue=queue))
             ]
@@ -50,9 +51,3 @@ def drawings(runs: Runs) -> list[Drawing]:
             from_zero=False,
         )
     ]
-
-
-def _against_deep(runs: Runs, flows: str, delay: str, queue: str) -> Spread | None:
-    deep = "mark_200" if "mark_200" in runs.values("queue") else "mark_65"
-    at = {"flows": flows, "delay": delay}
-    return runs.ratio(RUNTIME, {**at, "queue": deep}, **at, queue=queue)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eeon_experiments.report.alternatives import (
     LATENCY,
     RUNTIME,
     THROUGHPUT,
-    TRANSPORT_COLOURS,
-    TRANSPORTS,
+    WITH_ECN,
+    lines,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, paper
 from eeon_experiments.report.drops import all_dropped
-from eeon_experiments.report.runs import Metric, Runs, Spread
+from eeon_experiments.report.runs import Chosen, Metric, Runs
 
-_ECN = ("ecn", "dctcp")
+_RED = {"queue": "red_100us", "protect": "ect"}
 _FETCHES = ("1", "2", "5", "10", "20", "50", "all")
 
 
@@ -24,29 +24,23 @@ def drawings(runs: Runs) -> list[Drawing]:
     own = runs.where(buffer="shallow", factor=None, workload=None)
     fetches = [number for number in _FETCHES if len(own.where(fetches=number))]
     one = Rule("1 = DropTail with as many fetches", 1.0, "#888888", ":")
-    metrics: Sequence[tuple[Metric, str, bool, Sequence[Rule]]] = (
-        (RUNTIME, "runtime", True, [one, paper(1.35, "at most +35 %")]),
-        (THROUGHPUT, "throughput", True, [one]),
-        (LATENCY, "latency", True, [one]),
-        (all_dropped, "dropped packets", False, []),
+    base = {"transport": "newreno", "queue": "drop_tail", "protect": None}
+    metrics: Sequence[tuple[Metric, str, Mapping[str, Chosen] | None, Sequence[Rule]]] = (
+        (RUNTIME, "runtime", base, [one, paper(1.35, "at most +35 %")]),
+        (THROUGHPUT, "throughput", base, [one]),
+        (LATENCY, "latency", base, [one]),
+        (all_dropped, "dropped packets", None, []),
     )
     panels = [
         Panel(
             word,
             fetches,
-            [
-                Series(
-                    TRANSPORTS[transport],
-                    _along(own, metric, fetches, transport, relative),
-                    TRANSPORT_COLOURS[transport],
-                )
-                for transport in _ECN
-            ],
+            lines(own, metric, "fetches", fetches, "transport", WITH_ECN, against, **_RED),
             rules=rules,
-            y_label="DropTail = 1" if relative else "packets",
-            unit=None if relative else "{:,.0f}",
+            y_label="DropTail = 1" if against else "packets",
+            unit=None if against else "{:,.0f}",
         )
-        for metric, word, relative, rules in metrics
+        for metric, word, against, rules in metrics
     ]
     return [
         Drawing(
@@ -62,14 +56,3 @@ def drawings(runs: Runs) -> list[Drawing]:
             scale="log",
         )
     ]
-
-
-def _along(
-    runs: Runs, metric: Metric, fetches: Sequence[str], transport: str, relative: bool
-) -> list[Spread | None]:
-    found = []
-    for number in fetches:
-        point = {"fetches": number, "transport": transport, "queue": "red_100us", "protect": "ect"}
-        base = {"fetches": number, "transport": "newreno", "queue": "drop_tail", "protect": None}
-        found.append(runs.ratio(metric, base, **point) if relative else runs.spread(metric, **point))
-    return found

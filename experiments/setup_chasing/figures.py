@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import FLOW_CHASING, FLOW_CHASING_PAPER
+from eeon_experiments.report.alternatives import FLOW_CHASING, FLOW_CHASING_PAPER, along
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
 
@@ -19,10 +19,7 @@ def drawings(runs: Runs) -> list[Drawing]:
     there = [one for one in _SET_UPS if one in runs.values("set_up")]
     panels = []
     for column, title, colour in FLOW_CHASING:
-        values = [
-            runs.ratio(column, {"set_up": one, "scheduler": "none"}, set_up=one, scheduler="fca")
-            for one in there
-        ]
+        values = along(runs, column, "set_up", there, {"scheduler": "none"}, scheduler="fca")
         rules = [Rule("1 = TCP alone", 1.0, "#888888", ":"), FLOW_CHASING_PAPER[column]]
         panels.append(
             Panel(title, [_SET_UPS[one] for one in there], [Series(title, values, colour)], "bars", rules)

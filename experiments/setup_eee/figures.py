@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import FETCHES, RUNTIME, energy_by_scenario
+from eeon_experiments.report.alternatives import FETCHES, RUNTIME, energy_by_scenario, lines
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, ORANGE, SKY, VERMILION
@@ -10,6 +10,7 @@ from eeon_tools.svg import BLUE, ORANGE, SKY, VERMILION
 _SCENARIOS = {"batch_24": "batch job", "small_24": "small jobs"}
 _SETTINGS = ("12us10", "120us100", "1ms1000", "12us10+", "120us100+")
 _LOADS = ("5", "10", "25", "40")
+_ON_10G = {"120us100_10g": ("120us100", BLUE), "1ms1000_10g": ("1ms1000", ORANGE)}
 _ONE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
 _SAVED = (paper(0.75, "12us10, 75 %"), paper(0.6, "120us100, 60 %", ":"), paper(0.55, "1ms1000, 55 %", "--"))
 _COLOURS = {
@@ -67,12 +68,7 @@ def _loads(runs: Runs) -> Drawing:
     panels = []
     for fetches, title in FETCHES.items():
         own = runs.where(scenario="terasort_24", fetches=fetches)
-        series = []
-        for eee, colour in (("120us100_10g", BLUE), ("1ms1000_10g", ORANGE)):
-            values = [
-                own.ratio(RUNTIME, {"load": load, "eee": "standard"}, load=load, eee=eee) for load in _LOADS
-            ]
-            series.append(Series(eee.removesuffix("_10g"), values, colour))
+        series = lines(own, RUNTIME, "load", _LOADS, "eee", _ON_10G, {"eee": "standard"})
         rules = [_ONE, paper(1.2, "1ms1000 at 5 % load, +20 %")]
         panels.append(Panel(title, [f"{load} %" for load in _LOADS], series, rules=rules))
     return Drawing(

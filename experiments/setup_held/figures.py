@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import LATENCY, RUNTIME
+from eeon_experiments.report.alternatives import LATENCY, RUNTIME, lines
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, ORANGE
@@ -38,13 +38,7 @@ def _runtime(runs: Runs) -> Drawing:
             if len(own.where(scenario=scenario, window=window, eee=eee))
         ]
         values = [
-            own.ratio(
-                RUNTIME,
-                {"scenario": scenario, "window": window, "eee": "standard"},
-                scenario=scenario,
-                window=window,
-                eee=eee,
-            )
+            own.ratio(RUNTIME, {"eee": "standard"}, scenario=scenario, window=window, eee=eee)
             for scenario, window in there
         ]
         series = [Series("runtime", values, BLUE)]
@@ -64,14 +58,9 @@ def _runtime(runs: Runs) -> Drawing:
 def _latency(runs: Runs) -> Drawing:
     panels = []
     for buffer, (title, rule) in _DEPTHS.items():
-        series = []
-        for control, (name, colour) in _CONTROLS.items():
-            own = runs.where(scenario="chapter7", buffer=buffer, control=control)
-            values = [
-                own.where(replicas=copies).ratio(LATENCY, {"eee": "off"}, eee="1ms1000_10g")
-                for copies in _COPIES
-            ]
-            series.append(Series(name, values, colour))
+        own = runs.where(scenario="chapter7", buffer=buffer)
+        awake = {"eee": "off"}
+        series = lines(own, LATENCY, "replicas", _COPIES, "control", _CONTROLS, awake, eee="1ms1000_10g")
         panels.append(Panel(title, list(_COPIES.values()), series, "bars", [rule]))
     return Drawing(
         "setup-held-latency",

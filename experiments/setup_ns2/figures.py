@@ -14,7 +14,7 @@ from eeon_experiments.report.alternatives import (
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.drops import all_dropped
-from eeon_experiments.report.runs import Metric, Runs
+from eeon_experiments.report.runs import Chosen, Metric, Runs
 from eeon_tools.svg import BLUE, GREEN, ORANGE, SKY, VERMILION
 
 _NAMES = {
@@ -35,6 +35,10 @@ _AVERAGES = {
     "red_500us_averaged": "weight 1/512",
     "red_500us_ns2_average": "weight 2^-18 (ns-2)",
 }
+_RED = "red_100us"
+_DROP_TAIL: dict[str, Chosen] = {
+    "ns2": "base", "transport": "newreno", "queue": "drop_tail", "protect": None
+}  # fmt: skip
 _ONE = Rule("1 = DropTail", 1.0, "#888888", ":")
 
 
@@ -43,35 +47,20 @@ def drawings(runs: Runs) -> list[Drawing]:
     return [_hosts(runs), _averaged(runs)]
 
 
-def _drop_tail(buffer: str) -> dict[str, str | None]:
-    return {
-        "ns2": "base", "buffer": buffer, "transport": "newreno", "queue": "drop_tail", "protect": None,
-    }  # fmt: skip
-
-
 def _hosts(runs: Runs) -> Drawing:
-    levels = [level for level in _NAMES if len(runs.where(ns2=level, queue="red_100us"))]
+    own = runs.where(buffer="shallow")
+    levels = [level for level in _NAMES if len(runs.where(ns2=level, queue=_RED))]
     metrics: Sequence[tuple[Metric, str, bool, Sequence[Rule]]] = (
         (RUNTIME, "runtime", True, [_ONE, paper(1.35, "ECT only, at most +35 %")]),
         (all_dropped, "dropped packets", False, []),
     )
     panels = []
     for metric, word, relative, rules in metrics:
-        base = _drop_tail("shallow") if relative else None
+        base = _DROP_TAIL if relative else None
         series = [
             Series(
                 f"{PROTECTIONS[protect]}, {TRANSPORTS[transport]}",
-                along(
-                    runs,
-                    metric,
-                    "ns2",
-                    levels,
-                    base,
-                    buffer="shallow",
-                    transport=transport,
-                    queue="red_100us",
-                    protect=protect,
-                ),
+                along(own, metric, "ns2", levels, base, transport=transport, protect=protect, queue=_RED),
                 colour,
             )
             for transport, protect, colour in _ALTERNATIVES
@@ -96,21 +85,15 @@ def _averaged(runs: Runs) -> Drawing:
     queues = [queue for queue in _AVERAGES if len(runs.where(queue=queue))]
     panels = []
     for buffer, title in (("shallow", "shallow buffers"), ("deep", "deep buffers")):
+        own = runs.where(buffer=buffer, ns2="base", protect=None)
         series = [
-            Series(
-                word,
-                along(
-                    runs, metric, "queue", queues, _drop_tail(buffer),
-                    ns2="base", buffer=buffer, transport="drops", protect=None,
-                ),
-                colour,
-            )
+            Series(word, along(own, metric, "queue", queues, _DROP_TAIL, transport="drops"), colour)
             for metric, word, colour in (
                 (RUNTIME, "runtime", ORANGE),
                 (THROUGHPUT, "throughput", BLUE),
                 (LATENCY, "latency", GREEN),
             )
-        ]  # fmt: skip
+        ]
         rules = [_ONE]
         panels.append(Panel(title, [_AVERAGES[queue] for queue in queues], series, "bars", rules))
     return Drawing(

@@ -39,9 +39,7 @@ def _runtime(runs: Runs, name: str, title: str, more: str) -> Drawing:
     one = Rule("1 = DropTail, same depth", 1.0, "#888888", ":")
     panels = []
     for buffer, depth in BUFFERS.items():
-        base: dict[str, str | None] = {
-            "buffer": buffer, "transport": "newreno", "queue": "drop_tail", "protect": None,
-        }  # fmt: skip
+        base: dict[str, str | None] = {"transport": "newreno", "queue": "drop_tail", "protect": None}
         points = _points(runs, buffer)
         series = [
             Series(

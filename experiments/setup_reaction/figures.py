@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, CEE_TCPS, PFC
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, CEE_TCPS, PFC, lines
+from eeon_experiments.report.drawing import Drawing, Panel, Rule
 from eeon_experiments.report.runs import Runs
 
 _BY_SCOPE = CEE_QUEUES | {
@@ -57,10 +57,6 @@ def _panels(
     panels = []
     for value in (one for one in titles if one in runs.values(axis)):
         own = runs.where(**{axis: value})
-        base = {"queue": "drop_tail", "pfc": "off"}
-        series = [
-            Series(title, [own.ratio(column, base, queue=queue, pfc=pfc) for queue in queues], colour)
-            for pfc, (title, colour) in PFC.items()
-        ]
+        series = lines(own, column, "queue", queues, "pfc", PFC, {"queue": "drop_tail", "pfc": "off"})
         panels.append(Panel(titles[value], list(queues.values()), series, "bars", [_ONE]))
     return panels

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 from eeon_control.cli import main
 from eeon_control.errors import InputError
+from eeon_control.sources import yaml_text
 from eeon_experiments import files, store
 from eeon_experiments.expand import expand
 from eeon_experiments.resolve import Run
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import attack as attacks
-from eeon_experiments.tune.answer import yaml_text
 from eeon_experiments.tune.attack import Flow, Found
 from eeon_experiments.versions import Commit, Versions, versions
 

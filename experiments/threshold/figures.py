@@ -12,9 +12,9 @@ from eeon_experiments.report.alternatives import (
     LATENCY,
     RUNTIME,
     THROUGHPUT,
-    TRANSPORTS,
+    WITH_ECN,
     along,
-    by_transport,
+    lines,
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.drops import all_dropped, dropped_control
@@ -22,7 +22,6 @@ from eeon_experiments.report.runs import Metric, Runs
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 
 _NOT_IN_PAPERS = "Not in the papers"
-_ECN = {transport: TRANSPORTS[transport] for transport in ("ecn", "dctcp")}
 _QUEUES = {
     "drop_tail": "DropTail",
     "red_100us": "RED 100\N{NO-BREAK SPACE}µs",
@@ -78,7 +77,7 @@ def _sweep(runs: Runs) -> Drawing:
     for buffer, title in BUFFERS.items():
         own = [queue for queue in marks if len(runs.where(buffer=buffer, queue=queue))]
         for metric, word, relative, base in _metrics(buffer):
-            series = by_transport(runs, metric, own, base, buffer, _ECN)
+            series = lines(runs, metric, "queue", own, "transport", WITH_ECN, base, buffer=buffer)
             positions = [str(packets(queue)) for queue in own]
             panels.append(Panel(f"{word}, {title}", positions, series, rules=[_ONE], y_label=relative))
     return Drawing(
@@ -102,7 +101,7 @@ def _beside(runs: Runs) -> Drawing:
         marks = [queue for queue in ("mark_20", "mark_65") if queue in runs.values("queue")]
         queues = [*marks, *(queue for queue in list(_QUEUES)[1:] if queue in runs.values("queue"))]
         for metric, word, relative, base in _metrics(buffer):
-            series = by_transport(runs, metric, queues, base, buffer, _ECN)
+            series = lines(runs, metric, "queue", queues, "transport", WITH_ECN, base, buffer=buffer)
             panels.append(
                 Panel(
                     f"{word}, {title}",
@@ -138,14 +137,7 @@ def _ect(runs: Runs) -> Drawing:
         (all_dropped, "all packets dropped", "packets", None),
     )
     for metric, title, y_label, against in rows:
-        series = [
-            Series(
-                name,
-                along(runs, metric, "queue", queues, against, buffer="shallow", transport=transport),
-                colour,
-            )
-            for transport, (name, colour) in _ECT.items()
-        ]
+        series = lines(runs, metric, "queue", queues, "transport", _ECT, against, buffer="shallow")
         panels.append(Panel(title, [label(queue) for queue in queues], series, "bars",
                             [_ONE] if against else [], y_label=y_label,
                             unit=None if against else "{:,.0f}"))  # fmt: skip
@@ -167,7 +159,8 @@ def _ect(runs: Runs) -> Drawing:
 def _coalescing(runs: Runs) -> Drawing:
     settings = [eee for eee in EEE if eee in runs.values("eee")]
     names = [EEE[eee].replace(" (no EEE)", "") for eee in settings]
-    base = {**_drop_tail("shallow"), "eee": "off"}
+    own = runs.where(buffer="shallow")
+    base = {"transport": "newreno", "queue": "drop_tail", "eee": "off"}
     alternatives = (
         ("newreno", "drop_tail", "TCP on DropTail", GREY),
         ("dctcp", "mark_65", "DCTCP, threshold 65", GREEN),
@@ -183,16 +176,7 @@ def _coalescing(runs: Runs) -> Drawing:
         series = [
             Series(
                 name,
-                along(
-                    runs,
-                    metric,
-                    "eee",
-                    settings,
-                    base,
-                    buffer="shallow",
-                    transport=transport,
-                    queue=queue,
-                ),
+                along(own, metric, "eee", settings, base, transport=transport, queue=queue),
                 colour,
             )
             for transport, queue, name, colour in alternatives

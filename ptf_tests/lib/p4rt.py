@@ -15,7 +15,6 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import TracebackType
 from typing import Protocol, TypeVar
 
 import grpc
@@ -143,9 +142,7 @@ class P4RuntimeClient:
     def __enter__(self) -> P4RuntimeClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

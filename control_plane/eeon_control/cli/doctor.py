@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eeon_control.cli import options
-from eeon_control.cli.output import console, counted
+from eeon_control.cli.output import console, counted, print_json
 from eeon_control.doctor import Finding, Level, examine, exit_code
 from eeon_control.doctor.finding import fault
 from eeon_control.errors import EeonError
@@ -96,7 +95,7 @@ def _print_json(shown: list[Finding], findings: list[Finding]) -> None:
         {"check": one.check, "level": one.level.value, "found": one.found, "mend": one.mend or None}
         for one in shown
     ]
-    click.echo(json.dumps({"findings": rows, "summary": _summary(findings)}, indent=1))
+    print_json({"findings": rows, "summary": _summary(findings)})
 
 
 def _print_table(shown: list[Finding], findings: list[Finding]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import click
+
 from eeon_control.cli.streams import to_nowhere
 from eeon_control.errors import Problem, Severity
 
@@ -32,6 +34,13 @@ def console(*, stderr: bool = False) -> Console:
 
     has_width = (sys.stderr if stderr else sys.stdout).isatty() or os.environ.get("COLUMNS", "").isdecimal()
     return Terminal(stderr=stderr, width=None if has_width else _PIPE_WIDTH)
+
+
+def print_json(value: object, indent: int = 1) -> None:
+    """Prints a value on stdout as JSON, for programs."""
+    import json  # on use, because completion and --help do not need it
+
+    click.echo(json.dumps(value, indent=indent))
 
 
 def print_problems(problems: Iterable[Problem]) -> None:

@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, Self, TypeVar
 
 import thriftpy2
@@ -86,9 +86,7 @@ class ThriftClient:
         protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
         return TClient(interface, protocol)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._transport.close()
 
     def check_identity(self) -> None:

@@ -7,6 +7,7 @@ of its egress link. If such waits can form a cycle, all of its links may stop fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
 
 from eeon_control.entries import Entry, Lpm
 from eeon_control.topology import Topology
@@ -53,24 +54,13 @@ def _next_hops(
 
 def _circle(waits: Mapping[Hop, Iterable[Hop]]) -> list[Hop] | None:
     """Returns one cycle of a directed graph, deterministically; None without any."""
-    done: set[Hop] = set()
-    for start in sorted(waits):
-        if start in done:
-            continue
-        open_hops = [(start, iter(sorted(waits[start])))]
-        way, on_way = [start], {start}
-        while open_hops:
-            hop, following = open_hops[-1]
-            step = next(following, None)
-            if step is None:
-                open_hops.pop()
-                way.pop()
-                on_way.discard(hop)
-                done.add(hop)
-            elif step in on_way:
-                return way[way.index(step) :]
-            elif step not in done:
-                open_hops.append((step, iter(sorted(waits.get(step, ())))))
-                way.append(step)
-                on_way.add(step)
+    graph = TopologicalSorter[Hop](dict.fromkeys(sorted(waits), ()))
+    for hop in sorted(waits):
+        for later in sorted(waits[hop]):
+            graph.add(later, hop)
+    try:
+        graph.prepare()
+    except CycleError as error:
+        cycle: list[Hop] = error.args[1]
+        return cycle[:-1]  # the first hop is also the last one
     return None

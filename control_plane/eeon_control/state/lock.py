@@ -8,7 +8,6 @@ import os
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -86,9 +85,7 @@ class Lock:
         self._handle = handle
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.truncate(self._handle, 0)
         os.close(self._handle)
         self._handle = -1

@@ -1,7 +1,6 @@
 """A plain Thrift client, made with thriftpy2 from the interface files. For tests only."""
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import pytest
@@ -37,9 +36,7 @@ class ThriftClient:
     def __enter__(self) -> "ThriftClient":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import json_option
-from eeon_control.cli.output import counted
+from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.units import Bytes, Duration
@@ -75,7 +74,7 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     if found is not None:
         _write(wanted, found, folder)
     if as_json:
-        click.echo(json.dumps(_values(found, one.runs), indent=1))
+        print_json(_values(found, one.runs))
     else:
         _show(found, one.runs, folder)
     if found is not None:
@@ -83,12 +82,12 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
 
 
 def _write(wanted: AttackFile, found: Found, folder: Path) -> None:
+    from eeon_control.sources import yaml_text
     from eeon_tools.hops import pcapng
 
     from eeon_experiments.run import record_one
     from eeon_experiments.run_page import run_page
     from eeon_experiments.store import write_atomically
-    from eeon_experiments.tune.answer import yaml_text
     from eeon_experiments.tune.attack import scenario
 
     write_atomically(folder / SCENARIO, yaml_text(scenario(wanted, found)).encode())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 from eeon_control.cli.options import json_option
-from eeon_control.cli.output import console, counted
+from eeon_control.cli.output import console, counted, print_json
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
 from rich.table import Table
@@ -44,7 +43,7 @@ def list_(as_json: bool) -> None:
                     "title": found.file.title,
                 }
             )
-        click.echo(json.dumps({"experiments": rows}, indent=1))
+        print_json({"experiments": rows})
         return
     table = Table(box=None, pad_edge=False)
     for title in ("name", "points", "quick", "claims", "what"):
@@ -140,14 +139,12 @@ def show(
             "compared": comparison.as_values(changes),
             "warnings": [*unusual, *warnings],
         }
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
         return
     click.echo(f"{found.file.name}: {found.file.title}")
     if found.file.description:
         click.echo(found.file.description)
-    table = Table(box=None, pad_edge=False)
-    for title in (*found.file.axes, "seed", "run"):
-        table.add_column(title)
+    table = Table(*found.file.axes, "seed", "run", box=None, pad_edge=False)
     for point in points:
         table.add_row(*(value or "-" for value in point.axes.values()), str(point.run.seed), point.run.id)
     console().print(table)

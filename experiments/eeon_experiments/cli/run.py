@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 from eeon_control.cli.options import json_option
-from eeon_control.cli.output import counted
+from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_tools.cli.support import counted_columns, needs_plots, output_file, reports_errors
@@ -176,7 +175,7 @@ def status(
                 {"run": one.id, "point": _where(sweep, one.id), "error": error} for one, error in state.failed
             ],
         }
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
         return
     click.echo(
         f"{folder}: {counted(len(state.finished), 'run')} finished, {len(state.failed)} failed, "

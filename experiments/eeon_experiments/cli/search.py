@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import json_option
-from eeon_control.cli.output import console, counted
+from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped, UnitError
 from eeon_control.units import Duration
@@ -134,7 +134,7 @@ def search(
     if html is not None:
         _write_page(answer, bench, html, pages)
     if as_json:
-        click.echo(json.dumps(words.as_values(answer), indent=1))
+        print_json(words.as_values(answer))
         return
     _show(answer)
     click.echo(f"{words.cost(answer)}, {took:.0f} s")

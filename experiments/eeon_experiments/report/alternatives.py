@@ -17,6 +17,7 @@ LATENCY = "latency_mean_us"
 BUFFERS = {"shallow": "shallow buffers", "deep": "deep buffers"}
 TRANSPORTS = {"newreno": "TCP", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
 TRANSPORT_COLOURS = {"newreno": GREY, "ecn": BLUE, "dctcp": ORANGE}
+WITH_ECN = {name: (TRANSPORTS[name], TRANSPORT_COLOURS[name]) for name in ("ecn", "dctcp")}
 PROTECTIONS = {"ect": "default (ECT only)", "ece": "ECE-bit", "ack_syn": "ACK+SYN"}
 PROTECTION_COLOURS = {"ect": VERMILION, "ece": ORANGE, "ack_syn": BLUE}
 THRESHOLD_COLOUR = GREEN
@@ -91,32 +92,31 @@ def along(
     runs: Runs,
     metric: Metric,
     axis: str,
-    values: Sequence[str],
+    values: Iterable[str],
     base: Mapping[str, Chosen] | None = None,
     **point: Chosen,
 ) -> list[Spread | None]:
-    """Returns the number at each value of an axis, as a multiple of the number at `base` if given."""
+    """Returns the number at each value of an axis; with `base`, as a multiple of the number with its values
+    of axes."""
     if base is None:
         return [runs.spread(metric, **point, **{axis: value}) for value in values]
     return [runs.ratio(metric, base, **point, **{axis: value}) for value in values]
 
 
-def by_transport(
+def lines(
     runs: Runs,
     metric: Metric,
-    queues: Sequence[str],
-    base: Mapping[str, Chosen],
-    buffer: str,
-    names: Mapping[str, str],
+    axis: str,
+    values: Iterable[str],
+    by: str,
+    alternatives: Mapping[str, tuple[str, str]],
+    base: Mapping[str, Chosen] | None = None,
+    **point: Chosen,
 ) -> list[Series]:
-    """Returns a series over queues for each transport in `names`, relative to `base`."""
+    """Returns a series along an axis for each alternative on the axis `by`, with its name and colour."""
     return [
-        Series(
-            name,
-            along(runs, metric, "queue", queues, base, buffer=buffer, transport=transport),
-            TRANSPORT_COLOURS[transport],
-        )
-        for transport, name in names.items()
+        Series(name, along(runs, metric, axis, values, base, **{by: alternative}, **point), colour)
+        for alternative, (name, colour) in alternatives.items()
     ]
 
 

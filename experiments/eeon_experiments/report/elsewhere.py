@@ -18,8 +18,8 @@ from pathlib import Path
 
 from eeon_control.model_base import Strict
 from eeon_control.sources import read_yaml
-from eeon_control.validation import input_error
-from pydantic import Field, ValidationError
+from eeon_control.validation import checked
+from pydantic import Field
 
 from eeon_experiments import columns, shipped, store
 from eeon_experiments.claims.model import Claim
@@ -87,11 +87,7 @@ def load(folder: Path) -> list[View]:
     path = folder / FILE
     if not path.is_file():
         return []
-    document = read_yaml(path)
-    try:
-        return Views.model_validate(document.value).views
-    except ValidationError as error:
-        raise input_error(error, document, Views) from None
+    return checked(read_yaml(path), Views).views
 
 
 @cache

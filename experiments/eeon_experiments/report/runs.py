@@ -119,9 +119,9 @@ class Runs:
         return Spread.over(self.by_seed(metric, **axes).values())
 
     def ratio(self, metric: Metric, base: Mapping[str, Chosen], **axes: Chosen) -> Spread | None:
-        """Returns the number at one point as a multiple of the number at `base`, seed by seed, over their
-        common seeds."""
-        above, below = self.by_seed(metric, **axes), self.by_seed(metric, **base)
+        """Returns the number at one point as a multiple of the number at another, which has the values of
+        `base` and is otherwise the same point: seed by seed, over their common seeds."""
+        above, below = self.by_seed(metric, **axes), self.by_seed(metric, **{**axes, **base})
         return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
 
     def quotient(self, above: Metric, below: Metric, **axes: Chosen) -> Spread | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Iterator, Mapping
 
-from ruamel.yaml import YAML
+from eeon_control.sources import yaml_text
 
 from eeon_experiments.report import points
 from eeon_experiments.report.runs import Spread
@@ -279,18 +278,6 @@ def _finite(number: float) -> float | None:
 def configuration(answer: Answer) -> str:
     """Returns the recommended configuration as the text of a file that `eeon config apply` takes."""
     return yaml_text({"description": description(answer), **_without(answer.configuration, "description")})
-
-
-def yaml_text(value: Mapping[str, object]) -> str:
-    """Returns plain values as YAML."""
-    out = io.StringIO()
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    # ruamel's annotation is the type of the attribute's initial value.
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.width = 110
-    yaml.dump(dict(value), out)
-    return out.getvalue()
 
 
 def description(answer: Answer) -> str:

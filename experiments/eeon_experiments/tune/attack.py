@@ -17,9 +17,9 @@ from eeon_control.errors import InputError
 from eeon_control.model_base import Strict
 from eeon_control.sources import Document, read_yaml
 from eeon_control.units import Bytes, Duration
-from eeon_control.validation import did_you_mean, input_error
+from eeon_control.validation import checked, did_you_mean
 from eeon_tools.errors import ReplayError
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from eeon_experiments import overlay
 from eeon_experiments.files import Name, Overlay
@@ -248,10 +248,7 @@ def _smaller(flow: Flow) -> list[Flow]:
 def load(path: Path) -> tuple[AttackFile, Document]:
     """Reads an attack file. Raises DataNotFound or InputError."""
     document = read_yaml(path)
-    try:
-        return AttackFile.model_validate(document.value), document
-    except ValidationError as error:
-        raise input_error(error, document, AttackFile) from None
+    return checked(document, AttackFile), document
 
 
 def scenario(file: AttackFile, found: Found) -> dict[str, object]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from eeon_control.errors import InputError, Problem
 from eeon_control.model_base import Strict
 from eeon_control.sources import Document, read_yaml
-from eeon_control.validation import did_you_mean, input_error
-from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
+from eeon_control.validation import checked, did_you_mean
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from eeon_experiments.files import MAX_FILE_BYTES, MAX_FILE_VALUES, AxisName, Name, Overlay, Overlays, Seeds
 from eeon_experiments.quantities import ShareText
@@ -181,10 +181,7 @@ class Tune:
 def load(path: Path) -> Tune:
     """Reads a tune file. Raises DataNotFound or InputError, with every mistake of its own keys."""
     document = read_yaml(path, MAX_FILE_BYTES, MAX_FILE_VALUES)
-    try:
-        file = TuneFile.model_validate(document.value)
-    except ValidationError as error:
-        raise input_error(error, document, TuneFile) from None
+    file = checked(document, TuneFile)
     problems = list(_problems(file, document))
     found: dict[str, knobs.Knob] = {}
     for name, entry in file.knobs.items():

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import QuantityType, text_output_option
+from eeon_control.cli.output import print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
@@ -22,8 +21,7 @@ from eeon_tools.errors import InputError, TraceError
 from eeon_tools.trace import manifest as manifests
 
 if TYPE_CHECKING:
-    from eeon_tools.explain import Journey, Scene
-    from eeon_tools.explain.scene import RegisterValue
+    from eeon_tools.explain import Scene
     from eeon_tools.explain.story import Node
     from eeon_tools.replay.feed import SendRules
 
@@ -145,7 +143,7 @@ def explain(
         way_document,
     )
     from eeon_tools.explain.finding import find_packet
-    from eeon_tools.explain.journeys import follow_way
+    from eeon_tools.explain.journeys import follow, follow_capture, follow_in_fabric, follow_way
     from eeon_tools.explain.scene import RegisterValue
 
     capture = _capture(packet)
@@ -174,21 +172,32 @@ def explain(
             raise InputError(option, value, "chooses a packet, as --packet does; give one of them")
     if capture is not None and (first or flow):
         number = find_packet(scene, capture, first, flow, switch, speed, rules)
-    if capture is not None and scene.fabric is not None and switch is None:
-        _check_capture(capture, number, at, port)
-        assert number is not None, "a capture's packet has a number"
-        way = follow_way(scene, capture, number, after, speed, cells, rules)
-        if output == "json":
-            click.echo(json.dumps(way_document(scene, way), indent=2))
-        else:
-            _show(tell_way(scene, way, chosen or Amount.REASONS))
-        return
     if capture is None:
-        journey = _one_frame(scene, _bytes(packet), number, after, port, at, cells)
+        frame = _bytes(packet)
+        for option, given in (("--packet", number), ("--after", after)):
+            if given is not None:
+                raise InputError(option, str(given), "is for captures; PACKET is one frame in hexadecimal")
+        port = _sender_port(scene, frame) if port is None else port
+        journey = follow(scene, frame, port, int(at or 0), cells)
     else:
-        journey = _of_capture(scene, capture, number, after, port, at, switch, speed, rules, cells)
+        _check_capture(capture, number, at, None if scene.fabric is None else port)
+        assert number is not None, "a capture's packet has a number"
+        if scene.fabric is None:
+            if port is None:
+                rule = "give the port on which the capture's packets arrive, or --topology"
+                raise InputError("--port", "", rule)
+            journey = follow_capture(scene, capture, number, port, after, speed, cells)
+        elif switch is None:
+            way = follow_way(scene, capture, number, after, speed, cells, rules)
+            if output == "json":
+                print_json(way_document(scene, way), indent=2)
+            else:
+                _show(tell_way(scene, way, chosen or Amount.REASONS))
+            return
+        else:
+            journey = follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules)
     if output == "json":
-        click.echo(json.dumps(document(scene, journey), indent=2))
+        print_json(document(scene, journey), indent=2)
     else:
         _show(tell(scene, journey, chosen or Amount.STEPS))
 
@@ -226,24 +235,6 @@ def _bytes(packet: str) -> bytes:
     return bytes.fromhex(digits)
 
 
-def _one_frame(
-    scene: Scene,
-    frame: bytes,
-    number: int | None,
-    after: int | None,
-    port: int | None,
-    at: Duration | None,
-    cells: Sequence[RegisterValue],
-) -> Journey:
-    from eeon_tools.explain import follow
-
-    for option, value in (("--packet", number), ("--after", after)):
-        if value is not None:
-            raise InputError(option, str(value), "is for captures; PACKET is one frame in hexadecimal")
-    port = _sender_port(scene, frame) if port is None else port
-    return follow(scene, frame, port, int(at or 0), cells)
-
-
 def _sender_port(scene: Scene, frame: bytes) -> int:
     from eeon_tools.trace.layers import source_place
 
@@ -257,30 +248,6 @@ def _sender_port(scene: Scene, frame: bytes) -> int:
     raise InputError(
         "--port", "", f"give the port on which the frame arrives; no host at {scene.switch} is its sender"
     )
-
-
-def _of_capture(
-    scene: Scene,
-    capture: Path,
-    number: int | None,
-    after: int | None,
-    port: int | None,
-    at: Duration | None,
-    switch: str | None,
-    speed: float,
-    rules: SendRules,
-    cells: Sequence[RegisterValue],
-) -> Journey:
-    from eeon_tools.explain.journeys import follow_capture, follow_in_fabric
-
-    in_fabric = scene.fabric is not None
-    _check_capture(capture, number, at, port if in_fabric else None)
-    assert number is not None, "a capture's packet has a number"
-    if in_fabric:
-        return follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules)
-    if port is None:
-        raise InputError("--port", "", "give the port on which the capture's packets arrive, or --topology")
-    return follow_capture(scene, capture, number, port, after, speed, cells)
 
 
 def _check_capture(capture: Path, number: int | None, at: Duration | None, port: int | None) -> None:

@@ -3,7 +3,6 @@ switches in real time with hosts in network namespaces; `status`, `exec` and `do
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -17,7 +16,7 @@ from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.cli.options import output_option
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, print_json
 from eeon_control.topology import Topology
 from rich.table import Table
 from rich.text import Text
@@ -247,7 +246,7 @@ def status(name: str, output: str) -> None:
             "congestion_control": record.congestion_control or None,
             "hosts": record.namespaces,
         }
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
     else:
         _print_status(record)
     if not supervised:

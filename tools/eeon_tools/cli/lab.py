@@ -3,7 +3,6 @@ command."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import QuantityType
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, print_json
 from eeon_control.units import DataRate
 from rich.table import Table
 
@@ -108,7 +107,7 @@ def up(
         if lines:
             results = [result for line in lines for result in _do(running, line, as_json)]
             if as_json:
-                click.echo(json.dumps({"results": results, "report": running.report()}, indent=2))
+                print_json({"results": results, "report": running.report()}, indent=2)
         else:
             _converse(running)
 

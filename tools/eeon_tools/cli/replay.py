@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, print_json
 
 from eeon_tools.cli import tables
 from eeon_tools.cli.support import (
@@ -33,12 +33,13 @@ from eeon_tools.replay.faults import FORM, Fault
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture import OnBreak
 
 if TYPE_CHECKING:
     from eeon_engine.hops import HopFilter
 
     from eeon_tools.replay.feed import SendRules
+    from eeon_tools.replay.live import LiveSettings
+    from eeon_tools.replay.twin_run import ReplaySettings
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STDOUT = Path("-")
@@ -172,6 +173,7 @@ def replay(
         if path is not None:
             output_file(path)  # a folder that cannot be created is an error before the run, not after it
     shown = name or " + ".join(Path(part).stem for part in config)
+    on_break = break_teller(keep_good)
     if fabric_name is None:
         if target not in (None, "twin"):
             raise InputError(
@@ -194,15 +196,14 @@ def replay(
         for one in settings:
             for remark in overridden(one.config, topology):
                 click.echo(f"note: {remark}", err=True)
-        runs = [
-            _on_twin(
-                *(trace, topology, one.config, speed, rules, seed, faults, one.name),
-                outputs,
-                break_teller(keep_good),
-                len(settings),
-            )
-            for one in settings
-        ]
+
+        from eeon_tools.replay.twin_run import ReplaySettings
+
+        seed = 1 if seed is None else seed
+        runs = []
+        for one in settings:
+            twin = ReplaySettings(one.name, trace, topology, one.config, speed, seed, rules, on_break, faults)
+            runs.append(_on_twin(twin, outputs, len(settings)))
         if json_path != _STDOUT:
             if len(runs) == 1:
                 _print(runs[0])
@@ -225,9 +226,11 @@ def replay(
         for option, value in (("--topology", topology), ("--seed", seed)):
             if value is not None:
                 raise InputError(option, str(value), "is fixed by the live fabric; leave it out")
-        live = _on_fabric(
-            trace, fabric_name, target, config, speed, rules, shown or "as it was", break_teller(keep_good)
-        )
+
+        from eeon_tools.replay.live import LiveSettings
+
+        of_live = LiveSettings(shown or "as it was", trace, fabric_name, config, speed, rules, on_break)
+        live = _on_fabric(of_live, target)
         if json_path != _STDOUT:
             _print_live(live)
 
@@ -243,7 +246,7 @@ def _write(
     result: dict[str, object], json_path: Path | None, page: Callable[[], str], html_path: Path | None
 ) -> None:
     if json_path == _STDOUT:
-        click.echo(json.dumps(result, indent=2))
+        print_json(result, indent=2)
     elif json_path is not None:
         json_path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         click.echo(f"JSON: {json_path}")
@@ -326,25 +329,10 @@ def _topology_of(trace: Path) -> str:
     return found
 
 
-def _on_twin(
-    trace: Path,
-    topology: str,
-    config: tuple[str, ...],
-    speed: float,
-    rules: SendRules,
-    seed: int | None,
-    faults: tuple[Fault, ...],
-    name: str,
-    outputs: _Outputs,
-    on_break: OnBreak | None,
-    runs: int = 1,
-) -> RunResult:
-    from eeon_tools.replay.twin_run import ReplaySettings
+def _on_twin(settings: ReplaySettings, outputs: _Outputs, runs: int) -> RunResult:
     from eeon_tools.replay.twin_run import replay as run_replay
 
-    seed = 1 if seed is None else seed
-    settings = ReplaySettings(name, trace, topology, config, speed, seed, rules, on_break, faults)
-    with packet_progress(f"replaying {trace.name} under {name}") as progress:
+    with packet_progress(f"replaying {settings.trace.name} under {settings.name}") as progress:
         if not outputs.are_wanted():
             return run_replay(settings, progress)
         run = run_replay(settings, progress, outputs.recordings.append, outputs.filter())
@@ -352,25 +340,17 @@ def _on_twin(
         return run
 
 
-def _on_fabric(
-    trace: Path,
-    fabric: str,
-    target: str | None,
-    config: tuple[str, ...],
-    speed: float,
-    rules: SendRules,
-    name: str,
-    on_break: OnBreak | None,
-) -> LiveResult:
+def _on_fabric(settings: LiveSettings, target: str | None) -> LiveResult:
     from eeon_tools.live import state
-    from eeon_tools.replay.live import LiveSettings
     from eeon_tools.replay.live import replay as run_replay
 
-    record = state.load(fabric)
+    record = state.load(settings.fabric)
     if target not in (None, record.target):
-        raise InputError("--target", str(target), f"fabric {fabric} runs on {record.target} switches")
-    with packet_progress(f"replaying {trace.name} on {fabric}") as progress:
-        return run_replay(LiveSettings(name, trace, fabric, config, speed, rules, on_break), progress)
+        raise InputError(
+            "--target", str(target), f"fabric {settings.fabric} runs on {record.target} switches"
+        )
+    with packet_progress(f"replaying {settings.trace.name} on {settings.fabric}") as progress:
+        return run_replay(settings, progress)
 
 
 def _print(run: RunResult) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 from eeon_control.cli.options import QuantityType
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
 from rich.progress import Progress
@@ -75,7 +74,7 @@ def schedule(
 
         results = complete_all(trace, ended)
     if as_json:
-        click.echo(json.dumps([_row(result, results[0]) for result in results], indent=2))
+        print_json([_row(result, results[0]) for result in results], indent=2)
         return
     table = Table(
         title=f"{len(trace.arrivals):,} coflows, {len(trace.flows):,} flows: completion times in seconds"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import QuantityType, json_option
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, print_json
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from rich.table import Table
@@ -233,7 +232,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
         found = describe(read_packets(file, break_teller(keep_good)))
     manifest = manifests.read(capture)
     if as_json:
-        click.echo(json.dumps(found.as_dict(), indent=2))
+        print_json(found.as_dict(), indent=2)
         return
     _print_info(capture, found, manifest, top)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from eeon_control import operations
 from eeon_control.cli import options
 from eeon_control.cli.config.common import tell_of_unfinished
 from eeon_control.cli.config.plan_output import as_value, print_plan
-from eeon_control.cli.output import say
+from eeon_control.cli.output import print_json, say
 from eeon_control.fabric.sync import run
 
 
@@ -42,7 +40,7 @@ def drift(
             "not_read_back": list(found.not_read_back),
             "withdrawn": list(found.withdrawn),
         }
-        click.echo(json.dumps(value | as_value(topology, found.plan, held_tick), indent=1))
+        print_json(value | as_value(topology, found.plan, held_tick))
     elif found.plan.is_empty:
         click.echo(f"no drift: {len(found.plan.switches)} switches hold revision {number}")
     else:

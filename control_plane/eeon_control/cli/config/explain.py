@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 from rich.table import Table
 from rich.text import Text
@@ -40,7 +38,7 @@ def explain(
     loaded, topology = _meant(config_names, fabric)
     found = configs.explain(loaded, _port(topology, port_name))
     if output == "json":
-        click.echo(json.dumps(_row(found), indent=1))
+        printing.print_json(_row(found))
     else:
         _print(found)
 
@@ -69,17 +67,13 @@ def _print(found: Explanation) -> None:
     out = printing.console()
     port = found.port
     out.print(f"{port.name}  {port.role.value}, {port.rate}, to {port.peer}", style="bold", highlight=False)
-    levels = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("level", "profile", "", "where"):
-        levels.add_column(heading)
+    levels = Table("level", "profile", "", "where", box=None, pad_edge=False, header_style="bold")
     for level in (*found.queue, *found.eee):
         style = "" if level.wins else "dim"
         mark = "wins" if level.wins else "overruled" if level.profile else ""
         levels.add_row(level.key, Text(level.profile or "-"), mark, _where(level.place), style=style)
     out.print(levels)
-    settings = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("setting", "value", "from", "where"):
-        settings.add_column(heading)
+    settings = Table("setting", "value", "from", "where", box=None, pad_edge=False, header_style="bold")
     for one in found.settings:
         settings.add_row(one.key, Text(one.value), Text(one.source), _where(one.place))
     out.print(settings)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 from rich.table import Table
 from rich.text import Text
 
 from eeon_control.cli import options
 from eeon_control.cli.config.common import tell_of_unfinished
-from eeon_control.cli.output import console, moment
+from eeon_control.cli.output import console, moment, print_json
 from eeon_control.state import Revision, Stopped, SystemClock
 
 
@@ -44,7 +42,7 @@ def history(fabric: options.Fabric, output: str) -> None:
                 for one in reversed(revisions)
             ],
         }
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     of_several = len({one.intent.kind for one in revisions}) > 1

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from eeon_control import data
 from eeon_control.cli import options
+from eeon_control.cli.output import print_json
 
 
 @click.command("list")
@@ -15,7 +14,7 @@ from eeon_control.cli import options
 def list_(output: str) -> None:
     """List the configurations and topologies of the package."""
     if output == "json":
-        click.echo(json.dumps({kind: data.names(kind) for kind in ("examples", "topologies")}, indent=1))
+        print_json({kind: data.names(kind) for kind in ("examples", "topologies")})
         return
     for kind in ("examples", "topologies"):
         click.echo(f"{kind}:")

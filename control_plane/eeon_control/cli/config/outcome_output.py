@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from eeon_control.cli.config.plan_output import summary
-from eeon_control.cli.output import say, span
+from eeon_control.cli.output import print_json, say, span
 from eeon_control.operations import Outcome
 
 
@@ -26,7 +24,7 @@ def show(outcome: Outcome, output: str) -> None:
             "confirm_within_seconds": pending.seconds if pending is not None else None,
             "queues_not_set": dict(outcome.queues_not_set),
         }
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
         return
     if plan.is_empty:
         click.echo(f"no changes: {len(plan.switches)} switches are as intended; this is revision {number}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 import click
 from rich.table import Table
 from rich.text import Text
 
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, print_json
 from eeon_control.fabric import FabricPlan
 from eeon_control.fabric.describe import describe
 from eeon_control.topology import Topology
@@ -25,7 +24,7 @@ def print_plan(
 ) -> None:
     """Prints the changes that an apply would make."""
     if output == "json":
-        click.echo(json.dumps(as_value(topology, plan, tick), indent=1))
+        print_json(as_value(topology, plan, tick))
         return
     if plan.is_empty:
         click.echo(f"no changes: {len(plan.switches)} switches are as intended")

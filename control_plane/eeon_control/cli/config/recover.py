@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from eeon_control.cli import options
 from eeon_control.cli.config.common import changing
+from eeon_control.cli.output import print_json
 from eeon_control.state import Journal
 
 
@@ -70,6 +69,6 @@ def _touched(journal: Journal | None) -> list[str]:
 
 def _show(output: str, value: dict[str, object], text: str) -> None:
     if output == "json":
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
     elif text:
         click.echo(text)

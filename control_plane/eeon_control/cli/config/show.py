@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import io
-import json
 
 import click
-from ruamel.yaml import YAML
 
 from eeon_control.cli import options
 from eeon_control.cli.config.common import revision_argument
+from eeon_control.cli.output import print_json
 from eeon_control.errors import StateError
+from eeon_control.sources import yaml_text
 from eeon_control.state import Revision
 
 
@@ -40,7 +39,7 @@ def show(
         lines = _differences(old, new)
         if output == "json":
             value = {"from": old.number, "to": new.number, "lines": [line.rstrip("\n") for line in lines]}
-            click.echo(json.dumps(value, indent=1))
+            print_json(value)
         else:
             click.echo("".join(lines), nl=False)
         return
@@ -52,24 +51,13 @@ def show(
         return
     comment = f": {' '.join(revision.comment.split())}" if revision.comment else ""
     click.echo(f"# revision {revision.number}, {revision.action}, {revision.made} by {revision.by}{comment}")
-    click.echo(_yaml(revision.intent.configuration), nl=False)
+    click.echo(yaml_text(revision.intent.configuration), nl=False)
 
 
 def _differences(old: Revision, new: Revision) -> list[str]:
     lines: list[str] = []
     for part in ("configuration", "topology", "targets"):
-        before, after = (_yaml(getattr(one.intent, part)).splitlines(keepends=True) for one in (old, new))
+        before, after = (yaml_text(getattr(one.intent, part)).splitlines(keepends=True) for one in (old, new))
         from_name, to_name = (f"revision {one.number} {part}" for one in (old, new))
         lines += difflib.unified_diff(before, after, from_name, to_name)
     return lines
-
-
-def _yaml(value: dict[str, object]) -> str:
-    out = io.StringIO()
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    # ruamel's annotation is the type of the initial value.
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.width = 110
-    yaml.dump(value, out)
-    return out.getvalue()

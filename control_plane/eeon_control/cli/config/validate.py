@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -63,7 +62,7 @@ def validate(
     checked = _Checked(config_names, topology_name, targets_file, tick)
     failing = [one for one in checked.problems if strict or one.severity is Severity.ERROR]
     if output == "json":
-        click.echo(json.dumps([printing.problem_row(one) for one in checked.problems], indent=1))
+        printing.print_json([printing.problem_row(one) for one in checked.problems])
     else:
         printing.print_problems(checked.problems)
         if not failing:

@@ -11,7 +11,7 @@ import click
 
 from eeon_control.cli import completions, options
 from eeon_control.cli.help.examples import FABRIC
-from eeon_control.cli.output import counted, say
+from eeon_control.cli.output import counted, print_json, say
 from eeon_control.cli.show import baselines, common
 from eeon_control.cli.show.common import EXIT_CODES
 from eeon_control.cli.show.routes import path, routes
@@ -167,7 +167,7 @@ def clear_counters(fabric: options.Fabric, undo: bool, output: str) -> int:
     path = baselines.save(topology.name, baselines.Baseline.of(observed, switches, datetime.now(UTC)))
     if output == "json":
         value = {"switches": list(observed.switches), "file": str(path), "unreachable": observed.failures}
-        click.echo(json.dumps(value, indent=1))
+        print_json(value)
     else:
         count = counted(len(observed.switches), "switch", "switches")
         click.echo(f"counters of {count} are now shown from zero; their values are stored in {path}")

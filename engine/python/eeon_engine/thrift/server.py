@@ -10,7 +10,6 @@ import logging
 import socket
 import threading
 from collections.abc import Collection
-from types import TracebackType
 
 from .._engine import SwitchHandle
 from ..exceptions import ConfigError
@@ -97,9 +96,7 @@ class Server:
     def __enter__(self) -> "Server":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _is_stopping(self) -> bool:
