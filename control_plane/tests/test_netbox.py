@@ -12,7 +12,7 @@ from eeon_control.errors import InputError
 from eeon_control.topology.netbox import Roles, import_
 from eeon_control.units import Duration
 from expected_rows import bases, edited, value
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 
@@ -106,7 +106,6 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_export_with_any_value_anywhere_is_placed_or_refused(data):
     found = inventory()
