@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -15,10 +16,12 @@ from expected_rows import bases, edited, value
 from hypothesis import given
 from hypothesis import strategies as st
 
+_INVENTORY = value(bases(Path(__file__).parent / "expected" / "topology.yaml")["inventory"])
+
 
 def inventory() -> dict:
     """Returns an inventory: two leaves, a spine, two servers, a PDU; one has a management port."""
-    return value(bases(Path(__file__).parent / "expected" / "topology.yaml")["inventory"])
+    return copy.deepcopy(_INVENTORY)
 
 
 def imported(value: dict, **more) -> tuple[str, list[str]]:
