@@ -87,6 +87,7 @@ test-wheels: wheels ## install the wheels into an empty environment, without Rus
 
 nightly: test ## after `make test`, the long forms of its tests and every suite that takes long; those that need p4c or BMv2 say so where it is not on PATH
 	$(PY) -m pytest -q -ra -m nightly
+	$(PY) -m pytest -q -n $(JOBS) $(BY_MODULE) --hypothesis-profile nightly -m "hypothesis and not nightly"
 	$(MAKE) hostile HOSTILE_SECONDS=60
 	$(PY) ptf_tests/run/engine_veth.py
 	$(MAKE) validate

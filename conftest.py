@@ -56,9 +56,9 @@ class _Watch:
 _watch = _Watch()
 # The time that a case takes, or that Hypothesis takes to generate it, depends on the load of the machine.
 _UNHURRIED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.register_profile("unhurried", _UNHURRIED)
-hypothesis.settings.register_profile("check", _UNHURRIED, max_examples=20)
-hypothesis.settings.load_profile("unhurried")
+for _profile, _examples in (("check", 20), ("test", 40), ("nightly", 400)):
+    hypothesis.settings.register_profile(_profile, _UNHURRIED, max_examples=_examples)
+hypothesis.settings.load_profile("test")
 _STARTED = pytest.StashKey[float]()
 
 

@@ -12,12 +12,12 @@
         +-- NoRegisters  a target does not offer registers over P4Runtime
         +-- ApplyError   an apply failed; reports what was undone and what was not
 
-Any other exception is a bug in this package, or Ctrl-C: ApplyCancelled in coroutines, otherwise Stopped.
+Any other exception is a bug in this package, or Ctrl-C: `fabric.transaction.ApplyCancelled` in coroutines,
+otherwise Stopped.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -155,10 +155,6 @@ class ApplyError(FabricError):
             lines.append("nothing was written to any switch")
         lines += self.notes.values()
         return "\n".join(lines)
-
-
-class ApplyCancelled(asyncio.CancelledError):
-    """An apply was cancelled. Like ApplyError's, its text says what was undone and what was not."""
 
 
 class Stopped(KeyboardInterrupt):

@@ -21,6 +21,7 @@ occurs in a message, and each message has one of them. Any other answer is the v
 from __future__ import annotations
 
 import contextlib
+import functools
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -101,17 +102,24 @@ def edited(given: Any, changes: str) -> Any:
     return given
 
 
+@functools.cache
+def _document(file: Path) -> dict[str, Any]:
+    """Reads a file once for all modules that use it."""
+    found: dict[str, Any] = value(file.read_text("utf-8"))
+    return found
+
+
 def bases(file: Path) -> dict[str, str]:
     """Returns the `bases` of a file."""
-    found: dict[str, str] = value(file.read_text("utf-8"))["bases"]
+    found: dict[str, str] = _document(file)["bases"]
     return found
 
 
 def rows(file: Path) -> list[Any]:
     """Returns the rows of a file as parameters of pytest."""
-    tables = value(file.read_text("utf-8"))
-    named = tables.pop("bases", {})
-    return [one for name, table in tables.items() for one in _rows(name, table, named)]
+    tables = _document(file)
+    named = tables.get("bases", {})
+    return [one for name, table in tables.items() if name != "bases" for one in _rows(name, table, named)]
 
 
 def _rows(name: str, table: dict[str, Any], named: Mapping[str, str]) -> Iterator[Any]:

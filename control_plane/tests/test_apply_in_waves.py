@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 from eeon_control import config, constants, fabric, program, topology
-from eeon_control.errors import ApplyCancelled, ApplyError, NothingWritten
+from eeon_control.errors import ApplyError, NothingWritten
 from eeon_control.fabric import GateClosed, Rollout, Step, sync
 from eeon_control.fabric.read import FabricObservation, Observation
+from eeon_control.fabric.transaction import ApplyCancelled
 from eeon_control.operations.gates import CommandGate, CounterGate, Rule
 from eeon_control.plan.waves import waves
 from eeon_control.targets import Target

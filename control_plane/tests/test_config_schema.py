@@ -12,7 +12,7 @@ from eeon_control import config, data, schemas, topology
 from eeon_control.errors import EeonError
 from eeon_control.sources import parse_yaml
 from expected_rows import bases
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
@@ -91,7 +91,6 @@ def with_a_value_replaced(draw, text: str) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
 @given(text=with_a_value_replaced(EVERYTHING))
 def test_schema_of_configurations_is_never_stricter_than_the_loader(text):
     try:
@@ -101,7 +100,6 @@ def test_schema_of_configurations_is_never_stricter_than_the_loader(text):
     assert is_valid("config", text), text
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     text=with_a_value_replaced(
         (data.folder("topologies") / "leaf-spine-4.yaml").read_text().partition("\n")[2]

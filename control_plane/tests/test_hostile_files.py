@@ -9,7 +9,7 @@ from eeon_control import config, data, plan, topology
 from eeon_control.errors import DataNotFound, EeonError
 from eeon_control.targets import load_targets
 from eeon_control.units import Duration
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 CONFIG = "\n".join((data.folder("examples") / f"{name}.yaml").read_text() for name in ("red_ect",))
@@ -90,7 +90,6 @@ def damaged(draw, text: str) -> str:
     return text
 
 
-@settings(max_examples=150, deadline=None)
 @given(text=damaged(CONFIG))
 def test_damaged_configuration_is_read_or_refused(text):
     with contextlib.suppress(EeonError):
@@ -99,7 +98,6 @@ def test_damaged_configuration_is_read_or_refused(text):
         plan.intended(FABRIC, loaded, Duration.parse("1ns"))
 
 
-@settings(max_examples=150, deadline=None)
 @given(text=damaged(EVERY_KIND))
 def test_damaged_configuration_with_every_kind_of_key_is_read_or_refused(text):
     with contextlib.suppress(EeonError):
@@ -113,14 +111,12 @@ def test_damaged_configuration_with_every_kind_of_key_is_read_or_refused(text):
 
 
 @pytest.mark.parametrize("whole", [TOPOLOGY, LONG, PODS], ids=["compact", "long", "three tiers"])
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_damaged_topology_is_read_or_refused(whole, data):
     with contextlib.suppress(EeonError):
         topology.base_rtt(topology.from_text(data.draw(damaged(whole))))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     text=damaged("tick: 1ns\nswitches:\n  leaf1: 127.0.0.1:9559\n  leaf2: 127.0.0.1:9560?device_id=2\n")
     | damaged(
@@ -173,7 +169,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     value=st.dictionaries(
         st.sampled_from(["profiles", "roles", "ports", "switches", "routing"]), JSON, max_size=4

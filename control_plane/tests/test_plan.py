@@ -17,7 +17,7 @@ from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
 from expected_rows import bases
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 NS = Duration.parse("1ns")
@@ -97,7 +97,6 @@ def hops_to(fabric, leaf):
         hops = better
 
 
-@settings(max_examples=60, deadline=None)
 @given(fabric=any_topology(), limit=st.sampled_from([None, 1, 2]))
 def test_next_hops_are_the_ports_that_lead_one_hop_closer(fabric, limit):
     wanted = config.overridden(config.from_text(CONFIG), {"routing.max_paths": limit} if limit else {})
@@ -286,7 +285,6 @@ def test_rate_whose_wire_time_does_not_fit_is_refused(rate, tick, says):
         profile.settings_at(DataRate.parse(rate), Bytes(24)).to_action(Duration.parse(tick))
 
 
-@settings(max_examples=150, deadline=None)
 @given(fabric=any_topology(), ecmp=st.booleans())
 @pytest.mark.slow
 def test_every_path_to_every_host_arrives_without_a_loop(fabric, ecmp):
@@ -319,7 +317,6 @@ def _follow_all(fabric, entries, here, table, address, width, host, behind):
             _follow_all(fabric, entries, port.peer.node, table, address, width, host, (*behind, here))
 
 
-@settings(max_examples=100, deadline=None)
 @given(fabric=any_topology())
 def test_every_linked_port_has_its_three_entries_and_no_key_twice(fabric):
     entries = plan.intended(fabric, config.from_text(CONFIG), NS)
@@ -378,7 +375,6 @@ def entries_of_4_leaves():
     return plan.intended(FABRIC_OF_4_LEAVES, config.load("drop_tail"), NS)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_no_route_leads_to_a_link_that_is_down_and_what_can_be_reached_by_the_plan_is(data):
     fabric, settings_ = FABRIC_OF_4_LEAVES, config.load("drop_tail")

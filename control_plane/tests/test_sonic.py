@@ -14,12 +14,10 @@ from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.sonic import database as databases
 from eeon_control.sonic import yang
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-# The machine may be busy.
-_UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100)
 LEAF1 = topology.load("leaf-spine-4").switches["leaf1"]
 SPEEDS = [str(int(port.rate) // 10**6) for port in LEAF1.ports]
 # sonic-buildimage, files/build_templates/qos_config.j2.
@@ -261,7 +259,6 @@ _ANY = st.recursive(
 )
 
 
-@_UNHURRIED
 @given(st.sampled_from(sorted(tables())), st.data())
 def test_whatever_stands_in_a_table_it_is_mapped_or_refused(table: str, data: st.DataObject):
     content = tables()
@@ -319,7 +316,6 @@ def _of_ports(content: dict[str, object]) -> dict[str, tuple[object, object]]:
     }
 
 
-@_UNHURRIED
 @given(_databases())
 def test_what_is_imported_and_exported_again_is_the_same(content: dict[str, object]):
     database = read(content)

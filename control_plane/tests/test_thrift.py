@@ -210,7 +210,7 @@ def test_an_application_exception_is_told_with_its_text():
         assert "bm_register_read_all: why" in said_about(address)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     cells=st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20),
     cut=st.integers(0, 200),

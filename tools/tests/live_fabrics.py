@@ -19,6 +19,8 @@ import pytest
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, state
 
+from control_plane.tests.eeon_command import eeon as in_this_process
+
 EEON = (sys.executable, "-m", "eeon_control")
 PEER = Path(__file__).with_name("tcp_over_fabric.py")
 SECS = 120.0
@@ -79,10 +81,11 @@ class Fabric:
     def apply(self, *configs: str) -> None:
         given = [word for config in configs for word in ("-c", config)]
         place = ("-t", str(self.topology), "-T", str(self.targets), "--state", str(self.folder / "state"))
-        self.eeon("config", "apply", *place, *given)
+        in_this_process("config", "apply", *place, *given, code=0)
 
     def show(self, what: str) -> list[dict[str, Any]]:
-        shown = self.eeon("show", what, "-t", str(self.topology), "-T", str(self.targets), "-o", "json")
+        place = ("-t", str(self.topology), "-T", str(self.targets))
+        shown = in_this_process("show", what, *place, "-o", "json", code=0)
         rows: list[dict[str, Any]] = json.loads(shown.stdout)["rows"]
         return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import replace
@@ -222,13 +223,17 @@ def test_hexadecimal_from_standard_input_may_have_blanks_and_colons() -> None:
     assert result.output == text("0x" + digits, *FABRIC, "-c", "drop_tail")
 
 
-def schema() -> Any:
-    return json.loads(resources.files("eeon_tools").joinpath("data/explain.schema.json").read_text())
+@functools.cache
+def validator() -> Any:
+    schema = json.loads(resources.files("eeon_tools").joinpath("data/explain.schema.json").read_text())
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema)
 
 
 def document(*arguments: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(text(*arguments, "-o", "json"))
-    jsonschema.validate(found, schema())
+    validator().validate(found)
     return found
 
 
@@ -326,7 +331,7 @@ def test_any_request_to_another_program_is_explained_and_keeps_to_the_schema(dat
     # Recirculating 255 times takes long; the count is the second byte.
     request = data[:1] + bytes([data[1] % 8]) + data[2:]
     found = json.loads(text(request.hex(), "--program", str(PROBE), "--port", "0", "-o", "json"))
-    jsonschema.validate(found, schema())
+    validator().validate(found)
 
 
 @settings(max_examples=30, deadline=None)

@@ -20,7 +20,7 @@ from scapy.layers.inet6 import (
     RouterAlert,
 )
 from scapy.layers.l2 import ARP, Dot1Q, Ether
-from scapy.packet import Packet
+from scapy.packet import Packet, Raw
 
 pytestmark = pytest.mark.system
 
@@ -123,9 +123,8 @@ def test_packets_that_go_back_in_time_are_refused(tmp_path: Path, hosts: list[Tr
 
 
 def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    path = write(
-        tmp_path / "t.pcap", [(n, segment("10.0.1.1", "10.0.2.1")) for n in range(BATCH_PACKETS + 10)]
-    )
+    one = Raw(bytes(segment("10.0.1.1", "10.0.2.1")))
+    path = write(tmp_path / "t.pcap", [(n, one) for n in range(BATCH_PACKETS + 10)])
     assert [len(batch) for batch in Feed(path, hosts, 1.0, AddressMap()).batches()] == [BATCH_PACKETS, 10]
 
 

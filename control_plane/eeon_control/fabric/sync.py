@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from eeon_control import election
 from eeon_control.config import FabricConfig
-from eeon_control.errors import ApplyCancelled, ApplyError, NothingWritten, Stopped
+from eeon_control.errors import ApplyError, NothingWritten, Stopped
 from eeon_control.fabric.planning import FabricPlan, plan
 from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
-from eeon_control.fabric.transaction import ApplyReport, apply
+from eeon_control.fabric.transaction import ApplyCancelled, ApplyReport, apply
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
 

@@ -20,7 +20,7 @@ from finsy import P4Schema
 from eeon_control import election
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
-from eeon_control.errors import ApplyCancelled, ApplyError, EeonError, FabricError, NothingWritten
+from eeon_control.errors import ApplyError, EeonError, FabricError, NothingWritten
 from eeon_control.fabric import bmv2_queues
 from eeon_control.fabric.bmv2_queues import Queues
 from eeon_control.fabric.concurrent import each, failures_of, open_all
@@ -33,6 +33,10 @@ from eeon_control.plan import TABLES, Entry, Owned, intended
 from eeon_control.targets import Target, resolve
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
+
+
+class ApplyCancelled(asyncio.CancelledError):
+    """An apply was cancelled. Like ApplyError's, its text says what was undone and what was not."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Prints a JSON object: for each operation, whether it is allowed. `tls` may lack 
 missing; `role` is the client's P4Runtime role.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -68,14 +69,26 @@ def thrift_written(address: str) -> None:
         client.standard.bm_mt_set_default_action(0, "ResourcesIngress.ageing_table", "NoAction", [])
 
 
+def credentials_of(files: list[str] | None) -> grpc.ChannelCredentials | None:
+    """Returns the credentials of a client with these files: its CA, and maybe its certificate and key."""
+    if files is None:
+        return None
+    ca, *own = (Path(name).read_bytes() for name in files)
+    certificate, key = own or (None, None)
+    return grpc.ssl_channel_credentials(ca, key, certificate)
+
+
+def set_up(address: str, tls: list[str] | None) -> None:
+    """Gives a new switch its program."""
+    with contextlib.closing(Client(address, credentials=credentials_of(tls))) as client:
+        client.arbitrate()
+        pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
+
+
 def main() -> None:
     """Tries all operations."""
     asked = json.loads(sys.argv[1])
-    credentials = None
-    if "tls" in asked:
-        ca, *own = (Path(name).read_bytes() for name in asked["tls"])
-        certificate, key = own or (None, None)
-        credentials = grpc.ssl_channel_credentials(ca, key, certificate)
+    credentials = credentials_of(asked.get("tls"))
     if asked.get("as_nobody"):
         os.setgroups([])
         os.setgid(NOBODY)
@@ -89,9 +102,6 @@ def main() -> None:
         "write over Thrift": may(lambda: thrift_written(asked["thrift"])),
         "add an interface over Thrift": may(lambda: interface_added(asked["thrift"])),
     }
-    if asked.get("sets_up"):
-        client.arbitrate()
-        pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
     print(json.dumps(result), flush=True)
     # Does not wait for streams and channels.
     os._exit(0)

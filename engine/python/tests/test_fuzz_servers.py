@@ -20,18 +20,19 @@ from server_fuzz.targets import TARGETS
 from server_fuzz.world import Finding
 
 # Spread over the corpus, whose longest inputs take longest.
-_REPLAYED = 40
+_REPLAYED = 20
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", TARGETS)
-def test_committed_and_changed_inputs_find_nothing(name: str) -> None:
+def test_committed_and_changed_inputs_find_nothing(name: str, times: int) -> None:
     target, corpus = TARGETS[name], corpora.committed(name)
     assert corpus
-    for item in [*corpora.regressions(name), *corpus[:: -(-len(corpus) // _REPLAYED)]]:
+    for item in [*corpora.regressions(name), *corpus[:: -(-len(corpus) // (_REPLAYED * times))]]:
         target.run(item)
     rng = random.Random(0x5EED)
-    for _ in range(target.mutations):
+    for _ in range(target.mutations * times):
         target.run(corpora.changed(rng.choice(corpus), rng.choice(corpus), rng))
 
 

@@ -13,7 +13,7 @@ from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 from eeon_engine.thrift.names import Context
 from eeon_engine.thrift.whole import WholeCalls
 from finsy.proto import p4r, rpc_code
-from hypothesis import given, settings
+from hypothesis import given
 from made_frames import frame
 from p4rt_client import (
     INSERT,
@@ -66,7 +66,6 @@ class Subject:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
 @given(history=BATCHES, attempt=BATCHES, after=BATCHES)
 def test_a_batch_that_is_refused_leaves_everything_as_it_was(
     history: list[Update], attempt: list[Update], after: list[Update]
@@ -85,7 +84,6 @@ def test_a_batch_that_is_refused_leaves_everything_as_it_was(
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
 @given(history=BATCHES, attempt=BATCHES)
 def test_an_update_that_is_refused_leaves_everything_as_it_was(
     history: list[Update], attempt: list[Update]

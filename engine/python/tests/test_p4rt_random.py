@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_requests import batches, entities
 
+pytestmark = pytest.mark.system
+
 PROGRAMS = ("everything", "resources")
 
 # Codes of a bug, as a client sees it. UNKNOWN also ends batches, but then with details.
@@ -41,8 +43,6 @@ def check(failed: Failed) -> None:
 
 
 _SETTINGS = settings(
-    max_examples=120,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,
@@ -52,7 +52,6 @@ _SETTINGS = settings(
 )
 
 
-@pytest.mark.system
 @_SETTINGS
 @given(data=st.data())
 def test_random_batches_are_accepted_or_refused_update_by_update(

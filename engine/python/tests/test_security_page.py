@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import access_probe
 import pytest
 from switch_process import free_port, running
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.system
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "run" / "security.md"
 HEADING = "## Who may do what at a switch"
-PROBE = Path(__file__).parent / "access_probe.py"
+PROBE = access_probe.__file__
 RIGHTS = """
 [clients.controller]
 rights = ["read", "write", "pipeline"]
@@ -96,6 +97,10 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
+def files(folder: Path, *names: str) -> list[str]:
+    return [str(folder / name) for name in names]
+
+
 def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, bool]:
     """Returns the results of the probe."""
     asked: dict[str, object] = {"grpc": grpc, "thrift": thrift, **client}
@@ -103,11 +108,11 @@ def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, b
         asked.pop("as_nobody", None)
     match asked.get("tls"):
         case str(name):
-            asked["tls"] = [str(folder / one) for one in ("ca", name, f"{name}.key")]
+            asked["tls"] = files(folder, "ca", name, f"{name}.key")
         case list(names):
-            asked["tls"] = [str(folder / one) for one in names]
+            asked["tls"] = files(folder, *names)
     done = subprocess.run(
-        [sys.executable, str(PROBE), json.dumps(asked)],
+        [sys.executable, PROBE, json.dumps(asked)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -139,8 +144,9 @@ def test_a_line_of_the_table_is_what_a_client_finds(folder: Path, line: dict[str
     own = f"unix:{folder}/s" if "unix:" in started else f"127.0.0.1:{grpc}"
     with running("--no-p4", "--device-id", "1", *flags, "--", *filled, cwd=folder) as switch:
         switch.wait_for("Server listening on ")
-        first = {"tls": "controller"} if "TLS" in started else {}
-        assert tried(folder, own, f"127.0.0.1:{thrift}", **first, sets_up=True) is not None
+        access_probe.set_up(
+            own, files(folder, "ca", "controller", "controller.key") if "TLS" in started else None
+        )
         at = own if "unix:" in started else f"{host}:{grpc}"
         found = tried(folder, at, f"{host}:{thrift}", **client)
     assert {what: "yes" if may else "no" for what, may in found.items()} == line

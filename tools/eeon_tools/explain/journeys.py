@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from eeon_control.topology import Topology
 
-from eeon_tools.engine import load_engine
+from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.scene import RegisterValue, Scene
@@ -206,7 +206,7 @@ def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, Switch
         from eeon_engine.json_documents import make_twin
 
         spec = fabric_spec(fabric.topology, fabric.config, scene.seed)
-        twin = make_twin(engine.Program(scene.program, for_tracing=for_tracing), spec)
+        twin = make_twin(load_program(scene.program, for_tracing=for_tracing), spec)
         handles = {each: twin.switch(each) for each in fabric.topology.switches}
         for each, handle in handles.items():
             install(handle, scene.source, fabric.entries[each])

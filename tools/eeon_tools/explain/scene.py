@@ -22,7 +22,7 @@ from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.plan import Entry
 from eeon_control.topology import Topology
 
-from eeon_tools.engine import load_engine
+from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.source import Source
@@ -115,7 +115,7 @@ class Scene:
 
     def _load(self, engine: ModuleType) -> Program:
         try:
-            program: Program = engine.Program(self.program, for_tracing=True)
+            program = load_program(self.program, for_tracing=True)
         except engine.EngineError as error:
             raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
         return program
@@ -183,7 +183,7 @@ def of_program(
     engine = load_engine()
     try:
         # The engine's loader names the error in a file, and its position.
-        engine.Program(text, for_tracing=True)
+        load_program(text, for_tracing=True)
         source = Source(text)
     except (engine.EngineError, ValueError) as error:
         raise InputError(path, "", f"the engine cannot run it: {error}") from error

@@ -22,7 +22,7 @@ from eeon_control.program import Program
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
 
-from eeon_tools.engine import load_engine
+from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import ReplayError
 from eeon_tools.replay.feed import Offer, feed_offers
 from eeon_tools.replay.spec import TICK_PS
@@ -55,7 +55,7 @@ class RunningTwin:
 
         with ExitStack() as stack:
             try:
-                self._twin = make_twin(engine.Program(self._program.json), self._spec)
+                self._twin = make_twin(load_program(self._program.json), self._spec)
             except engine.EngineError as error:
                 raise ReplayError(f"the engine cannot run this fabric: {error}") from error
             for index, name in enumerate(self._topology.switches):

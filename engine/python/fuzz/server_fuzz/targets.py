@@ -80,9 +80,9 @@ def _thrift_messages() -> list[bytes]:
 
 
 TARGETS = {
-    "p4runtime_write": Target(p4runtime_write.run, _random_seeds, 100),
-    "p4runtime_bytes": Target(p4runtime_bytes.run, _p4runtime_messages, 100),
-    "p4runtime_pipeline": Target(p4runtime_pipeline.run, _random_seeds, 60),
-    "thrift_calls": Target(thrift_calls.run, _random_seeds, 150),
-    "thrift_bytes": Target(thrift_bytes.run, _thrift_messages, 150),
+    "p4runtime_write": Target(p4runtime_write.run, _random_seeds, 50),
+    "p4runtime_bytes": Target(p4runtime_bytes.run, _p4runtime_messages, 50),
+    "p4runtime_pipeline": Target(p4runtime_pipeline.run, _random_seeds, 30),
+    "thrift_calls": Target(thrift_calls.run, _random_seeds, 75),
+    "thrift_bytes": Target(thrift_bytes.run, _thrift_messages, 75),
 }
