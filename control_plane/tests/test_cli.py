@@ -11,7 +11,9 @@ import click
 import pytest
 from click.testing import CliRunner
 from eeon_command import eeon, place
+from eeon_control import packages
 from eeon_control.cli import group, main
+from eeon_control.doctor import Level, software
 
 CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100"]
 
@@ -80,6 +82,18 @@ def test_command_of_another_package_is_offered_and_a_broken_one_does_not_harm(mo
     assert broken.exit_code == odd.exit_code == 1
     assert "pkg:it cannot be loaded: ImportError: no module named x" in broken.stderr
     assert "pkg:it is not a click command" in odd.stderr
+
+
+def test_a_command_of_a_package_of_another_version_says_which_to_install(monkeypatch):
+    others = {"eeon-control": "0.2.0", "eeon-tools": "0.2.0", "eeon-engine": "0.1.0"}
+    monkeypatch.setattr(group, "of_other_versions", lambda: packages.of_other_versions(others.get))
+    mixed = eeon("replay", "a.pcap")
+    assert mixed.exit_code == 1
+    assert "eeon-engine is 0.1.0, but eeon-control is 0.2.0" in mixed.stderr
+    assert "`pip install 'eeon-engine==0.2.0'`" in mixed.stderr
+    assert eeon("config", "list").exit_code == 0
+    [fault] = [one for one in software.requirements([], others.get) if one.level is Level.FAULT]
+    assert fault.mend == "pip install 'eeon-engine==0.2.0'"
 
 
 def test_a_command_of_the_tools_says_how_to_get_it_where_only_the_controller_is_installed(monkeypatch):

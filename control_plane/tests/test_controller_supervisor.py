@@ -134,6 +134,17 @@ async def test_revision_of_another_program_is_left_alone_until_an_apply_and_said
     assert "`eeon config apply` loads it" in line["reason"] and "\n" not in line["reason"]
 
 
+async def test_revision_from_which_this_version_makes_other_entries_is_said(tmp_path, lines):
+    async with supervised(tmp_path) as (_, of):
+        intent = of.store.current().intent
+        theirs = intent.model_copy(update={"entries": intent.entries | {"leaf1": "0" * 64}})
+        with of.store.lock("eeon config apply") as lock:
+            of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=theirs))
+        await until(lambda: of.wanted.revision.number == 2)
+    (line,) = [one for one in lines() if one["event"] == "other_entries"]
+    assert line["reason"].startswith("this version of eeon makes other entries from revision 2 than")
+
+
 async def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
     async with supervised(tmp_path) as (fabric, of):
         fabric.switches["leaf1"].entries.popitem()

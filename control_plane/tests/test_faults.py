@@ -354,7 +354,7 @@ def test_journal_of_a_switch_that_is_gone_for_good_can_be_forgotten(faulty, stor
     stuck = eeon("config", "recover")
     assert stuck.exit_code == 1 and "is not undone on:\n  leaf2 " in stuck.stderr
     done = eeon("config", "recover", "--forget")
-    assert done.stdout == "forgotten; leaf1, leaf2, spine1 may hold a mix\n"
+    assert done.stdout == "forgotten; leaf1, leaf2, spine1 may hold a mix: apply again, or roll back\n"
     assert store.journal() is None and store.current_number() == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from eeon_command import eeon
 from eeon_control import config, operations, state
 from eeon_control.errors import ProgramPinned
 from eeon_control.fabric.sync import run
@@ -41,4 +42,9 @@ def test_journal_of_another_program_is_left_to_the_version_that_wrote_it(store):
         store.begin(lock, journal)
         with pytest.raises(ProgramPinned, match=r"^the journal pins .* of the version that wrote it"):
             run(operations.recover(operations.Work(store, lock)))
+    tried = eeon("config", "recover", "--dry-run", "--state", str(store.folder), code=1)
+    assert (
+        "the journal pins" in tried.stderr
+        and "`eeon config recover --forget` and apply again" in tried.stderr
+    )
     assert store.has_journal()

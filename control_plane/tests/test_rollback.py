@@ -114,14 +114,18 @@ def test_switch_that_moved_since_is_looked_for_where_the_newest_revision_has_it(
 
 def test_revision_that_means_other_entries_by_now_is_told(store, fakes):
     apply(store, fakes, "drop_tail")
+    assert not sync.run(operations.drift(store)).made_otherwise
     apply(store, fakes, "mark_threshold")
-    path = store.folder / "revisions" / "1.json"
-    digest = store.revision(1).intent.entries["leaf1"]
-    path.write_text(path.read_text().replace(digest, "0" * 64))
+    for number in (1, 2):
+        path = store.folder / "revisions" / f"{number}.json"
+        digest = store.revision(number).intent.entries["leaf1"]
+        path.write_text(path.read_text().replace(digest, "0" * 64))
+    told = "this version of eeon makes other entries from revision {} than the version that made it"
+    assert sync.run(operations.drift(store)).made_otherwise == told.format(2)
     said: list[str] = []
     rollback(store, 1, say=said.append)
-    assert said == ["this version of eeon makes other entries from revision 1 than the version that made it"]
-    rollback(store, 2, say=said.append)
+    assert said == [told.format(1)]
+    rollback(store, 3, say=said.append)
     assert len(said) == 1
 
 

@@ -220,6 +220,13 @@ class Store:
         }
         return Row({**values, **{one.name: outcome.measured.get(one.name) for one in columns.MEASURED}})
 
+    def of_other_versions(self, versions: Versions) -> list[str]:
+        """Describes the results of other versions in the runs' files, one line for each version."""
+        found = (self._in_file(run_id) for run_id in self.run_ids())
+        return self._aside(
+            {one.run_id for one in found if one is not None and one.versions != versions}, versions
+        )
+
     def _aside(self, run_ids: set[str], versions: Versions) -> list[str]:
         """Describes runs that belong to no point, one line for each kind."""
         kinds: dict[str, int] = {}

@@ -98,6 +98,10 @@ class Sweep:
                 found.failed.append((run, str(outcome.measured.get("error", ""))))
         return found
 
+    def not_used(self) -> list[str]:
+        """Returns sentences about results of other versions in the folder, of which it makes no rows."""
+        return [f"not used: {line}" for line in self.store.of_other_versions(self._versions)]
+
     def estimate(self) -> Estimate | None:
         """Returns the estimated cost of the remaining runs; None if it cannot be estimated.
 

@@ -21,7 +21,7 @@ from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.rendered import rendered
-from eeon_experiments.report.runs import Spread
+from eeon_experiments.report.runs import Runs, Spread
 from eeon_experiments.results import Results, Row
 from eeon_experiments.setup import Entry, Setup
 from eeon_tools import svg
@@ -219,6 +219,14 @@ def test_two_runs_of_one_seed_at_one_point_are_not_averaged() -> None:
     page = output.pages([family("eee_ecn", found)], "x")["README.md"]
     assert "Not drawn: control tcp, eee off, buffer shallow" in page
     assert "several runs of seed 1" in page
+
+
+def test_figures_that_fail_are_named_on_the_page_and_do_not_prevent_it() -> None:
+    def broken(runs: Runs) -> list[Drawing]:
+        raise AttributeError("no such column")
+
+    page = output.pages([family("eee_ecn", rows("eee_ecn", (1,)), draw=broken)], "x")["README.md"]
+    assert "Not drawn: figures.py failed: AttributeError: no such column." in page
 
 
 def test_a_judge_that_fails_costs_only_its_own_claim() -> None:

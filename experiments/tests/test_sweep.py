@@ -216,7 +216,9 @@ def test_results_of_an_older_engine_are_run_again_and_left_aside(tmp_path: Path)
     experiment = files.load(tmp_path)
     again = Sweep(experiment, tmp_path / "results", newer)
     assert len(again.state().missing) == 8
-    assert again.collect().refused == ["8 results of engine eeeeeeeeeeee (not ffffffffffff)"]
+    aside = "8 results of engine eeeeeeeeeeee (not ffffffffffff)"
+    assert again.not_used() == [f"not used: {aside}"] and sweep(tmp_path).not_used() == []
+    assert again.collect().refused == [aside]
 
 
 def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import eeon_control
 
@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECTS = ("control_plane", "tools", "experiments", "ptf_tests", "release/eeon")
 
 
-def project(folder: str) -> dict[str, object]:
-    read: dict[str, object] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+def project(folder: str) -> dict[str, Any]:
+    read: dict[str, Any] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
     return read
 
 
@@ -33,7 +33,12 @@ def test_the_changelog_has_a_section_of_at_most_80_lines_of_this_version() -> No
 
 def test_a_part_is_pinned_to_the_version_of_all() -> None:
     version = project("release/eeon")["version"]
-    text = "".join((ROOT / folder / "pyproject.toml").read_text() for folder in PROJECTS)
-    pins = re.findall(r"\"eeon[\w-]*(?:\[[\w,]+\])?==([\w.]+)\"", text)
-    assert len(pins) >= 7
-    assert set(pins) == {version}
+    needed = [
+        one
+        for read in map(project, PROJECTS)
+        for group in (read["dependencies"], *read.get("optional-dependencies", {}).values())
+        for one in group
+        if one.startswith("eeon")
+    ]
+    assert len(needed) >= 12
+    assert {one.partition("==")[2] for one in needed} == {version}

@@ -15,6 +15,7 @@ from eeon_control.cli.output import say
 from eeon_control.cli.signals import stopped_by_signals
 from eeon_control.cli.streams import guarded
 from eeon_control.errors import EeonError, InputError, Stopped
+from eeon_control.packages import of_other_versions
 
 _PLUGINS = "eeon.commands"
 _STOPPED = 130  # a shell's exit code for a command ended by SIGINT: 128 + 2
@@ -53,6 +54,9 @@ class EeonGroup(LazyGroup):
             )
         if own is not None or plugin is None:
             return own
+        if cmd_name in _OTHER_PACKAGES:
+            for what, correction in of_other_versions():
+                return _broken(cmd_name, f"{what}: `{correction}`, or `make setup` in a checkout")
         try:
             command = plugin.load()
         except Exception as error:  # a plugin may raise anything, and the other commands must keep working

@@ -186,6 +186,8 @@ class Supervisor:
                 by=wanted.revision.by,
                 comment=wanted.revision.comment,
             )
+            if wanted.made_otherwise:
+                say(logging.WARNING, "other_entries", reason=wanted.made_otherwise)
             await self._adapt(before, wanted)
 
     async def _adapt(self, before: Wanted | None, wanted: Wanted) -> None:

@@ -13,7 +13,7 @@ from eeon_control.controller.messages import Intended
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.plan import around, intended, keys_of, pfc
-from eeon_control.state import Revision, StateStore
+from eeon_control.state import Revision, StateStore, digests
 from eeon_control.targets import Target, resolve
 from eeon_control.topology import Topology
 
@@ -24,7 +24,8 @@ class Wanted:
 
     `queues`: switch -> port -> queue settings over Thrift, which cannot be read back; only for switches whose
     Thrift server is in the targets file (the engine's switches need none). `watchdogs`: switch -> lossless
-    queue -> reaction to endless pauses.
+    queue -> reaction to endless pauses. `made_otherwise`: that this version of eeon makes other entries from
+    the revision, if it does.
     """
 
     revision: Revision
@@ -35,6 +36,7 @@ class Wanted:
     switches: Mapping[str, Intended]
     queues: Queues
     watchdogs: Mapping[str, Mapping[int, pfc.Watched]]
+    made_otherwise: str
 
     def around(
         self, dead: frozenset[str], storms: Mapping[str, Mapping[int, Watchdog]]
@@ -61,7 +63,8 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
     revision.intent.check_program(f"revision {revision.number}")
     meant = revision.intended()
     tick = meant.targets.tick
-    entries = with_defaults(intended(meant.topology, meant.config, tick), schema)
+    planned = intended(meant.topology, meant.config, tick)
+    entries = with_defaults(planned, schema)
     targets = resolve(meant.topology, meant.targets.switches)
     queues = of_fabric(meant.topology, meant.config, targets)
     keep = meant.targets.foreign == "keep"
@@ -79,4 +82,5 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
         {name: pfc.watchdogs(meant.config, switch) for name, switch in meant.topology.switches.items()}
         if meant.config.watchdogs
         else {},
+        revision.made_otherwise(digests(planned)),
     )

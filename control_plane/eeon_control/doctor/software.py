@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from eeon_control.doctor.finding import Finding, absent, fault, ok, warning
+from eeon_control.packages import VersionOf, installed, of_other_versions
 
 _PYTHON = (3, 11)
 _COMMON_PROTOS_LIMIT = Version("1.74")
@@ -21,16 +22,7 @@ _P4C_TESTED = Version("1.2.5")
 _COMMAND_SECONDS = 10.0
 _TEXT_CHARS = 200
 
-VersionOf = Callable[[str], str | None]
 Which = Callable[[str], str | None]
-
-
-def installed(name: str) -> str | None:
-    """Returns the version of an installed package, or None."""
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def python(version: tuple[int, ...] = sys.version_info[:3]) -> Iterator[Finding]:
@@ -44,7 +36,8 @@ def python(version: tuple[int, ...] = sys.version_info[:3]) -> Iterator[Finding]
 
 
 def requirements(wanted: list[str] | None = None, version_of: VersionOf = installed) -> Iterator[Finding]:
-    """Checks the package's requirements against the installed versions."""
+    """Checks the package's requirements, and the project's other packages, against the installed
+    versions."""
     texts = wanted if wanted is not None else metadata.requires("eeon-control") or []
     found = []
     for text in texts:
@@ -61,6 +54,8 @@ def requirements(wanted: list[str] | None = None, version_of: VersionOf = instal
             )
         else:
             found.append(f"{requirement.name} {version}")
+    for what, correction in of_other_versions(version_of):
+        yield fault("packages", what, correction)
     if found:
         yield ok("packages", ", ".join(found))
 

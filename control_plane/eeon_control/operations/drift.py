@@ -13,7 +13,7 @@ from eeon_control.fabric.read import Wanted, observe
 from eeon_control.operations.owned import owned
 from eeon_control.operations.work import Work
 from eeon_control.plan import dead_ends
-from eeon_control.state import Intended, Revision, StateStore
+from eeon_control.state import Intended, Intent, Revision, StateStore
 from eeon_control.targets import Targets
 
 
@@ -23,7 +23,7 @@ class Drift:
 
     `not_read_back`: settings other than table entries, which cannot be read from a switch. `withdrawn`:
     switches whose routes avoid links that are down, as `eeon controller run` does; these do not count as
-    drift.
+    drift. `made_otherwise`: that this version of eeon makes other entries from the revision, if it does.
     """
 
     revision: Revision
@@ -31,6 +31,7 @@ class Drift:
     plan: FabricPlan
     not_read_back: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
+    made_otherwise: str = ""
 
 
 async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
@@ -42,7 +43,8 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
     if revision is None:
         raise StateError(f"{store.folder}: no revision yet, so nothing can have drifted")
     revision.intent.check_program(f"revision {revision.number}")
-    meant = Work(store, store.lock("drift"), targets=targets).located(revision.intended())
+    recorded = revision.intended()
+    meant = Work(store, store.lock("drift"), targets=targets).located(recorded)
     plan = await fabric.plan(
         meant.topology,
         meant.config,
@@ -53,7 +55,8 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
     withdrawn: tuple[str, ...] = ()
     if not plan.is_empty:
         plan, withdrawn = await _without_links_down(meant, plan)
-    return Drift(revision, meant, plan, tuple(_not_read_back(meant)), withdrawn)
+    made_otherwise = revision.made_otherwise(Intent.of(recorded).entries)
+    return Drift(revision, meant, plan, tuple(_not_read_back(meant)), withdrawn, made_otherwise)
 
 
 async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[FabricPlan, tuple[str, ...]]:

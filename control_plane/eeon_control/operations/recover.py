@@ -70,10 +70,7 @@ async def recover(work: Work) -> Recovered | None:
     if journal.revision <= work.store.current_number():
         work.store.end(work.lock)
         return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
-    journal.draft.intent.check_program(
-        "the journal",
-        "finish it with `eeon config recover` of the version that wrote it, or remove it with --forget",
-    )
+    journal.check_program()
     schema = programs.load().schema()
     meant = work.located(journal.draft.intent.revive("the journal"))
     resolved = resolve(meant.topology, meant.targets.switches)

@@ -63,12 +63,10 @@ async def rollback(work: Work, number: int | None = None, *, comment: str = "", 
     """
     number = number or goes_back_to(work.store)
     meant = meant_by(work, number)
-    then, now = work.store.revision(number).intent, Intent.of(meant)
-    if now.program != then.program:
+    then, now = work.store.revision(number), Intent.of(meant)
+    if now.program != then.intent.program:
         work.say(f"revision {number} had another P4 program; this version of eeon keeps its own")
-    elif now.entries != then.entries:
-        work.say(
-            f"this version of eeon makes other entries from revision {number} than the version that made it"
-        )
+    elif told := then.made_otherwise(now.entries):
+        work.say(told)
     action = f"rollback to {number}" + (f": {reason}" if reason else "")
     return await apply(work, meant, action=action, comment=comment)

@@ -14,7 +14,7 @@ apply that is writing, or was killed while writing), `pending.json` (an apply th
 from eeon_control.state.clock import Clock, Moment, SystemClock
 from eeon_control.state.files import Disk
 from eeon_control.state.folder import folder_of, is_folder_given, is_there, known_fabrics
-from eeon_control.state.intent import FabricKind, Intended, Intent
+from eeon_control.state.intent import FabricKind, Intended, Intent, digests
 from eeon_control.state.lock import Holder, Lock, LockHeld
 from eeon_control.state.records import Draft, Journal, Pending, Revision, Stopped
 from eeon_control.state.store import StateError, StateStore
@@ -37,6 +37,7 @@ __all__ = [
     "StateStore",
     "Stopped",
     "SystemClock",
+    "digests",
     "folder_of",
     "is_folder_given",
     "is_there",

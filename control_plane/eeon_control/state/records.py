@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Self
 
 from pydantic import Field
@@ -41,6 +42,16 @@ class Revision(Draft):
 
     number: int
 
+    def made_otherwise(self, entries: Mapping[str, str]) -> str:
+        """Returns that this version makes other entries from it, if `entries`, their digests by switch,
+        differ."""
+        if entries == self.intent.entries:
+            return ""
+        return (
+            f"this version of eeon makes other entries from revision {self.number} than the version that "
+            "made it"
+        )
+
     def intended(self) -> Intended:
         """Returns its intended configuration. Raises InputError if this version no longer accepts it."""
         source = f"revision {self.number}"
@@ -71,6 +82,14 @@ class Journal(Frozen):
     waves: list[list[str]] = Field(default_factory=list)
     wave: int = 0
     gated: bool = False
+
+    def check_program(self) -> None:
+        """Raises ProgramPinned if this version of the controller has another program than the apply."""
+        self.draft.intent.check_program(
+            "the journal",
+            "finish it with `eeon config recover` of the version that wrote it, or remove it with `eeon "
+            "config recover --forget` and apply again",
+        )
 
     @property
     def progress(self) -> str:

@@ -106,7 +106,8 @@ def show(
     found = files.load(name)
     points = expand(found, versions(), quick=quick)
     folder = folder_of(found.name, quick, output)
-    store.Store(folder, found.name, quick).check()
+    results_folder = store.Store(folder, found.name, quick)
+    results_folder.check()
     there = (folder / store.MANIFEST).is_file()
     results = Results([])
     if there:
@@ -114,7 +115,9 @@ def show(
     runs = runs_of(results.finished, {})
     measured = numbers.points(runs)
     shown = numbers.shown_columns(measured, wanted)
-    warnings = [*older(folder, results.rows, versions()), *(f"not used: {line}" for line in results.refused)]
+    warnings = older(folder, results.rows, versions())
+    refused = [*results.refused, *([] if warnings else results_folder.of_other_versions(versions()))]
+    warnings += [f"not used: {line}" for line in refused]
     for line in warnings:
         click.echo(line, err=True)
     for option, given in (("--csv", csv_path), ("--compare", compared)):

@@ -134,6 +134,8 @@ def run(
             results = sweep.run(count=workers or os.cpu_count() or 1, dask=dask, ended=ended)
         except KeyboardInterrupt as error:
             state = sweep.state()
+            for line in sweep.not_used():
+                click.echo(line, err=True)
             raise Stopped(
                 f"stopped: {counted(len(state.finished), 'run')} kept, {len(state.to_run)} missing; the same "
                 "command continues"
@@ -169,6 +171,7 @@ def status(
             "folder": str(folder),
             "finished": len(state.finished),
             "missing": len(state.missing),
+            "not_used": sweep.not_used(),
             "likely_cpu_seconds": None if likely is None else likely.cpu_seconds,
             "likely_peak_rss_bytes": None if likely is None else likely.peak_rss_bytes,
             "failed": [
@@ -181,6 +184,8 @@ def status(
         f"{folder}: {counted(len(state.finished), 'run')} finished, {len(state.failed)} failed, "
         f"{len(state.missing)} missing"
     )
+    for line in sweep.not_used():
+        click.echo(line)
     _tell_estimate(sweep, state)
     for run_, error in state.failed:
         click.echo(f"  {_where(sweep, run_.id)}: {error[:_ERROR_CHARS]}")

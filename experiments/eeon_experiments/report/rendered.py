@@ -34,13 +34,15 @@ def rendered(family: Family) -> list[Rendered]:
     """Returns every figure of an experiment; each is drawn when its text is read."""
     try:
         drawn = family.draw(family.runs) if family.draw is not None else []
+        return [
+            Rendered(_of_alternatives_that_were_run(one), str(PurePosixPath(FOLDER) / f"{one.name}.svg"))
+            for one in drawn
+        ]
     except AmbiguousRunsError as error:
-        empty = Drawing(family.name, "Figures", "", "", "", "", ())
-        return [Rendered(empty, problem=str(error))]
-    return [
-        Rendered(_of_alternatives_that_were_run(one), str(PurePosixPath(FOLDER) / f"{one.name}.svg"))
-        for one in drawn
-    ]
+        problem = str(error)
+    except Exception as error:  # a mistake in one experiment's figures must not prevent the page
+        problem = f"figures.py failed: {type(error).__name__}: {error}"
+    return [Rendered(Drawing(family.name, "Figures", "", "", "", "", ()), problem=problem)]
 
 
 def _of_alternatives_that_were_run(drawing: Drawing) -> Drawing:

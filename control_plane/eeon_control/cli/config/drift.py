@@ -39,6 +39,7 @@ def drift(
             "revision": number,
             "not_read_back": list(found.not_read_back),
             "withdrawn": list(found.withdrawn),
+            "made_otherwise": bool(found.made_otherwise),
         }
         print_json(value | as_value(topology, found.plan, held_tick))
     elif found.plan.is_empty:
@@ -48,6 +49,8 @@ def drift(
         print_plan(topology, found.plan, held_tick, "table", entries=entries)
         say(f"`eeon config rollback {number}` restores it")
     if output != "json":
+        if found.made_otherwise:
+            say(found.made_otherwise)
         if found.withdrawn:
             names = ", ".join(found.withdrawn)
             say(

@@ -37,6 +37,8 @@ def recover(
     store = fabric.store()
     journal = store.journal()
     if dry_run:
+        if journal is not None and not forget:
+            journal.check_program()
         _show(
             output,
             {"unfinished": str(journal.holder) if journal else None, "switches": _touched(journal)},
@@ -54,7 +56,9 @@ def recover(
         _show(
             output,
             {"forgotten": touched},
-            f"forgotten; {', '.join(touched)} may hold a mix" if touched else "there was nothing to finish",
+            f"forgotten; {', '.join(touched)} may hold a mix: apply again, or roll back"
+            if touched
+            else "there was nothing to finish",
         )
         return
     with changing(store, election_id, given):
