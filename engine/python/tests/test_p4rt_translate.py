@@ -1,4 +1,4 @@
-"""Conversions between P4Runtime's and the engine's values: pure functions, no switch."""
+"""Conversions of values between P4Runtime and the engine: pure functions. Scripts have what is refused."""
 
 import re
 from pathlib import Path
@@ -106,61 +106,6 @@ def test_fields_in_another_order_are_the_same_key(schema: Schema) -> None:
     assert (
         translate.key_from_message(table, one).identity == translate.key_from_message(table, other).identity
     )
-
-
-@pytest.mark.parametrize(
-    ("table", "priority", "match", "reason"),
-    [
-        ("exact_table", 0, [], "must be given"),
-        ("exact_table", 0, [exact(1, 1), exact(1, 1)], "given twice"),
-        ("exact_table", 0, [exact(9, 1)], "no match field with id 9"),
-        ("exact_table", 0, [lpm(1, 0, 8)], "is exact, the request has lpm"),
-        ("exact_table", 0, [p4r.FieldMatch(field_id=1)], "no value is given"),
-        ("exact_table", 1, [exact(1, 1)], "priority 1"),
-        ("lpm_table", 0, [lpm(1, 0, 0)], "prefix length 0"),
-        ("lpm_table", 0, [lpm(1, 0, 33)], "prefix length 33"),
-        ("lpm_table", 0, [lpm(1, 1, 8)], "bits set beyond its prefix"),
-        ("ternary_table", 0, [exact(2, 1)], "priority 0"),
-        ("ternary_table", 1, [ternary(1, 0, 0), exact(2, 1)], "the mask is 0"),
-        ("ternary_table", 1, [ternary(1, 3, 1), exact(2, 1)], "outside its mask"),
-        ("range_table", 1, [between(1, 9, 5)], "is empty"),
-        ("range_table", 1, [between(1, 0, 2**32 - 1)], "covers every value"),
-    ],
-)
-def test_keys_that_the_specification_forbids_are_invalid(
-    schema: Schema, table: str, priority: int, match: list[p4r.FieldMatch], reason: str
-) -> None:
-    found = schema.tables[Names(p4info())[table]]
-    with pytest.raises(StatusError, match=reason) as caught:
-        translate.key_from_message(found, p4r.TableEntry(match=match, priority=priority))
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
-
-
-def test_actions_need_exactly_their_parameters(schema: Schema) -> None:
-    names = Names(p4info())
-    table = schema.tables[names["lpm_table"]]
-    good = names.action("forward_as", 3, 0x020000000001)
-    assert translate.action_from_message(table, good).data == (b"\x03", b"\x02\x00\x00\x00\x00\x01")
-    for bad, reason in [
-        (names.action("forward_as", 3), "parameter 'src' .* is missing"),
-        (names.action("forward_as", 3, 1, 1), "no parameter with id 3"),
-        (names.action("forward_as", 512, 1), "needs 10 bits"),
-        (names.action("to_cpu"), "has no action with id"),
-        (p4r.Action(action_id=names["forward"]), "'port' .* is missing"),
-    ]:
-        with pytest.raises(StatusError, match=reason) as caught:
-            translate.action_from_message(table, bad)
-        assert caught.value.code == rpc_code.INVALID_ARGUMENT
-
-
-def test_the_scope_of_an_action_is_respected(schema: Schema) -> None:
-    names = Names(p4info())
-    table = schema.tables[names["ternary_table"]]
-    with pytest.raises(StatusError, match="may not be used as the default") as caught:
-        translate.action_from_message(table, names.action("to_cpu"), default=True)
-    assert caught.value.code == rpc_code.PERMISSION_DENIED
-    with pytest.raises(StatusError, match="may not be used in entries"):
-        translate.action_from_message(table, names.action("NoAction"))
 
 
 def _refusals(name: str) -> list[tuple[str, str, str]]:
