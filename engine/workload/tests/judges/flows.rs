@@ -133,13 +133,13 @@ fn a_host_with_a_faster_link_begins_flows_more_often_and_the_report_has_the_load
 
 #[test]
 fn a_host_that_drew_no_flow_counts_in_the_load_offered() {
-    let description = drawn(2, &json!({"load": 0.01, "duration_ps": SECOND / 10}));
+    let description = drawn(2, &json!({"load": 0.01, "duration_ps": SECOND / 20}));
     let workload = workload(&description, 6).unwrap();
     let all = flows(&description);
     assert!((0..6).any(|host| times_of(&all, host).is_empty()), "{all:?}");
     let bits: f64 = all.iter().map(|flow| 8.0 * flow.2 as f64).sum();
     let load = report(&workload)["load"].as_f64().unwrap();
-    assert!((load - bits / (6.0 * LINK_BPS as f64 / 10.0)).abs() < 1e-12, "{load} of {bits}");
+    assert!((load - bits / (6.0 * LINK_BPS as f64 / 20.0)).abs() < 1e-12, "{load} of {bits}");
 }
 
 #[test]
