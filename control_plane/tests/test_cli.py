@@ -80,7 +80,7 @@ def test_command_of_another_package_is_offered_and_a_broken_one_does_not_harm(mo
     assert "hello" in listed and "config" in listed
     broken, odd = eeon("broken", "--some", "thing"), eeon("odd")
     assert broken.exit_code == odd.exit_code == 1
-    assert "pkg:it cannot be loaded: ImportError: no module named x" in broken.stderr
+    assert "ImportError: no module named x; upgrade or remove its package" in broken.stderr
     assert "pkg:it is not a click command" in odd.stderr
 
 

@@ -91,6 +91,17 @@ def test_a_damaged_state_file_is_an_error_that_names_it(
         state.load("f")
 
 
+def test_a_state_file_of_another_version_names_that_version_s_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "_ROOT", tmp_path)
+    State("trial", "engine", "leaf-spine-4").create()
+    path = tmp_path / "trial" / "fabric.json"
+    path.write_text(path.read_text().replace('"is_up"', '"a_newer_key": 1, "is_up"'))
+    with pytest.raises(InputError, match=r"a_newer_key.*`eeon fabric down` of the version that wrote it"):
+        state.load("trial")
+
+
 def test_without_root_a_live_fabric_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(network.shutil, "which", lambda tool: f"/bin/{tool}")

@@ -60,7 +60,11 @@ class EeonGroup(LazyGroup):
         try:
             command = plugin.load()
         except Exception as error:  # a plugin may raise anything, and the other commands must keep working
-            return _broken(cmd_name, f"{plugin.value} cannot be loaded: {type(error).__name__}: {error}")
+            return _broken(
+                cmd_name,
+                f"{plugin.value} cannot be loaded: {type(error).__name__}: {error}; upgrade or remove its "
+                "package",
+            )
         if not isinstance(command, click.Command):
             return _broken(cmd_name, f"{plugin.value} is not a click command")
         return command

@@ -163,7 +163,10 @@ def load(name: str) -> State:
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(
-            path, "", f"is not a fabric's state ({error}); remove what it names by hand"
+            path,
+            "",
+            f"is not a fabric's state of this version ({error}); `eeon fabric down` of the version that "
+            "wrote it removes the fabric, or remove what it names by hand",
         ) from None
 
 
