@@ -80,7 +80,7 @@ class TableCalls:
 
     def bm_mt_set_default_action(self, cxt: int, table: str, action: str, data: list[bytes]) -> None:
         shape = self._context.table(table)
-        if shape is not None and shape.has_const_default:
+        if shape is not None and shape.has_const_default and action in shape.actions:
             # The engine accepts a call that changes nothing, BMv2 does not.
             raise ImmutableError(f"table '{table}': its default entry is const", "DEFAULT_ENTRY_IS_CONST")
         self._control.mt_set_default_action(table, action, data)
