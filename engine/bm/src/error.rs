@@ -204,6 +204,14 @@ pub enum RuntimeError {
         /// The meter's number of rates.
         wanted: usize,
     },
+    /// A rate is no rate, or the rates do not rise.
+    #[error("{object}: {reason}")]
+    BadRates {
+        /// The meter.
+        object: String,
+        /// The rate, and the limit.
+        reason: String,
+    },
     /// The program declares the object constant.
     #[error("{object} cannot be changed: {reason}")]
     Immutable {

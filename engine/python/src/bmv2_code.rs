@@ -44,6 +44,7 @@ pub(crate) fn of_runtime(error: &RuntimeError) -> &'static str {
         RuntimeError::Immutable { .. } => "IMMUTABLE_TABLE_ENTRIES",
         RuntimeError::IndexOutOfRange { .. } => "INVALID_INDEX",
         RuntimeError::RateCount { .. } => "BAD_RATES_LIST",
+        RuntimeError::BadRates { .. } => "INVALID_INFO_RATE_VALUE",
         _ => OTHER,
     }
 }

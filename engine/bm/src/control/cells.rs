@@ -12,7 +12,7 @@ use crate::tables::{Change, CounterValue, Meter, MeterRate};
 
 /// Checks the rates for a meter: none, or as many as it has, lowest first.
 pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> Result<()> {
-    let fail = |reason: String| RuntimeError::BadValue { object: object.clone(), reason };
+    let fail = |reason: String| RuntimeError::BadRates { object: object.clone(), reason };
     if rates.is_empty() {
         return Ok(());
     }

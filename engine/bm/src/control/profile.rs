@@ -172,8 +172,8 @@ impl State {
         data: &[Vec<u8>],
     ) -> Result<()> {
         let id = self.profile(profile)?;
-        let handle = self.member(id, member)?;
         let (action, data) = self.action_of_profile(id, action, data)?;
+        let handle = self.member(id, member)?;
         let note = self.cells.profiles[id].member_notes[handle as usize].clone();
         self.put_member(id, handle, Some((Member { action, data }, note)));
         Ok(())

@@ -198,10 +198,11 @@ impl State {
         Ok(())
     }
 
-    /// Changes the target of an entry to one that the caller has named by handle.
-    fn point(&mut self, id: usize, handle: EntryHandle, outcome: Outcome) -> Result<()> {
+    /// Changes the target of an entry to one that the caller has named by handle. Of two wrong handles BMv2 names the entry's.
+    fn point(&mut self, id: usize, handle: EntryHandle, outcome: Result<Outcome>) -> Result<()> {
         self.mutable(id)?;
         self.entry(id, handle)?;
+        let outcome = outcome?;
         self.adopt_outcome(id, outcome);
         self.modify(id, handle, outcome, &[])
     }
@@ -390,8 +391,7 @@ impl State {
         member: MemberHandle,
     ) -> Result<()> {
         let id = self.indirect_table(table)?;
-        let outcome = self.member_of_table(id, member)?;
-        self.point(id, handle, outcome)
+        self.point(id, handle, self.member_of_table(id, member))
     }
 
     /// Sets the default entry to a member.
@@ -422,8 +422,7 @@ impl State {
         group: GroupHandle,
     ) -> Result<()> {
         let id = self.group_table(table)?;
-        let outcome = self.group_of_table(id, group)?;
-        self.point(id, handle, outcome)
+        self.point(id, handle, self.group_of_table(id, group))
     }
 
     /// Sets the default entry to a group.

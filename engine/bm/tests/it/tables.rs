@@ -309,7 +309,7 @@ fn a_direct_meter_colours_the_packets_of_its_entry() {
     let handle = bench.state.mt_add_entry(ACL, &key, "ingress.permit", &values(&[1]), 1).unwrap();
     let rate = |info_rate, burst_size| MeterRate { info_rate, burst_size };
     let reversed = bench.state.mt_set_meter_rates(ACL, handle, &[rate(2.0, 1), rate(1.0, 1)]).unwrap_err();
-    assert!(matches!(reversed, RuntimeError::BadValue { .. }), "{reversed}");
+    assert!(matches!(reversed, RuntimeError::BadRates { .. }), "{reversed}");
     bench.state.mt_set_meter_rates(ACL, handle, &[rate(1.0, 1), rate(2.0, 2)]).unwrap();
     let colours: Vec<u64> = (0..3).map(|_| send(&mut bench, 5, 1, 0x800).colour).collect();
     assert_eq!(colours, [0, 1, 2]);
@@ -347,7 +347,7 @@ fn a_miss_is_metered_once_the_default_entry_has_rates() {
     assert_eq!(colours(&[]), [0, 0, 0]);
     assert_eq!(colours(&[rate(1.0, 1), rate(2.0, 2)]), [0, 1, 2]);
     let reversed = bench.state.mt_set_default_meter_rates(ACL, &[rate(2.0, 1), rate(1.0, 1)]).unwrap_err();
-    assert!(matches!(reversed, RuntimeError::BadValue { .. }), "{reversed}");
+    assert!(matches!(reversed, RuntimeError::BadRates { .. }), "{reversed}");
 }
 
 #[test]

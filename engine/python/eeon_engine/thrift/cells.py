@@ -1,7 +1,5 @@
 """Calls on counters, meters and registers, and on parser value sets."""
 
-from ..exceptions import InvalidValueError
-from ..values import MeterRate
 from .interface import standard, unsigned
 from .names import Context
 from .tables import counter_cell, counter_value, meter_configs, meter_rates
@@ -31,11 +29,13 @@ class CellCalls:
     def bm_meter_set_rates(
         self, cxt: int, meter: str, cell: int, rates: list[standard.BmMeterRateConfig]
     ) -> None:
-        checked = _rising(meter, meter_rates(rates))
-        self._control.meter_set_rates(meter, unsigned(cell, 64), checked)
+        # BMv2 checks the name and the index before the rates.
+        self._control.meter_get_rates(meter, unsigned(cell, 64))
+        self._control.meter_set_rates(meter, unsigned(cell, 64), meter_rates(rates))
 
     def bm_meter_array_set_rates(self, cxt: int, meter: str, rates: list[standard.BmMeterRateConfig]) -> None:
-        self._control.meter_array_set_rates(meter, _rising(meter, meter_rates(rates)))
+        self._control.meter_get_rates(meter, 0)
+        self._control.meter_array_set_rates(meter, meter_rates(rates))
 
     def bm_register_read(self, cxt: int, reg: str, cell: int) -> int:
         return _read(self._control.register_read(reg, unsigned(cell, 64)))
@@ -74,19 +74,6 @@ class CellCalls:
         """Returns the low bits of a number, as many as a cell has, of its two's complement if negative."""
         width = self._context.names.register_widths.get(reg, 64)
         return unsigned(value, width).to_bytes((width + 7) // 8, "big")
-
-
-def _rising(meter: str, rates: list[MeterRate]) -> list[MeterRate]:
-    """Returns the rates after a check that they are numbers, not negative, and in ascending order."""
-    lowest = 0.0
-    for rate, _ in rates:
-        if not rate >= lowest:
-            raise InvalidValueError(
-                f"meter '{meter}': rate {rate} is below {lowest}; give rates of at least 0 in rising order",
-                "INVALID_INFO_RATE_VALUE",
-            )
-        lowest = rate
-    return rates
 
 
 def _read(value: bytes) -> int:

@@ -26,6 +26,7 @@ class Table:
 
     match_type: str
     type: str
+    actions: list[str]
     has_const_default: bool
     supports_timeout: bool
 
@@ -78,6 +79,7 @@ def _table(table: program_json.Table) -> Table:
     return Table(
         match_type=table["match_type"],
         type=table["type"],
+        actions=table["actions"],
         has_const_default=bool(default.get("action_entry_const")),
         supports_timeout=bool(table.get("support_timeout")),
     )

@@ -80,7 +80,7 @@ class TableCalls:
 
     def bm_mt_set_default_action(self, cxt: int, table: str, action: str, data: list[bytes]) -> None:
         shape = self._context.table(table)
-        if shape is not None and shape.has_const_default:
+        if shape is not None and shape.has_const_default and action in shape.actions:
             # The engine accepts a call that changes nothing, BMv2 does not.
             raise ImmutableError(f"table '{table}': its default entry is const", "DEFAULT_ENTRY_IS_CONST")
         self._control.mt_set_default_action(table, action, data)
@@ -154,6 +154,8 @@ class TableCalls:
     def bm_mt_set_meter_rates(
         self, cxt: int, table: str, entry: int, rates: list[standard.BmMeterRateConfig]
     ) -> None:
+        # BMv2 checks the table and the entry before the rates.
+        self._control.mt_get_meter_rates(table, unsigned(entry, 32))
         self._control.mt_set_meter_rates(table, unsigned(entry, 32), meter_rates(rates))
 
     def bm_mt_get_meter_rates(self, cxt: int, table: str, entry: int) -> list[standard.BmMeterRateConfig]:
@@ -278,7 +280,9 @@ def counter_cell(value: standard.BmCounterValue) -> tuple[int, int]:
 
 
 def meter_rates(rates: list[standard.BmMeterRateConfig]) -> list[MeterRate]:
-    """Returns the engine's rates."""
+    """Returns the engine's rates. No rates, which reset a meter of the engine, are refused as in BMv2."""
+    if not rates:
+        raise InvalidValueError("no rate is given; give every rate of the meter", "BAD_RATES_LIST")
     for rate in rates:
         if (rate.burst_size or 0) < 0:
             raise InvalidValueError(
