@@ -26,7 +26,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 STUBS        := $(patsubst %.thrift,%_types.pyi,$(wildcard engine/python/eeon_engine/thrift/*.thrift))
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
-# Processes side by side: two of pytest for each core where tests wait as long as they compute. Files are taken in the
+# Processes side by side: three of pytest for each core where tests wait as long as they compute. Files are taken in the
 # order of pytest.ini's folders: those with the longest tests first.
 JOBS      ?= $(shell nproc)
 BY_MODULE := --dist loadscope --no-loadscope-reorder
