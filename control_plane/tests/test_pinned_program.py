@@ -47,4 +47,5 @@ def test_journal_of_another_program_is_left_to_the_version_that_wrote_it(store):
         "the journal pins" in tried.stderr
         and "`eeon config recover --forget` and apply again" in tried.stderr
     )
+    eeon("config", "recover", "--dry-run", "--forget", "--state", str(store.folder), code=0)
     assert store.has_journal()

@@ -122,6 +122,9 @@ def test_revision_that_means_other_entries_by_now_is_told(store, fakes):
         path.write_text(path.read_text().replace(digest, "0" * 64))
     told = "this version of eeon makes other entries from revision {} than the version that made it"
     assert sync.run(operations.drift(store)).made_otherwise == told.format(2)
+    there = ("--state", str(store.folder))
+    assert told.format(2) in eeon("config", "drift", *there).stderr
+    assert json.loads(eeon("config", "drift", "-o", "json", *there).stdout)["made_otherwise"] is True
     said: list[str] = []
     rollback(store, 1, say=said.append)
     assert said == [told.format(1)]

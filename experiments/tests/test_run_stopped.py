@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from eeon_control.cli import main
+from eeon_experiments import files
+from eeon_experiments.expand import expand
+from eeon_experiments.store import Outcome, Store
 from eeon_experiments.sweep import Sweep
+from eeon_experiments.versions import Commit, Versions, versions
 from made_experiments import TINY, write
 
 
@@ -20,3 +25,32 @@ def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path: Path, monkeypatch: pyt
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 130
     assert "stopped: 0 runs kept, 8 missing; the same command continues" in done.stderr
+
+
+def test_results_of_another_engine_are_told_when_a_run_is_stopped_and_in_status_and_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, folder = write(tmp_path, TINY), tmp_path / "results"
+    kept = Store(folder, "tiny", quick=False)
+    kept.claim()
+    made = expand(files.load(mine), versions(), quick=False)
+    now, other = versions(), Versions(versions().program, "f" * 64)
+    for of, point in zip((now, other, other), made, strict=False):
+        found = {"status": "finished", "runtime_seconds": 31.25}
+        kept.write(Outcome(point.run.id, point.run.seed, of, Commit("c" * 40, False), found))
+    kept.collect(made, now)
+
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Sweep, "run", interrupted)
+
+    def eeon(verb: str, *more: str):
+        return CliRunner().invoke(main, ["experiment", verb, str(mine), "-o", str(folder), *more])
+
+    told = f"not used: 2 results of engine {'f' * 12} (not "
+    assert told in eeon("run").stderr
+    assert told in eeon("status").stdout
+    (line,) = json.loads(eeon("status", "--json").stdout)["not_used"]
+    assert line.startswith(told)
+    assert told in eeon("show").stderr
