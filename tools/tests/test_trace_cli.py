@@ -197,7 +197,7 @@ def test_fragments_of_tcp_are_told_as_what_they_are(tmp_path: Path) -> None:
     whole = IP(src="10.0.1.1", dst="10.0.2.1") / TCP(seq=1, flags="A") / bytes(4000)
     wrpcap(str(tmp_path / "c.pcap"), [STATIONS / part for part in fragment(whole, 1480)])
     done = eeon_trace("flows", tmp_path / "c.pcap", "-o", tmp_path / "flows.csv")
-    assert "1 flows, 1,460 bytes" in done.output and "not TCP" not in done.output
+    assert "1 flow, 1,460 bytes" in done.output and "not TCP" not in done.output
     assert "packets left out because they are TCP fragments without the TCP header: 2" in done.output
 
 

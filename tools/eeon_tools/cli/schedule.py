@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 from eeon_control.cli.options import QuantityType
-from eeon_control.cli.output import console, print_json
+from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
 from rich.progress import Progress
@@ -77,7 +77,8 @@ def schedule(
         print_json([_row(result, results[0]) for result in results], indent=2)
         return
     table = Table(
-        title=f"{len(trace.arrivals):,} coflows, {len(trace.flows):,} flows: completion times in seconds"
+        title=f"{counted(len(trace.arrivals), 'coflow')}, {counted(len(trace.flows), 'flow')}: completion "
+        "times in seconds"
     )
     table.add_column("scheduler")
     for column in ("mean", "against fair", "median", "p95", "longest", "no rate at arrival"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import QuantityType, json_option
-from eeon_control.cli.output import console, print_json
+from eeon_control.cli.output import console, counted, print_json
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from rich.table import Table
@@ -90,7 +90,10 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
         total = sum(manifest.packets.values())
         classes = ", ".join(f"{count:,} {name}" for name, count in manifest.packets.items() if count)
         seconds = manifest.duration_ns / 1e9
-        click.echo(f"{output}: {total:,} packets, {manifest.connections:,} connections, {seconds:.6f} s")
+        click.echo(
+            f"{output}: {counted(total, 'packet')}, {counted(manifest.connections, 'connection')}, "
+            f"{seconds:.6f} s"
+        )
         click.echo(f"  {classes}")
         click.echo(f"  manifest: {manifests.manifest_path(output)}")
 
@@ -274,7 +277,7 @@ def flows(
     found = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps, counts)
     with output_file(output).open("w", encoding="utf-8") as file:
         file.writelines(replay_flows.lines(found, [host.name for host in hosts]))
-    click.echo(f"{output}: {len(found):,} flows, {sum(flow.bytes for flow in found):,} bytes")
+    click.echo(f"{output}: {counted(len(found), 'flow')}, {sum(flow.bytes for flow in found):,} bytes")
     for why, count in (
         ("are not TCP", counts.not_tcp),
         ("are TCP fragments without the TCP header", counts.fragments),
@@ -291,7 +294,7 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
     out = console()
     seconds = found.duration_ns / 1e9
     rate, packet_rate = found.per_second(8 * found.bytes), found.per_second(found.packets)
-    click.echo(f"{capture}: {found.packets:,} packets, {found.bytes:,} frame bytes, {seconds:.6f} s")
+    click.echo(f"{capture}: {counted(found.packets, 'packet')}, {found.bytes:,} frame bytes, {seconds:.6f} s")
     if rate is not None and packet_rate is not None:
         click.echo(f"  {rate / 1e9:.3f} Gbit/s and {packet_rate:,.0f} packets/s on average")
     click.echo(f"  {found.payload_bytes:,} bytes of TCP payload; {found.snapped:,} frames stored in part")
