@@ -88,7 +88,7 @@ def _of_kind(runs: Runs, kind: str) -> list[str]:
 
 def _against_best(runs: Runs, traffic: str, queue: str) -> Spread | None:
     tuned = [one for one in runs.values("queue") if one.startswith("tuned_")]
-    return runs.ratio("slowdown_mean", {"traffic": traffic, "queue": tuned}, traffic=traffic, queue=queue)
+    return runs.ratio("slowdown_mean", {"queue": tuned}, traffic=traffic, queue=queue)
 
 
 def _load(kind: str, text: str) -> str:

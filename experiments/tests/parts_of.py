@@ -41,10 +41,13 @@ def finished_row(axes: Mapping[str, str | None], values: Mapping[str, Value], se
 def refutations(experiments: str) -> list[tuple[str, str, str]]:
     """Returns claims, changes of rows, and words of the check that notices: lines of `refuted_claims.txt`."""
     text = Path(__file__).with_name("refuted_claims.txt").read_text(encoding="utf-8")
-    _, _, lines = text.partition(f"[{experiments}]\n")
-    form = re.compile(r"(\w+): (.*?)(?: -> (.*))?")
-    found = [form.fullmatch(line) for line in lines.partition("\n\n")[0].splitlines()]
-    return [(one[1], one[2], one[3] or "") for one in found if one is not None]
+    lines = text.split(f"[{experiments}]\n")[1].partition("\n\n")[0].splitlines()
+    found = []
+    for line in lines:
+        one = re.fullmatch(r"(\w+): (.*?)(?: -> (.*))?", line)
+        assert one is not None, line
+        found.append((one[1], one[2], one[3] or ""))
+    return found
 
 
 def change(row: dict[str, Any], told: str) -> None:

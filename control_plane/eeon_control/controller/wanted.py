@@ -24,8 +24,8 @@ class Wanted:
 
     `queues`: switch -> port -> queue settings over Thrift, which cannot be read back; only for switches whose
     Thrift server is in the targets file (the engine's switches need none). `watchdogs`: switch -> lossless
-    queue -> reaction to endless pauses. `made_otherwise`: that this version of eeon makes other entries from
-    the revision, if it does.
+    queue -> reaction to endless pauses. `made_otherwise`: a sentence if this version of eeon makes
+    other entries from the revision.
     """
 
     revision: Revision

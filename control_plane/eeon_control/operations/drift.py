@@ -23,7 +23,7 @@ class Drift:
 
     `not_read_back`: settings other than table entries, which cannot be read from a switch. `withdrawn`:
     switches whose routes avoid links that are down, as `eeon controller run` does; these do not count as
-    drift. `made_otherwise`: that this version of eeon makes other entries from the revision, if it does.
+    drift. `made_otherwise`: a sentence if this version of eeon makes other entries from the revision.
     """
 
     revision: Revision

@@ -43,8 +43,8 @@ class Revision(Draft):
     number: int
 
     def made_otherwise(self, entries: Mapping[str, str]) -> str:
-        """Returns that this version makes other entries from it, if `entries`, their digests by switch,
-        differ."""
+        """Returns a sentence if `entries`, the digests by switch of what this version makes from it, are not
+        those recorded; otherwise empty text."""
         if entries == self.intent.entries:
             return ""
         return (

@@ -111,9 +111,13 @@ def test_fields_in_another_order_are_the_same_key(schema: Schema) -> None:
 def _refusals(name: str) -> list[tuple[str, str, str]]:
     """Returns a block of `p4info_refusals.txt`: the P4Info, a change, and a part of the message."""
     text = (Path(__file__).parent / "p4info_refusals.txt").read_text()
-    base, *lines = text.partition(f"[{name}]\n")[2].partition("\n\n[")[0].split("\n")
-    found = [re.fullmatch(r'"([^"]*)" (.*)', line) for line in lines if line]
-    return [(base, one[2], one[1]) for one in found if one is not None]
+    base, *lines = text.split(f"[{name}]\n")[1].partition("\n\n[")[0].split("\n")
+    found = []
+    for line in filter(None, lines):
+        one = re.fullmatch(r'"([^"]*)" (.*)', line)
+        assert one is not None, line
+        found.append((base, one[2], one[1]))
+    return found
 
 
 def _is_refused(base: str, change: str, says: str) -> None:

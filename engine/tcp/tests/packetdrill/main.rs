@@ -123,9 +123,13 @@ fn scripts_of_ours_pass() {
     let mut found = Vec::new();
     scripts(&folder, &mut found);
     let mut failed = Vec::new();
+    assert!(!found.is_empty(), "{}", folder.display());
     for path in found {
         let text = std::fs::read_to_string(&path).expect("a script");
-        for (name, script) in text.split("\n[").skip(1).map(|one| one.split_once("]\n").expect("a name")) {
+        let (head, named) = text.split_once("\n[").expect("a script with a name");
+        assert!(!head.contains("--endpoint="), "{}: a script has no name", path.display());
+        for (name, script) in named.split("\n[").map(|one| one.split_once("]\n").expect("a name")) {
+            assert!(script.contains("--endpoint="), "{name}: would be played as one of Linux's");
             match outcome(script) {
                 Outcome::Passes { .. } => {}
                 other => failed.push(format!("{} of {}: {other:?}", name, path.display())),

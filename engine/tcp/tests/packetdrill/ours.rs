@@ -33,7 +33,6 @@ fn set(config: &mut Config, word: &str) -> Option<()> {
     let span = || value.parse::<Duration>().ok();
     match name {
         "accecn" => config.accecn = flag()?,
-        "cwr_growth" => config.cwr_growth = flag()?,
         "dctcp_ect" => {
             let choices = [DctcpEct::DataOnly, DctcpEct::Ns2, DctcpEct::Linux];
             config.dctcp_ect = choices.into_iter().find(|choice| format!("{choice:?}") == value)?;
