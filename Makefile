@@ -18,8 +18,8 @@ FUZZ_SECONDS ?= 60
 SERVER_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
 SERVER_FUZZ  := PYTHONPATH=engine/python/fuzz $(PY) -m server_fuzz
 FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quiet --
-# pyo3's `extension-module` leaves Python's symbols to the interpreter, so that crate is tested from Python.
-RUST_TESTED := --workspace --exclude eeon-python
+# pyo3's `extension-module` leaves Python's symbols to the interpreter, so that crate is tested from Python. Benches have no tests.
+RUST_TESTED := --workspace --exclude eeon-python --exclude benches
 
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 # What mypy knows of Thrift's structs.

@@ -1,7 +1,7 @@
 """Runs the engine's benches and prints one table of what they measured, with the change against the last run.
 
-It is not a bench itself: Criterion measures speed (`*/benches/*.rs`), `netsim/benches/memory.rs` memory, and
-`netsim/benches/shuffle.rs` both for whole shuffles, in processor time. Every run adds a line to
+It is not a bench itself: Criterion measures speed (`benches/*.rs`), `benches/memory.rs` memory, and
+`benches/shuffle.rs` both for whole shuffles, in processor time. Every run adds a line to
 `out/bench/history.jsonl`: date, commit, processor, compiler, and for each bench nanoseconds and packets (P4
 passes) per second, or bytes. The change is relative to the last line from the same processor. With `--record`
 the line is also added to `docs/bench-history.jsonl`, which is committed with a release.
@@ -56,7 +56,7 @@ def processor() -> str:
 def run_benches(only: str) -> str:
     """Runs cargo bench, prints its output, and returns it. Exits if it fails."""
     command = ["cargo", "bench", "--manifest-path", str(ENGINE / "Cargo.toml"), "--quiet"]
-    command += ["--workspace", "--exclude", "eeon-python", "--bench", only]
+    command += ["--package", "benches", "--bench", only]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bench:
         assert bench.stdout is not None
         lines = []

@@ -1,4 +1,4 @@
-"""Counts the instructions of a P4 pass with valgrind, in the cases of `netsim/benches/instructions.rs`.
+"""Counts the instructions of a P4 pass with valgrind, in the cases of `benches/instructions.rs`.
 
     python3 engine/instructions.py             # shows the counts and the committed ones
     python3 engine/instructions.py --record    # writes them into engine/instructions.json
@@ -59,7 +59,7 @@ def differs(recorded: dict[str, str], here: dict[str, str]) -> str:
 
 def build() -> Path:
     """Builds the bench, and returns its path."""
-    command = ["cargo", "bench", "--no-run", "--quiet", "--package", "netsim", "--bench", "instructions"]
+    command = ["cargo", "bench", "--no-run", "--quiet", "--package", "benches", "--bench", "instructions"]
     for line in output_of(*command, "--message-format", "json").splitlines():
         message = json.loads(line)
         if message.get("executable") and message["target"]["name"] == "instructions":

@@ -6,15 +6,11 @@
 
 #![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-#[path = "../../simple_switch/tests/support/full.rs"]
-mod full;
-
 use std::hint::black_box;
 use std::process::Command;
 
-use common::{peak_resident_bytes, LeafSpine, PortSettings};
+use benches::common::{self, peak_resident_bytes, LeafSpine, PortSettings};
+use benches::full;
 
 /// Name and limit in bytes.
 const CASES: [(&str, u64); 2] =

@@ -6,10 +6,7 @@
 
 #![allow(missing_docs)] // `criterion_group!` makes a function without.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
-use common::{eee_values, LeafSpine, PortSettings, GIGABIT};
+use benches::common::{eee_values, LeafSpine, PortSettings, GIGABIT};
 use criterion::{criterion_group, criterion_main, BatchSize, Criterion, Throughput};
 use netsim::spec::{NicEeeSpec, NicSpec};
 use netsim::{Fabric, FlowSpec};

@@ -7,20 +7,17 @@
 //! process and prints lines: `cost`, the name, nanoseconds of processor time and number of P4 passes; `memory`, as in
 //! `memory.rs`, with the name and `, peak`. Only Linux reports the time of a process; elsewhere nothing is measured.
 //!
-//!     cargo bench -p netsim --bench shuffle                # all cases
-//!     cargo bench -p netsim --bench shuffle -- CASE SHARE [REPORT]
+//!     cargo bench -p benches --bench shuffle                # all cases
+//!     cargo bench -p benches --bench shuffle -- CASE SHARE [REPORT]
 //!
 //! The second form runs a case in this process, for a profiler, and writes the report of it to a file, to be compared
 //! with that of another version.
 
 #![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
 
-#[path = "../tests/common/mod.rs"]
-mod common;
-
 use std::process::Command;
 
-use common::{
+use benches::common::{
     classes, congestion_point, copies, eee_values, lossless, pausable, peak_resident_bytes, LeafSpine,
     PortSettings, GIGABIT, TEN_GIGABIT,
 };

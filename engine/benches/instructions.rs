@@ -1,6 +1,6 @@
 //! Four small cases for `engine/instructions.py`, which counts the instructions of a P4 pass with valgrind.
 //!
-//!     cargo bench -p netsim --bench instructions -- CASE
+//!     cargo bench -p benches --bench instructions -- CASE
 //!
 //! prints `passes`, the case's name and its number of P4 passes. [`counted`] runs what is counted. Without a case it
 //! runs all of them.
@@ -8,12 +8,11 @@
 #![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
 
 // Benches in their own right, with modules of the same files.
-#[allow(dead_code, clippy::duplicate_mod)]
+#[allow(dead_code)]
 mod leaf_spine;
-#[allow(dead_code, clippy::duplicate_mod)]
-#[path = "../../simple_switch/benches/p4_passes.rs"]
+#[allow(dead_code)]
 mod p4_passes;
-#[allow(dead_code, clippy::duplicate_mod)]
+#[allow(dead_code)]
 mod shuffle;
 
 use std::hint::black_box;

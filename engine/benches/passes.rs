@@ -93,7 +93,7 @@ fn configure(state: &mut State) {
 }
 
 fn passes(criterion: &mut Criterion) {
-    let json = include_bytes!("../../../p4src/compiled/eeon.json");
+    let json = include_bytes!("../../p4src/compiled/eeon.json");
     let program = Executable::new(Program::from_json(json).unwrap());
     let mut state = State::new(&program);
     configure(&mut state);

@@ -8,13 +8,10 @@
 
 use std::hint::black_box;
 
+use benches::common::eeon;
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use simple_switch::Switch;
 use units::{Duration, Time};
-
-#[path = "../tests/support/eeon.rs"]
-#[allow(dead_code)]
-mod eeon;
 
 const PORTS: u16 = 4;
 
