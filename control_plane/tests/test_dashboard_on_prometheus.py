@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from bmv2_process import free_port
 from controller_process import SECONDS, ControllerProcess
 from eeon_control import config, operations, state, topology
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Target, Targets
 from eeon_control.units import Duration
-from ruamel.yaml import YAML
 from switch_processes import running
 from test_controller_dashboard import FOLDER, RULES, panels
 
@@ -57,7 +57,7 @@ class Prometheus:
             "scrape_configs": [{"job_name": "eeon", "static_configs": [{"targets": [exporter]}]}],
         }
         with settings.open("w", encoding="utf-8") as file:
-            YAML(typ="safe").dump(content, file)
+            yaml.safe_dump(content, file)
         self.log = folder / "prometheus.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(

@@ -18,7 +18,7 @@ from eeon_control.cli.help.page import Page, contexts, page_of, root_context
 from eeon_control.cli.lazy import load, summary_of
 from eeon_control.state import StateStore
 
-_FOR_FILES = {"pydantic", "ruamel", "rich"}
+_FOR_FILES = {"pydantic", "rich", "yaml"}
 _FOR_SWITCHES = {"grpc", "finsy"}
 
 

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from eeon_control import config, sonic, topology
 from eeon_control.cli import main
@@ -16,7 +17,6 @@ from eeon_control.sonic import database as databases
 from eeon_control.sonic import yang
 from hypothesis import given
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
 LEAF1 = topology.load("leaf-spine-4").switches["leaf1"]
 SPEEDS = [str(int(port.rate) // 10**6) for port in LEAF1.ports]
@@ -334,7 +334,7 @@ def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):
     piped = run(main, ["sonic", "import", "-", *where], input=file.read_bytes())
     assert piped.stdout == done.stdout
     (tmp_path / "sonic.yaml").write_text(done.stdout)
-    assert YAML(typ="safe").load(done.stdout)["ports"]["leaf1:1"] == {"queue": "AZURE_LOSSLESS"}
+    assert yaml.safe_load(done.stdout)["ports"]["leaf1:1"] == {"queue": "AZURE_LOSSLESS"}
     # The other switches need their queues, too.
     (tmp_path / "rest.yaml").write_text("roles: {spine: {queue: AZURE_LOSSLESS}}\n")
     configs = ["-c", str(tmp_path / "sonic.yaml"), "-c", str(tmp_path / "rest.yaml")]

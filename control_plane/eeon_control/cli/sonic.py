@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from pathlib import Path
 
 import click
-from ruamel.yaml import YAML
 
 from eeon_control import config as configs
 from eeon_control import topology as topologies
@@ -18,6 +16,7 @@ from eeon_control.sonic import yang
 from eeon_control.sonic.database import MAX_BYTES, Database, parse
 from eeon_control.sonic.exporting import export as exported
 from eeon_control.sonic.importing import import_ as imported
+from eeon_control.sources import yaml_text
 from eeon_control.topology import Switch
 from eeon_control.validation import did_you_mean
 
@@ -70,11 +69,7 @@ def import_(
     configs.from_value(value, str(file))
     for note in notes:
         click.echo(f"note: {note}", err=True)
-    text = io.StringIO()
-    yaml = YAML()
-    yaml.default_flow_style = False
-    yaml.dump(value, text)
-    click.echo(text.getvalue(), nl=False)
+    click.echo(yaml_text(value), nl=False)
 
 
 @sonic.command()
