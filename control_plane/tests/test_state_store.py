@@ -14,9 +14,11 @@ import pytest
 from eeon_command import eeon
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import options
+from eeon_control.doctor.machine import state_folder
 from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
+from eeon_control.state.folder import make_part
 from eeon_control.state.lock import is_locked
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
@@ -236,8 +238,16 @@ def test_folder_in_which_this_user_may_not_look_is_named_with_the_way_out(store)
             operations.SavedPlan.model_construct(intent=None, switches={}).save(store.folder / "another")
         with pytest.raises(StateError, match=rf"{store.folder}: Permission denied; run as the owner"):
             state.StateStore.open(store.folder, create=False)
-        with pytest.raises(StateError, match=rf"{store.folder}/current: Permission denied; run as the owner"):
-            store.current()
+        for name, read in {
+            "current": store.current,
+            "journal.json": store.has_journal,
+            "controllers": store.controllers,
+            "revisions": lambda: make_part(store.folder / "revisions"),
+        }.items():
+            with pytest.raises(StateError, match=f"{store.folder}/{name}: .*Permission denied"):
+                read()
+        (found,) = state_folder(store.folder / "another")
+        assert "another: Permission denied; run as the owner" in found.found
         with pytest.raises(StateError, match=rf"{path}: cannot be opened: Permission denied"):
             is_locked(path)
 

@@ -87,7 +87,7 @@ def is_there(path: Path) -> bool:
 
 def make_part(path: Path) -> None:
     """Creates a subfolder if it is missing: Git does not store empty ones. Raises StateError."""
-    if not path.exists():
+    if not is_there(path):
         try:
             path.mkdir(mode=FOLDER_MODE, exist_ok=True)
         except OSError as error:
