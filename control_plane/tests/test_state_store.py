@@ -337,3 +337,11 @@ def test_revision_that_nobody_confirmed_is_told_by_the_history_with_what_becomes
         store.commit(lock, draft("mark_threshold"), pending)
     told = eeon("config", "history", "--state", str(store.folder))
     assert f"revision 2 {said}" in told.stderr
+
+
+@pytest.mark.parametrize("columns", [0, 40])
+def test_history_has_action_and_comment_on_a_narrow_terminal_and_on_one_of_unknown_width(store, columns):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail", comment="ticket 4711"))
+    told = eeon("config", "history", "--state", str(store.folder), columns=columns).stdout.split()
+    assert {"apply", "ticket", "4711"} <= set(told)
