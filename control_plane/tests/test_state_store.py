@@ -138,6 +138,17 @@ def test_damaged_file_is_named_with_what_is_wrong(store):
         store.current()
 
 
+def test_file_or_link_in_place_of_the_folder_is_refused_with_what_to_name_instead(store, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(store.folder)
+    for name, says in {
+        "file": "is a file; give the folder",
+        "link": "link; .*: name what it points to",
+    }.items():
+        with pytest.raises(StateError, match=says):
+            state.StateStore.open(tmp_path / name, create=False)
+
+
 def test_revision_that_is_not_there_is_told_with_those_that_are(store):
     with pytest.raises(StateError, match="no revision 1; there is none yet"):
         store.revision(1)

@@ -42,6 +42,8 @@ class StateStore:
             folders.make(folder)
         elif not folders.is_there(folder):
             raise StateError(f"{folder}: no fabric's state here; `eeon config apply` creates it")
+        elif folder.is_file():
+            raise StateError(f"{folder}: is a file; give the folder of a fabric's state with --state")
         folders.check(folder)
         for part in folders.PARTS:
             folders.make_part(folder / part)
