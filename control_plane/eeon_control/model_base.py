@@ -105,10 +105,12 @@ PacketRateText = Annotated[PacketRate, *of_text(positive(PacketRate), text_schem
 
 
 def unquoted(value: object) -> str:
-    """Returns a hint for a number that YAML reads as text: one in quotes, or with a leading 0."""
-    if not isinstance(value, str) or not value.isdecimal():
+    """Returns a hint for a number or truth value that YAML reads as text: in quotes, or with a leading 0."""
+    if not isinstance(value, str):
         return ""
-    return "; write it without quotes and without leading zeros"
+    if value.lower() in ("true", "false"):
+        return "; write it without quotes"
+    return "; write it without quotes and without leading zeros" if value.isdecimal() else ""
 
 
 def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:

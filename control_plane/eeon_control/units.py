@@ -33,7 +33,8 @@ class Quantity(int):
         if isinstance(text, cls):
             return text
         if isinstance(text, bool) or not isinstance(text, str):
-            raise UnitError(f"{text!r} is not {cls.what} with a unit; write for example {cls.examples}")
+            given = "no value" if text is None else repr(text)
+            raise UnitError(f"{given} is not {cls.what} with a unit; write for example {cls.examples}")
         match = _TEXT.fullmatch(text) if len(text) <= TEXT_LIMIT else None
         if match is None:
             raise UnitError(f"{_shorten(text)!r} is not {cls.what}; write for example {cls.examples}")

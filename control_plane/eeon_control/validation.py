@@ -168,7 +168,7 @@ def _explain(item: ErrorDetails) -> tuple[str, object]:
         case "list_type":
             return "must be a list, such as [a, b]", item["input"]
         case "bool_type":
-            return "must be true or false", item["input"]
+            return f"must be true or false{unquoted(item['input'])}", item["input"]
         case "string_type":
             is_scalar = isinstance(item["input"], bool | int | float)
             return f"must be text{'; put it in quotes' if is_scalar else ''}", item["input"]

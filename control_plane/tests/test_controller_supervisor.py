@@ -217,7 +217,7 @@ def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away
     assert twice == once * 2
 
 
-async def test_damaged_state_folder_is_said_once_and_the_switches_stay_as_they_are(tmp_path, lines):
+async def test_damaged_or_moved_state_folder_is_said_once_and_the_switches_stay_as_they_are(tmp_path, lines):
     async with supervised(tmp_path, look_seconds=0.02) as (fabric, of):
         (of.store.folder / "current").write_text("nonsense")
         await until(lambda: not of.folder_readable)
@@ -226,9 +226,14 @@ async def test_damaged_state_folder_is_said_once_and_the_switches_stay_as_they_a
         await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
         (of.store.folder / "current").write_text("1\n")
         await until(lambda: of.folder_readable)
+        (of.store.folder / "controllers").rename(tmp_path / "controllers")
+        await until(lambda: not of.folder_readable)
+        (tmp_path / "controllers").rename(of.store.folder / "controllers")
+        await until(lambda: of.folder_readable)
     told = [line for line in lines() if line["event"].startswith("state_")]
-    assert [line["event"] for line in told] == ["state_unreadable", "state_readable_again"]
+    assert [line["event"] for line in told] == ["state_unreadable", "state_readable_again"] * 2
     assert "current: damaged" in told[0]["reason"]
+    assert "controllers: cannot be read: No such file or directory" in told[2]["reason"]
 
 
 def test_text_lines_quote_what_has_spaces_and_json_lines_are_json():

@@ -377,7 +377,7 @@ def test_second_apply_on_this_machine_is_told_who_holds_the_lock(faulty, store, 
 @pytest.mark.parametrize("above_ours", [0, 1])
 def test_controller_of_another_machine_is_in_the_way_and_named_by_its_id(faulty, store, old, above_ours):
     theirs = next_id()
-    says = pytest.raises(FabricError, match=rf"leaf2 .*election id {theirs}\b.*--election-id")
+    says = pytest.raises(FabricError, match=rf"leaf2 .*election id {theirs}\b.*takes the switches back")
     with primacy(faulty.switches["leaf2"], theirs), says:
         faulty.apply(store, NEW, election_id=theirs - above_ours)
     assert faulty.image() == old

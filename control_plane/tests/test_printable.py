@@ -136,7 +136,8 @@ def test_command_of_another_package_is_guarded_too(monkeypatch):
 def test_cell_of_a_table_and_a_styled_text_are_escaped(capsys):
     table = Table("column")
     table.add_row(CLEARS)
-    terminal = Terminal(width=200)
+    terminal = Terminal()
+    terminal.width = 200
     terminal.print(table)
     terminal.print(f"text {TURNS}", style="red")
     shown = capsys.readouterr().out
@@ -149,7 +150,8 @@ def test_cell_of_a_table_and_a_styled_text_are_escaped(capsys):
 def test_name_that_rich_would_read_as_markup_or_emoji_is_shown_as_it_is(name, capsys):
     table = Table(name, title=f"{name} in a title")
     table.add_row(f"{name} in a cell")
-    terminal = Terminal(width=200)
+    terminal = Terminal()
+    terminal.width = 200
     terminal.print(table)
     terminal.print(f"{name} in a text", style="red")
     terminal.print(Padding(f"{name} in a block", 1))

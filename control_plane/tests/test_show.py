@@ -539,7 +539,8 @@ def test_at_80_columns_the_drops_of_lossless_classes_are_still_there():
     row |= {"lossless_dropped": 7, "control_ignored": 0, "storm": None}
     view = views.pfc.pfc(topology.load("leaf-spine-4"), FabricObservation({}, {}))
     view.rows.append(row)
-    terminal = Terminal(width=80)
+    terminal = Terminal()
+    terminal.width = 80
     with terminal.capture() as shown:
         terminal.print(as_table(view, 80))
     assert "dropped" in shown.get().split("left out")[0]

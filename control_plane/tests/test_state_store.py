@@ -14,9 +14,11 @@ import pytest
 from eeon_command import eeon
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import options
+from eeon_control.doctor.machine import state_folder
 from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
+from eeon_control.state.folder import make_part
 from eeon_control.state.lock import is_locked
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
@@ -136,6 +138,17 @@ def test_damaged_file_is_named_with_what_is_wrong(store):
         store.current()
 
 
+def test_file_or_link_in_place_of_the_folder_is_refused_with_what_to_name_instead(store, tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(store.folder)
+    for name, says in {
+        "file": "is a file; give the folder",
+        "link": "link; .*: name what it points to",
+    }.items():
+        with pytest.raises(StateError, match=says):
+            state.StateStore.open(tmp_path / name, create=False)
+
+
 def test_revision_that_is_not_there_is_told_with_those_that_are(store):
     with pytest.raises(StateError, match="no revision 1; there is none yet"):
         store.revision(1)
@@ -236,8 +249,16 @@ def test_folder_in_which_this_user_may_not_look_is_named_with_the_way_out(store)
             operations.SavedPlan.model_construct(intent=None, switches={}).save(store.folder / "another")
         with pytest.raises(StateError, match=rf"{store.folder}: Permission denied; run as the owner"):
             state.StateStore.open(store.folder, create=False)
-        with pytest.raises(StateError, match=rf"{store.folder}/current: Permission denied; run as the owner"):
-            store.current()
+        for name, read in {
+            "current": store.current,
+            "journal.json": store.has_journal,
+            "controllers": store.controllers,
+            "revisions": lambda: make_part(store.folder / "revisions"),
+        }.items():
+            with pytest.raises(StateError, match=f"{store.folder}/{name}: .*Permission denied"):
+                read()
+        (found,) = state_folder(store.folder / "another")
+        assert "another: Permission denied; run as the owner" in found.found
         with pytest.raises(StateError, match=rf"{path}: cannot be opened: Permission denied"):
             is_locked(path)
 
@@ -327,3 +348,11 @@ def test_revision_that_nobody_confirmed_is_told_by_the_history_with_what_becomes
         store.commit(lock, draft("mark_threshold"), pending)
     told = eeon("config", "history", "--state", str(store.folder))
     assert f"revision 2 {said}" in told.stderr
+
+
+@pytest.mark.parametrize("columns", [0, 40])
+def test_history_has_action_and_comment_on_a_narrow_terminal_and_on_one_of_unknown_width(store, columns):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail", comment="ticket 4711"))
+    told = eeon("config", "history", "--state", str(store.folder), columns=columns).stdout.split()
+    assert {"apply", "ticket", "4711"} <= set(told)

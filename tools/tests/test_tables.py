@@ -15,7 +15,8 @@ def shown(columns: int) -> str:
     table = plain("setting", *HEADINGS, title="a title")
     table.add_row("mark_threshold", *(f"{1000 * number:,}" for number in range(11)))
     table.add_row("codel", *(Text(f"{number}") for number in range(11)))
-    terminal = Terminal(width=columns)
+    terminal = Terminal()
+    terminal.width = columns
     with terminal.capture() as captured:
         tables.show(terminal, table)
     return captured.get()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -15,8 +14,6 @@ from eeon_control.errors import Problem, Severity
 
 if TYPE_CHECKING:  # imported on the first output, because completion and --help do not need it
     from rich.console import Console
-
-_PIPE_WIDTH = 200  # a table for a file or a pipe must not be folded to 80 columns, unless COLUMNS is set
 
 
 def say(text: str, style: str | None = None, *, folds: bool = False) -> None:
@@ -32,8 +29,7 @@ def console(*, stderr: bool = False) -> Console:
     """Returns stdout or stderr as a rich console, looked up at each use so that redirection takes effect."""
     from eeon_control.cli.terminal import Terminal
 
-    has_width = (sys.stderr if stderr else sys.stdout).isatty() or os.environ.get("COLUMNS", "").isdecimal()
-    return Terminal(stderr=stderr, width=None if has_width else _PIPE_WIDTH)
+    return Terminal(stderr=stderr)
 
 
 def print_json(value: object, indent: int = 1) -> None:

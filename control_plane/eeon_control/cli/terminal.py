@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from typing import IO, Any, cast
@@ -12,6 +13,9 @@ from rich.text import Text
 
 from eeon_control.cli.streams import unguarded
 from eeon_control.printable import printable
+
+_PIPE_WIDTH = 200  # a table for a file or a pipe must not be folded to 80 columns, unless COLUMNS is set
+_SIZES = ("COLUMNS", "LINES")
 
 
 class _Trimmed:
@@ -36,11 +40,15 @@ class Terminal(Console):
     `[red]` and `:100:` are neither markup nor emoji, and colours are given as styles.
     """
 
-    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+    def __init__(self, *, stderr: bool = False) -> None:
         file: IO[str] = unguarded(stderr=stderr)
         # Trimming needs text without escape sequences, which hide trailing blanks; only a terminal gets them.
         to = file if file.isatty() else cast(IO[str], _Trimmed(file))
-        super().__init__(file=to, width=width, markup=False, emoji=False)
+        # A size of 0 is unknown; rich would print nothing.
+        known = {name: value for name, value in os.environ.items() if name not in _SIZES or value.strip("0")}
+        has_width = file.isatty() or known.get("COLUMNS", "").isdecimal()
+        width = None if has_width else _PIPE_WIDTH
+        super().__init__(file=to, width=width, markup=False, emoji=False, _environ=known)
 
     def on_broken_pipe(self) -> None:
         """Raises the BrokenPipeError, which leaves the decision to the caller; rich would end the process."""

@@ -114,10 +114,10 @@ def clock(newest: Path, now: float | None = None) -> Iterator[Finding]:
 def state_folder(folder: Path) -> Iterator[Finding]:
     """Checks the state folder: permissions, an interrupted apply, a pending confirmation."""
     check = "state folder"
-    if not folder.exists():
-        yield ok(check, f"{folder}: does not exist yet; the first `eeon config apply` creates it")
-        return
     try:
+        if not folders.is_there(folder):
+            yield ok(check, f"{folder}: does not exist yet; the first `eeon config apply` creates it")
+            return
         for path in (folder, *sorted(folder.rglob("*"))):
             folders.check(path)
         store = StateStore.open(folder, create=False)

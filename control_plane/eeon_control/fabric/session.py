@@ -52,7 +52,10 @@ _BIDS = 5
 # A server may notice late that the stream of a command has ended.
 _ID_FREE_SECONDS = 1.0
 _ID_RETRY_SECONDS = 0.05
-_TAKE_OVER = "stop it, or use --election-id with a larger number to take over"
+_TAKE_OVER = (
+    "stop it; a larger --election-id takes over while this command runs, but a running controller takes the "
+    "switches back afterwards"
+)
 _NO_TAKE_OVER = "no larger id exists: end that client, or restart the switch"
 
 # The part of gRPC's message about an unreachable address that our message already contains.

@@ -87,7 +87,7 @@ def is_there(path: Path) -> bool:
 
 def make_part(path: Path) -> None:
     """Creates a subfolder if it is missing: Git does not store empty ones. Raises StateError."""
-    if not path.exists():
+    if not is_there(path):
         try:
             path.mkdir(mode=FOLDER_MODE, exist_ok=True)
         except OSError as error:
@@ -108,7 +108,9 @@ def check(path: Path) -> None:
     except OSError as error:
         raise StateError(f"{path}: {error.strerror}") from None
     if stat.S_ISLNK(found.st_mode):
-        raise StateError(f"{path}: is a symbolic link; a state folder must hold plain files only")
+        raise StateError(
+            f"{path}: is a symbolic link; a state folder must hold plain files only: name what it points to"
+        )
     if found.st_uid != os.geteuid():
         raise StateError(
             f"{path}: belongs to user id {found.st_uid}, but this process runs as {os.geteuid()}; run as "

@@ -42,6 +42,8 @@ class StateStore:
             folders.make(folder)
         elif not folders.is_there(folder):
             raise StateError(f"{folder}: no fabric's state here; `eeon config apply` creates it")
+        elif folder.is_file():
+            raise StateError(f"{folder}: is a file; give the folder of a fabric's state with --state")
         folders.check(folder)
         for part in folders.PARTS:
             folders.make_part(folder / part)
@@ -80,7 +82,7 @@ class StateStore:
     def revisions(self) -> list[Revision]:
         """Returns all committed revisions whose files exist, oldest first."""
         numbers = range(1, self.current_number() + 1)
-        return [self.revision(number) for number in numbers if self._revision_path(number).exists()]
+        return [self.revision(one) for one in numbers if folders.is_there(self._revision_path(one))]
 
     def intended(self) -> Intended | None:
         """Returns the fabric's intended configuration; None before the first revision."""
@@ -93,7 +95,7 @@ class StateStore:
 
     def has_journal(self) -> bool:
         """Returns whether there is a journal, without reading it: a large fabric has a large one."""
-        return (self.folder / "journal.json").exists()
+        return folders.is_there(self.folder / "journal.json")
 
     def stopped(self) -> list[Stopped]:
         """Returns the undone applies, oldest first."""
@@ -109,7 +111,9 @@ class StateStore:
 
     def controllers(self) -> dict[int, Holder | None]:
         """Returns the election ids of the controllers running on this folder, with their holders."""
-        paths = [path for path in (self.folder / "controllers").iterdir() if path.name.isdecimal()]
+        folder = self.folder / "controllers"
+        with failing_as_state_error(folder, "read"):
+            paths = [path for path in folder.iterdir() if path.name.isdecimal()]
         return {int(path.name): read_holder(path) for path in sorted(paths) if is_locked(path)}
 
     def bids(self, rank: int) -> dict[str, int]:
@@ -199,7 +203,7 @@ class StateStore:
             self._disk.replace_file(path, record.model_dump_json(indent=1).encode() + b"\n")
 
     def _remove(self, name: str) -> None:
-        if (self.folder / name).exists():
+        if folders.is_there(self.folder / name):
             self._disk.remove_file(self.folder / name)
 
     def _removed(self, name: str) -> None:

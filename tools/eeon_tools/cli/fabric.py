@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from eeon_tools.live.state import State
 
 _TARGETS_FILE = Path("out/targets.yaml")
+_LIVE_ONLY = {"rate_scale": "--rate-scale", "congestion_control": "--cc", "name": "--name"}
 
 
 class _Scale(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
@@ -127,13 +129,15 @@ def up(
     read tables, but no packet moves. The engine and BMv2 run in real time, on veth pairs, and each host is a
     network namespace.
     """
+    source = click.get_current_context().get_parameter_source
+    for parameter, option in _LIVE_ONLY.items():
+        if target == "twin" and source(parameter) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{option} is for a live fabric; give --target engine or bmv2 as well")
     stop = Stop()
     loaded = topologies.load(topology)
     if first_port is not None and (target != "twin" or first_port + len(loaded.switches) > 65536):
         raise click.UsageError("--first-port is for a twin, and every switch's port must be below 65536")
     if target == "twin":
-        if congestion_control is not None:
-            raise click.UsageError("--cc is for a live fabric; a served twin has no hosts")
         _serve_twin(loaded, topology, targets_path, first_port, stop)
     else:
         _run_live(loaded, target, rate_scale, name, congestion_control, targets_path, stop)

@@ -223,6 +223,14 @@ def replay(
                 "--fail", fail[0], "is for a twin; on a live fabric kill a switch's process, then run "
                 "`eeon fabric restart`",
             )  # fmt: skip
+        for option, given in (
+            ("--compare", compare),
+            ("--pcapng", pcapng_path),
+            ("--perfetto", perfetto_path),
+        ):
+            if given:
+                rule = "is for a twin; a live fabric runs a trace once, and records no packets: leave it out"
+                raise InputError(option, "", rule)
         for option, value in (("--topology", topology), ("--seed", seed)):
             if value is not None:
                 raise InputError(option, str(value), "is fixed by the live fabric; leave it out")

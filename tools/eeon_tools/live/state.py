@@ -152,7 +152,9 @@ def load(name: str) -> State:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UnavailableError(f"no live fabric named {name} is up; `eeon fabric up` brings one up") from None
+        raise UnavailableError(
+            f"no live fabric named {name} is up; `eeon fabric up TOPOLOGY --target engine` starts one"
+        ) from None
     try:
         # Any wrong shape ends as one of the errors below.
         found: dict[str, Any] = json.loads(text)

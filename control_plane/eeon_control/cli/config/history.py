@@ -55,7 +55,7 @@ def history(fabric: options.Fabric, output: str) -> None:
         "action",
         "comment",
     ):
-        table.add_column(heading, no_wrap=heading not in ("action", "comment"))
+        table.add_column(heading, no_wrap=heading in ("", "revision"))
     both: list[Revision | Stopped] = [*revisions, *stopped]
     for one in sorted(both, key=_place, reverse=True):
         if isinstance(one, Stopped):
