@@ -20,6 +20,8 @@ from eeon_experiments.workers import Pool, run_all
 from eeon_tools.errors import InputError
 from made_experiments import TINY, write
 
+from control_plane.tests.expected_rows import bases
+
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
 HERE = Path(__file__).resolve().parent
@@ -194,6 +196,13 @@ def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None
         ("dctcp", 9),
         ("newreno", 9),
     ]
+
+
+def test_a_seed_that_is_not_selected_stops_no_run(tmp_path: Path) -> None:
+    flows = bases(Path(__file__).parent / "expected" / "workloads.yaml")["flows"]
+    with_an_empty_seed = flows.replace("duration: 1s", "duration: 220ms").replace("[1]", "[2, 1]")
+    only_one = sweep(tmp_path, Selection(seeds=[1]), with_an_empty_seed)
+    assert [row.seed for row in only_one.run(work=made_work.at_once).rows] == [1]
 
 
 @pytest.mark.parametrize(
