@@ -66,6 +66,8 @@ def _hint(model: type[BaseModel], loc: KeyPath) -> str:
         return near
     for length in range(len(loc) - 2, -1, -1):
         if key in _keys_at(model, loc[:length]):
+            if _without_tags(model, loc[:length]) == _without_tags(model, loc[:-1]):
+                return f"; {loc[-2]} has no such key, unlike others at this place"
             above = dotted(_without_tags(model, loc[:length]))
             return f"; it belongs {f'below {above}' if above else 'at the top'}"
     below_this = [name for name in sorted(known) if key in _keys_at(model, (*loc[:-1], name))]
