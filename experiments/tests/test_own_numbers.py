@@ -162,10 +162,11 @@ def test_the_report_has_numbers_and_a_picture_for_each_axis_and_nothing_about_pa
 
 
 def test_a_run_ends_with_its_numbers(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Sweep, "run", lambda self, **how: Results(rows()))
-    done = CliRunner().invoke(run, [str(mine), "-o", "elsewhere"])
-    assert done.exit_code == 0, done.output
-    assert "12 (10 to 14)" in done.stdout
+    for found, told in (rows(), "12 (10 to 14)"), (rows()[:1], "1 row in elsewhere/"):
+        monkeypatch.setattr(Sweep, "run", lambda self, found=found, **how: Results(found))
+        done = CliRunner().invoke(run, [str(mine), "-o", "elsewhere"])
+        assert done.exit_code == 0, done.output
+        assert told in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
+from eeon_control.cli.output import counted
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import UnavailableError
 
@@ -83,7 +84,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
         )
         told = f"; {counts}" if family.claims else ""
         planned = f" ({family.planned} planned)" if family.planned is not None else ""
-        click.echo(f"{family.name}: {len(family.runs)} runs measured{planned}{told}")
+        click.echo(f"{family.name}: {counted(len(family.runs), 'run')} measured{planned}{told}")
         if not family.claims:
             with suppress(UnavailableError):  # without an engine, rows are of another one
                 for line in older(family.results, family.rows, versions()):
