@@ -68,7 +68,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
     # Uses the data beside the page, so that a reader of the page can rebuild it.
     words = ["eeon", "experiment", "report", *names, *["--quick"] * quick]
-    if quick or without_claims(families):
+    if quick or without_claims(families) or not set(wanted) <= set(shipped.in_order()):
         words += ["--results", str(results), "--output", str(output)]
     else:
         words += ["--results", f"{_COMMITTED}/{files.DATA}", "--output", _COMMITTED]
