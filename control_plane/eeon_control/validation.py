@@ -64,13 +64,15 @@ def _hint(model: type[BaseModel], loc: KeyPath) -> str:
     key, known = str(loc[-1]), _keys_at(model, loc[:-1])
     if near := did_you_mean(key, known):
         return near
+    here = _without_tags(model, loc[:-1])
     for length in range(len(loc) - 2, -1, -1):
-        if key in _keys_at(model, loc[:length]):
+        # A union of several kinds is the same place: one of them may have the key, this one has not.
+        if key in _keys_at(model, loc[:length]) and here != _without_tags(model, loc[:length]):
             above = dotted(_without_tags(model, loc[:length]))
             return f"; it belongs {f'below {above}' if above else 'at the top'}"
     below_this = [name for name in sorted(known) if key in _keys_at(model, (*loc[:-1], name))]
     if below_this:
-        return f"; it belongs below {dotted((*_without_tags(model, loc[:-1]), below_this[0]))}"
+        return f"; it belongs below {dotted((*here, below_this[0]))}"
     listed = ", ".join(sorted(known)[:_KEYS_SHOWN])
     return f"; there are {listed}{', ...' if len(known) > _KEYS_SHOWN else ''}" if known else ""
 

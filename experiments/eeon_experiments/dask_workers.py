@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator, Iterable
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
 from eeon_tools.errors import InputError, UnavailableError
@@ -22,8 +24,8 @@ def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome,
     """Executes all runs on the cluster whose scheduler is at `address`, and yields outcomes as they arrive.
 
     Each worker executes one run at a time per thread: start workers with `--nthreads 1`. Raises
-    UnavailableError without dask.distributed, and InputError if the scheduler does not answer or if a worker
-    has a P4 program or engine other than this machine's.
+    UnavailableError without dask.distributed or when the scheduler is lost, and InputError if the scheduler
+    does not answer or if a worker has a P4 program or engine other than this machine's.
     """
     try:
         from distributed import Client, as_completed
@@ -31,6 +33,7 @@ def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome,
         raise UnavailableError(
             f"dask.distributed is not installed ({error}); `pip install 'eeon-experiments[dask]'`"
         ) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its errors become those of this module
     runs = list(runs)
     try:
         client = Client(address, timeout=_CONNECT_SECONDS)
@@ -45,6 +48,11 @@ def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome,
                 failure = future.exception()
                 yield future.result() if failure is None else _lost(futures[future], failure)
                 future.release()
+        except CancelledError:
+            raise UnavailableError(
+                f"--dask: {address}: the scheduler was lost; start it and its workers again, then the same "
+                "command continues"
+            ) from None
         finally:
             client.cancel([future for future in futures if not future.done()])
 

@@ -41,13 +41,18 @@ class _Sweep:
 
 
 def expand(
-    experiment: Experiment, versions: Versions, *, quick: bool = False, seeds: list[int] | None = None
+    experiment: Experiment,
+    versions: Versions,
+    *,
+    quick: bool = False,
+    seeds: list[int] | None = None,
+    drawn: bool = True,
 ) -> list[Point]:
     """Returns all points in the order of the file, the seed changing fastest; `seeds` replaces the file's.
 
-    Raises InputError with every mistake of the file and of its runs.
+    Raises InputError with every mistake of the file and of its runs; without `drawn`, not of workloads.
     """
-    return _Expansion(experiment, versions, quick, seeds).points()
+    return _Expansion(experiment, versions, quick, seeds, drawn).points()
 
 
 def advice(points: Iterable[Point]) -> list[str]:
@@ -60,21 +65,26 @@ def count(experiment: Experiment, *, quick: bool = False) -> int:
     """Returns the number of points without checking their runs. Raises InputError as `expand` does."""
     axes = list(experiment.file.axes)
     found: set[tuple[str | int | None, ...]] = set()
-    for sweep in _Expansion(experiment, Versions("", ""), quick, None).sweeps():
+    for sweep in _Expansion(experiment, Versions("", ""), quick, None, False).sweeps():
         found.update(product(*(sweep.values.get(axis, [None]) for axis in axes), sweep.seeds))
     return len(found)
 
 
 class _Expansion:
     def __init__(
-        self, experiment: Experiment, versions: Versions, quick: bool, seeds: list[int] | None
+        self,
+        experiment: Experiment,
+        versions: Versions,
+        quick: bool,
+        seeds: list[int] | None,
+        drawn: bool,
     ) -> None:
         self._experiment = experiment
         self._document = experiment.document
         self._file = experiment.file
         self._quick = quick
         self._seeds = seeds
-        self._resolver = Resolver(experiment.path.parent, versions)
+        self._resolver = Resolver(experiment.path.parent, versions, drawn)
         self._problems: dict[tuple[object, ...], Problem] = {}
 
     def sweeps(self) -> list[_Sweep]:

@@ -70,11 +70,14 @@ class Run:
 
 
 class Resolver:
-    """Resolver of the runs of one file. It caches the topologies and configurations that runs share."""
+    """Resolver of the runs of one file. It caches the topologies and configurations that runs share.
 
-    def __init__(self, folder: Path, versions: Versions) -> None:
+    With `drawn` it checks each seed's workload, which draws its flows; without, it checks none."""
+
+    def __init__(self, folder: Path, versions: Versions, drawn: bool = True) -> None:
         self._folder = folder
         self._versions = versions
+        self._drawn = drawn
         self._topologies: dict[str, Topology] = {}
         self._configs: dict[str, FabricConfig] = {}
         self._documents: dict[Path, Document] = {}
@@ -110,7 +113,8 @@ class Resolver:
         assert settings is not None and topology is not None and config is not None, "or there were problems"
         fabric, entries = self._fabric(document, settings, topology, config)
         workloads = [workload_of(settings, topology, seed) for seed in seeds]
-        self._check_workload(document, settings, topology, config, workloads[0])
+        for workload in workloads if self._drawn else ():
+            self._check_workload(document, settings, topology, config, workload)
         versions = f"{self._versions.program} {self._versions.engine}"
         return [
             Run(
@@ -221,7 +225,7 @@ class Resolver:
         hosts = [
             (host.name, int(host.port.rate), int(host.port.overhead)) for host in topology.hosts.values()
         ]
-        whole = _digest(_canonical([hosts, workload["applications"]]))
+        whole = _digest(_canonical([hosts, workload["seed"], workload["applications"]]))
         tcp = _canonical([workload["tcp"], [one.get("tcp") for one in workload["applications"]]])
         try:
             if whole not in self._checked:
@@ -322,7 +326,8 @@ def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
     if found := _OF_FLOWS.match(rule):
         path, rule = (*path, found[1]), rule[found.end() :]
     if "leaves no flow" in rule:
-        rule = "no flow starts in the measured time; make duration longer, or load larger"
+        seed = workload["seed"]
+        rule = f"no flow starts in the measured time with seed {seed}; make duration longer, or load larger"
     if rule.startswith(_OF_TCP):
         rule = rule.removeprefix(_OF_TCP)
         named = *path, "tcp", rule.split()[0]

@@ -82,7 +82,7 @@ class Sweep:
         self._expanded: dict[tuple[int, ...] | None, list[Point]] = {}
         self.store = Store(folder, experiment.name, quick)
         selection = selection or Selection()
-        self.points = _selected(self._expand(selection.seeds), experiment, selection.only or {})
+        self.points = _selected(self._expand(selection.seeds, drawn=True), experiment, selection.only or {})
 
     def state(self) -> State:
         """Returns the states of the runs."""
@@ -158,10 +158,12 @@ class Sweep:
             points.setdefault((*point.axes.values(), point.run.seed), point)
         return self.store.collect(points.values(), self._versions)
 
-    def _expand(self, seeds: list[int] | None) -> list[Point]:
+    def _expand(self, seeds: list[int] | None, *, drawn: bool = False) -> list[Point]:
         key = None if seeds is None else tuple(seeds)
         if key not in self._expanded:
-            self._expanded[key] = expand(self._experiment, self._versions, quick=self._quick, seeds=seeds)
+            self._expanded[key] = expand(
+                self._experiment, self._versions, quick=self._quick, seeds=seeds, drawn=drawn
+            )
         return self._expanded[key]
 
     def _keep(self, outcomes: Generator[Outcome, None, None], ended: Callable[[Outcome], None]) -> None:
@@ -190,7 +192,7 @@ def of_file(
         return results
     runs = {_place(point.axes, point.run.seed): point.run for point in points}
     if seeds := {row.seed for row in results.rows if _place(row.axes, row.seed) not in runs}:
-        for point in expand(experiment, versions, quick=quick, seeds=sorted(seeds)):
+        for point in expand(experiment, versions, quick=quick, seeds=sorted(seeds), drawn=False):
             runs.setdefault(_place(point.axes, point.run.seed), point.run)
 
     def is_of_file(row: Row) -> bool:

@@ -53,6 +53,8 @@ def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine: 
     page = (output / "README.md").read_text()
     assert "#### X1: ✔ reproduced" in page
     assert '<a id="figure-mine"></a>' in page
+    assert f"eeon experiment report {mine} --results {tmp_path} --output {output}" in page
+    assert "docs/results" not in page
 
 
 @pytest.mark.parametrize(
@@ -70,11 +72,11 @@ def test_a_judge_of_ones_own_that_fails_or_checks_nothing_has_not_measured(
     assert (claim.outcome, claim.measured) == ("not measured", told)
 
 
-def test_a_folder_with_nothing_but_the_file_has_no_claims_and_figures_of_its_points(
-    mine: Path, tmp_path: Path
-) -> None:
+def test_a_folder_without_figures_has_those_of_its_points(mine: Path, tmp_path: Path) -> None:
     family = gather.family(str(mine), tmp_path)
     assert (family.claims, family.draw, family.setup) == ([], points.drawings, setup.Setup())
+    (mine / "claims.py").write_text(CLAIMS)
+    assert gather.family(str(mine), tmp_path).draw == points.drawings
 
 
 def test_the_python_beside_a_file_of_another_name_is_not_run(mine: Path, tmp_path: Path) -> None:

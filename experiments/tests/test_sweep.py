@@ -17,8 +17,10 @@ from eeon_experiments import files, store, versions
 from eeon_experiments.sweep import Selection, Sweep
 from eeon_experiments.versions import Versions
 from eeon_experiments.workers import Pool, run_all
-from eeon_tools.errors import InputError
+from eeon_tools.errors import InputError, UnavailableError
 from made_experiments import TINY, write
+
+from control_plane.tests.expected_rows import bases
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
@@ -196,6 +198,13 @@ def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None
     ]
 
 
+def test_a_seed_that_is_not_selected_stops_no_run(tmp_path: Path) -> None:
+    flows = bases(Path(__file__).parent / "expected" / "workloads.yaml")["flows"]
+    with_an_empty_seed = flows.replace("duration: 1s", "duration: 220ms").replace("[1]", "[2, 1]")
+    only_one = sweep(tmp_path, Selection(seeds=[1]), with_an_empty_seed)
+    assert [row.seed for row in only_one.run(work=made_work.at_once).rows] == [1]
+
+
 @pytest.mark.parametrize(
     ("only", "message"),
     [
@@ -237,6 +246,17 @@ def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
     assert [(row.axes, row.seed, row.runtime_seconds) for row in results.rows] == [
         (row.axes, row.seed, row.runtime_seconds) for row in expected.rows
     ]
+
+
+def test_a_dask_scheduler_that_is_lost_is_named(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
+    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        with pytest.raises(UnavailableError, match=f"--dask: {address}: the scheduler was lost"):
+            sweep(tmp_path).run(
+                dask=address, work=made_work.slow_after_two, ended=lambda outcome: cluster.close()
+            )
 
 
 def test_a_dask_cluster_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_a_packet_that_a_router_forwards_is_sent_as_it_came_in(
     why = "they are further copies, seen at another interface"
     assert sent(path, hosts) == ([1, 2, 5, 7], [f"packets left out because {why}: 3"])
     told = CliRunner().invoke(trace, ["info", str(path)])
-    assert "\n  3 packets are further copies, seen at another interface" in told.output
+    assert "\n  further copies of packets, seen at another interface: 3;" in told.output
 
 
 def test_of_a_bridge_only_a_capture_that_names_interfaces_tells_that_a_packet_came_in_once(

@@ -175,7 +175,7 @@ def test_trace_info_knows_the_payload_of_a_frame_whose_ip_header_says_no_length(
 def test_trace_info_counts_them_too(tmp_path: Path, hosts: list[TraceHost]) -> None:
     feed(tmp_path, hosts, [whole(Ether() / IP(**ENDS4) / TCP(flags="A") / PAYLOAD)])
     told = CliRunner().invoke(trace, ["info", str(tmp_path / "trace.pcap")])
-    assert "1 frames are longer than TCP segments: segmentation offload" in told.stdout
+    assert "frames longer than TCP segments: 1; segmentation offload" in told.stdout
     assert "cuts them into 8" in told.stdout
     told = CliRunner().invoke(trace, ["info", str(tmp_path / "trace.pcap"), "--json"])
     assert '"super_frames": 1' in told.stdout and '"super_frame_segments": 8' in told.stdout

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from eeon_tools.cli.support import reports_errors
 from eeon_tools.cli.trace import trace
 from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.frames import internet_checksum
@@ -199,6 +201,17 @@ def test_fragments_of_tcp_are_told_as_what_they_are(tmp_path: Path) -> None:
     done = eeon_trace("flows", tmp_path / "c.pcap", "-o", tmp_path / "flows.csv")
     assert "1 flow, 1,460 bytes" in done.output and "not TCP" not in done.output
     assert "packets left out because they are TCP fragments without the TCP header: 2" in done.output
+    told = eeon_trace("info", tmp_path / "c.pcap").output
+    assert "1,460 bytes of TCP payload" in told and "without the TCP header, which count as other: 2;" in told
+
+
+def test_a_closed_pipe_is_left_to_the_command_group_which_says_nothing() -> None:
+    @reports_errors
+    def writes() -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError):
+        writes()
 
 
 @pytest.mark.parametrize("broken", [{"ihl": 2}, {"version": 7}])
@@ -231,7 +244,7 @@ def test_info_counts_frames_that_are_cut_before_their_class_is_known(
     writer.close()
     done = eeon_trace("info", tmp_path / "c.pcap")
     assert done.exit_code == 0, done.output
-    assert ("1 frames are cut within their headers, and count as other" in done.output) == bool(cut)
+    assert ("frames cut within their headers, which count as other: 1;" in done.output) == bool(cut)
     assert json.loads(eeon_trace("info", tmp_path / "c.pcap", "--json").stdout)["cut"] == cut
 
 

@@ -68,7 +68,7 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
         try:
             found = one.run(hosts)
         except KeyboardInterrupt as error:
-            raise Stopped(f"stopped: {one.runs} runs kept; the same command continues") from error
+            raise Stopped(f"stopped: {counted(one.runs, 'run')} kept; the same command continues") from error
         finally:
             pool.stop()
     if found is not None:

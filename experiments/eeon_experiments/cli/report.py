@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
+from eeon_control.cli.output import counted
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import UnavailableError
 
@@ -67,7 +68,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
     # Uses the data beside the page, so that a reader of the page can rebuild it.
     words = ["eeon", "experiment", "report", *names, *["--quick"] * quick]
-    if quick or without_claims(families):
+    if quick or without_claims(families) or not set(wanted) <= set(shipped.in_order()):
         words += ["--results", str(results), "--output", str(output)]
     else:
         words += ["--results", f"{_COMMITTED}/{files.DATA}", "--output", _COMMITTED]
@@ -83,7 +84,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
         )
         told = f"; {counts}" if family.claims else ""
         planned = f" ({family.planned} planned)" if family.planned is not None else ""
-        click.echo(f"{family.name}: {len(family.runs)} runs measured{planned}{told}")
+        click.echo(f"{family.name}: {counted(len(family.runs), 'run')} measured{planned}{told}")
         if not family.claims:
             with suppress(UnavailableError):  # without an engine, rows are of another one
                 for line in older(family.results, family.rows, versions()):

@@ -144,7 +144,7 @@ def run(
         click.echo(f"not used: {line}")
     found = points.points(runs_of(results.finished, {}))
     show_points(found, wanted, MOST_ROWS)
-    click.echo(f"{len(results.finished)} rows in {folder / store.ROWS}")
+    click.echo(f"{counted(len(results.finished), 'row')} in {folder / store.ROWS}")
     _tell_given_up(results)
     _tell_alike(results)
     if failures:

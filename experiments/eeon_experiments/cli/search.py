@@ -184,7 +184,9 @@ def _run(tuning: Tuning, ending: ExitStack) -> Answer:
     try:
         return tuning.run()
     except KeyboardInterrupt as error:
-        raise Stopped(f"stopped: {tuning.bench.runs} runs kept; the same command continues") from error
+        raise Stopped(
+            f"stopped: {counted(tuning.bench.runs, 'run')} kept; the same command continues"
+        ) from error
     finally:
         tuning.bench.collect()
 

@@ -3,11 +3,13 @@ the seeds; as a table, as CSV, and as a drawing for each axis."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from eeon_control.units import Bytes, DataRate, Duration, Packets
 from eeon_control.validation import did_you_mean
 from eeon_tools.errors import InputError
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
@@ -168,7 +170,7 @@ def _along(runs: Runs, found: Sequence[Point], axis: str, axes: Sequence[str]) -
     )
     drawn = combinations[: len(_COLOURS)]
     left_out = len(combinations) - len(drawn)
-    values = runs.values(axis)
+    values, are_quantities = _in_order(runs.values(axis))
     experiment = str(next(iter(runs)).row.get("experiment"))
     return Drawing(
         name=f"{experiment}-by-{axis}",
@@ -182,7 +184,7 @@ def _along(runs: Runs, found: Sequence[Point], axis: str, axes: Sequence[str]) -
             Panel(
                 title=words(column),
                 positions=values,
-                kind="lines" if all(value[:1].isdigit() for value in values) else "bars",
+                kind="lines" if are_quantities else "bars",
                 series=[
                     Series(
                         ", ".join(value for value in combination if value is not None) or words(column),
@@ -202,6 +204,19 @@ def _along(runs: Runs, found: Sequence[Point], axis: str, axes: Sequence[str]) -
         ],
         share_y=False,
     )
+
+
+def _in_order(values: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """Returns the values by magnitude and True if all are numbers, percentages, or quantities of one kind,
+    else the values as they are and False."""
+    parses: tuple[Callable[[str], float], ...] = (
+        lambda value: float(value.removesuffix("%")),
+        *(kind.parse for kind in (Duration, Bytes, Packets, DataRate)),
+    )
+    for parse in parses:
+        with contextlib.suppress(ValueError):
+            return sorted(values, key=parse), True
+    return values, False
 
 
 def _is_large(found: Sequence[Point], column: str) -> bool:

@@ -57,6 +57,8 @@ def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
             raise click.ClickException(f"{error}{hint}") from error
         except (ToolsError, EeonError) as error:
             raise click.ClickException(str(error)) from error
+        except BrokenPipeError:
+            raise  # the command group ends in silence
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise click.ClickException(f"{where}{error.strerror or error}") from error

@@ -300,21 +300,26 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
     click.echo(f"  {found.payload_bytes:,} bytes of TCP payload; {found.snapped:,} frames stored in part")
     if found.super_frames:
         click.echo(
-            f"  {found.super_frames:,} frames are longer than TCP segments: segmentation offload, which no "
-            f"link has carried; `eeon replay` cuts them into {found.super_frame_segments:,}"
+            f"  frames longer than TCP segments: {found.super_frames:,}; segmentation offload, which no link "
+            f"has carried; `eeon replay` cuts them into {found.super_frame_segments:,}"
         )
     if found.copies:
         click.echo(
-            f"  {found.copies:,} packets are further copies, seen at another interface; "
+            f"  further copies of packets, seen at another interface: {found.copies:,}; "
             "`eeon replay` leaves them out"
         )
     if found.cut:
         click.echo(
-            f"  {found.cut:,} frames are cut within their headers, and count as other; capture more of each "
+            f"  frames cut within their headers, which count as other: {found.cut:,}; capture more of each "
             "(`tcpdump -s 128`)"
         )
+    if found.fragments:
+        click.echo(
+            f"  TCP fragments without the TCP header, which count as other: {found.fragments:,}; "
+            "their payload is not counted"
+        )
     if found.out_of_order:
-        click.echo(f"  {found.out_of_order:,} packets are earlier than the one before them")
+        click.echo(f"  packets earlier than the one before them: {found.out_of_order:,}")
     if manifest is not None:
         kind = manifest.generator.get("kind", "?")
         click.echo(f"  made by `eeon trace {kind}` for {manifest.topology}, seed {manifest.seed}")

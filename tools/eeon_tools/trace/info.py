@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.copies import Copies
 from eeon_tools.trace.frames import CLASSES, ECN_NAMES, classify
-from eeon_tools.trace.layers import headers_end, source_place, tcp_payload, transport
+from eeon_tools.trace.layers import TCP, headers_end, source_place, tcp_payload, transport
 from eeon_tools.trace.offload import Segmenter
 
 MAX_ADDRESSES = 65_536
@@ -34,9 +34,9 @@ class Totals:
 @dataclass
 class TraceInfo:
     """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `cut`: those of
-    `snapped` whose class or addresses are unknown. `copies`: further copies of packets, in a capture of
-    several interfaces. `super_frames`: of segmentation offload; `super_frame_segments`: the number of
-    segments in a replay."""
+    `snapped` whose class or addresses are unknown. `fragments`: those of TCP after the first. `copies`:
+    further copies of packets, in a capture of several interfaces. `super_frames`: of segmentation offload;
+    `super_frame_segments`: the number of segments in a replay."""
 
     packets: int = 0
     bytes: int = 0
@@ -45,6 +45,7 @@ class TraceInfo:
     out_of_order: int = 0
     snapped: int = 0
     cut: int = 0
+    fragments: int = 0
     copies: int = 0
     super_frames: int = 0
     super_frame_segments: int = 0
@@ -86,6 +87,7 @@ class TraceInfo:
             "out_of_order": self.out_of_order,
             "snapped": self.snapped,
             "cut": self.cut,
+            "fragments": self.fragments,
             "copies": self.copies,
             "super_frames": self.super_frames,
             "super_frame_segments": self.super_frame_segments,
@@ -123,6 +125,7 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
             end = headers_end(place, found)
             info.cut += len(captured) < (frame_bytes if end is None else min(end, frame_bytes))
         if place is not None and place[1]:
+            info.fragments += found is not None and found.protocol == TCP and not found.is_first
             info.payload_bytes += tcp_payload(captured, place, found, frame_bytes) or 0
             segments = segmenter.segments(captured, place, frame_bytes)
             info.super_frames += segments > 1
