@@ -6,6 +6,7 @@ If it was started by root, it becomes the user nobody after all imports. It prin
 when its standard input ends, the number of times that it has started the attack.
 """
 
+import encodings.idna  # noqa: F401 # a socket needs it; nobody may not be able to read it later
 import itertools
 import os
 import socket
