@@ -65,13 +65,17 @@ def of_text(
     return PlainValidator(read), WithJsonSchema(schema)
 
 
-def positive(kind: type[Quantity]) -> Callable[[object], Quantity]:
-    """Returns a parser of quantities that must be above zero."""
+def positive(
+    kind: type[Quantity], most: Quantity | None = None, *, what: str = "", hint: str = ""
+) -> Callable[[object], Quantity]:
+    """Returns a parser of quantities above zero, up to `most`. Its refusal begins with `what` and ends with
+    `hint`."""
 
     def read(text: object) -> Quantity:
         value = kind.parse(text)
-        if value <= 0:
-            raise ValueError("must be above zero")
+        if value <= 0 or (most is not None and value > most):
+            limit = "" if most is None else f" and at most {most}"
+            raise ValueError(f"{what}must be above zero{limit}{hint}")
         return value
 
     return read

@@ -37,7 +37,7 @@ from pydantic_core import CoreSchema
 
 from eeon_control import tls as tls_files
 from eeon_control.errors import FabricError, InputError, Problem
-from eeon_control.model_base import Strict, of_text, text_schema
+from eeon_control.model_base import Strict, of_text, positive, text_schema
 from eeon_control.sources import Document, read_yaml
 from eeon_control.tls import Tls
 from eeon_control.topology import Topology
@@ -172,11 +172,7 @@ class Targets:
         return cls(file.tick, switches, file.clock, where, file.foreign)
 
 
-def _tick(text: object) -> Duration:
-    tick = Duration.parse(text)
-    if tick <= 0:
-        raise ValueError("must be above zero; BMv2's tick is 1us")
-    return tick
+_tick = positive(Duration, hint="; BMv2's tick is 1us")
 
 
 def _address(text: object) -> str:

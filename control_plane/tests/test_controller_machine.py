@@ -18,7 +18,22 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 T = TypeVar("T", bound=m.Action)
-BOTH_SERVERS = pytest.mark.parametrize("promotes", [True, False], ids=["promotes", "waits"])
+
+
+@pytest.fixture(params=[True, False], ids=["promotes", "waits"])
+def promotes(request):
+    """Returns whether the server promotes a backup when the primary leaves."""
+    return request.param
+
+
+@pytest.fixture
+def world(promotes):
+    return in_sync(promotes=promotes)
+
+
+@pytest.fixture
+def client(world):
+    return world.clients[10]
 
 
 def in_sync(*, promotes: bool, ranks: tuple[int, ...] = (10,)) -> World:
@@ -46,24 +61,17 @@ def taken(client: Client, kind: type[T]) -> list[T]:
     return found
 
 
-@BOTH_SERVERS
-def test_empty_switch_gets_the_program_the_entries_and_the_settings(promotes):
-    world = in_sync(promotes=promotes)
+def test_empty_switch_gets_the_program_the_entries_and_the_settings(world):
     assert world.states() == {10: State.IN_SYNC}
 
 
-@BOTH_SERVERS
-def test_switch_in_sync_is_not_written_to_however_long(promotes):
-    world = in_sync(promotes=promotes)
+def test_switch_in_sync_is_not_written_to_however_long(world):
     before = writes(world)
     world.settle(10_000)
     assert writes(world) == before
 
 
-@BOTH_SERVERS
-def test_restarted_switch_is_restored_and_the_restore_is_reported(promotes):
-    world = in_sync(promotes=promotes)
-    client = world.clients[10]
+def test_restarted_switch_is_restored_and_the_restore_is_reported(world, client):
     restores = taken(client, m.Restored)
     world.switch.alive = False
     world.break_streams()
@@ -77,26 +85,20 @@ def test_restarted_switch_is_restored_and_the_restore_is_reported(promotes):
     assert restored.pushed and restored.entries == 3 and not restored.drift and 20 <= restored.seconds <= 30
 
 
-@BOTH_SERVERS
-def test_settings_are_applied_again_to_a_switch_that_restarts_with_its_program(promotes):
-    world = in_sync(promotes=promotes)
+def test_settings_are_applied_again_to_a_switch_that_restarts_with_its_program(world):
     world.switch.restart(keeps_program=True)
     world.break_streams()
     world.settle(10)
     assert world.switch.holds(intended(1))
 
 
-@BOTH_SERVERS
-def test_settings_are_applied_again_when_the_program_had_to_be_loaded(promotes):
-    world = in_sync(promotes=promotes)
+def test_settings_are_applied_again_when_the_program_had_to_be_loaded(world):
     world.switch.program, world.switch.entries, world.switch.settings = False, {}, 0
     world.settle(TIMING.check * 1.2)
     assert world.switch.holds(intended(1))
 
 
-@BOTH_SERVERS
-def test_entries_written_behind_its_back_are_mended_by_the_slow_check_and_called_drift(promotes):
-    world = in_sync(promotes=promotes)
+def test_entries_written_behind_its_back_are_mended_by_the_slow_check_and_called_drift(world):
     restores = taken(world.clients[10], m.Restored)
     world.switch.entries[entry(1, 0).key] = entry(1, 666)
     world.settle(TIMING.check * 1.2)
@@ -104,18 +106,14 @@ def test_entries_written_behind_its_back_are_mended_by_the_slow_check_and_called
     assert [one.drift for one in restores] == [True]
 
 
-@BOTH_SERVERS
-def test_port_event_makes_it_look_at_once(promotes):
-    world = in_sync(promotes=promotes)
+def test_port_event_makes_it_look_at_once(world):
     world.switch.entries.clear()
     world.clients[10].give(m.PortChanged("leaf1:3", up=True))
     world.run()
     assert world.switch.holds(intended(1))
 
 
-@BOTH_SERVERS
-def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(promotes):
-    world = in_sync(promotes=promotes)
+def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(world):
     world.begin_apply()
     world.tell_writers()
     world.settle(60)
@@ -129,9 +127,7 @@ def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(promotes)
     assert writes(world) == before
 
 
-@BOTH_SERVERS
-def test_what_a_killed_apply_has_written_is_taken_back(promotes):
-    world = in_sync(promotes=promotes)
+def test_what_a_killed_apply_has_written_is_taken_back(world):
     world.begin_apply()
     world.tell_writers()
     world.settle(5)
@@ -141,7 +137,6 @@ def test_what_a_killed_apply_has_written_is_taken_back(promotes):
     assert world.switch.holds(intended(1))
 
 
-@BOTH_SERVERS
 def test_standby_takes_over_from_a_killed_controller_and_restores_the_switch_then(promotes):
     world = in_sync(promotes=promotes, ranks=(10, 5))
     assert world.states() == {10: State.IN_SYNC, 5: State.BACKUP}
@@ -151,7 +146,6 @@ def test_standby_takes_over_from_a_killed_controller_and_restores_the_switch_the
     assert world.states() == {5: State.IN_SYNC} and world.switch.holds(intended(1))
 
 
-@BOTH_SERVERS
 def test_first_controller_that_returns_becomes_primary_again_and_nobody_writes(promotes):
     world = in_sync(promotes=promotes, ranks=(10, 5))
     world.kill(10)
@@ -163,9 +157,7 @@ def test_first_controller_that_returns_becomes_primary_again_and_nobody_writes(p
     assert writes(world) == before
 
 
-@BOTH_SERVERS
-def test_controller_of_somebody_else_is_never_outbid(promotes):
-    world = in_sync(promotes=promotes)
+def test_controller_of_somebody_else_is_never_outbid(world):
     stranger = Client(world, 77)
     stranger.give(m.Tick())
     for _ in range(20):
@@ -174,9 +166,7 @@ def test_controller_of_somebody_else_is_never_outbid(promotes):
     assert world.states() == {10: State.BACKUP}
 
 
-@BOTH_SERVERS
-def test_stream_that_the_switch_has_not_noticed_to_be_dead_is_outbid(promotes):
-    world = in_sync(promotes=promotes)
+def test_stream_that_the_switch_has_not_noticed_to_be_dead_is_outbid(world):
     (stream,) = world.switch.streams
     world.clients[10].stream = None  # the switch keeps it: it does not notice that the client has gone
     world.clients[10].lose("connection reset")
@@ -185,7 +175,6 @@ def test_stream_that_the_switch_has_not_noticed_to_be_dead_is_outbid(promotes):
     assert world.states() == {10: State.IN_SYNC} and world.clients[10].machine.election_id == 11
 
 
-@BOTH_SERVERS
 def test_standby_leaves_a_restarted_switch_to_the_controller_above_it(promotes):
     world = in_sync(promotes=promotes, ranks=(10, 5))
     before = world.clients[5].writes
@@ -195,7 +184,6 @@ def test_standby_leaves_a_restarted_switch_to_the_controller_above_it(promotes):
     assert world.switch.holds(intended(1)) and world.clients[5].writes == before
 
 
-@BOTH_SERVERS
 def test_refused_write_is_tried_again_with_growing_patience(promotes):
     world = World(promotes=promotes, ranks=(10,))
     world.refusals = 4
@@ -203,9 +191,7 @@ def test_refused_write_is_tried_again_with_growing_patience(promotes):
     assert world.switch.holds(intended(1)) and world.clients[10].machine.refusals == 4
 
 
-def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_entry():
-    world = in_sync(promotes=True)
-    client = world.clients[10]
+def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_entry(world, client):
     client._write = lambda changes: None
     world.switch.entries.pop(entry(1, 0).key)
     lines = taken(client, m.Say)
@@ -214,8 +200,7 @@ def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_ent
     assert refused[0] == "accepted every write, but when read back, 1 entry differs: port_buffer port=1"
 
 
-def test_answer_of_an_old_connection_is_not_taken_for_one_of_the_new():
-    world = in_sync(promotes=True)
+def test_answer_of_an_old_connection_is_not_taken_for_one_of_the_new(world):
     machine = world.clients[10].machine
     machine.step(m.Suspect("a test"), world.now)
     old = machine._busy
@@ -236,12 +221,9 @@ def until(client: Client, action: type[m.Action]) -> None:
 
 
 @pytest.mark.parametrize("action", [m.Refresh, m.ReadPipeline, m.ReadEntries, m.Write])
-@BOTH_SERVERS
 def test_controller_that_is_demoted_and_promoted_meanwhile_waits_for_its_answer_and_begins_anew(
-    promotes, action
+    world, client, action
 ):
-    world = in_sync(promotes=promotes)
-    client = world.clients[10]
     world.switch.entries.pop(entry(1, 0).key)
     client.give(m.Suspect("a test"))
     until(client, action)
@@ -254,9 +236,7 @@ def test_controller_that_is_demoted_and_promoted_meanwhile_waits_for_its_answer_
 
 
 @pytest.mark.parametrize("action", [m.ReadPipeline, m.ReadEntries, m.Write])
-def test_answer_that_comes_while_another_is_primary_leads_to_no_write(action):
-    world = in_sync(promotes=True)
-    client = world.clients[10]
+def test_answer_that_comes_while_another_is_primary_leads_to_no_write(world, client, action):
     world.switch.entries.pop(entry(1, 0).key)
     client.give(m.Suspect("a test"))
     until(client, action)
@@ -269,9 +249,7 @@ def test_answer_that_comes_while_another_is_primary_leads_to_no_write(action):
     assert client.writes == before and world.states() == {10: State.BACKUP}
 
 
-def test_news_while_the_settings_of_the_old_revision_are_being_set_is_not_lost():
-    world = in_sync(promotes=True)
-    client = world.clients[10]
+def test_news_while_the_settings_of_the_old_revision_are_being_set_is_not_lost(world, client):
     world.switch.restart()
     world.break_streams()
     for _ in range(20):
@@ -288,9 +266,7 @@ def test_news_while_the_settings_of_the_old_revision_are_being_set_is_not_lost()
     assert world.switch.holds(intended(2))
 
 
-def test_port_event_while_it_reads_makes_it_read_again():
-    world = in_sync(promotes=True)
-    client = world.clients[10]
+def test_port_event_while_it_reads_makes_it_read_again(world, client):
     client.give(m.Suspect("a test"))
     until(client, m.ReadEntries)
     client.work()
@@ -313,9 +289,7 @@ def test_nobody_bids_while_an_apply_has_lost_its_stream_and_still_runs():
     assert world.states() == {10: State.IN_SYNC}
 
 
-@BOTH_SERVERS
-def test_client_that_bid_the_largest_id_and_left_does_not_lock_the_controller_out(promotes):
-    world = in_sync(promotes=promotes)
+def test_client_that_bid_the_largest_id_and_left_does_not_lock_the_controller_out(world, promotes):
     stranger = Stream()
     world.switch.bid(stranger, LARGEST)
     world.switch.entries.clear()
@@ -327,10 +301,7 @@ def test_client_that_bid_the_largest_id_and_left_does_not_lock_the_controller_ou
     assert world.clients[10].machine.election_id == (10 if promotes else LARGEST)
 
 
-@BOTH_SERVERS
-def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_it(promotes):
-    world = in_sync(promotes=promotes)
-    client = world.clients[10]
+def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_it(world, client):
     bids, lines = taken(client, m.Bid), taken(client, m.Say)
     world.switch.bid(Stream(), LARGEST)
     world.settle(300)

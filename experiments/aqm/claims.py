@@ -20,7 +20,6 @@ from eeon_experiments.claims.model import (
     Check,
     Checks,
     Point,
-    Spread,
     change,
     claim,
     level,
@@ -28,7 +27,7 @@ from eeon_experiments.claims.model import (
     within,
     words_of,
 )
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 BUFFERS = ("shallow", "deep")
 TRANSPORTS = ("newreno", "ecn", "dctcp")

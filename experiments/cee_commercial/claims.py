@@ -10,7 +10,6 @@ from eeon_experiments.claims.model import (
     Checks,
     Claim,
     Point,
-    Spread,
     by_seed,
     change,
     claim,
@@ -20,7 +19,7 @@ from eeon_experiments.claims.model import (
     percent,
     within,
 )
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 TCPS = ("newreno", "cubic", "vegas")
 QUEUES = ("drop_tail", "red", "qcn_20", "qcn_66")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
-from eeon_experiments.report.runs import Runs, Spread
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Spread
 from eeon_tools.svg import BLUE, ORANGE
 
 _UNKNOWNS: dict[str | None, str] = {

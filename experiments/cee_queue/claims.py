@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Point, Spread, claim, level, share
-from eeon_experiments.results import Results, Value
+from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Point, claim, level, share
+from eeon_experiments.results import Results, Spread, Value
 
 _EPISODES = ("episode", "short_episode")
 _LONG = {"second": 250_000_000, "tenth": 25_000_000}

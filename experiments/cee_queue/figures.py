@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC, lines
 from eeon_experiments.report.drawing import Drawing, Panel, paper
-from eeon_experiments.report.runs import Metric, Run, Runs
+from eeon_experiments.report.runs import Metric, Runs
+from eeon_experiments.results import Row
 
 from .claims import first_share
 
@@ -49,8 +50,8 @@ def _shares(runs: Runs) -> Drawing:
     own = runs.where(case=case, tcp="newreno", unknown=None)
     queues = [one for one in CEE_QUEUES if len(own.where(queue=one))]
 
-    def percent(run: Run) -> float | None:
-        share = first_share(run.row, case)
+    def percent(run: Row) -> float | None:
+        share = first_share(run, case)
         return None if share is None else 100 * share
 
     series = lines(own, percent, "queue", queues, "pfc", PFC)

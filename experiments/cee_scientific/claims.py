@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Spread, by_seed, claim
-from eeon_experiments.results import Results
+from eeon_experiments.claims.model import Check, Checks, Claim, Missing, by_seed, claim
+from eeon_experiments.results import Results, Spread
 
 BENCHMARKS = ("is", "ft", "cg", "mg", "bt")
 QUEUES = ("drop_tail", "red", "qcn_20", "qcn_66")

@@ -13,7 +13,6 @@ from eeon_experiments.claims.model import (
     Checks,
     Claim,
     Missing,
-    Spread,
     change,
     claim,
     compare,
@@ -25,7 +24,7 @@ from eeon_experiments.claims.model import (
     times,
     within,
 )
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 from .delay_claims import ADDED_LATENCY, STALL
 from .load_claims import CLAIMS as LOAD_CLAIMS

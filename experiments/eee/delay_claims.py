@@ -7,14 +7,13 @@ from eeon_experiments.claims.model import (
     Checks,
     Claim,
     Missing,
-    Spread,
     change,
     claim,
     each,
     means,
     within,
 )
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 from .points import point
 

@@ -15,7 +15,8 @@ from eeon_experiments.report.alternatives import (
     percent,
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
-from eeon_experiments.report.runs import Runs, Spread
+from eeon_experiments.report.runs import Runs, over
+from eeon_experiments.results import Spread
 from eeon_tools.svg import BLUE, INK, ORANGE, SKY
 
 from .load_figures import load_drawings
@@ -187,7 +188,7 @@ def _average(runs: Runs, scenarios: Sequence[str]) -> Drawing:
             values = []
             for eee in _UNIFORM:
                 found = [_relative(runs, metric, eee, name, buffer, window) for name in scenarios]
-                values.append(Spread.over(value.mean for value in found if value is not None))
+                values.append(over(value.mean for value in found if value is not None))
             name = f"{BUFFERS[buffer]}, {_WINDOWS[window]}"
             series.append(Series(name, values, _CORNER_COLOURS[buffer, window]))
         panels.append(Panel(word, list(_UNIFORM), series, "bars", [_ONE, *_ON_AVERAGE[metric]]))

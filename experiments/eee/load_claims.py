@@ -11,7 +11,6 @@ from eeon_experiments.claims.model import (
     Claim,
     Missing,
     Point,
-    Spread,
     change,
     claim,
     compare,
@@ -20,7 +19,7 @@ from eeon_experiments.claims.model import (
     share,
     within,
 )
-from eeon_experiments.results import Results, Row
+from eeon_experiments.results import Results, Row, Spread
 
 from . import closed_forms
 from .points import point

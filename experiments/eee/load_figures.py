@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
 from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series, paper
-from eeon_experiments.report.runs import Chosen, Metric, Run, Runs, Spread
-from eeon_experiments.results import Row
+from eeon_experiments.report.runs import Chosen, Metric, Runs
+from eeon_experiments.results import Row, Spread
 
 from . import closed_forms, load_claims
 
@@ -20,13 +20,13 @@ def load_drawings(runs: Runs) -> list[Drawing]:
     return [*_load_sweep(runs.where(scenario="terasort_24", stall=None, delay=None, rho=None)), _power(runs)]
 
 
-def energy_delay(run: Run, column: str = "energy_10g_used_joules") -> float | None:
+def energy_delay(run: Row, column: str = "energy_10g_used_joules") -> float | None:
     """Returns energy times runtime in joule seconds."""
     energy, runtime = run.number(column), run.number(RUNTIME)
     return None if energy is None or runtime is None else energy * runtime
 
 
-def _ideal_energy_delay(run: Run) -> float | None:
+def _ideal_energy_delay(run: Row) -> float | None:
     return energy_delay(run, "energy_10g_ideal_joules")
 
 
@@ -100,8 +100,8 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
     ]
 
 
-def _power_percent(run: Run) -> float | None:
-    power = load_claims.loaded_power(Row(run.row))
+def _power_percent(run: Row) -> float | None:
+    power = load_claims.loaded_power(run)
     return None if power is None else 100 * power
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eeon_experiments.claims.model import Missing, Point, Spread, change
-from eeon_experiments.results import Results
+from eeon_experiments.claims.model import Missing, Point, change
+from eeon_experiments.results import Results, Spread
 
 SCENARIOS = ("batch_24", "batch_50", "batch_80", "small_24", "small_50", "small_80")
 """The paper's six scenarios: workload and number of nodes."""

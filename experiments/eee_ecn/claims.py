@@ -14,7 +14,6 @@ from eeon_experiments.claims.model import (
     Claim,
     Missing,
     Point,
-    Spread,
     by_seed,
     change,
     claim,
@@ -26,7 +25,7 @@ from eeon_experiments.claims.model import (
     times,
     within,
 )
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 _USED, _IDEAL = "energy_10g_used_joules", "energy_10g_ideal_joules"
 _RUNTIME, _LATENCY = "runtime_seconds", "latency_mean_us"

@@ -14,7 +14,8 @@ from eeon_experiments.report.alternatives import (
     lines,
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
-from eeon_experiments.report.runs import Chosen, Metric, Run, Runs, Spread
+from eeon_experiments.report.runs import Chosen, Metric, Runs, over
+from eeon_experiments.results import Row
 from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 
 ENERGY = "energy_10g_used_joules"
@@ -27,7 +28,7 @@ _ASLEEP = (paper(1.8, "Standard EEE, nearly 1.8"), paper(1.1, "120us100, about 1
 _SLOWER = (paper(1.25, "500us500, about +25 %"), paper(1.5, "1ms1000, above +50 %", "--"))
 
 
-def ideal(run: Run) -> float | None:
+def ideal(run: Row) -> float | None:
     """Returns the energy of 10GbE transmitters that sleep and wake in no time, in joules."""
     return run.number("energy_10g_ideal_joules")
 
@@ -112,7 +113,7 @@ def _against_ideal(runs: Runs, settings: Sequence[str], control: str) -> list[Se
         values = []
         for eee in settings:
             used = runs.by_seed(ENERGY, buffer=buffer, control=control, eee=eee)
-            values.append(Spread.over(used[seed] / floor[seed] for seed in used if floor.get(seed)))
+            values.append(over(used[seed] / floor[seed] for seed in used if floor.get(seed)))
         found.append(Series(title, values, colour))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from eeon_control.model_base import Strict, in_bytes, of_text, text_schema
+from eeon_control.model_base import Strict, in_bytes, of_text, positive, text_schema
 from eeon_control.units import Bytes, DataRate, Duration
 from pydantic import Field
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 # Limits of netsim's reaction points.
 _LEAST_CYCLE = Bytes(1000)
 _SHORTEST_CYCLE, _LONGEST_CYCLE = Duration.parse("1us"), Duration.parse("1000s")
-_HIGHEST_RATE = DataRate(10**12)
 
 
 def _cycle_bytes(text: object) -> Bytes:
@@ -31,15 +30,9 @@ def _cycle_time(text: object) -> Duration:
     return time
 
 
-def _rate(text: object) -> DataRate:
-    rate = DataRate.parse(text)
-    if not 0 < rate <= _HIGHEST_RATE:
-        raise ValueError(f"must be above zero and at most {_HIGHEST_RATE}")
-    return rate
-
-
 CycleBytesText = Annotated[Bytes, *of_text(_cycle_bytes, text_schema(Bytes, examples=["150KB"]))]
 CycleTimeText = Annotated[Duration, *of_text(_cycle_time, text_schema(Duration, examples=["15ms"]))]
+_rate = positive(DataRate, DataRate(10**12))
 RateText = Annotated[DataRate, *of_text(_rate, text_schema(DataRate, examples=["5Mbps"]))]
 
 

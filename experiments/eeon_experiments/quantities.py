@@ -27,13 +27,6 @@ class ByteRate(Quantity):
     canonical = ("GB/s", "MB/s", "KB/s", "B/s")
 
 
-def _size(text: object) -> Bytes:
-    size = Bytes.parse(text)
-    if size <= 0:
-        raise ValueError("must be above zero")
-    return size
-
-
 def _share(text: object) -> float:
     return float(parse_probability(text))
 
@@ -55,7 +48,7 @@ ShareText = Annotated[float, *of_text(_share, _SHARE)]
 PositiveShareText = Annotated[float, *of_text(_share_above_zero, _SHARE)]
 FrequencyText = Annotated[Frequency, *of_text(positive(Frequency), text_schema(Frequency))]
 ByteRateText = Annotated[ByteRate, *of_text(positive(ByteRate), text_schema(ByteRate))]
-SizeText = Annotated[Bytes, *of_text(_size, text_schema(Bytes, examples=["6.4GB"]))]
+SizeText = Annotated[Bytes, *of_text(positive(Bytes), text_schema(Bytes, examples=["6.4GB"]))]
 """Data of a job or a transfer: above zero, and not limited to 32 bits."""
 AnySizeText = Annotated[Bytes, *of_text(Bytes.parse, text_schema(Bytes, examples=["33KB"]))]
 """The same, but zero is possible."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -23,6 +24,34 @@ Chosen: TypeAlias = Value | Collection[str] | Collection[int]
 def rounded(value: Value) -> Value:
     """Returns a number with the digits that rows keep; another value as it is."""
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean, minimum and maximum of a number over seeds, and the number of seeds (at least one)."""
+
+    mean: float
+    low: float
+    high: float
+    seeds: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Returns the spread of at least one value."""
+        return cls(sum(values) / len(values), min(values), max(values), len(values))
+
+    def scaled(self, factor: float) -> Spread:
+        """Returns the spread in another unit; `factor` is positive."""
+        return Spread(self.mean * factor, self.low * factor, self.high * factor, self.seeds)
+
+    def text(self, form: Callable[[float], str]) -> str:
+        """Returns the mean, with minimum and maximum if there are several seeds."""
+        if self.seeds == 1:
+            return form(self.mean)
+        return f"{form(self.mean)} ({form(self.low)} to {form(self.high)}, {self.seeds} seeds)"
+
+    def __str__(self) -> str:
+        return self.text(lambda value: f"{value:.3g}")
 
 
 class Row(Mapping[str, Value]):
@@ -86,11 +115,11 @@ class Row(Mapping[str, Value]):
         return value
 
     def number(self, column: str) -> float | None:
-        """Returns a number, or None without a value. Raises InputError for a text."""
+        """Returns a number, or None without a finite one. Raises InputError for a text."""
         value = self._values.get(column)
         if isinstance(value, str):
             raise self._not(column, "a number")
-        return None if value is None else float(value)
+        return float(value) if value is not None and math.isfinite(value) else None
 
     def _not(self, column: str, wanted: str) -> InputError:
         name, value = self._values.get("run_id"), self._values.get(column)
@@ -113,6 +142,20 @@ class Row(Mapping[str, Value]):
         """Returns the value of one axis; None if the run does not use it."""
         value = self._values.get(f"{columns.AXIS}{name}")
         return None if value is None else str(value)
+
+    def fits(self, axes: Mapping[str, Chosen]) -> bool:
+        """Returns whether the row has the value of each axis, or one of several."""
+        for name, wanted in axes.items():
+            value: Value = self.seed if name == "seed" else self.axis(name)
+            one_of = (wanted,) if wanted is None or isinstance(wanted, (str, int, float)) else wanted
+            if value not in one_of:
+                return False
+        return True
+
+    @property
+    def used_axes(self) -> dict[str, str]:
+        """Values of the axes that the run uses."""
+        return {name: value for name, value in self.axes.items() if value is not None}
 
     @property
     def finished(self) -> bool:
@@ -153,7 +196,7 @@ class Results:
 
     def select(self, **axes: Chosen) -> Results:
         """Returns the rows with the given value of each axis, or one of a list; None selects unused axes."""
-        return Results([row for row in self.rows if _fits(row, axes)], self.refused)
+        return Results([row for row in self.rows if row.fits(axes)], self.refused)
 
     def values(self, column: str, **axes: Chosen) -> list[float]:
         """Returns the numbers of a column in the selected rows, by seed; missing ones are left out. Raises
@@ -178,11 +221,3 @@ class Results:
         """Returns (mean, lowest, highest) of a column over the selected rows; None without a number."""
         values = self.values(column, **axes)
         return (sum(values) / len(values), min(values), max(values)) if values else None
-
-
-def _fits(row: Row, axes: Mapping[str, Chosen]) -> bool:
-    for name, wanted in axes.items():
-        value: Value = row.seed if name == "seed" else row.axis(name)
-        if value not in wanted if isinstance(wanted, (list, tuple, set, frozenset)) else value != wanted:
-            return False
-    return True

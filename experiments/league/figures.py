@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
-from eeon_experiments.report.runs import Runs, Spread
+from eeon_experiments.report.runs import Runs, over
+from eeon_experiments.results import Spread
 from eeon_tools.svg import BLUE, GREEN, ORANGE
 
 _PROFILES = {
@@ -26,7 +27,7 @@ def drawings(runs: Runs) -> list[Drawing]:
     """Returns the overall table, then a figure for each kind of traffic."""
     traffics = runs.values("traffic")
     means = {
-        name: Spread.over(one.mean for traffic in traffics if (one := _against_best(runs, traffic, queue)))
+        name: over(one.mean for traffic in traffics if (one := _against_best(runs, traffic, queue)))
         for queue, name in _PROFILES.items()
         if queue in runs.values("queue")
     }

@@ -31,7 +31,6 @@ from eeon_experiments.claims.model import (
     Checks,
     Missing,
     Point,
-    Spread,
     change,
     claim,
     level,
@@ -41,7 +40,7 @@ from eeon_experiments.claims.model import (
     within,
     words_of,
 )
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 BUFFERS = ("shallow", "deep")
 TARGETS = ("red_100us", "red_500us", "red_2ms")

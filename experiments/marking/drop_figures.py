@@ -12,7 +12,8 @@ from eeon_experiments.report.alternatives import (
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.report.drops import all_dropped, dropped
-from eeon_experiments.report.runs import Chosen, Metric, Run, Runs
+from eeon_experiments.report.runs import Chosen, Metric, Runs
+from eeon_experiments.results import Row
 from eeon_tools.replay.result import CLASS_NAMES
 from eeon_tools.svg import CLASS_COLOURS, INK
 
@@ -35,7 +36,7 @@ def drop_tail(buffer: str) -> dict[str, str | None]:
 def drop_share(name: str) -> Metric:
     """Returns a class's percentage of all dropped packets as a metric; None if nothing was dropped."""
 
-    def share(run: Run) -> float | None:
+    def share(run: Row) -> float | None:
         total, own = all_dropped(run), dropped(run, name)
         return 100 * own / total if total and own is not None else None
 

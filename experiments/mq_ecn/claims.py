@@ -7,7 +7,6 @@ from eeon_experiments.claims.model import (
     Check,
     Checks,
     Claim,
-    Spread,
     change,
     claim,
     compare,
@@ -16,7 +15,7 @@ from eeon_experiments.claims.model import (
     share,
     times,
 )
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 _RUNTIME, _LATENCY = "runtime_seconds", "latency_mean_us"
 OTHERS = (1, 2, 4, 8, 16)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eeon_experiments.report.alternatives import along, lines, percent
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
-from eeon_experiments.report.runs import Run, Runs
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Row
 from eeon_tools.svg import BLUE, GREEN, ORANGE
 
 _MARKINGS = {
@@ -63,6 +64,6 @@ def drawings(runs: Runs) -> list[Drawing]:
     ]
 
 
-def _rate(run: Run) -> float | None:
+def _rate(run: Row) -> float | None:
     seconds = run.number("runtime_seconds")
     return None if not seconds else 1 / seconds

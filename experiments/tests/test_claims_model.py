@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from eeon_experiments import claims, files, shipped
 from eeon_experiments.claims import model
-from eeon_experiments.claims.model import Check, Checks, Missing, Spread, claim
-from eeon_experiments.results import Results, Row
+from eeon_experiments.claims.model import Check, Checks, Missing, claim
+from eeon_experiments.results import Results, Row, Spread
 from parts_of import claims_of
 
 

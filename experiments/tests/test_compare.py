@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 from eeon_experiments.cli.look import show
 from eeon_experiments.report.comparison import Compared, compare
-from eeon_experiments.report.runs import Run, Runs
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Row
 
 pytest.importorskip("scipy")
 
@@ -21,7 +22,7 @@ QUEUE = Compared.parse("queue=slow,fast")
 
 def runs(*found: tuple[str, str, int, float | None]) -> Runs:
     return Runs(
-        Run({"load": load, "queue": queue}, seed, {"runtime_seconds": value})
+        Row({"axis_load": load, "axis_queue": queue, "seed": seed, "runtime_seconds": value})
         for load, queue, seed, value in found
     )
 

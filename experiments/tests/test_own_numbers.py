@@ -14,7 +14,7 @@ from eeon_experiments.cli import experiment
 from eeon_experiments.cli.run import run
 from eeon_experiments.expand import count, expand
 from eeon_experiments.report import points
-from eeon_experiments.report.family import runs_of
+from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row
 from eeon_experiments.store import Outcome
 from eeon_experiments.sweep import Sweep
@@ -195,7 +195,7 @@ def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out
         for size in ("1", "2")
         for number in range(10)
     ]
-    by_size, _ = points.drawings(runs_of(made, {}))
+    by_size, _ = points.drawings(Runs(made))
     assert len(by_size.panels[0].series) == 8 and by_size.panels[0].kind == "lines"
     assert "2 more combinations" in by_size.caption
 

@@ -18,11 +18,11 @@ from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import document, markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
-from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
+from eeon_experiments.report.family import Failure, Family, judged, with_scaled_down
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.rendered import rendered
-from eeon_experiments.report.runs import Runs, Spread
-from eeon_experiments.results import Results, Row
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Results, Row, Spread
 from eeon_experiments.setup import Entry, Setup
 from eeon_tools import svg
 from made_runs import EXPERIMENTS, rows
@@ -64,7 +64,7 @@ def family(name: str, found: list[dict[str, Any]], **changed: Any) -> Family:
         description="",
         quick=False,
         claims=judged(CLAIMS if name == "marking" else (), results, FINDINGS),
-        runs=runs_of(results.finished, {}),
+        runs=Runs(results.finished),
         draw=figures_of(name),
         rows=results.rows,
         planned=len(found),
@@ -385,7 +385,7 @@ def test_a_line_joins_points_of_as_many_seeds() -> None:
 
 def test_bars_of_one_axis_have_the_seeds_that_all_its_values_were_run_with() -> None:
     more = [row for row in rows("eee_ecn", (1, 2, 3)) if row["seed"] < 3 or row["axis_eee"] == "off"]
-    runs = runs_of([Row(row) for row in more], {})
+    runs = Runs([Row(row) for row in more])
     assert runs.seeds() == [1, 2, 3]
     assert runs.of_shared_seeds("eee").seeds() == [1, 2]
 

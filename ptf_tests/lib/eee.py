@@ -132,19 +132,27 @@ class EeeTest(FabricTest):
         self.at(asleep + 1_000_000)
         return asleep
 
+    def asleep_with(self, settings: Eee) -> int:
+        """Enables EEE at port 2, and returns a time at which the port has slept for a millisecond: now."""
+        self.eee(settings)
+        self.asleep_since_long()
+        return self.switch.now_ns
+
     def asleep_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
         """Checks that frames that arrive at `arrivals`, relative to a time at which the port has been asleep,
         leave in order and back to back from `gate` on."""
-        self.eee(settings)
-        self.asleep_since_long()
-        self._comes_and_leaves(self.switch.now_ns, arrivals, gate)
+        self.asleep_with(settings)
+        self.leave(arrivals, gate)
 
     def idle_leaves(self, settings: Eee, arrivals: Sequence[int], gate: int) -> None:
         """Checks the same, relative to the time at which the wire became idle."""
         self.eee(settings)
-        self._comes_and_leaves(self.prime(), arrivals, gate)
+        self.leave(arrivals, gate, self.prime())
 
-    def _comes_and_leaves(self, base: int, arrivals: Sequence[int], gate: int) -> None:
+    def leave(self, arrivals: Sequence[int], gate: int, base: int | None = None) -> None:
+        """Sends frames at `arrivals` after `base` (default: now), and checks that they leave in order and
+        back to back from `gate` after it on."""
+        base = self.switch.now_ns if base is None else base
         size = 500
         frames = [packets.data(2, size=size, seq=n) for n in range(len(arrivals))]
         for after, frame in zip(arrivals, frames, strict=True):

@@ -106,34 +106,24 @@ class HoldTriggerOfOnePacketIsStandardEee(_Holding):
         self.eee(Eee(hold=HOLD, trigger_packets=1))
         self.settings = Eee()  # priming the port must assume these: no hold
         self.asleep_since_long()
-        now = self.switch.now_ns
-        self.send_at(now)
-        self.drain()
-        self.assert_leaves(self.departures(2), [now + WAKE_NS], now)
+        self.leave([0], WAKE_NS)
 
 
 class HoldWakesByWhicheverTriggerIsFirst(_Holding):
     """Ten packets or 1000 bytes: small packets reach the first trigger, large ones the second."""
 
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=10, trigger_bytes=1000))
-        self.asleep_since_long()
-        now = self.switch.now_ns
+        now = self.asleep_with(Eee(hold=HOLD, trigger_packets=10, trigger_bytes=1000))
         self.send_at(*(now + n * 1_000 for n in range(10)), size=60)
         self.drain()
         self.assert_leaves(self.departures(2)[:1], [now + 9_000 + WAKE_NS], now)
         self.switch.advance(ms=1)
-        now = self.switch.now_ns
-        self.send_at(now, now + 1_000)
-        self.drain()
-        self.assert_leaves(self.departures(2)[:1], [now + 1_000 + WAKE_NS], now)
+        self.leave([0, 1_000], 1_000 + WAKE_NS)
 
 
 class HoldRegistersTellWhatIsHeld(_Holding):
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=9))
-        self.asleep_since_long()
-        now = self.switch.now_ns
+        now = self.asleep_with(Eee(hold=HOLD, trigger_packets=9))
         self.send_at(now, now + 1_000, now + 2_000)
         self.assertEqual(self.register("eee_state", 2), 1)
         self.assertEqual(self.register("held_packets", 2), 3)
@@ -174,9 +164,7 @@ class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
     """The gate opens at the planned time; no packet is stuck or overtaken, and the next one is not held."""
 
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
-        self.asleep_since_long()
-        now = self.switch.now_ns
+        now = self.asleep_with(Eee(hold=HOLD))
         frames = self.send_at(now, now + 10_000)
         off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
         self.client.write(self.client.update("MODIFY", off))
@@ -192,11 +180,9 @@ class HoldFillsTheBufferAndTailDrops(_Holding):
     """Held bytes are queued bytes: the buffer limit applies to them, and the gate opens regardless."""
 
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
+        now = self.asleep_with(Eee(hold=HOLD))
         self.buffer_limit(2, 4 * SIZE)
-        self.asleep_since_long()
         self.forget_counts()
-        now = self.switch.now_ns
         frames = [data(n) for n in range(7)]
         self.send(1, *frames)
         self.drain()
@@ -212,11 +198,9 @@ class HoldOutsideTheBufferDropsNothingAndLeavesItToWhatComesAfter(_Holding):
     buffer."""
 
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
+        now = self.asleep_with(Eee(hold=HOLD))
         self.buffer_limit_beside_held(2, 2 * SIZE)
-        self.asleep_since_long()
         self.forget_counts()
-        now = self.switch.now_ns
         frames = [data(n) for n in range(14)]
         self.send(1, *frames[:7])
         self.assertEqual(self.register("outside_bytes", 2), 7 * SIZE)
@@ -243,10 +227,8 @@ class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
     """Two frames fit the buffer; eight more are dropped. The trigger of five packets is never reached."""
 
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD, trigger_packets=5))
+        now = self.asleep_with(Eee(hold=HOLD, trigger_packets=5))
         self.buffer_limit(2, 2 * SIZE)
-        self.asleep_since_long()
-        now = self.switch.now_ns
         self.send(1, *(data(n) for n in range(10)))
         self.drain()
         gate = now + HOLD + WAKE_NS
@@ -257,9 +239,8 @@ class HoldMarksByWhatIsHeld(_Holding):
     """The marking threshold applies to held bytes as to any other queue."""
 
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
+        self.asleep_with(Eee(hold=HOLD))
         self.mark_threshold(2, 3 * SIZE)
-        self.asleep_since_long()
         self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
         self.drain()
         self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.ECT0] * 4 + [Ecn.CE] * 4)
@@ -267,9 +248,8 @@ class HoldMarksByWhatIsHeld(_Holding):
 
 class HoldMarksAtDequeueByWhatIsLeftBehind(_Holding):
     def runTest(self) -> None:
-        self.eee(Eee(hold=HOLD))
+        self.asleep_with(Eee(hold=HOLD))
         self.mark_threshold(2, 3 * SIZE, dequeue=True)
-        self.asleep_since_long()
         self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
         self.drain()
         self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.CE] * 4 + [Ecn.ECT0] * 4)
@@ -302,14 +282,8 @@ class HoldSurvivesTheWrapOfTheClock(_Holding):
         self.at(2**47 + 2**46)
         self.prime()
         self.at(TICK_VALUES - 50_000)
-        now = self.switch.now_ns
-        self.send_at(now)
-        self.drain()
-        self.assert_leaves(self.departures(2), [now + HOLD + WAKE_NS], now)
-        now = self.switch.now_ns
-        self.send_at(now)
-        self.drain()
-        self.assert_leaves(self.departures(2), [now + HOLD + WAKE_NS], now)
+        for _ in range(2):
+            self.leave([0], HOLD + WAKE_NS)
 
 
 class HoldFirstPacketAfterDaysIsHeld(_Holding):
@@ -320,10 +294,7 @@ class HoldFirstPacketAfterDaysIsHeld(_Holding):
         self.prime()
         for pause in (45 * 3600 * 10**9, 10**6):
             self.at(self.switch.now_ns + pause)
-            now = self.switch.now_ns
-            self.send_at(now)
-            self.drain()
-            self.assert_leaves(self.departures(2), [now + HOLD + WAKE_NS], now)
+            self.leave([0], HOLD + WAKE_NS)
 
 
 class HoldFollowsTheModelUnderRandomTraffic(_Holding):

@@ -16,19 +16,13 @@ _STALL = 50_000
 
 class EeeOffPacketLeavesAtOnce(EeeTest):
     def runTest(self) -> None:
-        now = self.switch.now_ns
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [now])
+        self.leave([0], 0)
 
 
 class EeeOffByNamePacketLeavesAtOnce(EeeTest):
     def runTest(self) -> None:
         self.table_add("port_eee", {"port": 2}, "eee_off")
-        now = self.switch.now_ns
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [now])
+        self.leave([0], 0)
 
 
 class EeeOffBurstLeavesAtLinkRate(EeeTest):
@@ -51,10 +45,7 @@ class StandardEeePortIsAsleepSinceTheSwitchStarted(EeeTest):
 
     def runTest(self) -> None:
         self.eee(Eee())
-        now = self.switch.now_ns
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [now + WAKE_NS])
+        self.leave([0], WAKE_NS)
 
 
 class StandardEeePortThatNeverSentSleepsForDays(EeeTest):
@@ -65,10 +56,7 @@ class StandardEeePortThatNeverSentSleepsForDays(EeeTest):
     def runTest(self) -> None:
         self.eee(Eee())
         for _ in range(2):
-            now = self.switch.now_ns
-            self.send(1, packets.udp(2))
-            self.drain()
-            self.assert_leaves(self.departures(2), [now + WAKE_NS], now)
+            self.leave([0], WAKE_NS)
 
 
 class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
@@ -80,11 +68,7 @@ class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
         for into in (1, 1_000, 100_000, SLEEP_NS - 1):
             with self.subTest(into_transition_ns=into):
                 self.drain()
-                idle = self.prime()
-                self.at(idle + into)
-                self.send(1, packets.udp(2))
-                self.drain()
-                self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
+                self.leave([into], SLEEP_NS + WAKE_NS, self.prime())
 
 
 _IDLE = {
@@ -107,16 +91,8 @@ class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
 
     def runTest(self) -> None:
         self.eee(Eee())
-        idle = self.prime()
-        self.at(idle)
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
-        idle = self.prime()
-        self.at(idle - 1)
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.assert_leaves(self.departures(2), [idle], idle)
+        self.leave([0], SLEEP_NS + WAKE_NS, self.prime())
+        self.leave([-1], 0, self.prime())
 
 
 class StandardEeeStallCountsFromTheLastDeparture(EeeTest):
@@ -142,9 +118,7 @@ class StandardEeeArrivalAfterTheGateOpenedIsNotDelayed(EeeTest):
     """The port is awake and busy with the first packet: the second waits for the wire, not for a wake."""
 
     def runTest(self) -> None:
-        self.eee(Eee())
-        self.asleep_since_long()
-        now = self.switch.now_ns
+        now = self.asleep_with(Eee())
         self.send(1, packets.data(2, size=1500))
         self.at(now + WAKE_NS + 2_000)
         self.send(1, packets.data(2, size=500))
@@ -177,8 +151,7 @@ class StandardEeeBusyUntilFollowsTheWire(EeeTest):
     """After a burst the port has been busy until the last bit of the last frame, including overhead."""
 
     def runTest(self) -> None:
-        self.eee(Eee())
-        self.asleep_since_long()
+        self.asleep_with(Eee())
         sizes = (60, 1514, 333, 1000)
         for n, size in enumerate(sizes):
             self.send(1, packets.data(2, size=size, seq=n))
@@ -246,9 +219,7 @@ class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
     """A wake that has begun ends as planned; later packets neither overtake nor wait indefinitely."""
 
     def runTest(self) -> None:
-        self.eee(Eee())
-        self.asleep_since_long()
-        now = self.switch.now_ns
+        now = self.asleep_with(Eee())
         frames = [packets.data(2, size=500, seq=n) for n in range(6)]
         self.send(1, *frames[:3])
         off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
@@ -259,7 +230,4 @@ class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
         self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
         self.assert_leaves(left, [now + WAKE_NS + n * 524 * BYTE_NS for n in range(6)], now)
         self.switch.advance(ms=1)
-        now = self.switch.now_ns
-        self.send(1, frames[0])
-        self.drain()
-        self.assert_leaves(self.departures(2), [now], now)
+        self.leave([0], 0)

@@ -139,23 +139,19 @@ def proxies(environment: Mapping[str, str], hosts: list[str]) -> Iterator[Findin
 
 def p4c(which: Which = shutil.which) -> Iterator[Finding]:
     """Checks the P4 compiler, which is needed only to change the program."""
-    path = which("p4c-bm2-ss")
-    if path is None:
-        yield absent("p4c", "p4c-bm2-ss is not on PATH; only `make p4` needs it")
-        return
-    yield from _program("p4c", path, _P4C_TESTED)
+    return _program("p4c", which, "p4c-bm2-ss", "only `make p4` needs it", _P4C_TESTED)
 
 
 def bmv2(which: Which = shutil.which) -> Iterator[Finding]:
     """Checks BMv2's switch, which is optional."""
-    path = which("simple_switch_grpc")
+    return _program("bmv2", which, "simple_switch_grpc", "only fabrics of BMv2 need it", _BMV2_TESTED)
+
+
+def _program(check: str, which: Which, name: str, use: str, tested: Version) -> Iterator[Finding]:
+    path = which(name)
     if path is None:
-        yield absent("bmv2", "simple_switch_grpc is not on PATH; only fabrics of BMv2 need it")
+        yield absent(check, f"{name} is not on PATH; {use}")
         return
-    yield from _program("bmv2", path, _BMV2_TESTED)
-
-
-def _program(check: str, path: str, tested: Version) -> Iterator[Finding]:
     try:
         done = subprocess.run(
             [path, "--version"], capture_output=True, text=True, timeout=_COMMAND_SECONDS, check=False

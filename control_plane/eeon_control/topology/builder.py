@@ -34,14 +34,9 @@ class NodePart:
 
 
 @dataclass(frozen=True)
-class LinkPart:
-    """A link as written, with defaults filled in."""
+class LinkPart(Link):
+    """A link as written, with defaults filled in, and its place in the file."""
 
-    a: Endpoint
-    b: Endpoint
-    rate: DataRate
-    delay: Duration
-    overhead: Bytes
     path: KeyPath
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from eeon_control.model_base import Strict, of_text, text_schema
+from eeon_control.model_base import Strict, of_text, positive, text_schema
 from eeon_control.topology.model import Endpoint, SwitchRole
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -38,22 +38,6 @@ def endpoint(text: object) -> Endpoint:
     if match is None:
         raise ValueError("write an endpoint as node:port, for example leaf1:3 or leaf1:eth3")
     return Endpoint(match[1], int(match[2]))
-
-
-def _positive_rate(text: object) -> DataRate:
-    rate = DataRate.parse(text)
-    if not 0 < rate <= FASTEST:
-        raise ValueError(f"a link's rate must be above zero and at most {FASTEST}, for example 10Gbps")
-    return rate
-
-
-def _positive_delay(text: object) -> Duration:
-    delay = Duration.parse(text)
-    if not 0 < delay <= LONGEST:
-        raise ValueError(
-            f"a link's delay must be above zero and at most {LONGEST} (5 m of cable take 25ns, 1 km 5us)"
-        )
-    return delay
 
 
 def _prefix(
@@ -95,8 +79,10 @@ EndpointText = Annotated[
         {"type": "string", "pattern": f"^{_ENDPOINT.pattern}$", "examples": ["leaf1:3", "leaf1:eth3"]},
     ),
 ]
-RateText = Annotated[DataRate, *of_text(_positive_rate, text_schema(DataRate, examples=["10Gbps"]))]
-DelayText = Annotated[Duration, *of_text(_positive_delay, text_schema(Duration, examples=["500ns"]))]
+_rate = positive(DataRate, FASTEST, what="a link's rate ", hint=", for example 10Gbps")
+_delay = positive(Duration, LONGEST, what="a link's delay ", hint=" (5 m of cable take 25ns, 1 km 5us)")
+RateText = Annotated[DataRate, *of_text(_rate, text_schema(DataRate, examples=["10Gbps"]))]
+DelayText = Annotated[Duration, *of_text(_delay, text_schema(Duration, examples=["500ns"]))]
 BytesText = Annotated[Bytes, *of_text(Bytes.parse, text_schema(Bytes, examples=["24B"]))]
 
 

@@ -19,6 +19,7 @@ from p4rt_client import (
     Failed,
     Names,
     exact,
+    lpm,
     number_bytes,
     p4info,
     ports,
@@ -60,6 +61,18 @@ def renumbered_client(switch: Switch) -> Iterator[Client]:
         yield client
 
 
+def forwarded(names: Names, value: int = 1, ether_type: int = 2) -> p4r.TableEntry:
+    """Returns an entry of `ternary_table` whose fields have these ids; it forwards one kind of frame to 4."""
+    key = ternary(value, 0x01020304, 0xFFFFFFFF), exact(ether_type, 0x0800)
+    return names.entry("ternary_table", *key, action=names.action("forward", 4), priority=1)
+
+
+def is_forwarded(switch: Switch) -> bool:
+    """Returns whether the next such frame leaves on 4."""
+    switch.inject(1, frame(0x01020304, ether_type=0x0800))
+    return ports(switch.advance_to(1000)) == [4]
+
+
 def forward_as(names: Names, port: int, src: int) -> p4r.Action:
     """Returns an action whose first parameter has id 2."""
     action = p4r.Action(action_id=names["forward_as"])
@@ -72,11 +85,9 @@ def forward_as(names: Names, port: int, src: int) -> p4r.Action:
 def test_fields_of_a_key_are_those_of_their_ids(
     renumbered_client: Client, switch: Switch, names: Names
 ) -> None:
-    key = ternary(2, 0x01020304, 0xFFFFFFFF), exact(1, 0x0800)
-    entry = names.entry("ternary_table", *key, action=names.action("forward", 4), priority=1)
+    entry = forwarded(names, value=2, ether_type=1)
     renumbered_client.write((INSERT, entry))
-    switch.inject(1, frame(0x01020304, ether_type=0x0800))
-    assert ports(switch.advance_to(1000)) == [4]
+    assert is_forwarded(switch)
     assert renumbered_client.read(p4r.TableEntry(table_id=names["ternary_table"])) == [entry]
 
 
@@ -88,12 +99,8 @@ def test_parameters_of_an_action_are_those_of_their_ids(
     member = p4r.ActionProfileMember(
         action_profile_id=selector, member_id=1, action=forward_as(names, 5, 0x020000000009)
     )
-    entry = names.entry(
-        "lpm_table",
-        action=p4r.TableAction(action_profile_member_id=1),
-    )
-    entry.match.add(field_id=1).lpm.value = b"\x01\0\0\0"
-    entry.match[0].lpm.prefix_len = 8
+    to_member = p4r.TableAction(action_profile_member_id=1)
+    entry = names.entry("lpm_table", lpm(1, 0x01000000, 8), action=to_member)
     renumbered_client.write((INSERT, member))
     renumbered_client.write((INSERT, entry))
     switch.inject(1, frame(0x01020304))
@@ -132,23 +139,17 @@ def test_fields_of_a_value_set_are_those_of_their_ids(resource_switch: Switch, r
 def test_a_p4info_that_lists_fields_in_another_order_than_the_program_means_the_same(
     switch: Switch, names: Names
 ) -> None:
-    key = ternary(1, 0x01020304, 0xFFFFFFFF), exact(2, 0x0800)
-    entry = names.entry("ternary_table", *key, action=names.action("forward", 4), priority=1)
-    member = p4r.ActionProfileMember(
-        action_profile_id=names["selector"],
-        member_id=1,
-        action=names.action("forward_as", 5, 0x020000000009),
-    )
-    by_prefix = names.entry("lpm_table", action=p4r.TableAction(action_profile_member_id=1))
-    by_prefix.match.add(field_id=1).lpm.value = b"\x09\0\0\0"
-    by_prefix.match[0].lpm.prefix_len = 8
+    entry = forwarded(names)
+    action = names.action("forward_as", 5, 0x020000000009)
+    member = p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=1, action=action)
+    to_member = p4r.TableAction(action_profile_member_id=1)
+    by_prefix = names.entry("lpm_table", lpm(1, 0x09000000, 8), action=to_member)
     to_cpu = names.entry("exact_table", exact(1, 7), action=names.action("to_cpu"))
     with serve(switch, p4info=resorted("everything")) as server, primary(server.address) as client:
         for one in (entry, member, by_prefix, to_cpu):
             client.write((INSERT, one))
         assert client.read(p4r.TableEntry(table_id=names["ternary_table"])) == [entry]
-        switch.inject(1, frame(0x01020304, ether_type=0x0800))
-        assert ports(switch.advance_to(1000)) == [4]
+        assert is_forwarded(switch)
         switch.inject(1, frame(0x09000000))
         ((_, port, sent),) = switch.advance_to(2000)
         assert (port, sent[6:12].hex()) == (5, "020000000009")
@@ -176,13 +177,7 @@ def reconciled(client: Client, info: Any, program: str = "everything") -> None:
 def test_entries_keep_their_meaning_when_a_new_p4info_counts_in_another_order(
     switch: Switch, names: Names
 ) -> None:
-    entry = names.entry(
-        "ternary_table",
-        ternary(1, 0x01020304, 0xFFFFFFFF),
-        exact(2, 0x0800),
-        action=names.action("forward", 4),
-        priority=1,
-    )
+    entry = forwarded(names)
     action = names.action("forward_as", 5, 0x020000000009)
     member = p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=1, action=action)
     with serve(switch, p4info=p4info("everything")) as server, primary(server.address) as client:
@@ -198,8 +193,7 @@ def test_entries_keep_their_meaning_when_a_new_p4info_counts_in_another_order(
         1: b"\x02\0\0\0\0\x09",
         2: b"\x05",
     }
-    switch.inject(1, frame(0x01020304, ether_type=0x0800))
-    assert ports(switch.advance_to(1000)) == [4]
+    assert is_forwarded(switch)
 
 
 @pytest.mark.system
@@ -219,8 +213,7 @@ def test_members_of_a_value_set_keep_their_meaning_too(
 def test_a_field_of_a_new_name_has_the_entries_of_its_id_unless_that_was_anothers(
     switch: Switch, names: Names
 ) -> None:
-    key = ternary(1, 0x01020304, 0xFFFFFFFF), exact(2, 0x0800)
-    entry = names.entry("ternary_table", *key, action=names.action("forward", 4), priority=1)
+    entry = forwarded(names)
     renamed, moved = p4info("everything"), renumbered("everything")
     for info in (renamed, moved):
         [fields] = [t.match_fields for t in info.tables if t.preamble.alias == "ternary_table"]

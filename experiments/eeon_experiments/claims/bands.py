@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eeon_experiments.claims.model import Check, Missing, Point, Spread, by_seed, change, total, within
-from eeon_experiments.results import Chosen, Results
+from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, total, within
+from eeon_experiments.results import Chosen, Results, Spread
 
 RUNTIME = "runtime_seconds"
 THROUGHPUT = "throughput_per_node_bps"

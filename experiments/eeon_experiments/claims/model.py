@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from eeon_experiments.results import Chosen, Results
+from eeon_experiments.results import Chosen, Results, Spread
 
 Outcome = Literal["reproduced", "differs", "not measured"]
 Point = Mapping[str, Chosen]
@@ -53,30 +53,6 @@ class Claim:
 
 class Missing(Exception):
     """An exception for missing rows or numbers that a judge needs. The text names them."""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Mean, minimum and maximum of a number over seeds."""
-
-    mean: float
-    low: float
-    high: float
-    seeds: int
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
-        """Returns the spread of at least one value."""
-        return cls(sum(values) / len(values), min(values), max(values), len(values))
-
-    def text(self, form: Callable[[float], str]) -> str:
-        """Returns the mean, with minimum and maximum if there are several seeds."""
-        if self.seeds == 1:
-            return form(self.mean)
-        return f"{form(self.mean)} ({form(self.low)} to {form(self.high)}, {self.seeds} seeds)"
-
-    def __str__(self) -> str:
-        return self.text(lambda value: f"{value:.3g}")
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def show(
     from eeon_experiments.expand import advice, expand
     from eeon_experiments.report import comparison
     from eeon_experiments.report import points as numbers
-    from eeon_experiments.report.family import runs_of
+    from eeon_experiments.report.runs import Runs
     from eeon_experiments.results import Results
     from eeon_experiments.sweep import of_file, older
     from eeon_experiments.versions import versions
@@ -112,7 +112,7 @@ def show(
     results = Results([])
     if there:
         results = of_file(store.load(folder), found, points, versions(), quick=quick)
-    runs = runs_of(results.finished, {})
+    runs = Runs(results.finished)
     measured = numbers.points(runs)
     shown = numbers.shown_columns(measured, wanted)
     warnings = older(folder, results.rows, versions())

@@ -103,7 +103,7 @@ def run(
     from eeon_experiments import store
     from eeon_experiments.expand import advice
     from eeon_experiments.report import points
-    from eeon_experiments.report.family import runs_of
+    from eeon_experiments.report.runs import Runs
 
     points.shown_columns((), wanted)
     sweep, folder = _sweep(name, quick, seeds, only, output)
@@ -142,7 +142,7 @@ def run(
             ) from error
     for line in results.refused:
         click.echo(f"not used: {line}")
-    found = points.points(runs_of(results.finished, {}))
+    found = points.points(Runs(results.finished))
     show_points(found, wanted, MOST_ROWS)
     click.echo(f"{counted(len(results.finished), 'row')} in {folder / store.ROWS}")
     _tell_given_up(results)

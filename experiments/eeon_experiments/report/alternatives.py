@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from eeon_tools.svg import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
 from eeon_experiments.report.drawing import Series, paper
-from eeon_experiments.report.runs import Chosen, Metric, Runs, Spread
+from eeon_experiments.report.runs import Chosen, Metric, Runs
+from eeon_experiments.results import Spread
 
 RUNTIME = "runtime_seconds"
 THROUGHPUT = "throughput_per_node_bps"

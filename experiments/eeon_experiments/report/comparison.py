@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from eeon_control.validation import did_you_mean
 from eeon_tools.errors import InputError, UnavailableError
 
-from eeon_experiments.report.runs import Run, Runs
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Row
 
 _RESAMPLES = 9999
 _CONFIDENCE = 0.95
@@ -70,7 +71,7 @@ def compare(runs: Runs, compared: Compared, column: str) -> list[Comparison]:
 
     Raises InputError for an axis or a value that the runs do not have, and if no pair has the column.
     """
-    axes = list(dict.fromkeys(axis for run in runs for axis in run.axes))
+    axes = list(dict.fromkeys(axis for run in runs for axis in run.used_axes))
     if compared.axis not in axes:
         raise InputError("--compare", compared.axis, f"is not an axis{did_you_mean(compared.axis, axes)}")
     known = [value for value in runs.values(compared.axis) if len(runs.where(**{compared.axis: value}))]
@@ -117,8 +118,8 @@ def _pairs(
     return found
 
 
-def _others(run: Run, axis: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in run.axes.items() if name != axis)
+def _others(run: Row, axis: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in run.used_axes.items() if name != axis)
 
 
 def _of(axes: dict[str, str] | None, column: str, pairs: Sequence[tuple[float, float]]) -> Comparison:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series
-from eeon_experiments.report.runs import Spread
+from eeon_experiments.results import Spread
 
 # An artist, or a container of artists, which matplotlib's types omit where matplotlib accepts it.
 Handle: TypeAlias = Any

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from eeon_tools.svg import INK, PURPLE
 
-from eeon_experiments.report.runs import Spread
+from eeon_experiments.results import Spread
 
 
 @dataclass(frozen=True)

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 
 from eeon_tools.replay.result import CLASS_NAMES
 
-from eeon_experiments.report.runs import Run
+from eeon_experiments.results import Row
 
 _CONTROL = ("ack", "ack_ece", "syn", "syn_ack")
 
 
-def dropped(run: Run, name: str) -> float | None:
+def dropped(run: Row, name: str) -> float | None:
     """Returns the number of packets of one class that switches dropped, early or at a full buffer."""
     early, tail = run.number(f"early_dropped_{name}"), run.number(f"tail_dropped_{name}")
     return None if early is None or tail is None else early + tail
 
 
-def all_dropped(run: Run) -> float | None:
+def all_dropped(run: Row) -> float | None:
     """Returns the number of packets of all classes that switches dropped."""
     return _dropped_of(run, CLASS_NAMES)
 
 
-def dropped_control(run: Run) -> float | None:
+def dropped_control(run: Row) -> float | None:
     """Returns the number of ACKs, SYNs and SYN-ACKs that switches dropped."""
     return _dropped_of(run, _CONTROL)
 
 
-def _dropped_of(run: Run, names: Sequence[str]) -> float | None:
+def _dropped_of(run: Row, names: Sequence[str]) -> float | None:
     known = [count for name in names if (count := dropped(run, name)) is not None]
     return sum(known) if len(known) == len(names) else None

@@ -10,7 +10,7 @@ from eeon_experiments.claims.model import Claim
 from eeon_experiments.folder import Draw
 from eeon_experiments.report.elsewhere import Elsewhere
 from eeon_experiments.report.findings import Finding
-from eeon_experiments.report.runs import Run, Runs
+from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row
 from eeon_experiments.setup import Setup
 
@@ -125,15 +125,3 @@ def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[
         claim.id: ScaledDown(claim.outcome, claim.measured, claim.holding, claim.parts) for claim in quick
     }
     return [replace(claim, scaled_down=found.get(claim.id)) for claim in claims]
-
-
-def runs_of(rows: Sequence[Row], declared: Mapping[str, Sequence[str]]) -> Runs:
-    """Returns the rows with numbers as points on the experiment's axes; an axis that a run does not use is
-    absent."""
-    return Runs(
-        (
-            Run({axis: value for axis, value in row.axes.items() if value is not None}, row.seed, row)
-            for row in rows
-        ),
-        declared,
-    )

@@ -19,8 +19,9 @@ from eeon_experiments import setup as setups
 from eeon_experiments.claims.model import Claim
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.report import elsewhere, findings, points
-from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
+from eeon_experiments.report.family import Failure, Family, judged, with_scaled_down
 from eeon_experiments.report.findings import Finding
+from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results
 from eeon_experiments.setup import Setup
 from eeon_experiments.sweep import of_file
@@ -78,7 +79,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         quick=quick,
         claims=judgments,
         scaled_down=scaled_down,
-        runs=runs_of(results.finished, declared if not quick else {}),
+        runs=Runs(results.finished, declared if not quick else {}),
         rows=results.rows,
         base=_base(experiment.path),
         setup=parts.setup,
@@ -86,7 +87,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         planned=planned,
         not_run=not_run,
         beyond=beyond,
-        failures=[Failure(_used(row.axes), row.seed, str(row.get("error") or "")) for row in results.failed],
+        failures=[Failure(row.used_axes, row.seed, str(row.get("error") or "")) for row in results.failed],
         refused=results.refused,
         program_digest=str((manifest and manifest["program_digest"]) or ""),
         engine_digest=str((manifest and manifest["engine_digest"]) or ""),
@@ -123,7 +124,7 @@ def _results(place: Path) -> tuple[Results, store.Manifest | None]:
 def _planned(points: Sequence[Point], results: Results) -> tuple[int, list[str], int]:
     """Returns the number of points in the file, the points without a row in words, and the number of rows at
     other points."""
-    there = {(tuple(sorted(_used(row.axes).items())), row.seed) for row in results.rows}
+    there = {(tuple(sorted(row.used_axes.items())), row.seed) for row in results.rows}
     planned = [{**_used(point.axes), "seed": str(point.run.seed)} for point in points]
     wanted = {(_key(one), int(one["seed"])) for one in planned}
     missing = [one for one in planned if (_key(one), int(one["seed"])) not in there]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from eeon_experiments.claims.bands import mean_change
-from eeon_experiments.claims.model import Missing, Spread, by_seed, change, compare, percent, share
+from eeon_experiments.claims.model import Missing, by_seed, change, compare, percent, share
 from eeon_experiments.report.family import Family
-from eeon_experiments.results import Results
+from eeon_experiments.results import Results, Spread
 
 _RUNTIME, _LATENCY = "runtime_seconds", "latency_mean_us"
 _BASE = {"buffer": "shallow", "transport": "newreno", "queue": "drop_tail"}

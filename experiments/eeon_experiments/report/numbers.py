@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eeon_experiments.report.blocks import Block, Paragraph, Table
 from eeon_experiments.report.drawing import Drawing, Panel
-from eeon_experiments.report.runs import Spread
+from eeon_experiments.results import Spread
 
 _ABSENT = "–"
 

@@ -16,7 +16,8 @@ from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YE
 
 from eeon_experiments import columns
 from eeon_experiments.report.drawing import Drawing, Panel, Series
-from eeon_experiments.report.runs import Run, Runs, Spread
+from eeon_experiments.report.runs import Runs, over
+from eeon_experiments.results import Row, Spread
 
 FILE = "points.csv"
 """Name of the file with the report's points, beside the rows."""
@@ -50,9 +51,9 @@ class Point:
 
 def points(runs: Runs) -> list[Point]:
     """Returns a point for each combination of values that was run, in the order of the runs."""
-    found: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    found: dict[tuple[tuple[str, str], ...], list[Row]] = {}
     for run in runs:
-        found.setdefault(tuple(run.axes.items()), []).append(run)
+        found.setdefault(tuple(run.used_axes.items()), []).append(run)
     return [
         Point(
             dict(key),
@@ -60,7 +61,7 @@ def points(runs: Runs) -> list[Point]:
             {
                 column: spread
                 for column in MEASURED
-                if (spread := Spread.over(value for run in same if (value := run.number(column)) is not None))
+                if (spread := over(value for run in same if (value := run.number(column)) is not None))
             },
         )
         for key, same in found.items()
@@ -171,7 +172,7 @@ def _along(runs: Runs, found: Sequence[Point], axis: str, axes: Sequence[str]) -
     drawn = combinations[: len(_COLOURS)]
     left_out = len(combinations) - len(drawn)
     values, are_quantities = _in_order(runs.values(axis))
-    experiment = str(next(iter(runs)).row.get("experiment"))
+    experiment = str(next(iter(runs)).get("experiment"))
     return Drawing(
         name=f"{experiment}-by-{axis}",
         title=f"By {axis}",

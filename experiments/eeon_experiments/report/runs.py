@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from eeon_tools.errors import ToolsError
 
-from eeon_experiments.results import Value
+from eeon_experiments.results import Row, Spread
 
 Chosen = str | Collection[str] | None
 """A value, one of several values, or None for runs that do not use the axis."""
-Metric = str | Callable[["Run"], float | None]
+Metric = str | Callable[[Row], float | None]
 """A column of the rows, or a function that computes a number from one run."""
 
 
@@ -20,46 +19,10 @@ class AmbiguousRunsError(ToolsError):
     """An error for a point of a figure that fits several runs with one seed: another axis must be named."""
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Mean, minimum and maximum of a number over seeds, and the number of seeds (at least one)."""
-
-    mean: float
-    low: float
-    high: float
-    seeds: int
-
-    @classmethod
-    def over(cls, values: Iterable[float]) -> Spread | None:
-        """Returns the spread of the values; None if there are none."""
-        known = list(values)
-        if not known:
-            return None
-        return cls(math.fsum(known) / len(known), min(known), max(known), len(known))
-
-    def scaled(self, factor: float) -> Spread:
-        """Returns the spread in another unit; `factor` is positive."""
-        return Spread(self.mean * factor, self.low * factor, self.high * factor, self.seeds)
-
-
-@dataclass(frozen=True)
-class Run:
-    """One finished run: its values of the experiment's axes, its seed, and its row."""
-
-    axes: Mapping[str, str]
-    seed: int
-    row: Mapping[str, Value]
-
-    def number(self, column: str) -> float | None:
-        """Returns a finite number of the row; None if it is missing, not a number, or not finite."""
-        value = self.row.get(column)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            return None
-        return float(value)
-
-    def measure(self, metric: Metric) -> float | None:
-        """Returns a column's number, or a function's result for this run; None if it is unknown."""
-        return self.number(metric) if isinstance(metric, str) else metric(self)
+def over(values: Iterable[float]) -> Spread | None:
+    """Returns the spread of the values; None if there are none."""
+    known = list(values)
+    return Spread(math.fsum(known) / len(known), min(known), max(known), len(known)) if known else None
 
 
 class Runs:
@@ -68,14 +31,14 @@ class Runs:
     `declared` are the axes' values in the experiment's file, so that points that were not run can be found.
     """
 
-    def __init__(self, runs: Iterable[Run], declared: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(self, runs: Iterable[Row], declared: Mapping[str, Sequence[str]] | None = None) -> None:
         self._runs = tuple(runs)
         self._declared = dict(declared or {})
 
     def __len__(self) -> int:
         return len(self._runs)
 
-    def __iter__(self) -> Iterator[Run]:
+    def __iter__(self) -> Iterator[Row]:
         return iter(self._runs)
 
     def seeds(self) -> list[int]:
@@ -85,19 +48,19 @@ class Runs:
     def values(self, axis: str) -> list[str]:
         """Returns the distinct values of an axis: first in the order of the experiment's file, then in the
         order of the runs."""
-        found = (run.axes[axis] for run in self._runs if axis in run.axes)
+        found = (value for run in self._runs if (value := run.axis(axis)) is not None)
         return list(dict.fromkeys([*self._declared.get(axis, ()), *found]))
 
     def where(self, **axes: Chosen) -> Runs:
         """Returns the runs that have one of the given values on every given axis."""
-        return Runs((run for run in self._runs if _fits(run, axes)), self._declared)
+        return Runs((run for run in self._runs if run.fits(axes)), self._declared)
 
     def of_shared_seeds(self, axis: str) -> Runs:
         """Returns the runs whose seed was run with every value of the axis in these runs, so that a mean over
         ten seeds is not compared with one over three."""
         seeds: dict[str | None, set[int]] = {}
         for run in self._runs:
-            seeds.setdefault(run.axes.get(axis), set()).add(run.seed)
+            seeds.setdefault(run.axis(axis), set()).add(run.seed)
         shared = set.intersection(*seeds.values()) if seeds else set()
         return Runs((run for run in self._runs if run.seed in shared), self._declared)
 
@@ -106,43 +69,33 @@ class Runs:
 
         Raises AmbiguousRunsError if the point fits several runs with one seed.
         """
-        found: dict[int, Run] = {}
+        found: dict[int, Row] = {}
         for run in self.where(**axes)._runs:
             other = found.setdefault(run.seed, run)
             if other is not run:
                 raise AmbiguousRunsError(_ambiguity(axes, other, run))
-        measured = {seed: run.measure(metric) for seed, run in sorted(found.items())}
+        measure = (lambda run: run.number(metric)) if isinstance(metric, str) else metric
+        measured = {seed: measure(run) for seed, run in sorted(found.items())}
         return {seed: value for seed, value in measured.items() if value is not None}
 
     def spread(self, metric: Metric, **axes: Chosen) -> Spread | None:
         """Returns the number at one point over its seeds."""
-        return Spread.over(self.by_seed(metric, **axes).values())
+        return over(self.by_seed(metric, **axes).values())
 
     def ratio(self, metric: Metric, base: Mapping[str, Chosen], **axes: Chosen) -> Spread | None:
         """Returns the number at one point as a multiple of the number at another, which has the values of
         `base` and is otherwise the same point: seed by seed, over their common seeds."""
         above, below = self.by_seed(metric, **axes), self.by_seed(metric, **{**axes, **base})
-        return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
+        return over(above[seed] / below[seed] for seed in above if below.get(seed))
 
     def quotient(self, above: Metric, below: Metric, **axes: Chosen) -> Spread | None:
         """Returns the quotient of two numbers of the same run, at one point over its seeds."""
         upper, lower = self.by_seed(above, **axes), self.by_seed(below, **axes)
-        return Spread.over(upper[seed] / lower[seed] for seed in upper if lower.get(seed))
+        return over(upper[seed] / lower[seed] for seed in upper if lower.get(seed))
 
 
-def _fits(run: Run, axes: Mapping[str, Chosen]) -> bool:
-    for axis, wanted in axes.items():
-        value = run.axes.get(axis)
-        if wanted is None or isinstance(wanted, str):
-            if value != wanted:
-                return False
-        elif value not in wanted:
-            return False
-    return True
-
-
-def _ambiguity(point: Mapping[str, Chosen], one: Run, other: Run) -> str:
+def _ambiguity(point: Mapping[str, Chosen], one: Row, other: Row) -> str:
     place = ", ".join(f"{axis} {value}" for axis, value in point.items() if value is not None) or "all runs"
-    differ = [axis for axis in one.axes if one.axes[axis] != other.axes.get(axis)]
+    differ = [axis for axis, value in one.axes.items() if value != other.axis(axis)]
     reason = f"they differ in {' and '.join(differ)}" if differ else "they stand at the same point"
     return f"{place}: several runs of seed {one.seed}: {reason}"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from eeon_control.sources import yaml_text
 
 from eeon_experiments.report import points
-from eeon_experiments.report.runs import Spread
+from eeon_experiments.results import Spread
 from eeon_experiments.tune import knobs
 from eeon_experiments.tune.confidence import Difference
 from eeon_experiments.tune.files import BASELINE

@@ -25,7 +25,7 @@ from eeon_experiments.report.blocks import (
     Table,
 )
 from eeon_experiments.report.drawing import Drawing, Panel, Series
-from eeon_experiments.report.runs import Spread
+from eeon_experiments.results import Spread
 from eeon_experiments.tune import answer as words
 from eeon_experiments.tune import knobs
 from eeon_experiments.tune.files import BASELINE

@@ -10,8 +10,9 @@ from eeon_control.errors import InputError, Problem
 from eeon_tools.errors import ReplayError
 
 from eeon_experiments import overlay
-from eeon_experiments.report.runs import Spread
+from eeon_experiments.report.runs import over
 from eeon_experiments.resolve import Run
+from eeon_experiments.results import Spread
 from eeon_experiments.tune import bench, knobs, rules, scores, targets, today
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.confidence import Difference, Verdict, flat_range
@@ -410,7 +411,7 @@ class Tuning:
         for workload in self.tune.file.workloads:
             for column in self.tune.file.objectives:
                 known = [scores.value(rows[workload, seed], column) for seed in self.tune.file.held_back]
-                spread = Spread.over(one for one in known if one is not None)
+                spread = over(one for one in known if one is not None)
                 if spread is not None:
                     found[workload, column] = spread
         return found
