@@ -185,7 +185,7 @@ def test_a_line_goes_along_an_axis_of_quantities_in_their_order(
     values: list[str], order: list[str], kind: str
 ) -> None:
     made = [Row(made_runs.row("ordered", 1, {"size": value})) for value in values]
-    [by_size] = points.drawings(runs_of(made, {}))
+    [by_size] = points.drawings(Runs(made))
     assert (list(by_size.panels[0].positions), by_size.panels[0].kind) == (order, kind)
 
 
