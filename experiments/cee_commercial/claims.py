@@ -5,6 +5,8 @@ Query completion times are compared seed by seed, and each setting with its coun
 
 from __future__ import annotations
 
+import math
+
 from eeon_experiments.claims.model import (
     Check,
     Checks,
@@ -58,7 +60,7 @@ def _mean_over(results: Results, points: list[Point]) -> Spread:
     """Returns the mean of several points' mean query times, by seed. Raises Missing."""
     found = [by_seed(results, _QUERY, point) for point in points]
     seeds = set.intersection(*(set(one) for one in found))
-    return Spread.of([sum(one[seed] for one in found) / len(found) for seed in sorted(seeds)])
+    return Spread.of([math.fsum(one[seed] for one in found) / len(found) for seed in sorted(seeds)])
 
 
 def _kilobytes(value: float) -> str:

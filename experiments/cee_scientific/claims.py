@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from eeon_experiments.claims.model import Check, Checks, Claim, Missing, by_seed, claim
 from eeon_experiments.results import Results, Spread
 
@@ -26,7 +28,7 @@ def sums(results: Results, queue: str, pfc: str) -> Spread:
     seeds = set.intersection(*(set(one) for one in found))
     if not seeds:
         raise Missing(f"the benchmarks with {queue} and PFC {pfc} have no seed in common")
-    return Spread.of([sum(one[seed] for one in found) for seed in sorted(seeds)])
+    return Spread.of([math.fsum(one[seed] for one in found) for seed in sorted(seeds)])
 
 
 def _ms(value: float) -> str:

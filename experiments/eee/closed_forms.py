@@ -54,7 +54,7 @@ def coalescing(phy: Phy, load: float, frame_bytes: int, timer_seconds: float, co
             f"a timer of {timer_seconds} s is shorter than the transition to sleep: no closed form"
         )
     rate = _frames_per_second(phy, load, frame_bytes)
-    held = sum(_at_least(k, rate * timer_seconds) for k in range(1, count)) / rate
+    held = math.fsum(_at_least(k, rate * timer_seconds) for k in range(1, count)) / rate
     asleep = 1 / rate + held - phy.sleep_seconds
     return _share(load, asleep, 1 / rate + held + phy.wake_seconds)
 

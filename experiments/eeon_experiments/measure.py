@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -381,7 +382,7 @@ def _energy(topology: Topology, spec: FabricSpec, report: Report) -> dict[str, V
         watts, lpi = phy["watts"], phy["lpi_fraction"]
         seconds = len(there) * report["elapsed_ps"] / _PS_PER_S
         sending = sum(one["transmitting_ps"] for one in there) / _PS_PER_S
-        found[f"energy_{name}_used_joules"] = sum(one["used_joules"] for one in there)
+        found[f"energy_{name}_used_joules"] = math.fsum(one["used_joules"] for one in there)
         found[f"energy_{name}_legacy_joules"] = watts * seconds
         found[f"energy_{name}_ideal_joules"] = watts * (sending + lpi * (seconds - sending))
         found[f"lpi_share_{name}"] = _ratio(sum(one["lpi_ps"] for one in there) / _PS_PER_S, seconds)
@@ -413,7 +414,7 @@ def _known(value: _T | None) -> _T:
 
 def _mean(values: Iterable[float]) -> float | None:
     found = list(values)
-    return sum(found) / len(found) if found else None
+    return math.fsum(found) / len(found) if found else None
 
 
 def _ratio(number: float, by: float) -> float | None:

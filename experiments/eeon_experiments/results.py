@@ -38,7 +38,7 @@ class Spread:
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
         """Returns the spread of at least one value."""
-        return cls(sum(values) / len(values), min(values), max(values), len(values))
+        return cls(math.fsum(values) / len(values), min(values), max(values), len(values))
 
     def scaled(self, factor: float) -> Spread:
         """Returns the spread in another unit; `factor` is positive."""
@@ -215,9 +215,9 @@ class Results:
     def mean(self, column: str, **axes: Chosen) -> float | None:
         """Returns the mean of a column over the selected rows; None without a number."""
         values = self.values(column, **axes)
-        return sum(values) / len(values) if values else None
+        return math.fsum(values) / len(values) if values else None
 
     def spread(self, column: str, **axes: Chosen) -> tuple[float, float, float] | None:
         """Returns (mean, lowest, highest) of a column over the selected rows; None without a number."""
         values = self.values(column, **axes)
-        return (sum(values) / len(values), min(values), max(values)) if values else None
+        return (math.fsum(values) / len(values), min(values), max(values)) if values else None

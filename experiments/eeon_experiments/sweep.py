@@ -6,6 +6,7 @@ A sweep that is interrupted in any way loses at most the runs in progress; the s
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ class Sweep:
         points = {point.run.id: point for point in self.points if point.run.id in to_run}
         taken = (mean(by_point.get(_used(point.axes), [every])) for point in points.values())
         peak = max(row.number("peak_rss_bytes") or 0 for row in rows)
-        return Estimate(sum(taken), int(peak), len(rows), folder)
+        return Estimate(math.fsum(taken), int(peak), len(rows), folder)
 
     def run(
         self,

@@ -35,6 +35,13 @@ def test_a_change_is_taken_seed_by_seed() -> None:
     assert found.text(model.percent) == "+15.0 % (+10.0 % to +20.0 %, 2 seeds)"
 
 
+def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differently() -> None:
+    tenths = rows(*({"seed": seed, "t": 0.1} for seed in range(10)))
+    assert tenths.mean("t") == Spread.of([0.1] * 10).mean == 0.1
+    assert tenths.spread("t") == (0.1, 0.1, 0.1)
+    assert model.mean([Spread.of([0.1])] * 10) == Spread(0.1, 0.1, 0.1, 1)
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [

@@ -131,7 +131,7 @@ def summary(slowdowns: Sequence[float]) -> Summary:
     def quantile(share: float) -> float:
         return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
-    return {"mean": sum(ordered) / len(ordered), "p50": quantile(0.5), "p99": quantile(0.99)}
+    return {"mean": math.fsum(ordered) / len(ordered), "p50": quantile(0.5), "p99": quantile(0.99)}
 
 
 def slowdowns(
@@ -243,6 +243,6 @@ _WHOLE = (
 
 def _range(values: Sequence[float], digits: int) -> str:
     low, mean, high = (
-        f"{one:.{int(digits)}f}" for one in (min(values), sum(values) / len(values), max(values))
+        f"{one:.{int(digits)}f}" for one in (min(values), math.fsum(values) / len(values), max(values))
     )
     return mean if low == high else f"{mean} ({low} to {high})"

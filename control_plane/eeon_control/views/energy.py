@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -119,9 +120,9 @@ class _Totals:
 
 def _totals(ports: Sequence[PortEnergy]) -> _Totals:
     known = [port for port in ports if port.joules is not None]
-    joules = sum(port.joules or 0 for port in known)
-    legacy = sum(port.legacy_joules or 0 for port in known)
-    watts = sum(port.watts or 0 for port in known)
+    joules = math.fsum(port.joules or 0 for port in known)
+    legacy = math.fsum(port.legacy_joules or 0 for port in known)
+    watts = math.fsum(port.watts or 0 for port in known)
     return _Totals(
         ports=len(known),
         ports_of_unknown_power=len(ports) - len(known),

@@ -6,6 +6,7 @@ a stated cut in latency, the remainder must also be between half and twice the p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, total, within
@@ -50,7 +51,7 @@ def mean_change(results: Results, column: str, points: Sequence[Point], base: Po
     seeds = set.intersection(*(set(one) for one in changes))
     if not seeds:
         raise Missing("the points have no seed in common")
-    return Spread.of([sum(one[seed] for one in changes) / len(changes) for seed in sorted(seeds)])
+    return Spread.of([math.fsum(one[seed] for one in changes) / len(changes) for seed in sorted(seeds)])
 
 
 def _changes(results: Results, column: str, point: Point, base: Point) -> dict[int, float]:

@@ -7,6 +7,7 @@ seed, so that the difference between two settings contains no difference between
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -148,9 +149,9 @@ def mean(figures: Iterable[Spread]) -> Spread:
         raise Missing("all of its cells")
     count = len(listed)
     return Spread(
-        sum(one.mean for one in listed) / count,
-        sum(one.low for one in listed) / count,
-        sum(one.high for one in listed) / count,
+        math.fsum(one.mean for one in listed) / count,
+        math.fsum(one.low for one in listed) / count,
+        math.fsum(one.high for one in listed) / count,
         min(one.seeds for one in listed),
     )
 
@@ -161,7 +162,7 @@ def total(results: Results, columns: Iterable[str], point: Point) -> dict[int, f
     seeds = set.intersection(*(set(part) for part in parts))
     if not seeds:
         raise Missing(f"no counts of {words_of(point)}")
-    return {seed: sum(part[seed] for part in parts) for seed in sorted(seeds)}
+    return {seed: math.fsum(part[seed] for part in parts) for seed in sorted(seeds)}
 
 
 def percent(value: float) -> str:

@@ -3,6 +3,7 @@ conditions."""
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
@@ -244,7 +245,7 @@ def _taken(family: Family) -> tuple[str, str]:
     """Returns the processor time and the memory of its runs; empty if no row has them."""
     seconds = [taken for row in family.rows if (taken := row.number("cpu_seconds")) is not None]
     peaks = [peak for row in family.rows if (peak := row.number("peak_rss_bytes")) is not None]
-    return rough_time(sum(seconds)) if seconds else "", f"{max(peaks) / 1e6:.0f} MB" if peaks else ""
+    return rough_time(math.fsum(seconds)) if seconds else "", f"{max(peaks) / 1e6:.0f} MB" if peaks else ""
 
 
 def _run(family: Family) -> str:
@@ -556,7 +557,7 @@ def _conditions(family: Family) -> list[str]:
     seeds = ", ".join(str(seed) for seed in family.runs.seeds()) or "none"
     per_seed = {seed: sum(run.seed == seed for run in family.runs) for seed in family.runs.seeds()}
     counted = ", ".join(f"{count:,} with seed {seed}" for seed, count in per_seed.items())
-    wall = sum(float(row.get("cpu_seconds") or 0) for row in family.rows)
+    wall = math.fsum(float(row.get("cpu_seconds") or 0) for row in family.rows)
     items = [
         f"{len(family.runs):,} finished runs{f' ({counted})' if counted else ''}, {wall:,.0f} s of CPU; "
         f"seeds {seeds}. Figures and tables show the mean over a point's seeds; lines in a figure and "

@@ -108,7 +108,8 @@ def _along(one: Scanned) -> Drawing:
 def _tried_table(answer: Answer) -> Table:
     objectives = list(answer.tune.file.objectives)
     rows = [
-        _tried_row(one) for one in sorted(answer.tried, key=lambda one: (bool(one.broken), sum(one.losses)))
+        _tried_row(one)
+        for one in sorted(answer.tried, key=lambda one: (bool(one.broken), math.fsum(one.losses)))
     ]
     return Table(["setting", "", *map(points.words, objectives), "limits"], rows)
 

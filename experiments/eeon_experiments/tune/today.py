@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -54,7 +55,7 @@ class Load:
     @property
     def mean(self) -> float:
         """The mean over all hosts."""
-        return sum(self.hosts.values()) / len(self.hosts)
+        return math.fsum(self.hosts.values()) / len(self.hosts)
 
     def words(self) -> str:
         """Returns a text such as `Hosts send 37.00% of their links (h1 12.00% to h4 80.00%), over 10 s`."""

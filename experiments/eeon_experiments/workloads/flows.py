@@ -3,6 +3,7 @@ slowdowns by size class."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Context
@@ -92,7 +93,9 @@ class Sizes(Strict):
             (of,) = spec.values()
             return float(cast("dict[str, float]", of)["mean_bytes"])
         points = [[spec["points"][0][0], 0.0], *spec["points"]]
-        return sum((size + last) / 2 * (share - before) for (last, before), (size, share) in pairwise(points))
+        return math.fsum(
+            (size + last) / 2 * (share - before) for (last, before), (size, share) in pairwise(points)
+        )
 
     def engine(self) -> SizesSpec:
         """Returns the sizes in the engine's form."""
@@ -261,7 +264,7 @@ class Flows(Application):
             choices = len(topology.hosts) - 1 if self.pattern == "all_to_all" else elsewhere[leaf]
             rate = sum(int(topology.hosts[name].port.rate) for name in names)
             each[leaf] = rate / choices if choices else 0.0
-        by_all = sum(each.values())
+        by_all = math.fsum(each.values())
         for leaf, one in each.items():
             most = max(one * elsewhere[leaf], (by_all - one) * receivers.get(leaf, 0))
             if uplinks[leaf] and self.load * most > uplinks[leaf] * (1 + _ROUNDING):

@@ -18,6 +18,7 @@ and Index one third each, 640 MB of input; 40 % load), thesis section 4.2.2 and 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ class JobMix(Cluster):
 
     def counts(self, topology: Topology) -> dict[str, int]:
         """Returns the number of arriving jobs of each kind."""
-        wanted, total = self._wanted(topology), sum(self.shares.values())
+        wanted, total = self._wanted(topology), math.fsum(self.shares.values())
         return {name: max(1, round(wanted * share / total)) for name, share in self.shares.items() if share}
 
     def core_seconds(self, name: str) -> float:
@@ -119,8 +120,8 @@ class JobMix(Cluster):
         return (of_maps + of_reducers) / (self.cpu or _DEFAULT_CLOCK_HZ)
 
     def _wanted(self, topology: Topology) -> float:
-        total = sum(self.shares.values())
-        mean = sum(self.core_seconds(name) * share for name, share in self.shares.items()) / total
+        total = math.fsum(self.shares.values())
+        mean = math.fsum(self.core_seconds(name) * share for name, share in self.shares.items()) / total
         cores = len(self.worker_hosts(topology)) * self.cores
         return self.load * cores * (int(self.arrivals) / PICOSECONDS) / mean
 
