@@ -108,6 +108,7 @@ class Resolver:
         if settings is not None and topology is not None:
             problems += [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
             problems += _impossible(document, settings, topology)
+            problems += _too_long(document, settings, config) if config is not None else ()
         if problems:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
         assert settings is not None and topology is not None and config is not None, "or there were problems"
@@ -307,6 +308,19 @@ def _impossible(document: Document, settings: RunSettings, topology: Topology) -
             fault.check(topology)
         except ValueError as error:
             yield document.problem(("faults", index), str(error))
+
+
+def _too_long(document: Document, settings: RunSettings, config: FabricConfig) -> Iterator[Problem]:
+    """Yields frames that are longer than the headroom of lossless classes is for."""
+    for name in sorted(set(config.lossless.values())):
+        profile = config.profiles.pfc[name]
+        for path, frame in settings.longest_frames() if profile.headroom == "checked" else ():
+            if frame > profile.max_frame:
+                yield document.problem(
+                    path,
+                    f"makes frames of {frame}; the headroom of the lossless class is for {profile.max_frame}: "
+                    f"set profiles.pfc.{name}.max_frame to {frame} in config",
+                )
 
 
 @cache

@@ -3,11 +3,13 @@ has the table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from eeon_control.config import EEE_PRESETS, Eee
 from eeon_control.model_base import Strict, of_text
-from eeon_control.units import Duration
+from eeon_control.sources import KeyPath
+from eeon_control.units import Bytes, Duration
 from eeon_control.validation import did_you_mean
 from eeon_tools.replay.faults import Fault
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -135,7 +137,11 @@ class RunSettings(Strict):
         """Returns advice about allowed but unusual settings: one sentence each, with its key."""
         found = [f"tcp: {one}" for one in self.tcp.advice()]
         for name, application in self.workload.applications.items():
-            own = application.tcp
-            mss = own.mss if own is not None and "mss" in own.model_fields_set else self.tcp.mss
+            _, mss = application.mss(self.tcp)
             found += [f"workload.applications.{name}: {one}" for one in application.advice(int(mss))]
         return found
+
+    def longest_frames(self) -> Iterator[tuple[KeyPath, Bytes]]:
+        """Yields the length of each application's longest frames, with the key that sets it."""
+        for name, application in self.workload.applications.items():
+            yield from application.longest_frames(("workload", "applications", name), self.tcp)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
+from eeon_control.sources import KeyPath
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from eeon_tools.errors import CoflowError
@@ -21,6 +22,7 @@ from eeon_experiments.quantities import (
     SizeText,
     SmallSizeText,
 )
+from eeon_experiments.tcp import Tcp
 from eeon_experiments.workloads.base import Application, Broken, Count, differ, unknown_hosts
 
 if TYPE_CHECKING:
@@ -270,6 +272,11 @@ class Poisson(Application):
                     f"makes {loads[flow.source]:.4g} times the link rate of {flow.source}; the loads of one "
                     "source may add up to 100%",
                 )
+
+    def longest_frames(self, path: KeyPath, of_run: Tcp) -> Iterator[tuple[KeyPath, Bytes]]:
+        """Yields the frames of each flow."""
+        for index, flow in enumerate(self.flows):
+            yield (*path, "flows", index, "frame"), flow.frame
 
     def _own(self, name: str, topology: Topology, seed: int) -> PoissonSpec:
         return {
