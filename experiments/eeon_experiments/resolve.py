@@ -318,7 +318,7 @@ def _too_long(document: Document, settings: RunSettings, config: FabricConfig) -
             if frame > profile.max_frame:
                 yield document.problem(
                     path,
-                    f"makes frames of {frame}; the headroom of the lossless class is for {profile.max_frame}: "
+                    f"makes frames of {frame}; a lossless class has headroom for {profile.max_frame}; "
                     f"set profiles.pfc.{name}.max_frame to {frame} in config",
                 )
 

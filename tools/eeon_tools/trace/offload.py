@@ -2,9 +2,9 @@
 carried: before its NIC has segmented them (TSO), or after they were merged on receipt (GRO, LRO).
 
 They are cut at the MSS: at the smaller one of both ends' SYNs, as far as the trace has them, and else at that
-of an MTU of 1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with its
-own sequence number, CWR only in the first, FIN and PSH only in the last; only the whole has the option that
-makes an IPv6 packet a jumbogram (RFC 2675).
+of an MTU of 1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with
+its own sequence number, CWR only in the first, FIN and PSH only in the last; only the whole has the option
+that makes an IPv6 packet a jumbogram (RFC 2675).
 """
 
 from __future__ import annotations
