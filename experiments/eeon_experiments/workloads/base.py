@@ -49,18 +49,20 @@ class Application(Strict):
         """Yields advice about allowed but unusual settings, one sentence each."""
         yield from ()
 
-    def mss(self, of_run: Tcp) -> tuple[KeyPath, Bytes]:
-        """Returns the MSS of the application's connections: the place below the application if it is its
-        own, else an empty one."""
-        if self.tcp is not None and "mss" in self.tcp.model_fields_set:
-            return ("tcp", "mss"), self.tcp.mss
-        return (), of_run.mss
+    def effective_tcp(self, of_run: Tcp) -> Tcp:
+        """Returns the settings of its connections: its own keys over the run's."""
+        if self.tcp is None:
+            return of_run
+        return of_run.model_copy(update={key: getattr(self.tcp, key) for key in self.tcp.model_fields_set})
 
     def longest_frames(self, path: KeyPath, of_run: Tcp) -> Iterator[tuple[KeyPath, Bytes]]:
         """Yields lengths of its longest frames, without FCS, with the keys that set them. `path`: the
         application's."""
-        own, mss = self.mss(of_run)
-        yield (*path, *own) if own else ("tcp", "mss"), Bytes(mss + _HEADERS_BYTES)
+        is_own = self.tcp is not None and "mss" in self.tcp.model_fields_set
+        yield (
+            (*path, "tcp", "mss") if is_own else ("tcp", "mss"),
+            Bytes(self.effective_tcp(of_run).mss + _HEADERS_BYTES),
+        )
 
     def engine(
         self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER
