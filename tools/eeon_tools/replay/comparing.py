@@ -135,7 +135,8 @@ def otherwise_dropped(run: RunResult) -> list[str]:
     if not run.other_drops:
         return []
     why = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in run.other_drops.items())
-    return [f"{run.name}: other drops: {why}; `eeon explain {run.trace} --first dropped` explains the first"]
+    command = f"`eeon explain {run.trace} --first dropped`, with the same -t and -c,"
+    return [f"{run.name}: other drops: {why}; {command} explains the first"]
 
 
 def unfailed(run: RunResult) -> list[str]:
