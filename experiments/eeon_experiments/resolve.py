@@ -338,7 +338,8 @@ def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
         path = "workload", "applications", workload["applications"][int(found[1])]["name"]
         rule = rule[found.end() :]
     if found := _OF_FLOWS.match(rule):
-        path, rule = (*path, found[1]), rule[found.end() :]
+        key = {"racks": "pattern"}.get(found[1], found[1])  # the racks of the fabric are not in the file
+        path, rule = (*path, key), rule[found.end() :]
     if "leaves no flow" in rule:
         seed = workload["seed"]
         rule = f"no flow starts in the measured time with seed {seed}; make duration longer, or load larger"
