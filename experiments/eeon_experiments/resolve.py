@@ -292,6 +292,19 @@ class Resolver:
             raise InputError([document.problem(path, said.removeprefix(f"{name}: "), name)]) from None
 
 
+def _too_long(document: Document, settings: RunSettings, config: FabricConfig) -> Iterator[Problem]:
+    """Yields frames that are longer than the headroom of lossless classes is for."""
+    for name in sorted(set(config.lossless.values())):
+        profile = config.profiles.pfc[name]
+        for path, frame in settings.longest_frames() if profile.headroom == "checked" else ():
+            if frame > profile.max_frame:
+                yield document.problem(
+                    path,
+                    f"makes frames of {frame}; a lossless class has headroom for {profile.max_frame}; "
+                    f"set profiles.pfc.{name}.max_frame to {frame} in config",
+                )
+
+
 def _impossible(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
     if settings.host.tx_delay and settings.scheduler is not None:
         yield document.problem(
@@ -308,19 +321,6 @@ def _impossible(document: Document, settings: RunSettings, topology: Topology) -
             fault.check(topology)
         except ValueError as error:
             yield document.problem(("faults", index), str(error))
-
-
-def _too_long(document: Document, settings: RunSettings, config: FabricConfig) -> Iterator[Problem]:
-    """Yields frames that are longer than the headroom of lossless classes is for."""
-    for name in sorted(set(config.lossless.values())):
-        profile = config.profiles.pfc[name]
-        for path, frame in settings.longest_frames() if profile.headroom == "checked" else ():
-            if frame > profile.max_frame:
-                yield document.problem(
-                    path,
-                    f"makes frames of {frame}; a lossless class has headroom for {profile.max_frame}; "
-                    f"set profiles.pfc.{name}.max_frame to {frame} in config",
-                )
 
 
 @cache
