@@ -67,7 +67,7 @@ def _energy() -> list[Column]:
 def _slowdowns() -> list[Column]:
     found = []
     meanings = {
-        "count": "transfers",
+        "count": "measured flows of the first application `flows`, without one all transfers",
         "mean": "mean of the completion time divided by the least time that the path allows",
         "p50": "median of the same",
         "p95": "95th percentile of the same",
@@ -169,7 +169,9 @@ MEASURED = (
     Column("fast_recoveries", "whole", "losses found by duplicate ACKs"),
     Column("mark_reductions", "whole", "window reductions for marks"),
     Column(
-        "offered_load", "number", "payload of drawn flows, as a share of the rates of the links that send"
+        "offered_load",
+        "number",
+        "payload that the first application `flows` draws, as a share of the rates of the links that send",
     ),
     Column("flows_measured", "whole", "flows of the first application `flows` between warm-up and cool-down"),
     Column(
@@ -179,14 +181,14 @@ MEASURED = (
         "application, all transfers; empty if there are none",
     ),
     *_slowdowns(),
-    Column("rpc_mean_us", "number", "response time of requests"),
+    Column("rpc_mean_us", "number", "response time of the requests of the first application `rpc`"),
     Column("rpc_p50_us", "number", "median of the same"),
     Column("rpc_p99_us", "number", "99th percentile of the same"),
-    Column("query_mean_us", "number", "from a scatter/gather query to its answer"),
+    Column("query_mean_us", "number", "from a query of the first `scatter_gather` to its answer"),
     Column("query_p50_us", "number", "median of the same"),
     Column("query_p99_us", "number", "99th percentile of the same"),
     Column("queries_failed", "whole", "queries with a failed part"),
-    Column("step_mean_us", "number", "a step of `phases`, computation included"),
+    Column("step_mean_us", "number", "a step of the first application `phases`, computation included"),
     Column("step_p50_us", "number", "median of the same"),
     Column("step_p99_us", "number", "99th percentile of the same"),
     Column("messages_resent", "whole", "messages of `phases` that were resent over a new connection"),

@@ -105,7 +105,8 @@ class ExperimentFile(Strict):
     optionally `seeds`. For an axis that a sweep does not name, `base` applies. The default is the product of
     all axes."""
     seeds: Seeds = [1]  # noqa: RUF012
-    """Seeds of the switches' draws and of the workload. Each point runs with every seed."""
+    """Seeds of the switches' draws and of the workload. Each point runs with every seed. Applications draw in
+    the file's order, and so do coflows: another order is another run."""
     quick: Quick | None = None
     """The scaled-down form."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from eeon_control.model_base import in_bytes, of_text, positive, text_schema
-from eeon_control.units import Bytes, Duration, Quantity, parse_probability
+from eeon_control.units import Bytes, Duration, Quantity, UnitError, parse_probability
 from pydantic.json_schema import JsonSchemaValue
 
 
@@ -28,7 +28,10 @@ class ByteRate(Quantity):
 
 
 def _share(text: object) -> float:
-    return float(parse_probability(text))
+    try:
+        return float(parse_probability(text))
+    except UnitError as error:
+        raise UnitError(str(error).replace("a probability", "a share")) from None
 
 
 def _share_above_zero(text: object) -> float:

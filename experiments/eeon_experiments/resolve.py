@@ -107,6 +107,7 @@ class Resolver:
         if settings is not None and topology is not None:
             problems += [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
             problems += _impossible(document, settings, topology)
+            problems += _too_long(document, settings, config) if config is not None else ()
         if problems:
             raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
         assert settings is not None and topology is not None and config is not None, "or there were problems"
@@ -290,6 +291,19 @@ class Resolver:
             raise InputError([document.problem(path, said.removeprefix(f"{name}: "), name)]) from None
 
 
+def _too_long(document: Document, settings: RunSettings, config: FabricConfig) -> Iterator[Problem]:
+    """Yields frames that are longer than the headroom of lossless classes is for."""
+    for name in sorted(set(config.lossless.values())):
+        profile = config.profiles.pfc[name]
+        for path, frame in settings.longest_frames() if profile.headroom == "checked" else ():
+            if frame > profile.max_frame:
+                yield document.problem(
+                    path,
+                    f"makes frames of {frame}; a lossless class has headroom for {profile.max_frame}; "
+                    f"set profiles.pfc.{name}.max_frame to {frame} in config",
+                )
+
+
 def _impossible(document: Document, settings: RunSettings, topology: Topology) -> Iterator[Problem]:
     if settings.host.tx_delay and settings.scheduler is not None:
         yield document.problem(
@@ -316,7 +330,8 @@ def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:
         path = "workload", "applications", workload["applications"][int(found[1])]["name"]
         rule = rule[found.end() :]
     if found := _OF_FLOWS.match(rule):
-        path, rule = (*path, found[1]), rule[found.end() :]
+        key = {"racks": "pattern"}.get(found[1], found[1])  # the racks of the fabric are not in the file
+        path, rule = (*path, key), rule[found.end() :]
     if "leaves no flow" in rule:
         seed = workload["seed"]
         rule = f"no flow starts in the measured time with seed {seed}; make duration longer, or load larger"

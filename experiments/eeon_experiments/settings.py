@@ -3,11 +3,13 @@ has the table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from eeon_control.config import EEE_PRESETS, Eee
 from eeon_control.model_base import Strict, of_text
-from eeon_control.units import Duration
+from eeon_control.sources import KeyPath
+from eeon_control.units import Bytes, Duration
 from eeon_control.validation import did_you_mean
 from eeon_tools.replay.faults import Fault
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -16,7 +18,7 @@ from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.quantities import DurationText, JitterText, PositiveDurationText
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
-from eeon_experiments.workloads import Workload
+from eeon_experiments.workloads import Flows, Workload
 
 
 def _nic(value: object) -> object:
@@ -133,9 +135,25 @@ class RunSettings(Strict):
 
     def advice(self) -> list[str]:
         """Returns advice about allowed but unusual settings: one sentence each, with its key."""
-        found = [f"tcp: {one}" for one in self.tcp.advice()]
+        found = []
+        taken: dict[str, float] = {}
         for name, application in self.workload.applications.items():
-            own = application.tcp
-            mss = own.mss if own is not None and "mss" in own.model_fields_set else self.tcp.mss
-            found += [f"workload.applications.{name}: {one}" for one in application.advice(int(mss))]
-        return found
+            place = f"workload.applications.{name}"
+            tcp = application.effective_tcp(self.tcp)
+            of_tcp = "tcp" if application.tcp is None else f"{place}.tcp"
+            found += [f"{of_tcp}: {one}" for one in tcp.advice()]
+            found += [f"{place}: {one}" for one in application.advice(int(tcp.mss))]
+            if isinstance(application, Flows):
+                taken[name] = application.taken(int(tcp.mss))
+        if max(taken.values(), default=0.0) <= 1 < sum(taken.values()):
+            found.append(
+                f"workload.applications: with headers and handshakes, the loads of {' and '.join(taken)} "
+                f"together need {sum(taken.values()):.3g} times the link of a host that sends for all of "
+                "them, so queues grow while flows start"
+            )
+        return list(dict.fromkeys(found))
+
+    def longest_frames(self) -> Iterator[tuple[KeyPath, Bytes]]:
+        """Yields the length of each application's longest frames, with the key that sets it."""
+        for name, application in self.workload.applications.items():
+            yield from application.longest_frames(("workload", "applications", name), self.tcp)

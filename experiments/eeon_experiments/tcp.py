@@ -159,12 +159,17 @@ class Tcp(Strict):
         timer = self.delayed_ack.timer if self.delayed_ack is not None else DEFAULT_DELAYED_ACK_TIMER
         delays = "delayed_ack" not in self.model_fields_set or self.delayed_ack is not None
         min_rto = DEFAULT_MIN_RTO if self.min_rto is None else self.min_rto
+        found = []
         if delays and min_rto <= timer:
-            return [
+            found.append(
                 f"min_rto is {min_rto} and ACKs are delayed by up to {timer}: a delayed ACK of a last segment"
                 " causes a spurious timeout; raise min_rto, or lower delayed_ack's timer or turn it `off`"
-            ]
-        return []
+            )
+        idle = [key for key in ("rack", "prr", "dsack") if getattr(self, key)] if not self.sack else []
+        found += [f"{key} has no effect without sack" for key in idle]
+        if self.max_ack_delay is not None and not (self.rack and self.sack):
+            found.append("max_ack_delay has no effect without rack and sack")
+        return found
 
     def engine(self) -> TcpSpec:
         """Returns the given keys in the engine's form."""

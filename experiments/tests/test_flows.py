@@ -96,6 +96,25 @@ def test_advice_names_a_load_that_does_not_fit_the_link_with_its_headers(
         assert f"need {needed} times the link" in one
 
 
+def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_together(
+    tmp_path: Path,
+) -> None:
+    own = "- {name: own, kind: flows, tcp: {TCP}, sizes: websearch, load: 70%, duration: 1s}"
+
+    def starts(of_run: str, tcp: str) -> list[str]:
+        more = f"      {own.replace('TCP', tcp)}\n  time_limit"
+        text = FLOWS.replace("min_rto: 10ms", of_run).replace("  time_limit", more)
+        return [one.split(" and ")[0] for one in advice(points(tmp_path, text))]
+
+    together = "workload.applications: with headers"
+    assert starts("delayed_ack: off", "min_rto: 10ms") == [together]
+    assert starts("min_rto: 10ms", "delayed_ack: off") == ["tcp: min_rto is 10ms", together]
+    assert starts("min_rto: 200ms", "min_rto: 10ms") == [
+        "workload.applications.own.tcp: min_rto is 10ms",
+        together,
+    ]
+
+
 def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:
     (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
     told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])

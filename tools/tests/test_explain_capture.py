@@ -22,11 +22,14 @@ from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.capture_writer import open_writer
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
 
 SCHEMA = json.loads((resources.files("eeon_tools") / "data/explain.schema.json").read_text())
 PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"
 MARK = ("-t", "leaf-spine-4", "-c", "mark_threshold")
 PS_PER_NS = 1000
+MAC = "02:00:00:00:00:01"
 LINK_DELAY_PS = 500 * PS_PER_NS
 
 
@@ -244,3 +247,28 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
     result = run(str(path), "-n", "1", *MARK)
     assert result.exit_code == 1
     assert "is neither pcap nor pcapng" in result.output
+
+
+def test_frames_that_a_host_sends_at_one_instant_are_told_apart(tmp_path: Path) -> None:
+    """Two hosts send thirty full segments each to h1, as one super-frame, or as frames of one time stamp."""
+    paths = tmp_path / "whole.pcap", tmp_path / "frames.pcap"
+    for frames, path in zip((1, 30), paths, strict=True):
+        writer = open_writer(path)
+        payload = 43_800 // frames
+        for sender in ("10.0.1.2", "10.0.2.1"):
+            for number in range(frames):
+                tcp = TCP(sport=7, flags="A", seq=number * payload)
+                network = Ether(src=MAC, dst=MAC) / IP(src=sender, dst="10.0.1.1", tos=2)
+                frame = bytes(network / tcp / bytes(payload))
+                writer.write(0, frame, len(frame))
+        writer.close()
+    whole, single = (told(str(path), "--first", "marked", *MARK) for path in paths)
+    assert [whole["title"], single["title"]] == [
+        "packet 1 of whole.pcap, segment 21 of 30",
+        "packet 21 of frames.pcap",
+    ]
+    for way in (whole, single):
+        assert "marked" in [hop["endings"][0]["verdict"] for hop in way["hops"]]
+        assert way["left_ps"] == 20 * 12_304 * PS_PER_NS
+        assert way["delivered_ps"] > 40 * 12_304 * PS_PER_NS
+    assert told(str(paths[0]), "-n", "2", *MARK)["title"] == "packet 2 of whole.pcap, segment 1 of 30"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from backports import zstd
 from click.testing import CliRunner
+from eeon_tools.cli.replay import replay
 from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace.capture import Packet, read_packets, seekable
@@ -202,6 +203,8 @@ def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path: Path) -> N
     assert not file.exists()
     told = CliRunner().invoke(trace, ["info", "-", "--json"], input=content)
     assert '"packets": 2' in told.stdout
+    told = CliRunner().invoke(replay, ["-", "-c", "drop_tail"], input=content)
+    assert told.stderr == "Error: standard input: has no manifest that names its fabric; give --topology\n"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from eeon_control import topology as topologies
 from eeon_tools.cli.explain import explain
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording, Visit
-from eeon_tools.replay.comparing import overload
+from eeon_tools.replay.comparing import remarks
 from eeon_tools.replay.page import run_page
 from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import RunResult
@@ -75,9 +75,12 @@ def test_frames_that_switches_make_are_no_packets_of_the_trace(recorded: tuple[R
     assert run.control_frames > 50
 
 
-def test_a_remark_on_loss_names_what_was_full(recorded: tuple[Recording, RunResult]) -> None:
-    (remark,) = overload(recorded[1])
-    assert "found no room, in a buffer or below the limit of a lossless group" in remark
+def test_loss_in_a_lossless_class_is_told_as_lack_of_headroom_and_not_as_load(
+    recorded: tuple[Recording, RunResult],
+) -> None:
+    (remark,) = remarks(recorded[1])
+    lost = recorded[1].total().tail_dropped
+    assert f"packets of lossless classes that found no room: {lost}; their group's limit" in remark
 
 
 def test_a_packet_that_its_group_has_no_room_for_says_so(recorded: tuple[Recording, RunResult]) -> None:

@@ -75,19 +75,36 @@ def test_a_super_frame_is_sent_as_the_segments_of_an_mtu_of_1500_bytes(
         sequence = (sequence + len(segment.payload)) % 2**32
     assert {(offer.number, offer.at_ps) for offer in offers} == {(1, 0)}
     assert (found.counts.super_frames, found.counts.segments) == (1, len(offers))
-    assert "1 frames of segmentation offload were cut into" in found.counts.remarks()[0]
+    assert found.counts.remarks()[0].startswith("frames of segmentation offload, cut into")
 
 
-def test_the_receivers_syn_says_the_size_of_segments(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    def frame(payload: int) -> tuple[bytes, int]:
-        return whole(Ether() / IP(**ENDS4) / TCP(sport=1000, dport=80, flags="A") / bytes(payload))
-
-    back = IP(src=ENDS4["dst"], dst=ENDS4["src"])
-    syn_ack = whole(
-        Ether() / back / TCP(sport=80, dport=1000, flags="SA", options=[("NOP", None), ("MSS", 8960)])
-    )
-    _, offers = feed(tmp_path, hosts, [syn_ack, frame(8960), frame(8961)])
-    assert [offer.frame_bytes for offer in offers[1:]] == [9014, 9014, 55]
+@pytest.mark.parametrize(
+    ("own", "receivers", "segments"),
+    [
+        (None, 8960, [8960, 8960, 1]),
+        (8960, None, [8960, 8960, 1]),
+        (9960, 8960, [8960, 8960, 1]),
+        (1460, 8960, [*[1460] * 6, 200, *[1460] * 6, 201]),
+    ],
+)
+def test_the_smaller_mss_of_the_syns_is_the_size_of_segments(
+    tmp_path: Path, hosts: list[TraceHost], own: int | None, receivers: int | None, segments: list[int]
+) -> None:
+    there, back = IP(**ENDS4), IP(src=ENDS4["dst"], dst=ENDS4["src"])
+    frames = [
+        whole(Ether() / network / TCP(sport=source, dport=destination, flags=flags, options=[("MSS", mss)]))
+        for network, source, destination, flags, mss in (
+            (there, 1000, 80, "S", own),
+            (back, 80, 1000, "SA", receivers),
+        )
+        if mss is not None
+    ]
+    syns = len(frames)
+    frames += [
+        whole(Ether() / there / TCP(sport=1000, dport=80, flags="A") / bytes(size)) for size in (8960, 8961)
+    ]
+    _, offers = feed(tmp_path, hosts, frames)
+    assert [offer.frame_bytes - 54 for offer in offers[syns:]] == segments
 
 
 def test_a_syn_says_nothing_about_another_address_that_is_the_same_host(
@@ -106,11 +123,15 @@ def test_a_syn_says_nothing_about_another_address_that_is_the_same_host(
     assert found.counts.segments == 11
 
 
-def test_what_a_snapped_super_frame_lacks_is_cut_as_zeros(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    packet = bytes(Ether() / IP(**ENDS4) / TCP(flags="A") / bytes(65_160))
-    _, offers = feed(tmp_path, hosts, [(packet[:96], len(packet))])
+@pytest.mark.parametrize(("kept", "stored"), [(96, [96, 66]), (56, [66, 66])])
+def test_what_a_snapped_super_frame_lacks_is_cut_as_zeros(
+    tmp_path: Path, hosts: list[TraceHost], kept: int, stored: list[int]
+) -> None:
+    tcp = TCP(flags="A", options=[("Timestamp", (0, 0)), ("EOL", None), ("EOL", None)])
+    packet = bytes(Ether() / IP(**ENDS4) / tcp / bytes(45 * 1448))
+    _, offers = feed(tmp_path, hosts, [(packet[:kept], len(packet))])
     assert len(offers) == 45
-    assert [len(offer.captured) for offer in offers[:2]] == [96, 54]
+    assert [len(offer.captured) for offer in offers[:2]] == stored
     for offer in offers:
         padded = offer.captured + bytes(offer.frame_bytes - len(offer.captured))
         assert padded == right(padded)
@@ -139,16 +160,24 @@ def test_super_frames_that_are_kept_and_long_datagrams_are_said(
     found, offers = feed(tmp_path, hosts, packets, SendRules(keep_super_frames=True))
     assert [offer.frame_bytes for offer in offers] == [10_294, 10_282]
     super_frames, long_frames = found.counts.remarks()
-    assert super_frames.startswith("1 frames of segmentation offload were sent whole")
-    assert long_frames.startswith("1 frames are longer than 1,518 bytes and not TCP")
+    assert super_frames.startswith("frames of segmentation offload, sent whole")
+    assert long_frames == "other frames longer than 1,518 bytes, sent as they are: 1"
 
 
-@pytest.mark.parametrize("layer", [IP(flags="MF", **ENDS4), IP(frag=5, **ENDS4)])
-def test_fragments_and_frames_without_a_whole_header_are_not_cut(
-    tmp_path: Path, hosts: list[TraceHost], layer: Packet
+@pytest.mark.parametrize(
+    ("network", "rest"),
+    [
+        (IP(flags="MF", **ENDS4), PAYLOAD),
+        (IP(frag=5, **ENDS4), PAYLOAD),
+        (IP(len=1500, **ENDS4), bytes(1460 + 4)),  # an undeclared frame check sequence
+        (IPv6(plen=1460, **ENDS6), bytes(1440 + 16)),  # a trailer
+    ],
+)
+def test_fragments_and_full_frames_with_something_behind_them_are_not_cut(
+    tmp_path: Path, hosts: list[TraceHost], network: Packet, rest: bytes
 ) -> None:
-    found, _ = feed(tmp_path, hosts, [whole(Ether() / layer / TCP(flags="A") / PAYLOAD)])
-    assert found.counts.segments == 0
+    found, offers = feed(tmp_path, hosts, [whole(Ether() / network / TCP(flags="A") / rest)])
+    assert (found.counts.super_frames, len(offers)) == (0, 1)
 
 
 def test_segments_of_a_jumbogram_are_no_jumbograms(tmp_path: Path, hosts: list[TraceHost]) -> None:

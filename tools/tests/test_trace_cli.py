@@ -120,6 +120,14 @@ def test_a_capture_that_begins_with_packets_in_another_order_loses_no_byte(tmp_p
     assert listed_flows(tmp_path, packets) == ["h1,h3,4000,0ns"]
 
 
+def test_what_a_flow_of_more_than_2_gb_sends_again_is_not_taken_for_what_it_sent_before(
+    tmp_path: Path,
+) -> None:
+    starts = (0, 1_500_000_000, 3_000_000_000, 2_900_000_000)
+    packets = [segment(number, start, 1000, "A") for number, start in enumerate(starts)]
+    assert listed_flows(tmp_path, packets) == ["h1,h3,3000001000,0ns"]
+
+
 def test_a_connection_that_begins_anew_or_rests_for_longer_than_the_gap_is_another_flow(
     tmp_path: Path,
 ) -> None:

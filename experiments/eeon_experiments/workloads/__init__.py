@@ -5,6 +5,7 @@ A new kind is a model with its own `kind` (see `base.Application`), added to `An
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Annotated
 
 from eeon_control.model_base import Strict
@@ -61,8 +62,12 @@ class Workload(Strict):
         """Returns mismatches with this fabric: (place, rule)."""
         found: list[Broken] = []
         path: KeyPath = ("workload", "applications")
+        loads: defaultdict[str, float] = defaultdict(float)
         for name, application in self.applications.items():
-            found += [((*path, name, *place), rule) for place, rule in application.broken(topology)]
+            broken = [*application.broken(topology)]
+            if isinstance(application, Poisson):
+                broken += application.beyond_links(loads)
+            found += [((*path, name, *place), rule) for place, rule in broken]
         if all(application.background for application in self.applications.values()):
             found.append((path, "every application is in the background, so the run would never end"))
         return found

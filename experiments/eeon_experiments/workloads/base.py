@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
 from eeon_control.topology import Topology
-from eeon_control.units import Duration
+from eeon_control.units import Bytes, Duration
 from eeon_control.validation import did_you_mean
 from pydantic import Field
 
@@ -24,6 +24,8 @@ Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 CountOrNone = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 NO_JITTER = Duration(0)
+_HEADERS_BYTES = 54
+"""Of Ethernet, IPv4 and TCP. A segment with TCP options has less payload."""
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -46,6 +48,21 @@ class Application(Strict):
     def advice(self, mss: int) -> Iterator[str]:
         """Yields advice about allowed but unusual settings, one sentence each."""
         yield from ()
+
+    def effective_tcp(self, of_run: Tcp) -> Tcp:
+        """Returns the settings of its connections: its own keys over the run's."""
+        if self.tcp is None:
+            return of_run
+        return of_run.model_copy(update={key: getattr(self.tcp, key) for key in self.tcp.model_fields_set})
+
+    def longest_frames(self, path: KeyPath, of_run: Tcp) -> Iterator[tuple[KeyPath, Bytes]]:
+        """Yields lengths of its longest frames, without FCS, with the keys that set them. `path`: the
+        application's."""
+        is_own = self.tcp is not None and "mss" in self.tcp.model_fields_set
+        yield (
+            (*path, "tcp", "mss") if is_own else ("tcp", "mss"),
+            Bytes(self.effective_tcp(of_run).mss + _HEADERS_BYTES),
+        )
 
     def engine(
         self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER

@@ -211,14 +211,20 @@ class Flows(Application):
             key = "warm_up" if self.warm_up else "cool_down"
             yield (key,), f"leaves nothing to measure of a duration of {self.duration}; make it shorter"
 
-    def advice(self, mss: int) -> Iterator[str]:
-        """Yields a sentence if the flows need more than their senders' links: `load` counts payload only."""
+    def taken(self, mss: int) -> float:
+        """Returns the share of its senders' links that drawn flows take with headers and handshakes, because
+        `load` counts payload only; 0 for a list."""
         if self.sizes is None or self.load is None:
-            return
+            return 0.0
         mean = max(self.sizes.mean_bytes(), 1.0)
         packets = max(mean / mss, 1.0) + _PACKETS_WITHOUT_DATA
-        taken = self.load * (1 + packets * _PACKET_BYTES / mean)
-        if taken > 1:
+        return self.load * (1 + packets * _PACKET_BYTES / mean)
+
+    def advice(self, mss: int) -> Iterator[str]:
+        """Yields a sentence if the flows need more than their senders' links."""
+        taken = self.taken(mss)
+        if taken > 1 and self.sizes is not None and self.load is not None:
+            mean = max(self.sizes.mean_bytes(), 1.0)
             yield (
                 f"load {self.load:.4g} is the payload alone; with headers and handshakes, flows of "
                 f"{mean:.0f}B on average need {taken:.3g} times the link, so queues grow while flows start; "

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
+from eeon_control.sources import KeyPath
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from eeon_tools.errors import CoflowError
@@ -21,6 +22,7 @@ from eeon_experiments.quantities import (
     SizeText,
     SmallSizeText,
 )
+from eeon_experiments.tcp import Tcp
 from eeon_experiments.workloads.base import Application, Broken, Count, differ, unknown_hosts
 
 if TYPE_CHECKING:
@@ -254,22 +256,37 @@ class Poisson(Application):
     """Time for which frames are sent."""
 
     def broken(self, topology: Topology) -> Iterator[Broken]:
-        """Yields hosts that do not exist, send to themselves, or exceed their links, and TCP settings."""
+        """Yields hosts that do not exist or send to themselves, a time without frames, and TCP settings."""
         if self.tcp is not None:
             yield ("tcp",), "has no effect on UDP frames; leave it out"
-        loads: defaultdict[str, float] = defaultdict(float)
+        frames = 0.0
         for index, flow in enumerate(self.flows):
             path = ("flows", index)
             ends = (((*path, "source"), flow.source), ((*path, "destination"), flow.destination))
             yield from unknown_hosts(ends, topology)
             yield from differ(flow.source, flow.destination, (*path, "destination"))
+            if flow.source in topology.hosts:
+                port = topology.hosts[flow.source].port
+                in_all = int(port.rate) * int(self.duration) / (8 * 10**12 * (flow.frame + port.overhead))
+                frames += flow.load * in_all
+        if 0 < frames < 1:
+            yield ("duration",), f"is time for {frames:.3g} frames on average; make it longer, or load larger"
+
+    def beyond_links(self, loads: defaultdict[str, float]) -> Iterator[Broken]:
+        """Adds its loads to those of sources in `loads`, and yields those that exceed the source's link."""
+        for index, flow in enumerate(self.flows):
             loads[flow.source] += flow.load
             if loads[flow.source] > 1 + _ROUNDING:
                 yield (
-                    (*path, "load"),
+                    ("flows", index, "load"),
                     f"makes {loads[flow.source]:.4g} times the link rate of {flow.source}; the loads of one "
                     "source may add up to 100%",
                 )
+
+    def longest_frames(self, path: KeyPath, of_run: Tcp) -> Iterator[tuple[KeyPath, Bytes]]:
+        """Yields the frames of each flow."""
+        for index, flow in enumerate(self.flows):
+            yield (*path, "flows", index, "frame"), flow.frame
 
     def _own(self, name: str, topology: Topology, seed: int) -> PoissonSpec:
         return {

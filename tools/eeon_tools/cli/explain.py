@@ -170,8 +170,9 @@ def explain(
             raise InputError(option, value, "is for captures that go through a fabric; give --topology")
         if value is not None and number is not None:
             raise InputError(option, value, "chooses a packet, as --packet does; give one of them")
+    segment = 1
     if capture is not None and (first or flow):
-        number = find_packet(scene, capture, first, flow, switch, speed, rules)
+        number, segment = find_packet(scene, capture, first, flow, switch, speed, rules)
     if capture is None:
         frame = _bytes(packet)
         for option, given in (("--packet", number), ("--after", after)):
@@ -188,14 +189,14 @@ def explain(
                 raise InputError("--port", "", rule)
             journey = follow_capture(scene, capture, number, port, after, speed, cells)
         elif switch is None:
-            way = follow_way(scene, capture, number, after, speed, cells, rules)
+            way = follow_way(scene, capture, number, after, speed, cells, rules, segment=segment)
             if output == "json":
                 print_json(way_document(scene, way), indent=2)
             else:
                 _show(tell_way(scene, way, chosen or Amount.REASONS))
             return
         else:
-            journey = follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules)
+            journey = follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules, segment)
     if output == "json":
         print_json(document(scene, journey), indent=2)
     else:

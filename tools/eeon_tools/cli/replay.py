@@ -27,8 +27,8 @@ from eeon_tools.cli.support import (
 )
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, Recording, recording_filter
-from eeon_tools.replay.comparing import Setting, otherwise_dropped, overload, overridden, unfailed, unmarked
-from eeon_tools.replay.comparing import table as comparison_table
+from eeon_tools.replay import comparing
+from eeon_tools.replay.comparing import Setting
 from eeon_tools.replay.faults import FORM, Fault
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
@@ -135,9 +135,8 @@ _STDOUT = Path("-")
     "--hops",
     "hops_limit",
     type=click.IntRange(1, 10_000_000),
-    default=DEFAULT_LIMIT,
-    show_default=True,
-    help="Maximum number of events recorded for --html, --pcapng and --perfetto; 64 bytes each.",
+    help="Maximum number of events recorded for --html, --pcapng and --perfetto; 64 bytes each.  "
+    f"[default: {DEFAULT_LIMIT}]",
 )
 @reports_errors
 @reads_again("trace")
@@ -158,7 +157,7 @@ def replay(
     compare: tuple[str, ...],
     pcapng_path: Path | None,
     perfetto_path: Path | None,
-    hops_limit: int,
+    hops_limit: int | None,
 ) -> None:
     """Send TRACE through a twin, and report deliveries, marks and drops.
 
@@ -184,7 +183,11 @@ def replay(
             )
         if not config and not compare:
             raise InputError("--config", "", "is missing: a new twin has no configuration")
-        outputs = _Outputs(pcapng_path, perfetto_path, html_path, hops_limit)
+        outputs = _Outputs(pcapng_path, perfetto_path, html_path, hops_limit or DEFAULT_LIMIT)
+        if hops_limit is not None and not outputs.are_wanted():
+            raise InputError(
+                "--hops", str(hops_limit), "has no effect without --html, --pcapng or --perfetto"
+            )
         topology = topology or _topology_of(trace)
         faults = _faults(fail, topology)
         settings = [Setting(shown, config)] if config else []
@@ -194,7 +197,7 @@ def replay(
                 "--compare", "", "is for tables and pages; --pcapng and --perfetto record one setting"
             )
         for one in settings:
-            for remark in overridden(one.config, topology):
+            for remark in comparing.overridden(one.config, topology):
                 click.echo(f"note: {remark}", err=True)
 
         from eeon_tools.replay.twin_run import ReplaySettings
@@ -208,14 +211,16 @@ def replay(
             if len(runs) == 1:
                 _print(runs[0])
             else:
-                tables.show(console(), comparison_table(runs).in_terminal())
+                tables.show(console(), comparing.table(runs).in_terminal())
         for run in runs:
-            for remark in (*overload(run), *unmarked(run), *otherwise_dropped(run), *unfailed(run)):
+            for remark in comparing.remarks(run):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
         document: dict[str, object] = runs[0].as_dict()
         if len(runs) > 1:
             document = {"runs": [run.as_dict() for run in runs]}
-        _write(document, json_path, lambda: outputs.page(trace, topology, runs), html_path)
+        given = click.get_current_context().params["trace"]
+        shown_trace = trace if given == trace else Path("CAPTURE")  # `explain` reads files, not pipes
+        _write(document, json_path, lambda: outputs.page(shown_trace, topology, runs), html_path)
         outputs.say(to_stderr=json_path == _STDOUT)
     else:
         if fail:
@@ -227,6 +232,7 @@ def replay(
             ("--compare", compare),
             ("--pcapng", pcapng_path),
             ("--perfetto", perfetto_path),
+            ("--hops", hops_limit),
         ):
             if given:
                 rule = "is for a twin; a live fabric runs a trace once, and records no packets: leave it out"

@@ -146,7 +146,8 @@ def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
     """Returns a function that warns on stderr about a truncated file; None if that is an error."""
 
     def tell(error: BrokenOffError) -> None:
-        click.echo(f"warning: {error}; the packets before that are used", err=True)
+        where = f"{error.place}: " if error.place else ""
+        click.echo(f"warning: {where}{error.problem}; the packets before that are used", err=True)
 
     return tell if keep_good else None
 

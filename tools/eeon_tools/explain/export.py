@@ -43,7 +43,7 @@ def way_document(scene: Scene, way: Way) -> dict[str, object]:
     """Returns a packet's path over a fabric: its hosts, and the `document` of each switch, in order."""
     return {
         "version": VERSION,
-        "title": f"packet {way.number} of {way.capture}",
+        "title": way.title,
         "packet": way.number,
         "sender": way.sender,
         "frame_bytes": way.frame_bytes,

@@ -74,9 +74,10 @@ def find_packet(
     switch: str | None,
     speed: float = 1.0,
     rules: SendRules = AS_A_NIC,
-) -> int:
-    """Returns the number (from 1) of the first packet of `kind` (one of `KINDS`; None for any packet), of
-    `flow` and at `switch` if these are given. Raises InputError if there is none."""
+) -> tuple[int, int]:
+    """Returns the first packet of `kind` (one of `KINDS`; None for any packet), of `flow` and at `switch` if
+    these are given: its number in the capture, from 1, and that of its segment, which is 1 unless it was
+    segmented. Raises InputError if there is none."""
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     topology = scene.fabric.topology
     asked = recording_filter(limit=_LIMIT)
@@ -87,18 +88,18 @@ def find_packet(
     )
     if flow is not None:
         asked["flow"] = parse_flow(flow, topology)
-    recording = _record(scene, capture, asked, speed, rules)
+    recording, numbers = _record(scene, capture, asked, speed, rules)
     unmarked = ""
     if kind is None:
         offered = recording.hops.column("packet")
         if len(offered):
-            return recording.number(offered[0])
+            return _in_capture(numbers, offered[0])
     else:
         hosts = set(topology.hosts)
         visits = [visit for visit in recording.visits() if switch in (None, visit.node)]
         found = [visit for visit in visits if _is(visit, kind) and (visit.node not in hosts or visit.dropped)]
         if found:
-            return min(found, key=_decided_ps).number
+            return _in_capture(numbers, min(found, key=_decided_ps).number)
         if kind == "marked":
             unmarked = f": {_why_unmarked(recording, visits, switch)}"
     place = "" if switch is None else f" at {switch}"
@@ -110,6 +111,12 @@ def find_packet(
         f"no packet of {capture.name} {what}{place} under this configuration{unmarked}"
         + (f"; {missing}" if missing else ""),
     )
+
+
+def _in_capture(numbers: array[int], sent: int) -> tuple[int, int]:
+    """Returns the packet and its segment of the frame that hosts sent as number `sent`, from 1."""
+    number = numbers[sent - 1]
+    return number, sent - numbers.index(number)
 
 
 def _why_unmarked(recording: Recording, visits: list[Visit], switch: str | None) -> str:
@@ -138,7 +145,11 @@ def _decided_ps(visit: Visit) -> tuple[int, int]:
     return (visit.arrived_ps if at is None else at, visit.number)
 
 
-def _record(scene: Scene, capture: Path, asked: HopFilter, speed: float, rules: SendRules) -> Recording:
+def _record(
+    scene: Scene, capture: Path, asked: HopFilter, speed: float, rules: SendRules
+) -> tuple[Recording, array[int]]:
+    """Returns the recording, in which frames are numbered as hosts send them, and the number in the capture
+    of each."""
     fabric = scene.fabric
     assert fabric is not None, "a scene without a fabric has no hosts that send"
     from eeon_engine import hops
@@ -155,4 +166,4 @@ def _record(scene: Scene, capture: Path, asked: HopFilter, speed: float, rules: 
     twin.run_to_idle(feed.counts.last_ps + _IDLE_PS)
     found = hops.take(twin)
     assert found is not None, "the twin was asked to record"
-    return Recording(capture.name, found, fabric.topology, fabric.config, twin.now_ps, numbers)
+    return Recording(capture.name, found, fabric.topology, fabric.config, twin.now_ps), numbers

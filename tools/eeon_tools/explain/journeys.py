@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,29 +107,30 @@ def follow_in_fabric(
     speed: float = 1.0,
     registers: Sequence[RegisterValue] = (),
     rules: SendRules = AS_A_NIC,
+    segment: int = 1,
 ) -> Journey:
     """Follows packet `number` (from 1) of a capture that hosts of the scene's fabric send, at one switch.
 
     Without a name the switch is the sender's leaf. Raises InputError if the packet does not pass it.
     """
-    way = follow_way(scene, capture, number, after, speed, registers, rules, switch)
+    way = follow_way(scene, capture, number, after, speed, registers, rules, switch, segment)
     name = switch if switch is not None else way.leaf
     if name not in way.journeys:
         where = f"it passes {', '.join(way.journeys)}" if way.journeys else "its sender's NIC has not sent it"
-        raise InputError("--switch", name, f"packet {number} of {capture.name} does not pass it; {where}")
+        raise InputError("--switch", name, f"{way.title} does not pass it; {where}")
     journey = way.journeys[name]
-    journey.title = f"packet {number} of {capture.name}, sent by {way.sender} at {name}"
+    journey.title = f"{way.title}, sent by {way.sender} at {name}"
     return journey
 
 
 @dataclass
 class Way:
-    """The history of one packet of a capture from its sender on. `journeys`: by switch, in order of its path.
-    `leaf`: the sender's. Times are picoseconds, or None: `left_ps` when the sender's NIC began to send it,
-    `delivered_ps` when `receiver` had its last bit."""
+    """The history of one packet of a capture, or of one of its segments, from its sender on. `title`: names
+    it. `journeys`: by switch, in order of its path. `leaf`: the sender's. Times are picoseconds, or None:
+    `left_ps` when the sender's NIC began to send it, `delivered_ps` when `receiver` had its last bit."""
 
     number: int
-    capture: str
+    title: str
     sender: str
     leaf: str
     frame_bytes: int
@@ -149,8 +150,10 @@ def follow_way(
     registers: Sequence[RegisterValue] = (),
     rules: SendRules = AS_A_NIC,
     switch: str | None = None,
+    segment: int = 1,
 ) -> Way:
-    """Follows packet `number` (from 1) of a capture through the scene's fabric, to its receiver or its end.
+    """Follows packet `number` (from 1) of a capture through the scene's fabric, to its receiver or its end;
+    if the sender's NIC segments it, the segment of that number.
 
     `registers` are set at `switch`, or at the sender's leaf. Raises InputError or TraceError.
     """
@@ -158,13 +161,19 @@ def follow_way(
     fabric = scene.fabric
     hosts = trace_hosts.of_topology(fabric.topology)
     feed = rules.feed(capture, hosts, speed)
-    before, wanted, later = _around(feed, capture, number, after)
+    segments = _segments(feed, capture, number)
+    wanted = segments[segment - 1]
+    before, later = _around(feed, segments, segment, after)
+    title = f"packet {number} of {capture.name}"
+    if len(segments) > 1:
+        title += f", segment {segment} of {len(segments)}"
     sender = hosts[wanted.host]
     twin, handles = make_fabric(scene, for_tracing=True)
     from eeon_engine import hops
 
+    sent = 0
     for chunk in _chunks(before):
-        feed_offers(twin, chunk)
+        sent += feed_offers(twin, chunk)
         twin.run_until(chunk[-1].at_ps)
     twin.run_until(wanted.at_ps)
     for register in registers:
@@ -189,11 +198,11 @@ def follow_way(
             each.fetch()
     twin.run_until(twin.now_ps + _LAST_LINK_PS)
     passed = {name: each.journey for name, each in found.items() if each.journey.steps}
-    way = Way(number, capture.name, sender.name, sender.leaf, wanted.frame_bytes, wanted.at_ps)
+    way = Way(number, title, sender.name, sender.leaf, wanted.frame_bytes, wanted.at_ps)
     for name in sorted(passed, key=lambda name: passed[name].steps[0]["at_ps"]):
         way.journeys[name] = passed[name]
         passed[name].end_ps = twin.now_ps
-    _at_hosts(way, twin)
+    _at_hosts(way, twin, sent + 1)
     return way
 
 
@@ -230,20 +239,19 @@ def _is_over(topology: Topology, found: Mapping[str, _Fetched]) -> bool:
     return True
 
 
-def _at_hosts(way: Way, twin: Twin) -> None:
-    """Records when the sender's NIC sent the packet, and which host received it."""
+def _at_hosts(way: Way, twin: Twin, packet: int) -> None:
+    """Records when the sender's NIC sent the packet, and which host received it. `packet`: its number among
+    those that hosts were given."""
     from eeon_engine import hops
 
     recorded = hops.take(twin)
-    packet = None
     for event in recorded.events() if recorded is not None else ():
-        if event.kind == "offered" and event.node == way.sender and event.at_ps == way.offered_ps:
-            packet = event.packet if packet is None else packet
-        elif packet is not None and event.packet == packet:
-            if event.kind == "sent" and event.node == way.sender:
-                way.left_ps = event.at_ps
-            elif event.kind == "delivered":
-                way.delivered_ps, way.receiver = event.at_ps, event.node
+        if event.packet != packet:
+            continue
+        if event.kind == "sent" and event.node == way.sender:
+            way.left_ps = event.at_ps
+        elif event.kind == "delivered":
+            way.delivered_ps, way.receiver = event.at_ps, event.node
 
 
 class _Fetched:
@@ -288,14 +296,11 @@ def _is_same(frame: bytes, captured: bytes) -> bool:
     return frame[start : len(captured)] == captured[start:]
 
 
-def _around(
-    feed: Feed, capture: Path, number: int, after: int | None
-) -> tuple[Iterator[Offer], Offer, Iterator[Offer]]:
-    """Returns the offers before the wanted one, the wanted one, and those after it. Reads the capture twice
-    instead of keeping it, so that its length does not matter."""
-    first = 1 if after is None else max(1, number - after)
-    wanted = next((offer for offer in feed.offers() if offer.number >= number), None)
-    if wanted is None or wanted.number != number:
+def _segments(feed: Feed, capture: Path, number: int) -> list[Offer]:
+    """Returns the frames that a host sends for a packet: one, or the segments of its NIC. Raises TraceError
+    if there are none."""
+    found = [o for o in takewhile(lambda offer: offer.number <= number, feed.offers()) if o.number == number]
+    if not found:
         count, asked = 0, None
         for count, packet in enumerate(read_packets(capture), start=1):
             asked = packet if count == number else asked
@@ -307,10 +312,22 @@ def _around(
             why = "a further copy, multicast, unmapped, from a host to itself, or too long for a frame"
             problem = f"is left out: {why}"
         raise TraceError(capture, f"packet {number}", problem)
+    return found
+
+
+def _around(
+    feed: Feed, segments: list[Offer], segment: int, after: int | None
+) -> tuple[Iterator[Offer], Iterator[Offer]]:
+    """Returns the offers before and after one segment of a packet. Reads the capture again instead of keeping
+    it, so that its length does not matter."""
+    number = segments[0].number
+    first = 1 if after is None else max(1, number - after)
     before = (o for o in feed.offers() if first <= o.number)
-    # If the packet was segmented, its later segments are not sent before it.
-    later = (o for o in feed.offers() if o.number >= number)
-    return takewhile(lambda offer: offer.number < number, before), wanted, islice(later, 1, None)
+    later = (o for o in feed.offers() if o.number > number)
+    return (
+        chain(takewhile(lambda offer: offer.number < number, before), segments[: segment - 1]),
+        chain(segments[segment:], later),
+    )
 
 
 def _chunks(offers: Iterator[Offer]) -> Iterator[list[Offer]]:

@@ -13,7 +13,7 @@ from eeon_tools.explain.story import Amount, Node, add_reasons, add_steps
 def tell_way(scene: Scene, way: Way, amount: Amount = Amount.REASONS) -> Node:
     """Returns the tree; with `Amount.BRIEF`, one line for each hop."""
     found = {name: endings(scene, journey) for name, journey in way.journeys.items()}
-    root = Node("title", f"packet {way.number} of {way.capture}, {values.size(way.frame_bytes)} from "
+    root = Node("title", f"{way.title}, {values.size(way.frame_bytes)} from "
                          f"{way.sender}: {_outcome(way, found)}")  # fmt: skip
     root.add("queue", _sent(way))
     for name, journey in way.journeys.items():

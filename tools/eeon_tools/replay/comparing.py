@@ -111,7 +111,18 @@ def page(runs: Sequence[RunResult], tool: str) -> str:
 
 
 OVERLOAD_SHARE = 0.01
-"""A share of the packets: if more are tail-dropped, the trace offers more than the fabric can carry."""
+"""A share of the packets: if more find a full buffer, the trace offers more than the fabric can carry."""
+
+
+def remarks(run: RunResult) -> list[str]:
+    """Returns what a reader of the numbers of a run should know."""
+    return [
+        *overload(run),
+        *without_headroom(run),
+        *unmarked(run),
+        *otherwise_dropped(run),
+        *unfailed(run),
+    ]
 
 
 def unmarked(run: RunResult) -> list[str]:
@@ -124,7 +135,8 @@ def otherwise_dropped(run: RunResult) -> list[str]:
     if not run.other_drops:
         return []
     why = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in run.other_drops.items())
-    return [f"{run.name}: other drops: {why}; `eeon explain {run.trace} --first dropped` explains the first"]
+    command = f"`eeon explain {run.trace} --first dropped`, with the same -t and -c,"
+    return [f"{run.name}: other drops: {why}; {command} explains the first"]
 
 
 def unfailed(run: RunResult) -> list[str]:
@@ -134,14 +146,26 @@ def unfailed(run: RunResult) -> list[str]:
     return [f"{run.name}: {', '.join(late)}: the run ended at {end}, before the link failed"] if late else []
 
 
+def without_headroom(run: RunResult) -> list[str]:
+    """Returns a remark if a lossless class lost packets, which enough headroom prevents at any load."""
+    if not run.lossless_dropped:
+        return []
+    return [
+        f"{run.name}: packets of lossless classes that found no room: {run.lossless_dropped:,}; their "
+        "group's limit is too close to xoff (`eeon config explain PORT` has the headroom), or frames are "
+        "longer than the max_frame of its pfc profile"
+    ]
+
+
 def overload(run: RunResult) -> list[str]:
     """Returns a remark if the trace offers more than the fabric can carry, so that the comparison is mostly
     about loss."""
     total = run.total()
-    if not total.sent or total.tail_dropped <= OVERLOAD_SHARE * total.sent:
+    full = total.tail_dropped - run.lossless_dropped
+    if not total.sent or full <= OVERLOAD_SHARE * total.sent:
         return []
-    share = 100 * total.tail_dropped / total.sent
     return [
-        f"{run.name}: {share:.1f} % of the packets found {run.no_room}: the trace offers more than the "
-        "fabric carries; a smaller --speed, or a trace with a larger --time-scale, reduces the load"
+        f"{run.name}: {100 * full / total.sent:.1f} % of the packets found a full buffer: the trace offers "
+        "more than the fabric carries; a smaller --speed, or a trace with a larger --time-scale, reduces the "
+        "load"
     ]

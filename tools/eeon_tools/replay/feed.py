@@ -94,7 +94,7 @@ class FeedCounts:
     Left out: `copies` (a capture of several interfaces already has the packet), `not_ip`, `multicast` (and
     broadcast), `unmapped` (an address belongs to no host), `same_host` (from a host to itself), `too_long`
     (longer than a frame of 65,535 bytes). `super_frames`: of segmentation offload; `segments`: the number of
-    their segments. `long_frames`: beyond an MTU of 1,500 bytes, sent unchanged, because they are not TCP.
+    their segments. `long_frames`: others beyond an MTU of 1,500 bytes, sent unchanged, as jumbo frames are.
     `by_ecn`: frames that hosts send, by ECN codepoint."""
 
     offered: int = 0
@@ -116,18 +116,18 @@ class FeedCounts:
         found = []
         if self.segments:
             found.append(
-                f"{self.super_frames:,} frames of segmentation offload were cut into {self.segments:,} "
-                "segments, as a NIC does; --keep-super-frames sends them whole"
+                f"frames of segmentation offload, cut into {self.segments:,} segments as by a NIC "
+                f"(--keep-super-frames sends them whole): {self.super_frames:,}"
             )
         elif self.super_frames:
             found.append(
-                f"{self.super_frames:,} frames of segmentation offload were sent whole: no link carries such "
-                "frames, and a switch marks and drops them as one"
+                "frames of segmentation offload, sent whole, although no link carries such frames and a "
+                f"switch marks and drops each as one: {self.super_frames:,}"
             )
         if self.long_frames:
             found.append(
-                f"{self.long_frames:,} frames are longer than {_LONGEST_USUAL_BYTES:,} bytes and not TCP: "
-                "they were sent as they are"
+                f"other frames longer than {_LONGEST_USUAL_BYTES:,} bytes, sent as they are: "
+                f"{self.long_frames:,}"
             )
         return found + [f"packets left out because {why}: {count:,}" for why, count in self._left_out()]
 

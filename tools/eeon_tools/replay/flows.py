@@ -36,12 +36,12 @@ class CapturedFlow:
 
 @dataclass(slots=True)
 class _Direction:
-    """Sequence numbers: of the first byte, and the one after the highest byte seen. `is_opened`: the first is
-    known from a SYN; otherwise earlier bytes may arrive later. `end`: that of a FIN or RST."""
+    """Sequence numbers: of the first byte, and the one after the highest byte seen. `has_first`: no earlier
+    byte can arrive, because the first is known from a SYN, or far behind. `end`: that of a FIN or RST."""
 
     first: int
     next: int
-    is_opened: bool
+    has_first: bool
     flow: CapturedFlow | None = None
     end: int | None = None
 
@@ -109,9 +109,11 @@ def flows_of(
         new = (first + payload - direction.next) % _SEQUENCES
         if 0 < new < _HALF:
             direction.next = (direction.next + new) % _SEQUENCES
+            # Beyond half of the numbers, a byte sent again would look like an earlier one.
+            direction.has_first |= (direction.next - direction.first) % _SEQUENCES >= _HALF // 2
         else:
             new = (direction.first - first) % _SEQUENCES
-            if direction.is_opened or new == 0 or new >= _HALF:
+            if direction.has_first or new == 0 or new >= _HALF:
                 continue  # Retransmission.
             direction.first = first
         flow = direction.flow

@@ -126,7 +126,8 @@ class RunResult:
     has delivered the trace by then. `control_frames`: pauses and congestion messages that switches made; they
     do not count as packets of the trace. `faults`: both directions of links that were to fail. `pauses`:
     transmitters that were paused by their neighbours. `unmarked`: why no packet was marked; empty if some
-    were, or if no port marks. `other_drops`: packets of `other_dropped` by the program's verdict."""
+    were, or if no port marks. `other_drops`: packets of `other_dropped` by the program's verdict.
+    `lossless_dropped`: tail drops of lossless classes."""
 
     name: str
     topology: str
@@ -157,19 +158,12 @@ class RunResult:
     pauses: Pauses = field(default_factory=Pauses)
     unmarked: str = ""
     other_drops: Mapping[str, int] = field(default_factory=dict)
+    lossless_dropped: int = 0
 
     @property
     def overtime_seconds(self) -> float:
         """The time from the common end to the end of the measurement, if packets were delivered late."""
         return self.virtual_seconds - self.common_end_seconds
-
-    @property
-    def no_room(self) -> str:
-        """The cause of tail drops, in words. A lossless group at its limit pauses its neighbour, so that
-        without control frames it was always a full buffer."""
-        if self.control_frames:
-            return "no room, in a buffer or below the limit of a lossless group"
-        return "a full buffer"
 
     def total(self) -> ClassPackets:
         """Returns the sums over all classes."""

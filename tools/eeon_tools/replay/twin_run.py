@@ -117,6 +117,7 @@ def replay(
         twin.run_until(offers.counts.last_ps + SETTLE_PS)
         report = twin.report()
         counters = twin.counters()
+        lossless_dropped = twin.lossless_dropped() if config.lossless else 0
         registers = twin.registers(_REGISTERS)
         found = twin.recorded()
     packets = packet_counts.class_packets(report, counters)
@@ -161,6 +162,7 @@ def replay(
         pauses=Pauses.of(report, topology),
         unmarked=unmarked,
         other_drops=packet_counts.other_drops(counters),
+        lossless_dropped=lossless_dropped,
     )
 
 

@@ -163,7 +163,7 @@ class _Compressed:
 @contextlib.contextmanager
 def seekable(path: Path) -> Iterator[Path]:
     """Yields a file with the contents of `path` that can be read more than once: itself, or a copy of a
-    pipe's output (`-` is standard input)."""
+    pipe's output (`-` is standard input), whose errors name the pipe."""
     if path.is_file():
         yield path
         return
@@ -176,4 +176,10 @@ def seekable(path: Path) -> Iterator[Path]:
             else:
                 with path.open("rb") as source:
                     shutil.copyfileobj(source, target, _BUFFER_BYTES)
-        yield copy
+        try:
+            yield copy
+        except TraceError as error:
+            if error.name != str(copy):
+                raise
+            name = "standard input" if is_standard_input else path
+            raise type(error)(name, error.place, error.problem) from error

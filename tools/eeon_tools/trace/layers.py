@@ -110,8 +110,9 @@ def tcp_payload(
 ) -> int | None:
     """Returns the payload length of a TCP segment in bytes, by its headers; None if they are missing.
 
-    IP's length is 0 in frames of segmentation offload beyond 64 KB: then the frame's length counts. An IP
-    header with a version other than the EtherType's, or shorter than the minimum, is not accepted.
+    What follows IP's packet does not count: padding, a frame check sequence. IP's length is 0 in frames of
+    segmentation offload beyond 64 KB: then the frame's length counts. An IP header with a version other than
+    the EtherType's, or shorter than the minimum, is not accepted.
     """
     if found is None or not found.is_tcp or len(frame) < found.at + TCP_FLAGS_END:
         return None
@@ -125,5 +126,5 @@ def tcp_payload(
     if not is_ip:
         return None
     told = int.from_bytes(frame[at : at + 2], "big")
-    end = ip + headers + told if told else frame_bytes
+    end = min(ip + headers + told, frame_bytes) if told else frame_bytes
     return max(0, end - found.at - (frame[found.at + 12] >> 4) * 4)

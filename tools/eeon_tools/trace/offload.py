@@ -1,10 +1,10 @@
 """Segmentation offload: a host captures TCP segments of up to 64 KB, and more (BIG TCP), that no link has
 carried: before its NIC has segmented them (TSO), or after they were merged on receipt (GRO, LRO).
 
-They are cut at the MSS: at that of the receiver's SYN, if the trace has it, and else at that of an MTU of
-1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with its own
-sequence number, CWR only in the first, FIN and PSH only in the last; only the whole has the option that makes
-an IPv6 packet a jumbogram (RFC 2675).
+They are cut at the MSS: at the smaller one of both ends' SYNs, as far as the trace has them, and else at that
+of an MTU of 1,500 bytes. As in Linux (`tcp_gso_segment`), every segment has the headers of the whole, with
+its own sequence number, CWR only in the first, FIN and PSH only in the last; only the whole has the option
+that makes an IPv6 packet a jumbogram (RFC 2675).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 
 from eeon_tools.trace.frames import CWR, FIN, MTU_BYTES, PSH, SYN, internet_checksum
-from eeon_tools.trace.layers import TCP, TCP_FLAGS_END, Transport, transport
+from eeon_tools.trace.layers import TCP, TCP_FLAGS_END, Transport, tcp_payload, transport
 
 _KNOWN_FLOWS = 65_536
 _MIN_SEGMENT_BYTES = 64
@@ -42,18 +42,19 @@ class Segmenter:
         if frame[found.at + 13] & SYN:
             self._learn(frame, place, found, header)
             return None
-        payload = frame_bytes - found.at - header
-        if header < 20 or payload <= _MIN_SEGMENT_BYTES:
+        payload = tcp_payload(frame, place, found, frame_bytes)
+        if header < 20 or payload is None or payload <= _MIN_SEGMENT_BYTES:
             return None
         usual = MTU_BYTES - (found.at - _ip_at(place)) - header
         if _is_jumbogram(frame, place):
             usual += _JUMBO_HEADER_BYTES
         if payload <= min(usual, self._least_mss - (header - 20)):
             return None
-        mss = self._mss.get(_flow(frame, place, found))
-        segment = usual if mss is None else mss - (header - 20)
-        segment = max(segment, _MIN_SEGMENT_BYTES)
-        return segment if payload > segment and len(frame) >= found.at + header else None
+        # A host announces what its own link carries, too (RFC 6691).
+        ends = (self._mss.get(_flow(frame, place, found, is_reversed)) for is_reversed in (False, True))
+        known = [mss - (header - 20) for mss in ends if mss is not None]
+        segment = max(min(known, default=usual), _MIN_SEGMENT_BYTES)
+        return segment if payload > segment else None
 
     def segments(self, frame: bytes, place: tuple[int, int], frame_bytes: int) -> int:
         """Returns the number of segments into which a frame is cut; 1 for a frame that is not cut."""
@@ -61,8 +62,7 @@ class Segmenter:
         size = self.payload_of_segment(frame, place, frame_bytes, found)
         if size is None or found is None:
             return 1
-        header = found.at + (frame[found.at + 12] >> 4) * 4
-        return -(-(frame_bytes - header) // size)
+        return -(-(tcp_payload(frame, place, found, frame_bytes) or 0) // size)
 
     def _learn(self, frame: bytes, place: tuple[int, int], found: Transport, header: int) -> None:
         at, end = found.at + 20, min(found.at + header, len(frame))
@@ -102,7 +102,7 @@ def cut(
     frame: bytes, place: tuple[int, int], frame_bytes: int, segment_bytes: int
 ) -> Iterator[tuple[int, bytes]]:
     """Yields the segments of a frame that `payload_of_segment` cuts: their lengths, and their captured bytes.
-    Checksums count bytes that were not captured as zeros."""
+    Bytes that were not captured, also of TCP's options, count as zeros."""
     ip = _ip_at(place)
     if _is_jumbogram(frame, place):
         after, behind = frame[ip + 40 : ip + 41], frame[ip + 40 + _JUMBO_HEADER_BYTES :]
@@ -111,12 +111,14 @@ def cut(
     found = transport(frame, place)
     assert found is not None, "`payload_of_segment` has found it"
     header = found.at + (frame[found.at + 12] >> 4) * 4
+    end = header + (tcp_payload(frame, place, found, frame_bytes) or 0)
+    frame = frame[:end].ljust(header, b"\0")
     sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
     identification = int.from_bytes(frame[ip + 4 : ip + 6], "big")
     flags = frame[found.at + 13]
-    for number, offset in enumerate(range(0, frame_bytes - header, segment_bytes)):
-        payload = min(segment_bytes, frame_bytes - header - offset)
-        is_last = header + offset + payload == frame_bytes
+    for number, offset in enumerate(range(0, end - header, segment_bytes)):
+        payload = min(segment_bytes, end - header - offset)
+        is_last = header + offset + payload == end
         part = bytearray(frame[:header] + frame[header + offset : header + offset + payload])
         if place[1] == 4:
             part[ip + 2 : ip + 4] = (header - ip + payload).to_bytes(2, "big")
