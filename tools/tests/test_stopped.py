@@ -64,16 +64,20 @@ def test_a_fabric_stops_at_whatever_moment_of_its_wait_the_signal_comes() -> Non
     assert done.stdout == "stopped each time\n", done.stderr
 
 
-def test_a_second_fabric_does_not_write_over_the_addresses_of_one_that_runs(tmp_path: Path) -> None:
+def test_a_second_fabric_does_not_write_over_the_addresses_of_one_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
     command = [sys.executable, "-m", "eeon_control", *("fabric", "up", "leaf-spine-4")]
-    at = {"cwd": tmp_path, "text": True, "env": {**os.environ, "PYTHONUNBUFFERED": "1"}}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, **at) as first:
+    targets = Path("out/targets.yaml")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
         assert first.stdout is not None
         while "eeon show ports" not in (line := first.stdout.readline()):
             assert line, "the command ended"
-        written = (tmp_path / "out" / "targets.yaml").read_text()
-        second = subprocess.run(command, check=False, stderr=subprocess.PIPE, timeout=60, **at)
-        assert (tmp_path / "out" / "targets.yaml").read_text() == written
+        written = targets.read_text()
+        second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+        assert targets.read_text() == written
         first.send_signal(signal.SIGTERM)
     assert second.returncode == 1
-    assert "out/targets.yaml: has the addresses of another fabric, which is running" in second.stderr
+    assert f"{targets}: has the addresses of another fabric, which is running" in second.stderr
