@@ -175,7 +175,7 @@ class Supervisor:
 
     async def _load(self) -> None:
         async with self._loading:
-            found = await asyncio.to_thread(self.store.in_force)
+            found = await asyncio.to_thread(lambda: self.store.file_of(self.store.current_number()))
             if found == self._loaded:
                 return
             try:

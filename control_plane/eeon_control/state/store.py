@@ -56,10 +56,9 @@ class StateStore:
         """Returns the number of the revision in force; 0 before the first."""
         return self._number("current")
 
-    def in_force(self) -> tuple[int, ...]:
-        """Returns what identifies the revision in force: its number and its file. A file is never rewritten,
-        but a backup or a new fabric may replace the folder."""
-        number = self.current_number()
+    def file_of(self, number: int) -> tuple[int, ...]:
+        """Returns what identifies a revision: its number and its file. A file is never rewritten, but a
+        backup or a new fabric may replace the folder."""
         try:
             found = self._revision_path(number).stat()
         except OSError:
