@@ -47,6 +47,8 @@ MAX_BYTES = 16 << 20
 """Limit of a file's size; a file of a whole chassis has some megabytes."""
 MAX_PROBLEMS = 100
 QUEUES = 64
+WRED_THRESHOLD_MAX = 2**31 - 1
+"""SONiC parses the thresholds as an `int`, and refuses a profile above it (qosorch.cpp)."""
 
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _QUEUE_KEY = re.compile(r"([^|]+)\|([0-9]{1,3})(?:-([0-9]{1,3}))?")

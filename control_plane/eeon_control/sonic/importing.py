@@ -10,6 +10,7 @@ from eeon_control.sonic.database import (
     MAPPED,
     READ,
     UNMAPPED,
+    WRED_THRESHOLD_MAX,
     Database,
     Problems,
     Row,
@@ -193,8 +194,8 @@ class _Import:
                 self.problems.add(f"{at}.wred_{colour}_enable", "is not true or false", enabled)
             elif enabled == "true":
                 values[colour] = (
-                    number(row, f"{colour}_min_threshold", at, self.problems),
-                    number(row, f"{colour}_max_threshold", at, self.problems),
+                    number(row, f"{colour}_min_threshold", at, self.problems, most=WRED_THRESHOLD_MAX),
+                    number(row, f"{colour}_max_threshold", at, self.problems, most=WRED_THRESHOLD_MAX),
                     # SONiC's default.
                     100
                     if row.get(f"{colour}_drop_probability") is None
