@@ -236,6 +236,20 @@ async def test_damaged_or_moved_state_folder_is_said_once_and_the_switches_stay_
     assert "controllers: cannot be read: No such file or directory" in told[2]["reason"]
 
 
+async def test_controller_registers_in_the_folder_that_replaced_its_own_and_enforces_its_revision(
+    tmp_path, lines
+):
+    async with supervised(tmp_path, look_seconds=0.02) as (_, of):
+        folder, targets = of.store.folder, of.wanted.targets
+        committed(tmp_path / "another", dict(targets), config.load("drop_tail"))
+        folder.rename(tmp_path / "old")
+        (tmp_path / "another").rename(folder)
+        await until(lambda: set(of.store.controllers()) == {10})
+        await until(lambda: all(of.counts.restores[name].by_cause["entries"] == 1 for name in targets))
+    told = [line["event"] for line in lines() if line["event"] in ("revision", "state_replaced")]
+    assert told == ["revision", "state_replaced", "revision"]
+
+
 def test_text_lines_quote_what_has_spaces_and_json_lines_are_json():
     stream = io.StringIO()
     root, ours = logging.getLogger(), logging.getLogger("eeon.controller")

@@ -280,7 +280,7 @@ def _databases(draw: st.DrawFn) -> dict[str, object]:
     """Returns files that can be mapped completely."""
     content = tables(WRED_PROFILE={}, QUEUE={}, BUFFER_PROFILE={}, BUFFER_QUEUE={})
     for number in range(draw(st.integers(1, 3))):
-        low, high = sorted(draw(st.tuples(*[st.integers(0, 2**32 - 1)] * 2)))
+        low, high = sorted(draw(st.tuples(*[st.integers(0, 2**31 - 1)] * 2)))
         fields = {"ecn": draw(st.sampled_from(["ecn_all", "ecn_none"]))}
         for colour in ("green", "yellow", "red"):
             fields |= {f"wred_{colour}_enable": "true", f"{colour}_min_threshold": str(low)}

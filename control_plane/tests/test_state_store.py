@@ -10,10 +10,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import click
 import pytest
 from eeon_command import eeon
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import options
+from eeon_control.cli.config import waiting
 from eeon_control.doctor.machine import state_folder
 from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
@@ -55,6 +57,24 @@ def test_committed_revision_comes_back_to_life_and_means_the_same_entries(store)
     revived, before = again.intended(), meant("red_ack_syn", "eee_120us100")
     assert revived.targets == before.targets
     assert intended(revived.topology, revived.config, 1000) == intended(before.topology, before.config, 1000)
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["moved", "replaced"])
+def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(store, monkeypatch, replaced):
+    pending = state.Pending(revision=1, back_to=0, since=state.SystemClock().now(), seconds=60)
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"), pending)
+
+    def move(_: float) -> None:
+        store.folder.rename(store.folder.with_name("moved"))
+        if replaced:
+            another = state.StateStore.open(store.folder)
+            with another.lock("test") as lock:
+                another.commit(lock, draft("red_ect"))
+
+    monkeypatch.setattr("time.sleep", move)
+    with pytest.raises(StateError, match="was moved or replaced while revision 1 waited"):
+        waiting.wait(click.Context(click.Command("apply")), store, pending, None, None, quiet=True)
 
 
 def test_folder_and_files_are_for_the_owner_alone(store):

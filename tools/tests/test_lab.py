@@ -86,6 +86,7 @@ def test_a_route_to_a_network_is_followed_and_others_have_none(tmp_path, command
         (["ip route add 10.0.9.0/24 dev eth0"], "10.0.9.9"),
         (["route add -net 10.0.9.0 netmask 255.255.255.0 dev eth0"], "10.0.9.9"),
         (["route add default dev eth0"], "10.0.9.9"),
+        (["ip route add 10.0.9.0/24 dev eth0", "ip route replace 10.0.9.0/24 via 10.0.1.2"], "10.0.1.2"),
         (["ip route add 10.9.9.9 dev eth0", "route add default gw 10.9.9.9"], "10.9.9.9"),
         (["echo hi && route add default gw 10.0.1.254; echo"], "10.0.1.254"),
     ],

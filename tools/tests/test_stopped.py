@@ -62,3 +62,22 @@ def test_a_fabric_stops_at_whatever_moment_of_its_wait_the_signal_comes() -> Non
         [sys.executable, "-c", HAMMERED], check=False, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == "stopped each time\n", done.stderr
+
+
+def test_a_second_fabric_does_not_write_over_the_addresses_of_one_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    command = [sys.executable, "-m", "eeon_control", *("fabric", "up", "leaf-spine-4")]
+    targets = Path("out/targets.yaml")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        while "eeon show ports" not in (line := first.stdout.readline()):
+            assert line, "the command ended"
+        written = targets.read_text()
+        second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+        assert targets.read_text() == written
+        first.send_signal(signal.SIGTERM)
+    assert second.returncode == 1
+    assert f"{targets}: has the addresses of another fabric, which is running" in second.stderr

@@ -62,7 +62,11 @@ class _Span(click.ParamType):  # type: ignore[type-arg] # it takes arguments fro
             return value
         match = self._text.fullmatch(str(value).strip())
         if match is None or float(match[1]) <= 0:
-            self.fail(f"{value!r} is not a duration; write for example 90s, 10m or 1h", param, ctx)
+            self.fail(
+                f"{value!r} is not a duration from 0.001s to 999999h; write for example 90s, 10m or 1h",
+                param,
+                ctx,
+            )
         return float(match[1]) * self._seconds[match[2]]
 
 

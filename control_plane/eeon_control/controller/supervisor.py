@@ -72,7 +72,9 @@ class Supervisor:
         self._nudge = asyncio.Event()
         self._bids: dict[str, int] = {}
         self._roles: dict[str, m.ArbitrationStatus | None] = {}
+        self._registered = contextlib.ExitStack()
         self._loading = asyncio.Lock()
+        self._loaded: tuple[int, ...] = ()  # what identifies the revision of `wanted`
         self._down: dict[str, frozenset[int]] = {}
         self._dead: frozenset[str] = frozenset()
         self._meant: Mapping[str, m.Intended] = {}  # `wanted` adapted to dead links and storms
@@ -100,32 +102,43 @@ class Supervisor:
 
     async def run(self) -> None:
         """Runs until cancelled; then releases the switches, which continue to forward."""
-        rank = self.options.rank
-        with contenders.register(self.store, rank) as self._registration:
-            self.store.write_bids(self._registration, rank, {})
-            say(logging.INFO, "started", state=str(self.store.folder), election_id=rank)
-            routes = asyncio.create_task(self._keep_routes(), name="routes")
-            storms = asyncio.create_task(self.storm_watch.run(), name="storms")
-            try:
-                while True:
-                    await self._look()
-                    self.started.set()
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(self.options.look_seconds):
-                            await self._nudge.wait()
-                    self._nudge.clear()
-            finally:
-                routes.cancel()
-                storms.cancel()
-                for name in list(self.links):
-                    await self._stop(name)
-                say(logging.INFO, "stopped")
+        self._register()
+        say(logging.INFO, "started", state=str(self.store.folder), election_id=self.options.rank)
+        routes = asyncio.create_task(self._keep_routes(), name="routes")
+        storms = asyncio.create_task(self.storm_watch.run(), name="storms")
+        try:
+            while True:
+                await self._look()
+                self.started.set()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self.options.look_seconds):
+                        await self._nudge.wait()
+                self._nudge.clear()
+        finally:
+            routes.cancel()
+            storms.cancel()
+            for name in list(self.links):
+                await self._stop(name)
+            say(logging.INFO, "stopped")
+            self._registered.close()
 
     # -- the state folder ----------------------------------------------------------------------------------
+
+    def _register(self) -> None:
+        """Makes this controller known to commands and other controllers. Raises StateError."""
+        with contextlib.ExitStack() as held:
+            self._registration = held.enter_context(contenders.register(self.store, self.options.rank))
+            self._registered.close()
+            self._registered = held.pop_all()
+        self.store.write_bids(self._registration, self.options.rank, self._bids)
 
     async def _look(self) -> None:
         try:
             self.contenders = await asyncio.to_thread(contenders.read, self.store)
+            if not self._registration.is_in_place:
+                self._register()
+                say(logging.WARNING, "state_replaced", state=str(self.store.folder))
+                self.contenders = await asyncio.to_thread(contenders.read, self.store)
             await self._finish()
             await self._load_news()
             self.applies = await asyncio.to_thread(self.store.applies)
@@ -153,9 +166,6 @@ class Supervisor:
         await self._unfinished.finish(found)
 
     async def _load_news(self) -> None:
-        number = await asyncio.to_thread(self.store.current_number)
-        if self.wanted is not None and self.wanted.revision.number == number:
-            return
         try:
             await self._load()
         except ProgramPinned:
@@ -165,16 +175,17 @@ class Supervisor:
 
     async def _load(self) -> None:
         async with self._loading:
-            number = await asyncio.to_thread(self.store.current_number)
-            if self.wanted is not None and self.wanted.revision.number == number:
+            found = await asyncio.to_thread(lambda: self.store.file_of(self.store.current_number()))
+            if found == self._loaded:
                 return
             try:
                 wanted = await asyncio.to_thread(load, self.store, self._schema)
             except ProgramPinned:
-                self.wanted = None
+                self.wanted, self._loaded = None, ()
                 raise
             if wanted is None:
                 return
+            self._loaded = found
             before, self.wanted = self.wanted, wanted
             self._dead = dead_ends(wanted.topology, self._down)
             self._meant = await asyncio.to_thread(wanted.around, self._dead, self._storms())

@@ -47,6 +47,8 @@ MAX_BYTES = 16 << 20
 """Limit of a file's size; a file of a whole chassis has some megabytes."""
 MAX_PROBLEMS = 100
 QUEUES = 64
+WRED_THRESHOLD_MAX = 2**31 - 1
+"""SONiC parses the thresholds as an `int`, and refuses a profile above it (qosorch.cpp)."""
 
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _QUEUE_KEY = re.compile(r"([^|]+)\|([0-9]{1,3})(?:-([0-9]{1,3}))?")
@@ -56,6 +58,8 @@ _REFERENCE = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
 """A reference to a row of another table in CONFIG_DB before SONiC 202111."""
 _YANG_TREE = re.compile(r"(sonic|openconfig|ietf)-[a-z0-9-]+:.+")
 _NAMESPACE = re.compile(r"localhost|asic[0-9]{1,3}")
+_FRONT = "Ext"
+"""The role of a port on the front panel (sonic-port.yang); others lead to a backplane or into the chip."""
 _DIGITS = re.compile(r"([0-9]+)")
 
 
@@ -108,6 +112,7 @@ class Database:
         return {
             name: str(row["speed"]) if is_given(row.get("speed")) else ""
             for name, row in sorted(self.rows("PORT").items(), key=lambda one: _natural(one[0]))
+            if row.get("role", _FRONT) == _FRONT
         }
 
 
@@ -270,8 +275,9 @@ def places(key: str, at: str, ports: Mapping[str, Row], problems: Problems) -> I
         problems.add(at, "its key must be PORT|QUEUE, such as Ethernet0|3 or Ethernet0,Ethernet4|3-4")
         return
     names, first, last = match[1].split(","), int(match[2]), int(match[3] or match[2])
-    if not first <= last < QUEUES:
-        problems.add(at, f"its queues must be a range within 0 to {QUEUES - 1}")
+    # SONiC ignores a row whose range does not rise, 3-3 included (orch.cpp, parseIndexRange).
+    if not (first < last if match[3] else first <= last) or last >= QUEUES:
+        problems.add(at, f"its queues must be a number or a rising range within 0 to {QUEUES - 1}")
         return
     for name in dict.fromkeys(names):
         if name not in ports:

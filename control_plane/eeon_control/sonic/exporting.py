@@ -7,7 +7,14 @@ from collections.abc import Collection
 
 from eeon_control.config import FabricConfig, Queue
 from eeon_control.port_settings import Codel, DropTail, Red
-from eeon_control.sonic.database import Database, Problems, is_given, match_ports, places
+from eeon_control.sonic.database import (
+    WRED_THRESHOLD_MAX,
+    Database,
+    Problems,
+    is_given,
+    match_ports,
+    places,
+)
 from eeon_control.sonic.importing import COLOURS
 from eeon_control.topology.model import Switch
 from eeon_control.units import Bytes
@@ -146,6 +153,10 @@ def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:
             str(aqm.target_delay or low),
         )
         low = high = None
+    elif high > WRED_THRESHOLD_MAX:
+        refused.add(
+            f"{at}.max", f"cannot be mapped: SONiC's thresholds are at most {WRED_THRESHOLD_MAX}", str(high)
+        )
     if aqm.protect != "ect":
         refused.add(
             f"{at}.protect",

@@ -10,6 +10,7 @@ from eeon_control.sonic.database import (
     MAPPED,
     READ,
     UNMAPPED,
+    WRED_THRESHOLD_MAX,
     Database,
     Problems,
     Row,
@@ -193,8 +194,8 @@ class _Import:
                 self.problems.add(f"{at}.wred_{colour}_enable", "is not true or false", enabled)
             elif enabled == "true":
                 values[colour] = (
-                    number(row, f"{colour}_min_threshold", at, self.problems),
-                    number(row, f"{colour}_max_threshold", at, self.problems),
+                    number(row, f"{colour}_min_threshold", at, self.problems, most=WRED_THRESHOLD_MAX),
+                    number(row, f"{colour}_max_threshold", at, self.problems, most=WRED_THRESHOLD_MAX),
                     # SONiC's default.
                     100
                     if row.get(f"{colour}_drop_probability") is None
@@ -219,7 +220,7 @@ class _Import:
         low, high, probability = values["green"]
         if low is None or high is None or probability is None:
             for word, missing in (("min", low), ("max", high)):
-                if missing is None and f"green_{word}_threshold" not in row:
+                if missing is None and row.get(f"green_{word}_threshold") is None:
                     self.problems.add(f"{at}.green_{word}_threshold", "is missing")
             return None
         if low > high:
@@ -271,24 +272,28 @@ class _Import:
         shared = number(row, "static_th", at, self.problems)
         if size is None or shared is None:
             for word, missing in (("size", size), ("static_th", shared)):
-                if missing is None and word not in row:
+                if missing is None and row.get(word) is None:
                     self.problems.add(f"{at}.{word}", "is missing")
             return None
-        if size + shared == 0:
-            self.problems.add(f"{at}.static_th", "leaves no buffer at all", "0")
+        action = str(row.get("packet_discard_action", "drop"))
+        if action != "drop":
+            self.problems.add(
+                f"{at}.packet_discard_action", "cannot be mapped: a full queue here drops packets", action
+            )
         pool = reference(row, "pool", "BUFFER_POOL", at, self.problems)
         pools = self.rows("BUFFER_POOL")
         if pool is not None and pools and pool not in pools:
             self.problems.add(f"BUFFER_POOL|{pool}", f"is named by {at}, but does not exist")
         of_pool = pools.get(pool or "", {})
         whole = number(of_pool, "size", f"BUFFER_POOL|{pool}", self.problems)
-        if whole is not None and shared >= whole:
+        if shared == 0 or (whole is not None and shared >= whole):
             if default is not None:
                 return default
+            what = "sets no limit within the pool" if shared == 0 else "is the whole pool"  # 0: saibuffer.h
             self.problems.add(
                 f"{at}.static_th",
-                f"is the whole pool {pool}, which the ports share; a port here has its own limit. --buffer "
-                "300KB sets one for all such ports",
+                f"{what} {pool}, which the ports share; a port here has its own limit. "
+                "--buffer 300KB sets one for all such ports",
                 str(shared),
             )
             return None

@@ -67,6 +67,15 @@ class Lock:
         """Whether this object holds the lock."""
         return self._handle >= 0
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether this object holds the lock, and others that try the path meet it: a folder may have been
+        replaced with all its files."""
+        try:
+            return self.is_held and os.path.samestat(os.fstat(self._handle), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
     def __enter__(self) -> Self:
         with failing_as_state_error(self.path, "opened"):
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)

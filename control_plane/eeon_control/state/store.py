@@ -56,6 +56,15 @@ class StateStore:
         """Returns the number of the revision in force; 0 before the first."""
         return self._number("current")
 
+    def file_of(self, number: int) -> tuple[int, ...]:
+        """Returns what identifies a revision: its number and its file. A file is never rewritten, but a
+        backup or a new fabric may replace the folder."""
+        try:
+            found = self._revision_path(number).stat()
+        except OSError:
+            return (number,)
+        return number, found.st_dev, found.st_ino, found.st_mtime_ns
+
     def applies(self) -> dict[str, int]:
         """Returns the numbers of applies and rollbacks that were `committed`, or `undone` after a failure."""
         return {"committed": self.current_number(), "undone": self._number("undone")}

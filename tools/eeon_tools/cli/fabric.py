@@ -3,10 +3,12 @@ switches in real time with hosts in network namespaces; `status`, `exec` and `do
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import select
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -158,8 +160,10 @@ def _serve_twin(
         "class_gate_register": CLASS_GATE_REGISTER,
         "timer_register": TIMER_REGISTER,
     }
-    with RunningTwin(loaded, programs.load(), spec, first_port) as twin:
-        _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual")
+    with (
+        RunningTwin(loaded, programs.load(), spec, first_port) as twin,
+        _targets_file(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual"),
+    ):
         _say_what_to_try(topology, targets_path)
         stop.wait()
 
@@ -175,15 +179,16 @@ def _run_live(
 ) -> None:
     from eeon_tools.live import running, switches
 
-    with running.up(loaded, target, scale, name, congestion_control) as live:
-        state = live.state
-        _write_targets(
+    with (
+        running.up(loaded, target, scale, name, congestion_control) as live,
+        _targets_file(
             targets_path,
             switches.TICKS[target],
-            state.addresses,
-            state.thrift_ports,
+            live.state.addresses,
+            live.state.thrift_ports,
             topology=str(live.topology_path),
-        )
+        ),
+    ):
         _say_what_to_try(str(live.topology_path), targets_path)
         option = "" if name == "eeon" else f" --name {name}"
         first, *_, last = live.topology.hosts.values()
@@ -193,7 +198,8 @@ def _run_live(
             raise click.ClickException("all switches have ended; the fabric is taken down")
 
 
-def _write_targets(
+@contextlib.contextmanager
+def _targets_file(
     path: Path,
     tick: str,
     addresses: Mapping[str, str],
@@ -201,14 +207,25 @@ def _write_targets(
     *,
     clock: str = "",
     topology: str = "",
-) -> None:
+) -> Iterator[None]:
+    """Writes and prints a targets file, and keeps other fabrics from writing it. Raises ClickException if
+    the fabric of another process does."""
     more = {"clock": clock, "topology": topology}
     lines = [f"tick: {tick}", *(f"{key}: {value}" for key, value in more.items() if value), "switches:"]
     for name, address in addresses.items():
         thrift = f', thrift: "127.0.0.1:{thrift_ports[name]}"' if name in thrift_ports else ""
         lines.append(f'  {name}: {{address: "{address}"{thrift}}}' if thrift else f"  {name}: {address}")
-    output_file(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    click.echo("\n".join(lines))
+    with output_file(path).open("a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise click.ClickException(
+                f"{path}: has the addresses of another fabric, which is running; give this one its own file "
+                "with --targets"
+            ) from None
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        click.echo("\n".join(lines))
+        yield
 
 
 def _say_what_to_try(topology: str, targets_path: Path) -> None:

@@ -98,7 +98,8 @@ def up(
         for host in loaded.hosts.values():
             for command in host.ignored:
                 click.echo(
-                    f"{host.name}: {command!r} does not set an address, route or neighbour; it was not run",
+                    f"{host.name}: {command!r} was not run: a lab takes routes and neighbours at eth0, "
+                    "such as `route add default gw IP` and `arp -s IP MAC`",
                     err=True,
                 )
         if first_port is not None or not lines:

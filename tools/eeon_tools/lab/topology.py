@@ -51,7 +51,15 @@ _ON_LINK = re.compile(
     r"(?:ip )?route (?:add|replace) (?:-net |-host )?(?P<network>default|[0-9./]+)"
     r"(?: netmask (?P<mask>[0-9.]+))? dev \S+"
 )
-_AND_THEN = re.compile(r"&&|;")
+_AND_THEN = re.compile(r"&&|;|\n")
+_WRITTEN_OTHERWISE = (
+    (re.compile(r"(?:sudo )?(?:/\S*/)?(?=(?:ip|route|arp) )"), ""),
+    (re.compile(r"ip -4 "), "ip "),
+    (re.compile(r"ip r(?:o(?:ut?)?)? "), "ip route "),
+    (re.compile(r"ip n(?:e(?:ig?)?)? "), "ip neigh "),
+)
+"""Forms of the same commands: a path, the family, and iproute2's abbreviations."""
+_DEVICE = re.compile(r" (?:dev|-i) (\S+)")
 _HOST_NUMBER = re.compile(r"h(?P<number>[0-9]{1,3})")
 _SWITCH_NUMBER = re.compile(r"s(?P<number>[0-9]{1,3})")
 
@@ -316,6 +324,10 @@ def _in_words(item: ErrorDetails) -> str:
             return "must be an object, {...}"
         case "list_type":
             return "must be a list, [...]"
+        case "too_short":
+            return "must have at least 1 entry"
+        case "string_type":
+            return "must be text"
     return item["msg"]
 
 
@@ -359,9 +371,20 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
     routes: list[tuple[IPv4Network, IPv4Address | None]] = []
     ignored = []
     for command in (part for line in host.commands for part in _AND_THEN.split(line) if part.strip()):
-        text = " ".join(command.split()).removeprefix("sudo ")
+        text = " ".join(command.split())
+        for form, meant in _WRITTEN_OTHERWISE:
+            if found := form.match(text):
+                text = meant + text[found.end() :]
         try:
-            if found := _ROUTE.fullmatch(text):
+            if (found := _ROUTE.fullmatch(text) or _ON_LINK.fullmatch(text)) and text.startswith(
+                "ip route a"
+            ):
+                network = _network(found)
+                if any(network == one for one, _ in routes) or (gateway and not network.prefixlen):
+                    raise ValueError(f"{network} has a route, which Linux keeps; remove one of the two")
+            if (device := _DEVICE.search(text)) and device[1] not in ("eth0", f"{name}-eth0"):
+                ignored.append(command.strip())
+            elif found := _ROUTE.fullmatch(text):
                 hop = IPv4Address(found["ip"])
                 on_link = (network for network, way in routes if way is None)
                 if host.ip and not any(hop in network for network in (address.network, *on_link)):
@@ -370,11 +393,11 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
                         f"hop; choose one there, or add `ip route add {hop} dev eth0` before"
                     )
                 if (network := _network(found)).prefixlen:
-                    routes.append((network, hop))
+                    routes.insert(0, (network, hop))  # the newest of a destination counts
                 else:
                     gateway = hop
             elif found := _ON_LINK.fullmatch(text):
-                routes.append((_network(found), None))
+                routes.insert(0, (_network(found), None))
             elif (found := _NEIGHBOUR.fullmatch(text)) and _MAC.fullmatch(found["mac"]):
                 neighbours[IPv4Address(found["ip"] or found["ip2"])] = found["mac"].lower()
             else:

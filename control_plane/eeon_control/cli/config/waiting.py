@@ -15,7 +15,7 @@ from eeon_control.cli.signals import held_back
 from eeon_control.cli.streams import unguarded
 from eeon_control.fabric.sync import run
 from eeon_control.operations import rollback
-from eeon_control.state import LockHeld, Pending, StateStore, SystemClock
+from eeon_control.state import LockHeld, Pending, StateError, StateStore, SystemClock
 from eeon_control.targets import Targets
 
 _LOOK_SECONDS = 0.5  # interval between two reads of the local state folder
@@ -32,9 +32,11 @@ def wait(
     """Returns when the revision is confirmed. Ends the command with exit code 1 if it is rolled back.
 
     Meanwhile, the lock is free for `eeon config confirm`. This command, a running controller or another
-    command rolls back; the first one takes the lock, and the others find the rollback done.
+    command rolls back; the first one takes the lock, and the others find the rollback done. Raises StateError
+    if the folder is replaced.
     """
     clock = SystemClock()
+    file = store.file_of(pending.revision)
     shown = sys.stderr.isatty()
     try:
         while store.pending() == pending:
@@ -50,6 +52,7 @@ def wait(
     except KeyboardInterrupt:
         say("")
         # A closed terminal and an impatient user signal more than once.
+        _check_in_place(store, file)
         with held_back(), changing(store, election_id, targets, quiet) as work:
             if store.pending() == pending:
                 outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by the user"))
@@ -57,10 +60,21 @@ def wait(
         ctx.exit(1)
     if shown:
         click.echo(err=True)
+    _check_in_place(store, file)
     if store.current_number() != pending.revision:
         say(f"revision {pending.revision} was rolled back; revision {store.current_number()} is in force")
         ctx.exit(1)
     click.echo(f"confirmed: revision {pending.revision} stays")
+
+
+def _check_in_place(store: StateStore, file: tuple[int, ...]) -> None:
+    """Raises StateError if the state folder has not the revision that waits to be confirmed."""
+    number = file[0]
+    if store.file_of(number) != file:
+        raise StateError(
+            f"{store.folder}: was moved or replaced while revision {number} waited to be confirmed, so "
+            "nothing was rolled back: the switches keep it. Restore the folder, or apply what you want"
+        )
 
 
 def _settle(store: StateStore, election_id: int | None, targets: Targets | None, quiet: bool) -> None:
