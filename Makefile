@@ -18,8 +18,6 @@ FUZZ_SECONDS ?= 60
 SERVER_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
 SERVER_FUZZ  := PYTHONPATH=engine/python/fuzz $(PY) -m server_fuzz
 FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quiet --
-# pyo3's `extension-module` leaves Python's symbols to the interpreter, so that crate is tested from Python. Benches have no tests.
-RUST_TESTED := --workspace --exclude eeon-python --exclude benches
 
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 # What mypy knows of Thrift's structs.
@@ -72,7 +70,7 @@ test: test-rust test-python ## set up everything and run every test, the long on
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-ptf test-wheels
 
 test-rust: ## run the engine's own tests
-	env -u MAKEFLAGS $(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
+	env -u MAKEFLAGS $(CARGO) test $(ENGINE) --quiet
 
 test-python: setup ## run every test of pytest but those of the wheels and the nightly ones
 	$(PY) -m pytest -q -n $(shell expr 3 \* $(JOBS)) $(BY_MODULE) -ra -m "not nightly" --ignore release/tests/test_wheels.py

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from eeon_control.sources import Document, KeyPath, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.validation import input_error
+from eeon_tools.engine import load_program
 from eeon_tools.errors import CoflowError, UnavailableError
 from eeon_tools.replay.spec import TICK_PS
 from pydantic import ValidationError
@@ -38,7 +38,6 @@ from eeon_experiments.workloads.flow_files import read_list, read_points
 from eeon_experiments.workloads.transfers import CoflowFile
 
 if TYPE_CHECKING:
-    from eeon_engine import Program
     from eeon_engine.json_types import WorkloadSpec
 
 _ID_DIGITS = 20
@@ -232,7 +231,7 @@ class Resolver:
                 check_workload(workload, hosts)
             if tcp not in self._checked:
                 # Only a twin checks TCP settings.
-                twin = make_twin(_program(), spec_of(settings, topology, config, 0))
+                twin = make_twin(load_program(programs.load().json), spec_of(settings, topology, config, 0))
                 start_workload(twin, workload)
         except ConfigError as error:
             raise InputError([_refused(document, workload, str(error))]) from None
@@ -307,13 +306,6 @@ def _impossible(document: Document, settings: RunSettings, topology: Topology) -
             fault.check(topology)
         except ValueError as error:
             yield document.problem(("faults", index), str(error))
-
-
-@cache
-def _program() -> Program:
-    from eeon_engine import Program
-
-    return Program(programs.load().json)
 
 
 def _refused(document: Document, workload: WorkloadSpec, said: str) -> Problem:

@@ -30,7 +30,7 @@ def rows() -> list[list[str]]:
         pytest.skip("no network namespaces here")
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not on PATH: it builds the example `edge`")
-    subprocess.run([*CARGO, "--package", "tcp", "--example", "edge"], check=True)
+    subprocess.run([*CARGO, "--example", "edge"], check=True)
     edge = ROOT / "engine" / "target" / "debug" / "examples" / "edge"
     script = ROOT / "engine" / "tcp" / "examples" / "linux.py"
     done = subprocess.run(
