@@ -1,6 +1,6 @@
 //! The same flows here and on ns-3: each algorithm with one flow, with eight flows into one port, and with all to all.
 //!
-//! `NS3_FLOWS=program cargo test --package netsim --test it ns3 -- --ignored --nocapture` prints both side by side; the program is
+//! `NS3_FLOWS=program cargo test --test it ns3 -- --ignored --nocapture` prints both side by side; the program is
 //! `flows.cc`, which `make validate` builds. Without it, only the bounds of our own side are tested.
 
 #![allow(clippy::print_stdout)] // The table is the result.
