@@ -95,7 +95,7 @@ validate: setup ## the same flows in the twin and in ns-3 3.44, from SEED (1): s
 	@$(MAKE) --no-print-directory $(NS3_FLOWS) || \
 	  echo "validate: skipped: it needs ns-3's wheel (experiments/validate/requirements.txt: CPython 3.11, Linux x86-64) and g++ 12 or later"
 	@test ! -x $(NS3_FLOWS) || PYTHONPATH=experiments $(PY) -m validate.side_by_side $(NS3_FLOWS) --seed $(or $(SEED),1) $(if $(KEEP),--keep)
-	@test ! -x $(NS3_FLOWS) || NS3_FLOWS=$(CURDIR)/$(NS3_FLOWS) $(CARGO) test $(ENGINE) --test ns3 --quiet -- --ignored --nocapture
+	@test ! -x $(NS3_FLOWS) || NS3_FLOWS=$(CURDIR)/$(NS3_FLOWS) $(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture ns3
 
 reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)
@@ -108,17 +108,17 @@ ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon
 	$(PY) ptf_tests/run/$(subst -,_,$(or $(TARGET),engine)).py
 
 stf: ## run p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's folder testdata
-	$(CARGO) test $(ENGINE) --test stf --quiet -- --ignored --nocapture every_v1model_program
+	$(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture every_v1model_program
 
 testgen: ## run CASES (10) cases for each program that p4testgen generates from SEED (1), on the engine: of ours and, where P4C_TESTDATA names p4c's folder testdata, of its samples
-	$(CARGO) test $(ENGINE) --test stf --quiet -- --ignored --nocapture generated
+	$(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture generated
 
 tutorials: setup ## try p4lang's tutorials in `eeon lab`, and with root and Mininet under their own harness, p4-learning under p4-utils as well; P4_TUTORIALS, P4_UTILS and P4_LEARNING name checkouts, p4c-bm2-ss must be on PATH
 	P4_TUTORIALS=$(abspath $(P4_TUTORIALS)) P4_UTILS=$(abspath $(P4_UTILS)) P4_LEARNING=$(abspath $(P4_LEARNING)) \
 	  $(PY) -m pytest -q -ra tools/tests/test_tutorials.py tools/tests/test_tutorials_mininet.py tools/tests/test_p4_utils_mininet.py
 
 packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill, or tools/testing/selftests/net/packetdrill of Linux)
-	$(CARGO) test $(ENGINE) --test packetdrill --quiet -- --ignored --nocapture
+	$(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture packetdrill
 
 hostile: setup ## let hostile clients loose on eeon-switch, each kind for HOSTILE_SECONDS (10), and on the metrics exporter: writes of the primary, frames and memory keep their bounds
 	$(PY) -m pytest -q -s engine/python/tests/test_hostile_suite.py --hostile-seconds $(or $(HOSTILE_SECONDS),10)

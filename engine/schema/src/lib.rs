@@ -47,3 +47,15 @@ fn taken(generator: &mut SchemaGenerator) -> Map<String, Value> {
 pub fn text() -> String {
     format!("{:#}\n", document())
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_schema_in_the_repository_is_that_of_the_types() {
+        let differs = include_str!("../schema.json") != super::text();
+        assert!(
+            !differs,
+            "schema/schema.json is not of the Rust types: run `make reference` and commit what it writes"
+        );
+    }
+}

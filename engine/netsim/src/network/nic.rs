@@ -512,22 +512,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_sleeping_phy_delays_the_first_frame_and_a_trigger_shortens_the_hold() {
-        let eee = NicEee {
-            sleep: Duration::from_us(182),
-            wake: Duration::from_ns(16_500),
-            hold: Duration::from_us(500),
-            trigger_packets: 2,
-            ..NicEee::default()
-        };
-        let mut nic = gigabit(None, Some(eee));
-        nic.enqueue(us(1_000), frame(1476)).unwrap();
-        assert_eq!(nic.next_departure(), Some(us(1_500) + Duration::from_ns(16_500)));
-        nic.enqueue(us(1_100), frame(1476)).unwrap();
-        assert_eq!(nic.next_departure(), Some(us(1_100) + Duration::from_ns(16_500)));
-    }
-
     fn limited(wire_len: u32, limiter: NonZeroU32) -> HostFrame {
         HostFrame { limiter: Some(limiter), ..frame(wire_len) }
     }
@@ -583,21 +567,6 @@ mod tests {
         }
         let lengths: Vec<u32> = departures(&mut nic).into_iter().map(|(_, length)| length).collect();
         assert_eq!(lengths, [576, 476, 676, 577, 477, 677]);
-    }
-
-    #[test]
-    fn limiters_whose_rates_fill_the_wire_get_them() {
-        let mut nic = gigabit(None, None);
-        let [third, rest] = [333_333_333, 666_666_667].map(|rate| nic.add_limiter(us(0), rate).unwrap());
-        for _ in 0..200 {
-            nic.enqueue(us(0), limited(1476, third)).unwrap();
-        }
-        for _ in 0..400 {
-            nic.enqueue(us(0), limited(1476, rest)).unwrap();
-        }
-        let ends: Vec<u64> = departures(&mut nic).into_iter().map(|(at, _)| at).collect();
-        // 600 frames of 12 us; the wire is idle for less than one frame in a hundred.
-        assert!((7_188..7_260).contains(&ends[599]), "{} us", ends[599]);
     }
 
     #[test]
@@ -841,65 +810,5 @@ mod tests {
         assert_eq!((counts.without_limiter, counts.max_limiters), (1, crate::MAX_LIMITERS as u64));
         nic.enqueue(us(0), of_flow(crate::MAX_LIMITERS as u16, 1476)).unwrap();
         assert_eq!(departures(&mut nic), [(0, 1476)]);
-    }
-
-    #[test]
-    fn a_nic_has_no_more_limiters_than_the_limit() {
-        let mut nic = gigabit(None, None);
-        for _ in 0..crate::MAX_LIMITERS {
-            assert!(nic.add_limiter(us(0), 1).is_some());
-        }
-        assert_eq!(nic.add_limiter(us(0), 1), None);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn limiters_that_nobody_uses_change_no_departure(
-            frames in proptest::collection::vec((0_u64..100, 60_u32..1_514), 1..60),
-            limit in proptest::option::of(1_500_u64..20_000),
-        ) {
-            let mut plain = gigabit(limit, None);
-            let mut other = gigabit(limit, None);
-            let limiter = other.add_limiter(us(0), 1).unwrap();
-            other.set_limiter(us(0), limiter, 2);
-            let mut now = 0;
-            for (gap, length) in frames {
-                now += gap;
-                while let Some(at) = plain.next_departure().filter(|at| *at <= us(now)) {
-                    proptest::prop_assert_eq!(other.next_departure(), Some(at));
-                    proptest::prop_assert_eq!(plain.depart(at.max(us(now))), other.depart(at.max(us(now))));
-                }
-                proptest::prop_assert_eq!(plain.enqueue(us(now), frame(length)), other.enqueue(us(now), frame(length)));
-                proptest::prop_assert_eq!(plain.stats(), other.stats());
-            }
-            proptest::prop_assert_eq!(departures(&mut plain), departures(&mut other));
-        }
-
-        #[test]
-        fn a_limiter_is_never_ahead_of_its_rate(
-            lengths in proptest::collection::vec(60_u32..1_514, 2..40),
-            rate in 1_000_u64..2_000_000_000,
-        ) {
-            let mut nic = gigabit(None, None);
-            let limiter = nic.add_limiter(us(0), rate).unwrap();
-            for length in &lengths {
-                nic.enqueue(us(0), limited(*length, limiter)).unwrap();
-                nic.enqueue(us(0), frame(60)).unwrap();
-            }
-            // The first leaves at once; a frame that waits for the wire lends its successor at most its own time.
-            let (mut passed_bits, mut longest) = (0_u128, 0_u128);
-            while let Some(at) = nic.next_departure() {
-                let (frame, _) = nic.depart(at).unwrap();
-                if frame.limiter.is_none() {
-                    continue;
-                }
-                let given = u128::from(at.as_ps()) * u128::from(rate);
-                let owed = passed_bits.saturating_sub(longest) * 1_000_000_000_000;
-                proptest::prop_assert!(given >= owed, "{} bits before {}", passed_bits, at);
-                let bits = u128::from((frame.wire_len + 24) * 8);
-                (passed_bits, longest) = (passed_bits + bits, longest.max(bits));
-            }
-            proptest::prop_assert_eq!(nic.queue_packets(), 0);
-        }
     }
 }

@@ -112,3 +112,11 @@ fn in_every_small_case_the_nics_machine_does_what_the_rules_say() {
     }
     assert_eq!(cases, 960_000);
 }
+
+#[test]
+#[should_panic(expected = "before the gate at 3")]
+fn leaving_through_a_closed_gate_is_a_broken_invariant() {
+    let mut machine = Eee::new(EeeParams { sleep_ticks: 1, wake_ticks: 2, ..EeeParams::default() });
+    machine.admit(0, 1, true);
+    machine.depart(2, 1);
+}

@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../../simple_switch/tests/support/counting.rs"]
+mod counting;
 mod dcqcn;
 mod eee_theory;
 mod fabric;
@@ -11,7 +13,10 @@ mod hold_exhaustive;
 mod hold_nic_and_p4;
 mod hops;
 mod lossless;
+mod memory;
 mod nic_aqm;
+#[path = "../ns3/mod.rs"]
+mod ns3;
 mod properties;
 mod qcn;
 mod quanta;

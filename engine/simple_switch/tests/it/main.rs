@@ -2,15 +2,22 @@
 //! engine again.
 
 mod bmv2;
+#[path = "../support/counting.rs"]
+mod counting;
 mod eeon;
+#[path = "../support/full.rs"]
+mod full;
 mod hold_exhaustive;
 mod idle_timeouts;
 mod journey;
+mod memory;
 mod native;
 mod priorities;
 mod properties;
 mod queues;
 mod snapped;
+#[path = "../stf/mod.rs"]
+mod stf;
 #[path = "../support/mod.rs"]
 mod support;
 mod v1model;

@@ -2,7 +2,7 @@
 
 use bm::{CounterValue, CrcParameters, MatchKeyParam, MatchType, MeterRate, TableInfo};
 
-use crate::run::{failed, find_action, find_table, only, Bench, Stop};
+use super::run::{failed, find_action, find_table, only, Bench, Stop};
 
 const NS_PER_MS: u64 = 1_000_000;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::outcome::Outcome;
-use crate::run;
+use super::outcome::Outcome;
+use super::run;
 
 #[test]
 fn every_construct_does_what_its_script_expects() {

@@ -7,8 +7,8 @@ use bm::{ActionInfo, CounterValue, Executable, MatchKeyParam, MatchType, Program
 use simple_switch::{DropCause, MirroringSession, NodeHandle, PortConfig, Switch, SwitchConfig};
 use units::{Duration, Time};
 
-use crate::outcome::Outcome;
-use crate::script::{self, ActionCall, Pattern, Statement};
+use super::outcome::Outcome;
+use super::script::{self, ActionCall, Pattern, Statement};
 
 /// Time between packets; bmv2stf.py waits as long for a control command.
 const PACKET_DELAY: Duration = Duration::from_us(1_000_000);

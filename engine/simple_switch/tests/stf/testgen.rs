@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::outcome::Outcome;
-use crate::samples::is_error;
+use super::outcome::Outcome;
+use super::samples::is_error;
 
 const GENERATOR: &str = "p4testgen";
 /// Some programs have paths without end; what has been written by then is run.

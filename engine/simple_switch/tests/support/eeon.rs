@@ -20,13 +20,15 @@ pub const CPU_PORT: u16 = 510;
 /// Returns the committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
 pub fn program() -> Arc<Executable> {
     static PROGRAM: std::sync::OnceLock<Arc<Executable>> = std::sync::OnceLock::new();
-    let load = || {
-        let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json").into();
-        let path = std::env::var_os("EEON_PROGRAM").unwrap_or(committed);
-        let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-        Executable::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
-    };
     Arc::clone(PROGRAM.get_or_init(load))
+}
+
+/// Loads the program of [`program`] anew.
+pub fn load() -> Arc<Executable> {
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json").into();
+    let path = std::env::var_os("EEON_PROGRAM").unwrap_or(committed);
+    let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    Executable::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
 }
 
 /// Returns a configuration with these ports at a rate, ticks of 1 ns, and the gate.

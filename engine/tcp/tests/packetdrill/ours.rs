@@ -11,7 +11,7 @@ use wire::tcp::{ACK, ECE, SYN};
 use wire::tcp_options::{Options, Timestamps};
 use wire::Ecn;
 
-use crate::play::{differs, Player, Stop, OUR_ISN, PEER_ISN};
+use super::play::{differs, Player, Stop, OUR_ISN, PEER_ISN};
 
 /// Returns the settings `newreno rack retries=3`: one of the crate's names, with segments of 1000 bytes that are each
 /// acknowledged at once, and what differs from it.

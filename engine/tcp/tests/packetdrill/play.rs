@@ -8,8 +8,8 @@ use wire::tcp::{ACK, PSH, SYN};
 use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
 use wire::Ecn;
 
-use crate::ours;
-use crate::parse::{Event, Packet, Script, What, When};
+use super::ours;
+use super::parse::{Event, Packet, Script, What, When};
 
 /// The result of a script.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Plays packetdrill scripts (the language in which the authors of Linux's TCP write its tests) against our endpoints.
 //!
-//! `PACKETDRILL=folder cargo test --test packetdrill -- --ignored --nocapture` plays every script below a folder and prints
+//! `PACKETDRILL=folder cargo test --test it packetdrill -- --ignored --nocapture` plays every script below a folder and prints
 //! a table. The folder is a checkout of github.com/google/packetdrill, or Linux's `tools/testing/selftests/net/packetdrill`. A script
 //! that differs must be listed in [`differences`] with the reason, and a listed script must differ.
 

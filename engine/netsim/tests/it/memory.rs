@@ -1,17 +1,12 @@
 //! The papers' 160 hosts, 4 leaves and 2 spines take less than 500 MB before a packet is sent.
 
-#![allow(unsafe_code)] // Counting allocations requires a global allocator, whose trait is unsafe; it only forwards.
-
-mod common;
-#[path = "../../simple_switch/tests/support/counting.rs"]
-mod counting;
-
-use common::{LeafSpine, PortSettings};
+use crate::common::{LeafSpine, PortSettings};
+use crate::counting;
 
 const LIMIT: usize = 500_000_000;
 
 #[test]
-fn the_twin_of_leaf_spine_160_takes_less_than_500_mb_with_its_program() {
+fn the_twin_of_leaf_spine_160_takes_less_than_500_mb() {
     let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, ..LeafSpine::default() };
     let before = counting::live_bytes();
     let fabric = size.fabric(size.spec(), |_| PortSettings {

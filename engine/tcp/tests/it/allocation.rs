@@ -1,13 +1,10 @@
 //! Segments of an established connection cause no allocation; after a loss, the connection reuses its vectors.
 
-#![allow(unsafe_code)] // Counting allocations requires a global allocator, whose trait is unsafe; this one only forwards.
-
-#[path = "../../simple_switch/tests/support/counting.rs"]
-mod counting;
-
 use tcp::{Config, Connection, Segment};
 use units::{Bytes, Duration, Time};
 use wire::Ecn;
+
+use crate::counting;
 
 /// Carries `rounds` windows from one end to the other. One data segment in `lost` is lost, and one in 7 is marked.
 fn transfer(
@@ -44,7 +41,6 @@ fn transfer(
     }
 }
 
-/// The only test of this file: the allocations of another test's thread would be counted too.
 #[test]
 fn a_transfer_under_way_allocates_nothing() {
     let all =

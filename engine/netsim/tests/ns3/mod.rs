@@ -1,17 +1,14 @@
 //! The same flows here and on ns-3: each algorithm with one flow, with eight flows into one port, and with all to all.
 //!
-//! `NS3_FLOWS=program cargo test --test ns3 -- --ignored --nocapture` prints both side by side; the program is
+//! `NS3_FLOWS=program cargo test --test it ns3 -- --ignored --nocapture` prints both side by side; the program is
 //! `flows.cc`, which `make validate` builds. Without it, only the bounds of our own side are tested.
 
 #![allow(clippy::print_stdout)] // The table is the result.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use common::{finish, us, LeafSpine, PortSettings, PLAIN};
+use crate::common::{finish, us, LeafSpine, PortSettings, PLAIN};
 use netsim::FlowSpec;
 use serde_json::Value;
 use tcp::{Config, DelayedAck};
