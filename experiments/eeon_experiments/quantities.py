@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from eeon_control.errors import UnitError
 from eeon_control.model_base import in_bytes, of_text, positive, text_schema
-from eeon_control.units import Bytes, Duration, Quantity, UnitError, parse_probability
+from eeon_control.units import Bytes, Duration, Quantity, parse_probability
 from pydantic.json_schema import JsonSchemaValue
 
 
