@@ -162,3 +162,5 @@ def test_trace_info_says_how_to_keep_what_is_whole_and_does_it(tmp_path: Path) -
     kept = CliRunner().invoke(trace, ["info", str(path), "--keep-good", "--json"])
     assert kept.exit_code == 0 and json.loads(kept.stdout)["packets"] == 2
     assert kept.stderr.startswith(f"warning: {path}: packet 3, offset")
+    piped = CliRunner().invoke(trace, ["info", "-", "--keep-good"], input=path.read_bytes())
+    assert piped.stderr.startswith("warning: standard input: packet 3, offset")

@@ -25,7 +25,7 @@ from rich.progress import (
 )
 
 from eeon_tools.errors import BrokenOffError, ToolsError, UnavailableError
-from eeon_tools.trace.capture import seekable
+from eeon_tools.trace.capture import seekable, shown
 
 if TYPE_CHECKING:
     from eeon_tools.replay.feed import Unmapped
@@ -146,8 +146,11 @@ def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
     """Returns a function that warns on stderr about a truncated file; None if that is an error."""
 
     def tell(error: BrokenOffError) -> None:
-        where = f"{error.place}: " if error.place else ""
-        click.echo(f"warning: {where}{error.problem}; the packets before that are used", err=True)
+        context = click.get_current_context()
+        (argument,) = (one for one in context.command.params if isinstance(one, click.Argument))
+        # The error's own file is a copy where a pipe is read.
+        said = BrokenOffError(shown(context.params[str(argument.name)]), error.place, error.problem)
+        click.echo(f"warning: {said}; the packets before that are used", err=True)
 
     return tell if keep_good else None
 

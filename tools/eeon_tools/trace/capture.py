@@ -181,5 +181,9 @@ def seekable(path: Path) -> Iterator[Path]:
         except TraceError as error:
             if error.name != str(copy):
                 raise
-            name = "standard input" if is_standard_input else path
-            raise type(error)(name, error.place, error.problem) from error
+            raise type(error)(shown(path), error.place, error.problem) from error
+
+
+def shown(path: Path) -> Path | str:
+    """Returns the name of a capture in messages."""
+    return "standard input" if path == STANDARD_INPUT else path
