@@ -3,6 +3,7 @@ has the table."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
@@ -145,10 +146,11 @@ class RunSettings(Strict):
             found += [f"{place}: {one}" for one in application.advice(int(tcp.mss))]
             if isinstance(application, Flows):
                 taken[name] = application.taken(int(tcp.mss))
-        if max(taken.values(), default=0.0) <= 1 < sum(taken.values()):
+        together = math.fsum(taken.values())
+        if max(taken.values(), default=0.0) <= 1 < together:
             found.append(
                 f"workload.applications: with headers and handshakes, the loads of {' and '.join(taken)} "
-                f"together need {sum(taken.values()):.3g} times the link of a host that sends for all of "
+                f"together need {together:.3g} times the link of a host that sends for all of "
                 "them, so queues grow while flows start"
             )
         return list(dict.fromkeys(found))

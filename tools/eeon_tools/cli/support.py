@@ -143,9 +143,14 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
 
 
 def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
-    """Returns a function that warns on stderr about a truncated file; None if that is an error."""
+    """Returns a function that warns on stderr, once, about a truncated file; None if that is an error."""
+    is_told = False
 
     def tell(error: BrokenOffError) -> None:
+        nonlocal is_told
+        if is_told:
+            return  # Each setting of a comparison reads the file.
+        is_told = True
         context = click.get_current_context()
         (argument,) = (one for one in context.command.params if isinstance(one, click.Argument))
         # The error's own file is a copy where a pipe is read.

@@ -376,6 +376,7 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
             if found := form.match(text):
                 text = meant + text[found.end() :]
         try:
+            # `ip route add` fails where there is a route; `route add` puts the new one before it.
             if (found := _ROUTE.fullmatch(text) or _ON_LINK.fullmatch(text)) and text.startswith(
                 "ip route a"
             ):
