@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from eeon_tools.cli.replay import replay
 from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace.capture import Packet, read_packets
@@ -164,3 +165,15 @@ def test_trace_info_says_how_to_keep_what_is_whole_and_does_it(tmp_path: Path) -
     assert kept.stderr.startswith(f"warning: {path}: packet 3, offset")
     piped = CliRunner().invoke(trace, ["info", "-", "--keep-good"], input=path.read_bytes())
     assert piped.stderr.startswith("warning: standard input: packet 3, offset")
+
+
+@pytest.mark.system
+def test_a_replay_of_several_settings_tells_once_of_a_truncated_capture(tmp_path: Path) -> None:
+    path = tmp_path / "t.pcap"
+    words = ["-t", "leaf-spine-4", "--split", "64KB", "--maps", "2", "-o", str(path)]
+    assert CliRunner().invoke(trace, ["shuffle", *words]).exit_code == 0
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(path.read_bytes()[:-10])
+    settings = ["-t", "leaf-spine-4", "-c", "drop_tail", "--compare", "mark_threshold", "--keep-good"]
+    done = CliRunner().invoke(replay, [str(cut), *settings])
+    assert done.exit_code == 0 and done.stderr.count("the file is truncated") == 1, done.stderr
