@@ -107,6 +107,14 @@ def test_the_smaller_mss_of_the_syns_is_the_size_of_segments(
     assert [offer.frame_bytes - 54 for offer in offers[syns:]] == segments
 
 
+def test_ip_may_promise_more_than_the_frame_has_and_only_that_is_sent(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    frame = Ether() / IP(len=65_535, **ENDS4) / TCP(flags="A") / PAYLOAD
+    _, offers = feed(tmp_path, hosts, [whole(frame)])
+    assert sum(offer.frame_bytes - 54 for offer in offers) == len(PAYLOAD)
+
+
 def test_a_syn_says_nothing_about_another_address_that_is_the_same_host(
     tmp_path: Path, hosts: list[TraceHost]
 ) -> None:
