@@ -63,7 +63,9 @@ def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
         p4r.Entity(register_entry=p4r.RegisterEntry()),
         p4r.Entity(value_set_entry=p4r.ValueSetEntry()),
     ):
-        yield from (entity for entity in forwarding.read_whole(asked) if _was_set(entity))
+        for chunk in forwarding.read(asked):
+            if not chunk.is_initial:
+                yield from filter(_was_set, chunk.entities())
     # The direct resources of other entries are part of these entries.
     for table_id in forwarding.schema.tables:
         yield from (e for e in forwarding.read_resources_of_initial_entries(table_id) if _was_set(e))

@@ -33,6 +33,9 @@ class Chunk(NamedTuple):
     cells: int
     entities: Callable[[], Iterable[p4r.Entity]]
     """Converts the cells to messages, without a query of the engine."""
+    is_initial: bool = False
+    """Whether every cell is a counter or a register cell of 0, as in a new switch. Most are, and need no
+    message where only the others matter."""
 
 
 def one(cell: Callable[[], p4r.Entity]) -> Chunk:

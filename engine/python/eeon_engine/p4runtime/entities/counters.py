@@ -79,7 +79,8 @@ class Counters:
                 continue
             for start, end in chunks.ranges(counter.size):
                 cells = self._control.read_counters_range(counter.name, start, end)
-                yield Chunk(end - start, partial(_entities, counter, start, cells))
+                is_initial = cells.count((0, 0)) == len(cells)
+                yield Chunk(end - start, partial(_entities, counter, start, cells), is_initial)
 
     def cost(self, message: p4r.CounterEntry) -> int:
         """Returns the number of cells that a Read or a Write of this entry accesses."""

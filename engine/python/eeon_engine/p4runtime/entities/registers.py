@@ -49,7 +49,8 @@ class Registers:
             for start, end in chunks.ranges(register.size):
                 cells = self._control.register_read_range(register.name, start, end)
                 count = end - start
-                yield Chunk(count * _cost(register), partial(_entities, register, start, count, cells))
+                entities = partial(_entities, register, start, count, cells)
+                yield Chunk(count * _cost(register), entities, is_initial=not cells.strip(b"\0"))
 
     def cost(self, message: p4r.RegisterEntry) -> int:
         """Returns the cost of a Read or a Write of this entry in cells, as defined in `chunks`."""
