@@ -113,8 +113,9 @@ pub struct Interfaces {
     ports: Vec<(u16, Interface)>,
     /// Ports registered with the poller.
     registered: Vec<u16>,
-    /// One socket sends for all interfaces: each frame has its interface's index.
-    sender: OwnedFd,
+    /// One socket sends for all interfaces: each frame has its interface's index. The first interface opens it: a switch
+    /// without interfaces needs no privilege.
+    sender: Option<OwnedFd>,
     batch: sys::ReceiveBatch,
     /// The position at which the next turn begins, so that no port is always first.
     turn: usize,
@@ -132,13 +133,10 @@ struct Repair {
 impl Interfaces {
     /// Creates ports from opened interfaces.
     pub fn new(ports: Vec<(u16, Interface)>) -> Result<Self, IoError> {
-        let sender =
-            sys::packet_socket().map_err(|source| IoError::System { doing: "packet socket", source })?;
-        sys::set_buffer(&sender, false, SEND_BUFFER_BYTES);
         let mut this = Self {
             ports: Vec::new(),
             registered: Vec::new(),
-            sender,
+            sender: None,
             batch: sys::ReceiveBatch::new(BATCH, BUFFER_BYTES),
             turn: 0,
             repair: Repair::default(),
@@ -155,8 +153,9 @@ impl Interfaces {
     }
 
     fn send_batch(&mut self, mut frames: &[(i32, &[u8])]) {
+        let Some(sender) = &self.sender else { return };
         while !frames.is_empty() {
-            match sys::send(&self.sender, frames) {
+            match sys::send(sender, frames) {
                 // The kernel stops at the first frame that it refuses, and returns the error when that frame is the first of a call.
                 Ok(count) => frames = &frames[count.max(1)..],
                 Err(error) => {
@@ -334,6 +333,12 @@ impl PortIo for Interfaces {
         match self.find(port) {
             Ok(place) => Err(IoError::PortTaken { port, name: self.ports[place].1.name.clone() }),
             Err(place) => {
+                if self.sender.is_none() {
+                    let sender = sys::packet_socket()
+                        .map_err(|source| IoError::System { doing: "packet socket", source })?;
+                    sys::set_buffer(&sender, false, SEND_BUFFER_BYTES);
+                    self.sender = Some(sender);
+                }
                 self.ports.insert(place, (port, interface));
                 Ok(())
             }

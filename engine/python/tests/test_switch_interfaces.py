@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from eeon_engine import LiveSwitch
+from eeon_engine.exceptions import ConfigError
 from made_frames import numbered
 from other_user import as_nobody
 from p4rt_client import Client
@@ -193,6 +195,12 @@ def test_a_local_user_gets_no_interface_from_the_switch_over_thrift(
         with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
             assert len(client.standard.bm_dev_mgr_show_ports()) == 1
         assert "may not be added over Thrift" in switch.end()[1]
+
+
+def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one_needs() -> None:
+    assert as_nobody(lambda: LiveSwitch(interfaces=[]).port_info()) == []
+    with pytest.raises(ConfigError, match="packet sockets need root or CAP_NET_RAW"):
+        as_nobody(lambda: LiveSwitch(interfaces=[(0, "lo")]).port_info())
 
 
 def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
