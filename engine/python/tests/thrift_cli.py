@@ -33,11 +33,6 @@ class Command:
     is_answered_otherwise: bool
     """Whether BMv2's answer differs, as documented."""
 
-    @property
-    def typed(self) -> str:
-        """The input of the CLI."""
-        return self.text.replace("{programs}", str(PROGRAMS))
-
 
 def commands(name: str) -> list[Command]:
     """Returns the commands of a script, without its comments."""
@@ -83,10 +78,11 @@ def run(cli: list[str], port: int, script: list[Command]) -> list[str]:
     """Returns the CLI's output for each command. Fails if the CLI ends before the last one."""
     done = subprocess.run(
         [*cli, "--thrift-port", str(port)],
-        input="".join(f"{command.typed}\n" for command in script),
+        input="".join(f"{command.text}\n" for command in script),
         capture_output=True,
         text=True,
         env=environment(),
+        cwd=PROGRAMS,
         timeout=120,
     )
     # The end of the input follows the last prompt.

@@ -11,7 +11,9 @@ Its file in ptf_tests/run/ starts the process. While the module is used, no othe
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 from ptf_tests.lib.ports import DATA_PORTS
 from ptf_tests.lib.targets.base import SwitchOptions, Target
@@ -26,6 +28,13 @@ thread."""
 _DRAIN_TIMEOUT_SECS = 60.0
 
 
+def cli_command(cli: str, thrift_port: int) -> list[str]:
+    """Returns the command of simple_switch_CLI. One in this environment runs in its Python: a script's first
+    line cannot name a folder with a space."""
+    python = [sys.executable] if Path(cli).parent == Path(sys.executable).parent else []
+    return [*python, cli, "--thrift-port", str(thrift_port)]
+
+
 class RealTimeTarget(Target):
     """See the module. A target has a name and the tick of its timestamps."""
 
@@ -34,7 +43,7 @@ class RealTimeTarget(Target):
 
     def __init__(self, grpc_address: str, thrift_port: int, cli: str) -> None:
         self._address = grpc_address
-        self._cli_command = [cli, "--thrift-port", str(thrift_port)]
+        self._cli_command = cli_command(cli, thrift_port)
         self._cli: subprocess.Popen[bytes] | None = None
         self._plugged: set[int] = set()
 

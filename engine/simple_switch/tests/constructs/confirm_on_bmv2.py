@@ -26,7 +26,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ENGINE_ONLY = "# engine only"
-CLI = shutil.which("simple_switch_CLI", path=str(Path(sys.executable).parent)) or "simple_switch_CLI"
+CLI = shutil.which("simple_switch_CLI", path=str(Path(sys.executable).parent))
 THRIFT_PORT = 29390
 START_TIMEOUT_SECONDS = 20
 SETTLE_SECONDS = 0.3
@@ -105,7 +105,7 @@ class Bench:
     def command(self, line: str) -> str:
         """Returns the CLI's answer; raises a Mismatch if it prints an error."""
         run = subprocess.run(
-            [CLI, "--thrift-port", str(THRIFT_PORT)],
+            [*((sys.executable, CLI) if CLI else ("simple_switch_CLI",)), "--thrift-port", str(THRIFT_PORT)],
             input=line + "\n",
             capture_output=True,
             text=True,
