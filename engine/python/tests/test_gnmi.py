@@ -262,6 +262,28 @@ def test_every_type_of_data_names_the_entries_of_lists(client: GnmiClient, kind:
     assert [one["output"]["queues"]["queue"][0]["name"] for one in queues] == ["all", "all"]
 
 
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        (("openconfig-interfaces",), {"name", "type", "oper-status", "ifindex", "counters"}),
+        (("openconfig-p4rt",), {"id"}),
+        (("openconfig-interfaces", "openconfig-p4rt"), {"name", "counters", *OPERATIONAL}),
+    ],
+)
+def test_the_models_that_a_client_names_choose_leaves(
+    client: GnmiClient, named: tuple[str, ...], expected: set[str]
+) -> None:
+    models = [gnmi.ModelData(name=name) for name in named]
+    (notification,) = client.get("", use_models=models, encoding=JSON)
+    tree = json.loads(notification.update[0].val.json_val)
+    assert tree.keys() == {"interfaces"}
+    ports = tree["interfaces"]["interface"]
+    assert [port["name"] for port in ports] == ["port1", "port2"]
+    assert all(port["state"].keys() == expected for port in ports)
+    asked = request(subscription(""), mode=gnmi.SubscriptionList.ONCE, use_models=models)
+    assert until_sync(client.subscribe(asked)) == client.values("", use_models=models)
+
+
 def test_a_prefix_is_in_front_of_every_path_and_its_target_comes_back(client: GnmiClient) -> None:
     prefix = path("interfaces/interface[name=port1]")
     prefix.target = "leaf1"

@@ -184,6 +184,11 @@ def modules_of(leaf: Leaf) -> str:
     return f"openconfig-{leaf.steps[0].name}"
 
 
+def module_of(leaf: Leaf) -> str:
+    """Returns the module that defines the leaf."""
+    return leaf.module or modules_of(leaf)
+
+
 def read(
     control: SwitchHandle, ports: Iterable[PortInfo], wants_counts: Callable[[str], bool]
 ) -> Iterator[Port]:

@@ -83,10 +83,9 @@ class Service:
         updates for an empty list. Raises NOT_FOUND for a named list entry that does not exist."""
         caller.check_right(Right.READ)
         encodings.check(request.encoding)
-        check_models(request.use_models)
-        keep = _kept(request.type)
+        of_models, of_type = kept_models(request.use_models), _kept(request.type)
         existing = paths.selections(request.prefix, request.path)
-        asked = [one.only(keep) for one in existing]
+        asked = [one.only(lambda leaf: of_models(leaf) and of_type(leaf)) for one in existing]
         if not asked:
             raise invalid("the request has no path; the root is a path without elements")
         timestamp = time.time_ns()
@@ -94,8 +93,10 @@ class Service:
         for whole, selection, found in zip(existing, asked, self._reader.values(asked), strict=True):
             if not found and selection.is_of_one:
                 if whole.leaves and not selection.leaves:
-                    kind = gnmi.GetRequest.DataType.Name(request.type)
-                    raise not_found(f"path {selection.text} has no data of type {kind}; leave out the type")
+                    raise not_found(
+                        f"path {selection.text} has no data of this type in these models; "
+                        "leave out type or use_models"
+                    )
                 raise not_found(f"path {selection.text} does not exist on this switch at present")
             notification = response.notification.add(timestamp=timestamp)
             set_target(notification, request.prefix)
@@ -132,12 +133,17 @@ def set_target(notification: gnmi.Notification, prefix: gnmi.Path) -> None:
         notification.prefix.target = prefix.target
 
 
-def check_models(asked: Iterable[gnmi.ModelData]) -> None:
-    """Raises INVALID_ARGUMENT for a model that Capabilities does not list."""
+def kept_models(asked: Iterable[gnmi.ModelData]) -> Callable[[Leaf], bool]:
+    """Returns the test for leaves of the models that a client names (§2.6); all leaves if it names none.
+    Raises INVALID_ARGUMENT for a model that Capabilities does not list."""
+    names = {one.name for one in asked}
     known = {one.name for one in model.MODELS}
-    for one in asked:
-        if one.name not in known:
-            raise invalid(f"model '{one.name[:80]}' is not supported; use {', '.join(sorted(known))}")
+    for name in sorted(names - known):
+        raise invalid(f"model '{name[:80]}' is not supported; use {', '.join(sorted(known))}")
+    kept = [leaf for leaf in model.LEAVES if not names or model.module_of(leaf) in names]
+    trees = {leaf.steps[0] for leaf in kept}
+    # Keys stay with the leaves that another model adds to their lists.
+    return lambda leaf: leaf in kept or (leaf.is_key and leaf.steps[0] in trees)
 
 
 def _kept(kind: int) -> Callable[[Leaf], bool]:

@@ -15,7 +15,7 @@ from . import paths
 from .messages import gnmi
 from .model import Value
 from .paths import Node, Selection
-from .service import PORTS_AGE_S, Reader, check_models, set_target, update
+from .service import PORTS_AGE_S, Reader, kept_models, set_target, update
 
 MIN_INTERVAL_NS = 100_000_000
 """Minimum interval of samples."""
@@ -59,7 +59,7 @@ class Stream:
         # JSON is number 0, the value of an omitted encoding. Clients that omit it, such as finsy, expect
         # native values.
         self._encoding = gnmi.PROTO if asked.encoding == gnmi.JSON else asked.encoding
-        check_models(asked.use_models)
+        of_models = kept_models(asked.use_models)
         if not asked.subscription:
             raise invalid("the request has no subscription; the root is a path without elements")
         if asked.mode not in gnmi.SubscriptionList.Mode.values():
@@ -67,7 +67,8 @@ class Stream:
         self.mode = asked.mode
         selections = paths.selections(asked.prefix, [one.path for one in asked.subscription])
         self._followed: list[_Followed] = []
-        for one, selection in zip(asked.subscription, selections, strict=True):
+        for one, whole in zip(asked.subscription, selections, strict=True):
+            selection = whole.only(of_models)
             if asked.mode == gnmi.SubscriptionList.STREAM:
                 self._followed += _followed(one, selection)
             else:
@@ -79,26 +80,25 @@ class Stream:
         return bool(self.mode == gnmi.SubscriptionList.STREAM)
 
     def check_rate(self) -> None:
-        """Raises INVALID_ARGUMENT if the samples exceed a stream's limit. Sets the intervals that the client
-        leaves to the switch."""
+        """Raises INVALID_ARGUMENT if samples and heartbeats exceed a stream's limit. Sets the intervals that
+        the client leaves to the switch."""
         ports = len(self._reader.ports())
-        sampled = [
+        timed = [
             (one, len(one.selection.leaves) * (ports if one.selection.interface is None else 1))
             for one in self._followed
-            if one.interval_ns
+            if one.interval_ns or one.heartbeat_ns
         ]
-        values = sum(values for _, values in sampled)
-        for one, _ in sampled:
+        values = sum(values for _, values in timed)
+        for one, _ in timed:
             if one.is_lowest:
                 # At this interval, all samples together would be within the limit.
                 one.interval_ns = max(MIN_INTERVAL_NS, values * 1_000_000_000 // MAX_VALUES_PER_SECOND)
         per_second = sum(
-            values * 1e9 / min(one.interval_ns, one.heartbeat_ns or one.interval_ns)
-            for one, values in sampled
+            values * 1e9 / min(filter(None, (one.interval_ns, one.heartbeat_ns))) for one, values in timed
         )
         if per_second > MAX_VALUES_PER_SECOND + 1:
             raise invalid(
-                f"the stream would sample {per_second:.0f} values per second, the limit is "
+                f"the stream would send {per_second:.0f} values per second, the limit is "
                 f"{MAX_VALUES_PER_SECOND}; use longer intervals, or name the leaves that you need"
             )
 
