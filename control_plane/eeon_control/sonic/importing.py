@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 
@@ -27,6 +27,9 @@ from eeon_control.validation import did_you_mean
 COLOURS = ("green", "yellow", "red")
 _ECN_OF_GREEN = {"ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red"}
 _ECN = {*_ECN_OF_GREEN, "ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red"}
+_DSCPS = 64
+_WITHOUT_ENTRY = "0"
+"""The class of a DSCP without an entry in its map, and the queue of such a class (saiqosmap.h)."""
 _WRED_FIELDS = {
     "ecn",
     *(
@@ -90,7 +93,10 @@ class _Import:
         """Reports maps to several classes, which are not imported. Maps to a single class are ignored."""
         for table in ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP"):
             for name, row in self.rows(table).items():
-                if len({str(value) for value in row.values()}) > 1:
+                found = {str(value) for value in row.values()}
+                if table == "DSCP_TO_TC_MAP" and len(row) < _DSCPS:
+                    found.add(_WITHOUT_ENTRY)
+                if len(found) > 1:
                     self.problems.add(
                         f"{table}|{name}",
                         "sends packets to several classes, which are not imported: write `classes`. "
@@ -155,6 +161,7 @@ class _Import:
         if left_out:
             self.notes.append(f"queues other than {self.queue}, left out: {', '.join(sorted(left_out)[:10])}")
         made = {}
+        used, unused = self.used_queues(found), dict[tuple[str, int], list[str]]()
         for port, queues in found.items():
             if len(queues) > 1:
                 several = ", ".join(str(queue) for queue in sorted(queues))
@@ -165,9 +172,32 @@ class _Import:
                 )
                 continue
             made[port] = queues[min(queues)]
+            if len(of_port := used.get(port, set())) == 1 and str(min(queues)) not in of_port:
+                unused.setdefault((min(of_port), min(queues)), []).append(port)
+        for (other, queue), names in unused.items():
+            self.notes.append(
+                f"by PORT_QOS_MAP all packets go to queue {other}, but queue {queue} is imported, for "
+                f"{_some(names)}; --queue {other} imports the queue that they use"
+            )
         if not found:
             self.problems.add("QUEUE", "neither this table nor BUFFER_QUEUE has rows for these ports")
         return made
+
+    def used_queues(self, ports: Iterable[str]) -> dict[str, set[str]]:
+        """Returns the queues of each port that packets use; nothing if the tables do not say."""
+        if not self.rows("PORT_QOS_MAP") or {"DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP"} & {*self.without}:
+            return {}
+        bound = {name: row for key, row in self.rows("PORT_QOS_MAP").items() for name in key.split(",")}
+
+        def mapped(name: str, table: str, values: Iterable[str]) -> set[str]:
+            row = {**bound.get("global", {}), **bound.get(name, {})}
+            called = reference(row, table.lower(), table, f"PORT_QOS_MAP|{name}", self.problems)
+            entries = self.rows(table).get(called or "", {})
+            return {str(entries.get(value, _WITHOUT_ENTRY)) for value in values}
+
+        dscps = [str(dscp) for dscp in range(_DSCPS)]
+        classes = set().union(*(mapped(name, "DSCP_TO_TC_MAP", dscps) for name in self.database.ports()))
+        return {port: mapped(port, "TC_TO_QUEUE_MAP", classes) for port in ports}
 
     def aqm(self, name: str) -> dict[str, object] | None:
         """Returns a WRED profile as an AQM; None after a problem."""
