@@ -248,9 +248,13 @@ def test_a_host_answers_arp_and_echo_for_its_own_address_only():
             assert answers == ()
 
 
-def test_a_host_without_a_route_says_so():
+@pytest.mark.parametrize("neighbours", [{}, {IPv4Address("10.0.9.9"): "02:00:00:00:09:09"}])
+def test_a_packet_takes_its_route_whatever_neighbours_are_known(neighbours):
+    far, gateway = IPv4Address("10.0.9.9"), IPv4Address("10.0.1.254")
+    [frame] = host(neighbours={**neighbours, gateway: "02:00:00:00:01:fe"}).send(far, b"")
+    assert Ether(frame).dst == "02:00:00:00:01:fe"
     with pytest.raises(InputError, match=r"10\.0\.9\.9: has no route there"):
-        host(gateway=None).send(IPv4Address("10.0.9.9"), b"")
+        host(gateway=None, neighbours=neighbours).send(far, b"")
 
 
 @given(frame=st.binary(max_size=200), addressed=st.booleans())

@@ -85,7 +85,7 @@ class Host:
         return Received(answers, packet)
 
     def _next_hop(self, destination: IPv4Address) -> IPv4Address:
-        if destination in self._macs or destination in self._place.ipv4.network:
+        if destination in self._place.ipv4.network:
             return destination
         ways = [way for way in self._place.routes if destination in way[0]]
         if ways:

@@ -136,9 +136,10 @@ def read_topology(place: str, rate: DataRate = DEFAULT_RATE) -> LabTopology:
 def _of_project(place: str) -> LabTopology:
     loaded = topologies.load(place)
     macs = {host.ipv4: host.mac for host in loaded.hosts.values()}
+    # Switches of these topologies route by IP address, so hosts address the last hop.
+    ways = tuple((IPv4Network(ip), None) for ip in macs)
     hosts = {
-        # Switches of these topologies route by IP address, so hosts address the last hop.
-        host.name: LabHost(host.name, host.mac, IPv4Interface(f"{host.ipv4}/32"), neighbours=macs)
+        host.name: LabHost(host.name, host.mac, IPv4Interface(host.ipv4), neighbours=macs, routes=ways)
         for host in loaded.hosts.values()
     }
     switches = {switch.name: LabSwitch(switch.name, switch.device_id) for switch in loaded.switches.values()}
