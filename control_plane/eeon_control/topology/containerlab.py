@@ -48,6 +48,7 @@ _PORT_FORMS = tuple(
         r"1/1/c(\d{1,6})/(\d{1,2})",  # SR OS
     )
 )
+_MANAGEMENT = re.compile(r"eth0|(?:mgmt|ma|fxp)\d*|(?:mgmteth|management)\S*", re.IGNORECASE)
 _FORMS = "such as eth1, e1-1, e1-1-2 (lane 2 of port 1), Ethernet4, Ethernet1/1, ge-0/0/1, 1/1/1 or 1/1/c1/1"
 
 
@@ -164,6 +165,10 @@ class _File:
         if node not in self._nodes:
             out = node in _WAYS_OUT
             rule = "leads out of the fabric; remove this link" if out else f"unknown node {node!r}"
+            self._refuse(path, rule, str(end))
+            return None
+        if _MANAGEMENT.fullmatch(interface) and node not in self._free_names:
+            rule = "a switch forwards nothing through its management port; remove the link, or name another"
             self._refuse(path, rule, str(end))
             return None
         if number is None:
