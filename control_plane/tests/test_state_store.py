@@ -328,6 +328,23 @@ def test_plan_replaces_no_device(tmp_path):
     assert device.is_fifo()
 
 
+def test_plan_is_written_to_the_file_that_a_link_names_and_leaves_nothing_else(tmp_path, monkeypatch):
+    plan = operations.SavedPlan.model_construct(intent=None, switches={})
+    link, file = tmp_path / "latest", tmp_path / "new.plan"
+    link.symlink_to(file.name)
+    plan.save(link)
+    assert link.is_symlink() and file.is_file()
+
+    def full(handle, data):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        with pytest.raises(StateError, match=rf"{link}: cannot be written: No space left on device"):
+            plan.save(link)
+    assert set(tmp_path.iterdir()) == {link, file}
+
+
 def test_plan_of_another_format_is_left_to_the_version_that_wrote_it(tmp_path):
     path = tmp_path / "plan.json"
     path.write_text('{"format": "eeon plan 2", "intent": {}, "switches": {}}')

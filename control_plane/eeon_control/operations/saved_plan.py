@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal, Self
 
@@ -51,11 +52,12 @@ class SavedPlan(Frozen):
         return cls(intent=Intent.of(meant), switches=switches)
 
     def save(self, path: Path) -> None:
-        """Writes the file atomically, for the owner only. Raises StateError."""
+        """Writes the file, or the one that a symbolic link names, atomically and for the owner only. Raises
+        StateError."""
         with failing_as_state_error(path, "written"):
             if path.exists() and not path.is_file():  # such as /dev/null, which a rename would replace
                 raise StateError(f"{path}: is not a regular file, so it gets no plan; give another name")
-            Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
+            Disk().replace_file(Path(os.path.realpath(path)), self.model_dump_json(indent=1).encode() + b"\n")
 
     def revive(self, source: str) -> Intended:
         """Returns the intended configuration. Raises InputError if its entries differ in this version."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from eeon_control.errors import StateError
@@ -32,8 +32,13 @@ class Disk:
     def replace_file(self, path: Path, data: bytes) -> None:
         """Replaces `path`'s content atomically: a temporary file, synced, renamed over it, folder synced."""
         temporary = path.with_name(f".{path.name}.new")
-        self.write(temporary, data)
-        self.rename(temporary, path)
+        try:
+            self.write(temporary, data)
+            self.rename(temporary, path)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink()  # not through this disk's primitives: losing it changes nothing
+            raise
         self.sync_folder(path.parent)
 
     def remove_file(self, path: Path) -> None:
