@@ -103,6 +103,18 @@ def test_files_that_are_there_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "config.yaml").read_text() == "mine"
 
 
+def test_files_that_the_disk_cannot_take_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, *_: object, **__: object) -> None:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        refused = eeon("init", "--yes", str(tmp_path / "mine"))
+    assert refused.stderr == f"{tmp_path / 'mine'}: cannot be written: No space left on device\n"
+    made(tmp_path / "mine")
+
+
 def test_a_folder_whose_name_no_fabric_may_have_is_named(tmp_path: Path) -> None:
     refused = eeon("init", "--yes", str(tmp_path / "9 racks"))
     assert refused.exit_code == 1 and not (tmp_path / "9 racks").exists()

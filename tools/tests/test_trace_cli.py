@@ -213,12 +213,13 @@ def test_fragments_of_tcp_are_told_as_what_they_are(tmp_path: Path) -> None:
     assert "1,460 bytes of TCP payload" in told and "without the TCP header, which count as other: 2;" in told
 
 
-def test_a_closed_pipe_is_left_to_the_command_group_which_says_nothing() -> None:
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.ENOSPC])
+def test_an_output_that_cannot_be_written_is_left_to_the_command_group(number: int) -> None:
     @reports_errors
     def writes() -> None:
-        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+        raise OSError(number, "said")
 
-    with pytest.raises(BrokenPipeError):
+    with pytest.raises(OSError, match="said"):
         writes()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -71,6 +72,19 @@ def test_whole_frames_have_the_same_times_and_true_lengths(tmp_path: Path) -> No
 def test_a_trace_that_grows_too_long_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ToolsError, match="has more than 50 packets"):
         make(tmp_path / "t.pcap", 3, max_packets=50)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trace_for_which_the_disk_has_no_room_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("eeon_tools.trace.generate.open_writer", full)
+    with pytest.raises(OSError, match="No space left"):
+        make(tmp_path / "t.pcap", 3)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -13,13 +12,12 @@ import click
 from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import say
 from eeon_control.cli.signals import stopped_by_signals
-from eeon_control.cli.streams import guarded
+from eeon_control.cli.streams import guarded, is_of_output
 from eeon_control.errors import EeonError, InputError, Stopped
 from eeon_control.packages import of_other_versions
 
 _PLUGINS = "eeon.commands"
 _STOPPED = 130  # a shell's exit code for a command ended by SIGINT: 128 + 2
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # The packages of the project's other commands, and their folders in a checkout.
 _TOOLS = ("eeon-tools", "tools")
 _OTHER_PACKAGES = {
@@ -112,7 +110,7 @@ class EeonGroup(LazyGroup):
         except BrokenPipeError:
             sys.stderr.close()
         except OSError as error:
-            if error.errno not in _UNWRITABLE or error.filename is not None:
+            if not is_of_output(error):
                 raise
             say(f"the output cannot be written: {error.strerror}; free space, or write elsewhere", "red")
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,9 @@ def init(
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
+        with suppress(OSError):
+            for file in texts:
+                (folder / file).unlink(missing_ok=True)
         raise EeonError(f"{folder}: cannot be written: {error.strerror}") from None
     click.echo(
         f"{name}: {counted(leaves, 'leaf', 'leaves')}, {counted(spines, 'spine')}, "

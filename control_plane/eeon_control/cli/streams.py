@@ -8,6 +8,7 @@ while a command runs.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from eeon_control.printable import printable
+
+_UNWRITABLE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Guard:
@@ -57,6 +60,11 @@ def guarded() -> Iterator[None]:
             yield
         finally:
             sys.stdout, sys.stderr = before
+
+
+def is_of_output(error: OSError) -> bool:
+    """Returns whether an output could not be written: stdout, stderr or a file that was open."""
+    return error.errno in _UNWRITABLE and error.filename is None
 
 
 def to_nowhere(stream: TextIO) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import click
+from eeon_control.cli.streams import is_of_output
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError
 from rich.progress import (
@@ -57,9 +58,9 @@ def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
             raise click.ClickException(f"{error}{hint}") from error
         except (ToolsError, EeonError) as error:
             raise click.ClickException(str(error)) from error
-        except BrokenPipeError:
-            raise  # the command group ends in silence
         except OSError as error:
+            if is_of_output(error):
+                raise  # the command group ends in silence, or says that the output cannot be written
             where = f"{error.filename}: " if error.filename else ""
             raise click.ClickException(f"{where}{error.strerror or error}") from error
 

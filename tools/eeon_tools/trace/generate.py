@@ -64,9 +64,9 @@ def generate(
     program = programs.load()
     application = workload.application(hosts)
     partial = path.with_name(f".{path.name}.partial{path.suffix}")
-    writer = open_writer(partial)
     packets = frame_bytes = first_ns = last_ns = 0
     try:
+        writer = open_writer(partial)
         try:
             with RunningTwin(topology, program, senders.fabric(topology, seed)) as twin:
                 twin.apply(senders.config())
