@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from eeon_command import at_terminal, eeon, place
 from eeon_control.cli import main
+from eeon_control.cli.streams import guarded
 from eeon_control.cli.terminal import Terminal
 from eeon_control.controller import log
 from eeon_control.errors import Place, Problem
@@ -131,6 +132,18 @@ def test_command_of_another_package_is_guarded_too(monkeypatch):
     result = eeon("foreign", code=0)
     assert OBEYED.search(result.output) is None
     assert result.stdout.count("\\u009b") == 2 and "write \\u202e" in result.stderr
+
+
+def test_stderr_on_a_full_disk_stops_no_command(monkeypatch):
+    import click
+
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        with guarded():
+            click.echo("err", err=True)
+            Terminal(stderr=True).print("err")
+        # Nothing is left to be written at the end.
+        full.flush()
 
 
 def test_cell_of_a_table_and_a_styled_text_are_escaped(capsys):

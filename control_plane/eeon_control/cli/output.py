@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
-from eeon_control.cli.streams import to_nowhere
 from eeon_control.errors import Problem, Severity
 
 if TYPE_CHECKING:  # imported on the first output, because completion and --help do not need it
@@ -17,12 +15,8 @@ if TYPE_CHECKING:  # imported on the first output, because completion and --help
 
 
 def say(text: str, style: str | None = None, *, folds: bool = False) -> None:
-    """Prints one message on stderr. `folds`: at the width of the terminal, by words. If nobody can read it (a
-    closed pipe, a terminal that is gone), the command continues: it may be in the middle of an apply."""
-    try:
-        console(stderr=True).print(text, style=style, highlight=False, soft_wrap=not folds)
-    except OSError:
-        to_nowhere(sys.stderr)
+    """Prints one message on stderr. `folds`: at the width of the terminal, by words."""
+    console(stderr=True).print(text, style=style, highlight=False, soft_wrap=not folds)
 
 
 def console(*, stderr: bool = False) -> Console:

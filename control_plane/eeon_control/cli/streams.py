@@ -11,9 +11,9 @@ import contextlib
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from eeon_control.printable import printable
 
@@ -50,12 +50,39 @@ class Guard:
         return getattr(self.rich_proxied_file, name)
 
 
+class _Stderr:
+    """stderr, which discards everything once it cannot be written (a full disk, a closed pipe, a terminal
+    that is gone): the command continues, because it may be in the middle of an apply."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes text."""
+        self._tried(lambda: self._stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Writes what is buffered."""
+        self._tried(self._stream.flush)
+
+    def _tried(self, call: Callable[[], object]) -> None:
+        try:
+            call()
+        except OSError:
+            to_nowhere(self._stream)
+
+    def __getattr__(self, name: str) -> Any:  # any type, like the stream's attributes # noqa: ANN401
+        return getattr(self._stream, name)
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
     """Guards stdout and stderr in its context."""
     before = sys.stdout, sys.stderr
     with open(os.devnull, "w") as nowhere:  # instead of a stream that the shell has closed (`>&-`)
-        sys.stdout, sys.stderr = (Guard(stream or nowhere) for stream in before)
+        sys.stdout = Guard(before[0] or nowhere)
+        sys.stderr = Guard(cast(TextIO, _Stderr(before[1] or nowhere)))
         try:
             yield
         finally:
