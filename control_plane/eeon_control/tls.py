@@ -160,8 +160,8 @@ def _refused(tls: Tls) -> str:
             "`certificate` and `key` under `tls` in the targets file"
         )
     return (
-        f"the switch does not accept the controller's certificate {tls.certificate}; it must be signed by "
-        "an authority that the switch trusts, and must not have expired"
+        f"the switch does not accept the controller's certificate {tls.certificate}; it must be valid now, "
+        "and its file must have the certificates up to an authority that the switch trusts"
     )
 
 
@@ -174,9 +174,15 @@ def _not_trusted(error: ssl.SSLCertVerificationError, tls: Tls, name: str) -> st
                 "to the name in the certificate"
             )
         case 9 | 10:  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
-            return f"the switch's certificate is not valid now ({said}); renew it, and check both clocks"
+            return (
+                f"the switch's certificate, or that of its authority in {tls.ca}, is not valid now ({said}); "
+                "renew it, and check both clocks"
+            )
         case _:
-            return f"the switch's certificate is not signed by an authority in {tls.ca} ({said})"
+            return (
+                f"the switch's certificate is not signed by an authority in {tls.ca} ({said}); correct `ca`, "
+                "and let the switch's file also have the certificates of intermediate authorities"
+            )
 
 
 def _fault(key: str, path: Path) -> str | None:

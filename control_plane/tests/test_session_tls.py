@@ -107,10 +107,14 @@ def test_a_certificate_of_another_authority_gets_nothing(one_switch, keys):
     ("own", "protection", "says"),
     [
         ("stranger", {}, "is not signed by an authority in {keys}/ca.pem"),
-        ("switch", {"ca": "stranger_ca"}, "is not signed by an authority in {keys}/stranger_ca.pem"),
+        (
+            "switch",
+            {"ca": "stranger_ca"},
+            "in {keys}/stranger_ca.pem (unable to get local issuer certificate); correct `ca`, and",
+        ),
         ("named", {}, "the switch's certificate is not valid for 127.0.0.1 "),
         ("switch", {"name": "leaf2"}, "the switch's certificate is not valid for leaf2 "),
-        ("expired", {}, "the switch's certificate is not valid now (certificate has expired)"),
+        ("expired", {}, "its authority in {keys}/ca.pem, is not valid now (certificate has expired)"),
     ],
 )
 def test_a_switch_that_cannot_be_trusted_is_not_spoken_to(one_switch, keys, own, protection, says):

@@ -52,9 +52,15 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
             reached = ok(check, f"{target.address} answers in {took_ms:.0f} ms")
             return [reached, await _pipeline(name, session, program)]
     except FabricError as error:
-        hangs = "check whether its process is stopped or starved of CPU (ps, top), then restart the switch"
-        mend = "start the switch, or correct its address in the targets file"
-        return [fault(check, str(error), hangs if error.code is GRPCStatusCode.DEADLINE_EXCEEDED else mend)]
+        if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
+            mend = "check whether its process is stopped or starved of CPU (ps, top), then restart the switch"
+        elif "cannot be reached" in str(error):
+            mend = "start the switch, or correct its address in the targets file"
+        else:
+            mend = (
+                "correct this at the switch, or its row in the targets file (for TLS: docs/run/security.md)"
+            )
+        return [fault(check, str(error), mend)]
 
 
 async def _pipeline(name: str, session: P4RuntimeSession, program: Program) -> Finding:
