@@ -273,7 +273,25 @@ def test_so_many_problems_are_told_as_people_read():
     content = tables(QUEUE={f"x{number}|3": {"wred_profile": "y"} for number in range(5000)})
     told = problems(content)
     assert len(told) == databases.MAX_PROBLEMS + 1
-    assert any(one.startswith("and 49") and one.endswith("more; correct these and try again") for one in told)
+    assert told[0].startswith("has 49") and told[0].endswith(
+        "more problems than these; correct these and try again"
+    )
+
+
+def test_rows_of_all_ports_that_break_one_rule_are_one_problem():
+    ports = [f"Ethernet{4 * at}" for at in range(len(SPEEDS))]
+    content = tables(PORT_QOS_MAP={port: {"pfc_enable": "3", "tc_to_pg_map": "a"} for port in ports})
+    assert [one.rpartition(" (also ")[::2] for one in problems(content)] == [
+        (
+            "PORT_QOS_MAP|Ethernet0.pfc_enable: 3: cannot be mapped: lossless classes are not imported; write a "
+            "pfc profile. --without PORT_QOS_MAP leaves it out",
+            ", ".join(f"PORT_QOS_MAP|{port}.pfc_enable" for port in ports[1:]) + ")",
+        ),
+        (
+            "PORT_QOS_MAP|Ethernet0.tc_to_pg_map: a: cannot be mapped. --without PORT_QOS_MAP leaves it out",
+            ", ".join(f"PORT_QOS_MAP|{port}.tc_to_pg_map" for port in ports[1:]) + ")",
+        ),
+    ]
 
 
 _ANY = st.recursive(

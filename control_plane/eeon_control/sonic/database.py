@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from eeon_control.errors import InputError, Place, Problem
@@ -46,6 +46,8 @@ MAPPED = (
 MAX_BYTES = 16 << 20
 """Limit of a file's size; a file of a whole chassis has some megabytes."""
 MAX_PROBLEMS = 100
+_ALSO = 3
+"""Number of further rows that a problem names."""
 QUEUES = 64
 WRED_THRESHOLD_MAX = 2**31 - 1
 """SONiC parses the thresholds as an `int`, and refuses a profile above it (qosorch.cpp)."""
@@ -64,29 +66,34 @@ _DIGITS = re.compile(r"([0-9]+)")
 
 
 class Problems:
-    """The problems of a file, up to a readable number."""
+    """The problems of a file, up to a readable number. Rows of a table that break one rule in the same field,
+    such as those of all ports, are one problem, at the first of them."""
 
     def __init__(self, source: str) -> None:
         self._place = Place(source)
-        self._found: dict[tuple[str, str], Problem] = {}
+        self._found: dict[tuple[str, str, str], tuple[Problem, dict[str, None]]] = {}
         self._left_out = 0
 
     def add(self, key: str, rule: str, value: str = "") -> None:
         """Adds a problem, unless the same rule was already reported for the key."""
-        if (key, rule) in self._found:
-            return
-        if len(self._found) < MAX_PROBLEMS:
-            self._found[key, rule] = Problem(self._place, key[:200], value[:80], rule)
+        row, _, field = key.partition(".")
+        kind = (row.partition("|")[0], field, rule)
+        if kind in self._found:
+            self._found[kind][1][key] = None
+        elif len(self._found) < MAX_PROBLEMS:
+            self._found[kind] = (Problem(self._place, key[:200], value[:80], rule), {key: None})
         else:
             self._left_out += 1
 
     def check(self) -> None:
         """Raises InputError if there are problems."""
-        found = list(self._found.values())
+        found = [
+            replace(one, rule=f"{one.rule} (also {_some(also)})") if also else one
+            for one, (_, *also) in self._found.values()
+        ]
         if self._left_out:
-            found.append(
-                Problem(self._place, "", "", f"and {self._left_out} more; correct these and try again")
-            )
+            rule = f"has {self._left_out} more problems than these; correct these and try again"
+            found.append(Problem(self._place, "", "", rule))
         if found:
             raise InputError(found)
 
@@ -332,6 +339,11 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [
         (int(part), "") if part.isdecimal() and len(part) < 10 else (-1, part) for part in _DIGITS.split(name)
     ]
+
+
+def _some(keys: list[str]) -> str:
+    more = f" and {len(keys) - _ALSO} more" if len(keys) > _ALSO else ""
+    return f"{', '.join(key[:60] for key in keys[:_ALSO])}{more}"
 
 
 def _kind(value: object) -> str:

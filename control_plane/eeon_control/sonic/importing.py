@@ -159,7 +159,7 @@ class _Import:
                             self.problems.add(at, f"gives queue {queue} of {port} a second buffer", profile)
                         entry.buffer = profile
         if left_out:
-            self.notes.append(f"queues other than {self.queue}, left out: {', '.join(sorted(left_out)[:10])}")
+            self.notes.append(f"queues other than {self.queue}, left out: {_some(sorted(left_out))}")
         made = {}
         used, unused = self.used_queues(found), dict[tuple[str, int], list[str]]()
         for port, queues in found.items():
