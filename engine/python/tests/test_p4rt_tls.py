@@ -131,3 +131,12 @@ def test_a_key_that_does_not_belong_to_the_certificate_is_refused(
     tls = Tls(server_identity.certificate_pem, authority.key_pem)
     with pytest.raises(ConfigError, match="belong together"):
         serve(switch, p4info=p4info(), tls=tls)
+
+
+def test_an_address_that_another_server_has_is_refused_with_what_to_give(switch: Switch) -> None:
+    with serve(switch, p4info=p4info()) as server:
+        said = (
+            f"address '{server.address}': cannot listen there; give an address .* that no other program uses$"
+        )
+        with pytest.raises(ConfigError, match=said):
+            serve(switch, p4info=p4info(), address=server.address)

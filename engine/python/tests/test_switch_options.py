@@ -124,6 +124,7 @@ def test_unknown_flags_are_refused_by_name() -> None:
         ([], "--no-p4"),
         (["-i", "veth0", "x.json"], "not PORT@INTERFACE"),
         (["-i", "0@a", "-i", "0@b", "x.json"], "port 0 is assigned to 'a' and to 'b'"),
+        (["-i", "0@a", "-i", "3@a", "x.json"], "interface 'a' is assigned to port 0 and to port 3"),
         (["--log-console", "--log-file", "f", "x.json"], "exclusive"),
         (["--use-files", "0", "--packet-in", "ipc:///x", "x.json"], "exclusive"),
         (["--restore-state", "f", "x.json"], "--restore-state"),

@@ -298,6 +298,9 @@ def _check_ports(interfaces: list[tuple[int, str]], wanted: argparse.Namespace) 
     for port, name in interfaces:
         if port in seen:
             raise UsageError(f"port {port} is assigned to '{seen[port]}' and to '{name}'")
+        if name in seen.values():
+            other = next(number for number, known in seen.items() if known == name)
+            raise UsageError(f"interface '{name}' is assigned to port {other} and to port {port}")
         seen[port] = name
     if wanted.cpu_port == 0:
         raise UsageError("--cpu-port 0 is not a valid CPU port")

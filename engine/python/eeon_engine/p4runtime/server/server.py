@@ -71,14 +71,16 @@ class Server:
                 port = self._grpc.add_insecure_port(address)
             else:
                 port = self._grpc.add_secure_port(address, tls.credentials())
-        except RuntimeError as error:
-            raise ConfigError(f"address '{address}': {error}{_hint(tls)}") from error
+        except RuntimeError:
+            port = 0  # gRPC's message has no reason, and earlier versions raise nothing
         finally:
             if umask is not None:
                 os.umask(umask)
         if port == 0:
+            files = "" if tls is None else ", and a certificate and a key that belong together"
             raise ConfigError(
-                f"address '{address}': cannot listen there; is another server using it?{_hint(tls)}"
+                f"address '{address}': cannot listen there; give an address HOST:PORT or unix:PATH of this "
+                f"computer that no other program uses{files}"
             )
         unix = address.startswith("unix:")
         if unix:
@@ -157,11 +159,6 @@ def _options(max_message_bytes: int) -> list[tuple[str, int]]:
         ("grpc.keepalive_time_ms", 60_000),
         ("grpc.keepalive_timeout_ms", 20_000),
     ]
-
-
-def _hint(tls: Tls | None) -> str:
-    # gRPC reports no reason.
-    return "" if tls is None else " Do the certificate chain and the private key belong together?"
 
 
 def serve(
