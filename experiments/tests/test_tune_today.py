@@ -56,7 +56,7 @@ def counted(sent: Mapping[str, int], at_seconds: float) -> FabricObservation:
     switches = {}
     for name in FABRIC.switches:
         received = tuple(
-            ReceivedCount(name, host.port.peer.port, "data", 1, sent[host.name])
+            ReceivedCount(name, host.port.peer.port, "data", sent[host.name] // 1000, sent[host.name])
             for host in FABRIC.hosts.values()
             if host.port.peer.node == name
         )
@@ -149,10 +149,17 @@ def test_the_load_is_the_payload_that_came_from_each_host_between_two_readings()
     assert load.words() == "Hosts send 24.11% of their links (h2 0.00% to h1 48.22%), over 2 s"
 
 
-def test_counters_that_stand_still_are_said_to() -> None:
-    same = dict.fromkeys(FABRIC.hosts, 1000)
-    with pytest.raises(FabricError, match="the counters did not change: no host sent data in two readings"):
-        today.of_counters(FABRIC, counted(same, 5), counted(same, 15))
+@pytest.mark.parametrize(
+    ("later", "said"),
+    [
+        ({}, "the counters did not change: no host sent data in two readings"),
+        ({"h1": 3000, "h3": 10}, "leaf2: restarted, or loaded its program again, between the two readings"),
+    ],
+)
+def test_counters_that_give_no_load_are_said_to(later: dict[str, int], said: str) -> None:
+    before = dict.fromkeys(FABRIC.hosts, 1000)
+    with pytest.raises(FabricError, match=said):
+        today.of_counters(FABRIC, counted(before, 5), counted(before | later, 15))
 
 
 def prometheus(folder: Path, values: Mapping[str, list[int]]) -> Path:

@@ -29,6 +29,7 @@ from eeon_control.sources import Document
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, DataRate, Duration, format_probability
+from eeon_control.views.change import restarted
 from eeon_control.views.port_tables import aqm_text, by_port, queue_aqms
 from eeon_tools.errors import InputError as BadFile
 
@@ -209,7 +210,13 @@ def _eee(eee: Settings) -> dict[str, object]:
 
 
 def of_counters(topology: Topology, first: FabricObservation, second: FabricObservation) -> Load:
-    """Returns the traffic that hosts sent between two readings. Raises FabricError if there was none."""
+    """Returns the traffic that hosts sent between two readings. Raises FabricError if there was none, and for
+    a switch that lost its counts in between."""
+    if gone := restarted(first, second):
+        raise FabricError(
+            f"{', '.join(gone)}: restarted, or loaded its program again, between the two readings of its "
+            "counters; read them again"
+        )
     counts = [
         {(one.switch, one.port): one.bytes for one in found.counters.received if one.packet_class == _DATA}
         for found in (first, second)
