@@ -9,7 +9,7 @@ import re
 import pytest
 from eeon_command import at_terminal, eeon, place
 from eeon_control import program, topology
-from eeon_control.cli.show import baselines
+from eeon_control.cli.show import baselines, watch
 from eeon_control.fabric import sync
 from eeon_control.fabric.read import FabricCounters, FabricObservation
 from eeon_control.views.change import nonzero
@@ -209,6 +209,18 @@ def test_a_restarted_switch_is_noticed_and_shown_from_its_start(fabric):
     document = fabric.document("ecn", "--nonzero")
     assert [row["forwarded"] for row in document["rows"]] == [3, 0]
     assert "restarted since then, so counted from the restart: leaf1" in document["notes"]
+
+
+def test_time_since_clear_is_not_that_of_a_clock_that_was_set(fabric, monkeypatch):
+    eeon("clear", "counters", *fabric.options)
+    path = baselines.path_of("leaf-spine-4")
+    file = json.loads(path.read_text())
+    file["taken_at"]["wall_seconds"] -= 3600
+    path.write_text(json.dumps(file))
+    passed = []
+    monkeypatch.setattr(watch, "restarted", lambda *_, passed_us: passed.append(passed_us) or [])
+    fabric.document("ecn")
+    assert passed[0] < 3600 * 10**6
 
 
 def test_when_every_switch_has_restarted_the_zero_point_is_told_of_no_more(fabric):

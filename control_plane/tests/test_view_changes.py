@@ -21,7 +21,7 @@ def observed(packets: int, *, elapsed_us: int | None = None, at_ps: int = 0) -> 
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "wall_us", "gone"),
+    ("before", "after", "passed_us", "gone"),
     [
         (observed(10), observed(10), None, []),
         (observed(10), observed(9), None, ["leaf1"]),
@@ -41,8 +41,8 @@ def observed(packets: int, *, elapsed_us: int | None = None, at_ps: int = 0) -> 
         (observed(10), observed(50, elapsed_us=SECOND_US), 3600 * SECOND_US, []),
     ],
 )
-def test_a_restart_shows_in_counters_or_in_the_switchs_clock(before, after, wall_us, gone):
-    assert restarted(before, after, wall_us=wall_us) == gone
+def test_a_restart_shows_in_counters_or_in_the_switchs_clock(before, after, passed_us, gone):
+    assert restarted(before, after, passed_us=passed_us) == gone
 
 
 def test_a_switch_that_was_not_seen_before_has_not_restarted():

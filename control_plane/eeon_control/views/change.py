@@ -15,12 +15,12 @@ _CellKey = tuple[int, str] | tuple[int, str, str]
 
 
 def restarted(
-    before: FabricObservation, after: FabricObservation, *, wall_us: int | None = None
+    before: FabricObservation, after: FabricObservation, *, passed_us: int | None = None
 ) -> list[str]:
     """Returns the names of the switches that restarted between two observations.
 
     A switch has restarted if a counter or its clock has decreased, or if it has run for less than the elapsed
-    time (`wall_us`, with a tolerance of 5 s for adjusted clocks).
+    time (`passed_us`, with a tolerance of 5 s for adjusted clocks).
     """
     return [
         name
@@ -28,7 +28,7 @@ def restarted(
         if name in before.switches
         and (
             _is_lower(_cells(before, name), _cells(after, name))
-            or _has_started_since(before.switches[name].elapsed_us, now.elapsed_us, wall_us)
+            or _has_started_since(before.switches[name].elapsed_us, now.elapsed_us, passed_us)
         )
     ]
 
@@ -134,7 +134,7 @@ def _is_lower(before: dict[_CellKey, int], after: dict[_CellKey, int]) -> bool:
     return any(after[key] < value for key, value in before.items() if key in after)
 
 
-def _has_started_since(before_us: int | None, after_us: int | None, wall_us: int | None) -> bool:
+def _has_started_since(before_us: int | None, after_us: int | None, passed_us: int | None) -> bool:
     if before_us is None or after_us is None:
         return False
-    return after_us < before_us or (wall_us is not None and after_us + _CLOCK_SLACK_US < wall_us)
+    return after_us < before_us or (passed_us is not None and after_us + _CLOCK_SLACK_US < passed_us)

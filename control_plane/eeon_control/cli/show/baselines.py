@@ -7,7 +7,6 @@ has one file, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by defau
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
@@ -19,6 +18,7 @@ from eeon_control.errors import StateError
 from eeon_control.fabric import ReceivedCount, VerdictCount
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
 from eeon_control.model_base import Frozen
+from eeon_control.state.clock import Moment
 from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk, failing_as_state_error
 from eeon_control.state.folder import home
 from eeon_control.targets import Target
@@ -40,11 +40,11 @@ class SwitchBaseline(Frozen):
 class Baseline(Frozen):
     """The switches that answered when the counters were cleared."""
 
-    taken_at: datetime
+    taken_at: Moment
     switches: dict[str, SwitchBaseline]
 
     @classmethod
-    def of(cls, observed: FabricObservation, targets: Mapping[str, Target], taken_at: datetime) -> Baseline:
+    def of(cls, observed: FabricObservation, targets: Mapping[str, Target], taken_at: Moment) -> Baseline:
         """Returns a baseline with the counters of an observation."""
         return cls(
             taken_at=taken_at,

@@ -19,6 +19,7 @@ from eeon_control.cli.show import baselines, common, printing
 from eeon_control.errors import EeonError
 from eeon_control.fabric.read import FabricObservation, observe
 from eeon_control.fabric.sync import run
+from eeon_control.state.clock import SystemClock
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.views.change import nonzero, rates, read_once, restarted, since, spans_ps
@@ -172,8 +173,8 @@ class ViewLoop:
 
     def _since_baseline(self, view: View, observed: FabricObservation, baseline: baselines.Baseline) -> View:
         earlier = baseline.observation(self._targets.switches)
-        wall_us = round((datetime.now(UTC) - baseline.taken_at).total_seconds() * 1e6)
-        gone = restarted(earlier, observed, wall_us=wall_us)
+        passed = SystemClock().now().seconds_since(baseline.taken_at)
+        gone = restarted(earlier, observed, passed_us=None if passed is None else round(passed * 1e6))
         if not any(
             one.counters.received or one.counters.verdicts
             for name, one in earlier.switches.items()
@@ -182,7 +183,7 @@ class ViewLoop:
             return view  # nothing to subtract: all have restarted, have moved, or had counted nothing
         old = self._kind.make(ViewData(self._part, self._targets, earlier))
         view = since(view, old, ignored=gone)
-        at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        at = datetime.fromtimestamp(baseline.taken_at.wall_seconds).strftime("%Y-%m-%d %H:%M:%S")
         view.notes = [*view.notes, f"since `eeon clear counters` at {at}; --raw shows all"]
         if gone:
             view.notes.append(f"restarted since then, so counted from the restart: {', '.join(gone)}")
