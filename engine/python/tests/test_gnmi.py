@@ -359,11 +359,14 @@ def test_once_sends_all_values_and_ends(client: GnmiClient) -> None:
     assert list(call) == []
 
 
-def test_poll_sends_all_values_each_time_it_is_asked(client: GnmiClient, switch: Switch) -> None:
+@pytest.mark.parametrize(("updates_only", "at_first"), [(False, {"UP"}), (True, set())])
+def test_poll_sends_all_values_each_time_it_is_asked(
+    client: GnmiClient, switch: Switch, updates_only: bool, at_first: set[str]
+) -> None:
     asks: Any = __import__("queue").Queue()
-    asks.put(request(subscription(STATUS), mode=gnmi.SubscriptionList.POLL))
+    asks.put(request(subscription(STATUS), mode=gnmi.SubscriptionList.POLL, updates_only=updates_only))
     call = client.stub.Subscribe(iter(asks.get, None), timeout=60)
-    assert set(until_sync(call).values()) == {"UP"}
+    assert set(until_sync(call).values()) == at_first
     switch.port_set_link(1, False)
     asks.put(gnmi.SubscribeRequest(poll=gnmi.Poll()))
     assert until_sync(call)["interfaces/interface[name=port1]/state/oper-status"] == "DOWN"

@@ -65,6 +65,7 @@ class Stream:
         if asked.mode not in gnmi.SubscriptionList.Mode.values():
             raise invalid(f"mode {asked.mode} does not exist; use STREAM (0), ONCE (1) or POLL (2)")
         self.mode = asked.mode
+        self._leaves_out_values = bool(asked.updates_only)
         selections = paths.selections(asked.prefix, [one.path for one in asked.subscription])
         self._followed: list[_Followed] = []
         for one, whole in zip(asked.subscription, selections, strict=True):
@@ -103,15 +104,17 @@ class Stream:
             )
 
     def first(self) -> Iterator[Response]:
-        """Yields all values, then the end of the initial update."""
+        """Yields all values, then the end of the initial update. `updates_only` leaves the values out, but
+        not those of a later poll (§3.5.1.2)."""
         ports = self._reader.ports() if self.is_streaming else None
         selections = [one.selection for one in self._followed]
         now = time.monotonic_ns()
         for one, found in zip(self._followed, self._reader.values(selections, ports), strict=True):
             one.ports, one.sent = ports, {path: value for path, _, value in found}
             one.due_ns, one.beat_ns = now + one.interval_ns, now + one.heartbeat_ns
-            if not self._asked.updates_only:
+            if not self._leaves_out_values:
                 yield from self._messages(found)
+        self._leaves_out_values = False
         yield Response(sync_response=True)
 
     def wait_s(self) -> float:
