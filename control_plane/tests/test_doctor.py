@@ -199,6 +199,7 @@ def by_check(findings) -> dict[str, Finding]:
 def test_each_switch_is_visited_and_the_one_that_is_down_told(fakes):
     targets = {name: Target(one.address, one.device_id) for name, one in fakes.switches.items()}
     targets["leaf2"] = Target(targets["leaf1"].address, targets["leaf2"].device_id)
+    targets["spine1"] = Target("a..b:9559", targets["spine1"].device_id)
     sync.run(fakes.switches["spine2"].stop())
     found = by_check(switches.reach(targets))
     assert found["leaf1 P4Runtime"].level is Level.OK and " ms" in found["leaf1 P4Runtime"].found
@@ -206,10 +207,10 @@ def test_each_switch_is_visited_and_the_one_that_is_down_told(fakes):
         Level.WARNING,
         "run `eeon config apply`",
     )
-    assert (found["spine2 P4Runtime"].level, found["spine2 P4Runtime"].mend) == (
-        Level.FAULT,
-        "start the switch, or correct its address in the targets file",
-    )
+    for name, said in (("spine1", "Misformatted domain name"), ("spine2", "Connection refused")):
+        down = found[f"{name} P4Runtime"]
+        assert down.level is Level.FAULT and f"cannot be reached: {said} (UNAVAILABLE)" in down.found
+        assert down.mend == "start the switch, or correct its address in the targets file"
     assert found["leaf2 P4Runtime"].mend.startswith("correct this at the switch, or its row in the targets")
     assert found["leaf1 TLS"].level is Level.OK
 

@@ -61,6 +61,7 @@ _NO_TAKE_OVER = "no larger id exists: end that client, or restart the switch"
 # The part of gRPC's message about an unreachable address that our message already contains.
 _NOT_CONNECTED = re.compile(
     r"^failed to connect to all addresses; last error: [A-Z_]+: \S+ (?:Failed to connect to remote host: )?"
+    r"|^errors resolving .*: ([^:\]]+)\]$"
 )
 LOST = (GRPCStatusCode.UNAVAILABLE, GRPCStatusCode.DEADLINE_EXCEEDED, GRPCStatusCode.CANCELLED)
 """Status codes of calls that the switch has not answered."""
@@ -426,7 +427,7 @@ class P4RuntimeSession:
             told = await asyncio.to_thread(tls_files.explain, self._target.address, self._target.tls)
             if told is not None:
                 return told
-        said = _NOT_CONNECTED.sub("cannot be reached: ", _said(error.message))
+        said = _NOT_CONNECTED.sub(r"cannot be reached: \1", _said(error.message))
         return f"{said or 'no reason given'} ({error.code.name})"
 
     def _error(self, reason: str, code: GRPCStatusCode | None = None) -> FabricError:
