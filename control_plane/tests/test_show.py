@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from eeon_command import at_terminal, eeon, place
@@ -221,6 +222,11 @@ def test_time_since_clear_is_not_that_of_a_clock_that_was_set(fabric, monkeypatc
     monkeypatch.setattr(watch, "restarted", lambda *_, passed_us: passed.append(passed_us) or [])
     fabric.document("ecn")
     assert passed[0] < 3600 * 10**6
+    # Version 0.1.0 wrote the time of day alone.
+    file["taken_at"] = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    path.write_text(json.dumps(file))
+    fabric.document("ecn")
+    assert passed[1] >= 3600 * 10**6
 
 
 def test_when_every_switch_has_restarted_the_zero_point_is_told_of_no_more(fabric):

@@ -7,11 +7,12 @@ has one file, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by defau
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from eeon_control import constants
 from eeon_control.errors import StateError
@@ -28,6 +29,13 @@ _Count = Annotated[int, Field(ge=0, lt=1 << 64)]
 _Port = Annotated[int, Field(ge=0, le=constants.DROP_PORT)]
 
 
+def _moment(value: object) -> object:
+    """Converts the time of day alone, which version 0.1.0 wrote."""
+    if not isinstance(value, str):
+        return value
+    return Moment(wall_seconds=datetime.fromisoformat(value).timestamp(), boot_seconds=0, boot_id="")
+
+
 class SwitchBaseline(Frozen):
     """The non-zero counter cells of one switch; `address` distinguishes it from others of the same name."""
 
@@ -40,7 +48,7 @@ class SwitchBaseline(Frozen):
 class Baseline(Frozen):
     """The switches that answered when the counters were cleared."""
 
-    taken_at: Moment
+    taken_at: Annotated[Moment, BeforeValidator(_moment)]
     switches: dict[str, SwitchBaseline]
 
     @classmethod
