@@ -26,8 +26,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ENGINE_ONLY = "# engine only"
-CLI = shutil.which("simple_switch_CLI", path=str(Path(sys.executable).parent))
-THRIFT_PORT = 29390
+OWN_CLI = shutil.which("simple_switch_CLI", path=str(Path(sys.executable).parent))
+CLI = [sys.executable, OWN_CLI] if OWN_CLI else ["simple_switch_CLI"]
 START_TIMEOUT_SECONDS = 20
 SETTLE_SECONDS = 0.3
 """Delay after a packet or a command, until BMv2's threads are idle."""
@@ -56,13 +56,16 @@ class Bench:
 
     def __init__(self, program: Path, ports: list[int], sources: set[int], folder: Path) -> None:
         self.folder = folder
+        # A free port, because another run on this machine may use any fixed one.
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.thrift_port = free.getsockname()[1]
         for port in ports:
             os.mkfifo(folder / f"p{port}_in.pcap")
         interfaces = [word for port in ports for word in ("-i", f"{port}@p{port}")]
         log = ["--log-file", "switch.log", "--log-flush"]
         # A separate address, because another simple_switch on this machine may use the default one.
         notifications = ["--notifications-addr", f"ipc://{folder}/notifications.ipc"]
-        options = ["--use-files", "0", "--thrift-port", str(THRIFT_PORT)]
+        options = ["--use-files", "0", "--thrift-port", str(self.thrift_port)]
         command = ["simple_switch", *log, *notifications, *options]
         self.switch = subprocess.Popen(
             [*command, *interfaces, str(program)],
@@ -84,7 +87,7 @@ class Bench:
                 # BMv2 forwards nothing before it has a packet, or the end, of every file.
                 os.close(self.inputs.pop(port))
                 self.inputs[port] = -1
-        while socket.socket().connect_ex(("127.0.0.1", THRIFT_PORT)) != 0:
+        while socket.socket().connect_ex(("127.0.0.1", self.thrift_port)) != 0:
             self.wait()
 
     def wait(self) -> None:
@@ -105,7 +108,7 @@ class Bench:
     def command(self, line: str) -> str:
         """Returns the CLI's answer; raises a Mismatch if it prints an error."""
         run = subprocess.run(
-            [*((sys.executable, CLI) if CLI else ("simple_switch_CLI",)), "--thrift-port", str(THRIFT_PORT)],
+            [*CLI, "--thrift-port", str(self.thrift_port)],
             input=line + "\n",
             capture_output=True,
             text=True,
