@@ -408,6 +408,7 @@ impl NicStats {
 mod tests {
     use super::*;
     use crate::reaction::{DcqcnSettings, QcnScope, QcnSettings};
+    use crate::Protect;
 
     fn frame(wire_len: u32) -> HostFrame {
         HostFrame { wire_len, ..HostFrame::default() }
@@ -468,9 +469,11 @@ mod tests {
     fn what_is_held_outside_leaves_the_whole_buffer_to_what_comes_after() {
         let at = |time| HostFrame::new(time, Vec::new(), 1_250);
         let mut nic = holding(2_500, 0);
-        (0..5).for_each(|_| nic.enqueue(us(1_000), at(us(1_000))).unwrap());
+        (0..4).for_each(|_| nic.enqueue(us(1_000), at(us(1_000))).unwrap());
         assert_eq!(nic.next_departure(), Some(us(1_500)));
         nic.depart(us(1_500)).unwrap();
+        // At the very time at which the first leaves, a frame is still held.
+        nic.enqueue(us(1_500), at(us(1_500))).unwrap();
         // 10 us each on the wire: four that were held wait, and two more fit.
         nic.enqueue(us(1_501), at(us(1_501))).unwrap();
         nic.enqueue(us(1_501), at(us(1_501))).unwrap();
@@ -579,7 +582,8 @@ mod tests {
         assert!(nic.enqueue(us(0), frame(1476)).is_err());
         assert_eq!((nic.queue_packets(), nic.stats().dropped), (2, 2));
         nic.remove_limiter(limiter);
-        assert_eq!(departures(&mut nic), [(0, 576), (4, 1476)]);
+        nic.enqueue(us(0), frame(948)).unwrap();
+        assert_eq!(departures(&mut nic), [(0, 576), (4, 1476), (16, 948)]);
         assert_eq!((nic.queue_packets(), nic.add_limiter(us(0), 1)), (0, Some(limiter)));
     }
 
@@ -594,8 +598,8 @@ mod tests {
 
     #[test]
     fn a_nic_in_which_limited_frames_wait_stays_awake() {
-        let eee = NicEee { sleep: Duration::from_us(182), wake: Duration::from_us(16), ..NicEee::default() };
-        let mut nic = gigabit(None, Some(eee));
+        let [sleep, wake, stall] = [182, 16, 50].map(Duration::from_us);
+        let mut nic = gigabit(None, Some(NicEee { sleep, wake, stall, ..NicEee::default() }));
         let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
         nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
         nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
@@ -603,8 +607,32 @@ mod tests {
         assert_eq!(nic.ready(), us(1_016));
         // 120 us at its rate, of which waking has used 16. 12 us on the wire.
         assert_eq!(nic.next_departure(), Some(us(1_120)));
+        nic.enqueue(us(1_100), limited(1476, limiter)).unwrap();
         nic.depart(us(1_120)).unwrap();
         assert_eq!(nic.ready(), us(1_028));
+        nic.depart(us(1_240)).unwrap();
+        // A frame that finds nothing waiting, before the PHY sleeps again.
+        nic.enqueue(us(1_300), limited(1476, limiter)).unwrap();
+        nic.depart(us(1_360)).unwrap();
+        assert_eq!(nic.ready(), us(1_300));
+    }
+
+    #[test]
+    fn a_frame_that_the_aqm_drops_at_departure_takes_no_time_on_the_wire() {
+        let (target_ps, interval_ps) = (1_000_000, 10_000_000);
+        let codel = NicAqm::Codel { target_ps, interval_ps, mtu_bytes: 0, ecn: false, protect: Protect::Ect };
+        let eee = NicEee { sleep: Duration::from_us(182), wake: Duration::from_us(16), ..NicEee::default() };
+        let mut nic = gigabit(None, Some(eee)).with_aqm(Some(codel), 1);
+        for length in [1476, 1475, 1476] {
+            nic.enqueue(us(1_000), HostFrame::new(us(1_000), Vec::new(), length)).unwrap();
+        }
+        // 12 us each on the wire. The second is the first that finds the queue late for an interval.
+        nic.depart(us(1_016)).unwrap();
+        assert_eq!(nic.depart(us(1_028)).unwrap().0.wire_len, 1476);
+        assert_eq!(nic.pop_dropped().unwrap().wire_len, 1475);
+        // Idle since 1,040 us, and asleep 182 us later.
+        nic.enqueue(us(1_100), frame(1476)).unwrap();
+        assert_eq!(nic.next_departure(), Some(us(1_040 + 182 + 16)));
     }
 
     fn message(about: &HostFrame, feedback: u8) -> Vec<u8> {

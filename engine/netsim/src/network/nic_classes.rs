@@ -170,12 +170,15 @@ mod tests {
     fn classes() -> NicClasses {
         let mut priority = [0; 64];
         (priority[26], priority[46]) = (3, 5);
-        NicClasses { priority, default_priority: 0, pausable: 1 << 3 }
+        NicClasses { priority, default_priority: 4, pausable: 1 << 3 }
     }
 
     fn nic() -> Nic {
         Nic::new(GIGABIT, Bytes::new(24), None, None).with_classes(Some(classes()))
     }
+
+    /// Stands for the DSCP of a frame that has none.
+    const NOT_IP: u8 = 64;
 
     /// Returns a frame of IPv4 or IPv6 that takes 12 us on the wire.
     fn frame(dscp: u8, is_ipv6: bool) -> HostFrame {
@@ -205,7 +208,8 @@ mod tests {
         let mut all = Vec::new();
         while let Some(at) = nic.next_departure() {
             if let Some((frame, _)) = nic.depart(at) {
-                all.push((at.as_ps() / 1_000_000, Network::of(&frame.captured).unwrap().dscp().unwrap()));
+                let dscp = Network::of(&frame.captured).ok().and_then(|packet| packet.dscp());
+                all.push((at.as_ps() / 1_000_000, dscp.unwrap_or(NOT_IP)));
             }
         }
         all
@@ -217,7 +221,11 @@ mod tests {
         for (dscp, is_ipv6) in [(0, false), (26, false), (46, false), (26, true), (46, true)] {
             nic.enqueue(us(0), frame(dscp, is_ipv6)).unwrap();
         }
-        assert_eq!(departures(&mut nic), [(0, 46), (12, 46), (24, 26), (36, 26), (48, 0)]);
+        let mut arp = frame(0, false);
+        arp.captured[12..14].copy_from_slice(&[8, 6]);
+        nic.enqueue(us(0), arp).unwrap();
+        let left = [(0, 46), (12, 46), (24, NOT_IP), (36, 26), (48, 26), (60, 0)];
+        assert_eq!(departures(&mut nic), left);
         assert_eq!(nic.queue_packets(), 0);
     }
 
@@ -243,6 +251,7 @@ mod tests {
         assert_eq!(nic.next_departure(), Some(us(522)));
         nic.receive_control(us(100), &of_3(0));
         assert_eq!(nic.next_departure(), Some(us(100)));
+        assert_eq!([1, 0].map(|quanta| asked(&of_3(quanta))), [Some(1 << 3), Some(0)]);
     }
 
     #[test]

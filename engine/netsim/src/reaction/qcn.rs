@@ -295,6 +295,12 @@ mod tests {
             assert_eq!(flow.next_timeout(), Some(at(us)));
             flow.advance(at(us));
         }
+        // Another cut begins again with whole cycles.
+        flow.handle_feedback(at(83_000), 63);
+        for us in [98_000, 113_000] {
+            assert_eq!(flow.next_timeout(), Some(at(us)));
+            flow.advance(at(us));
+        }
     }
 
     #[test]
@@ -318,12 +324,16 @@ mod tests {
     #[test]
     fn a_target_above_ten_times_the_rate_is_cut_to_an_eighth_after_the_first_cycle() {
         let mut flow = flow(QcnSettings::default());
-        while flow.rate_bps() > LINE / 11 {
-            flow.handle_feedback(at(0), 63);
+        let mut before = flow.clone();
+        while flow.rate_bps() >= LINE / 10 {
+            before = flow.clone();
+            flow.handle_feedback(at(0), 1);
         }
         let rate = flow.rate_bps();
         flow.advance(at(15_000));
         assert_eq!((flow.target_bps(), flow.rate_bps()), (LINE / 8, rate + (LINE / 8 - rate).div_ceil(2)));
+        before.advance(at(15_000));
+        assert_eq!(before.target_bps(), LINE);
     }
 
     #[test]
