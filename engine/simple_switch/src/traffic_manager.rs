@@ -449,6 +449,11 @@ mod tests {
         assert_eq!(tm.transmit(1, start, 1476, None), Duration::from_us(12));
         tm.enqueue(1, 0, 8, 100, NOW).unwrap();
         assert_eq!(tm.due(1, start, OPEN, NO_CLASS_GATE), Some(start + Duration::from_us(12)));
+        // An idle port has been ready since its first packet came.
+        tm.dequeue(1, NOW, NO_CLASS_GATE).unwrap();
+        let later = [20, 21].map(|us| start + Duration::from_us(us));
+        later.map(|at| tm.enqueue(1, 0, 9, 100, at).unwrap());
+        assert_eq!(tm.ready_since(1), later[0]);
     }
 
     #[test]

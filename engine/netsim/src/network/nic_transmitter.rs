@@ -28,16 +28,14 @@ pub(super) struct Transmitter {
     eee: Option<Eee>,
     /// When the wire becomes free.
     free_at: Time,
-    /// When a frame last arrived that found nothing waiting.
-    waiting_since: Time,
-    /// Since when the last frame that left could have left without a pause or its limiter.
+    /// Since when the last frame that left could have left without a pause or its limiter, had it waited.
     ready: Time,
 }
 
 impl Transmitter {
     pub(super) fn new(rate: DataRate, overhead: Bytes, eee: Option<NicEee>) -> Self {
         let eee = eee.map(|eee| Eee::new(in_ticks(eee, rate, overhead)));
-        Self { rate, overhead, eee, free_at: Time::ZERO, waiting_since: Time::ZERO, ready: Time::ZERO }
+        Self { rate, overhead, eee, free_at: Time::ZERO, ready: Time::ZERO }
     }
 
     pub(super) fn rate(&self) -> DataRate {
@@ -70,15 +68,9 @@ impl Transmitter {
         now.saturating_since(self.free_at)
     }
 
-    /// Returns since when the last frame that left could have left without a pause or its limiter.
+    /// Returns since when the last frame that left could have left without a pause or its limiter, had it waited.
     pub(super) fn ready(&self) -> Time {
         self.ready
-    }
-
-    /// Notes that an arriving frame finds nothing waiting.
-    #[inline]
-    pub(super) fn found_empty(&mut self, now: Time) {
-        self.waiting_since = now;
     }
 
     /// Notes that a frame waits from now on; `is_first` says whether it is the only one.
@@ -100,7 +92,7 @@ impl Transmitter {
     #[inline]
     pub(super) fn send(&mut self, now: Time, wire_len: u32) -> Duration {
         assert!(now >= self.free_at, "a NIC sends while its wire is busy");
-        self.ready = self.waiting_since.max(self.free_at);
+        self.ready = self.free_at;
         if let Some(eee) = &mut self.eee {
             self.ready = self.ready.max(Time::from_ps(eee.gate_open_at()));
             eee.depart(now.as_ps(), wire_len);
