@@ -187,7 +187,7 @@ impl LiveSwitch {
         Some(result)
     }
 
-    /// Replaces the program and all state. The first program creates the switch.
+    /// Replaces the program and its state, as [`Switch::load_program`] does. The first program creates the switch.
     pub fn load_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
         let mut engine = self.shared.engine.lock();
         match &mut engine.switch {

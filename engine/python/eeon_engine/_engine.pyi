@@ -135,7 +135,8 @@ class SwitchHandle:
     def program(self) -> Program | None:
         """The running program. None without a program, or if another handle has loaded it."""
     def load_program(self, program: Program) -> None:
-        """Replaces the program and all state; packets inside are dropped and counted. The clock continues.
+        """Replaces the program and its state; packets inside are dropped and counted. The clock continues,
+        and multicast groups and clone sessions stay, as in BMv2.
 
         Raises `ConfigError` if this switch cannot run the new program; the old one then continues.
         """

@@ -129,9 +129,12 @@ def test_a_commit_clears_the_state_that_was(client: Client, bare: Switch, names:
     client.write(
         (INSERT, drop_entry(names)),
         (MODIFY, p4r.RegisterEntry(register_id=register.register_id, index=register.index, data=bits(5))),
+        (INSERT, p4r.MulticastGroupEntry(multicast_group_id=5)),
+        (INSERT, p4r.CloneSessionEntry(session_id=3)),
     )
     client.push(Action.VERIFY_AND_COMMIT, config())
     assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == []
+    assert client.read(p4r.PacketReplicationEngineEntry()) == []
     assert client.read(register)[0].data == bits(0)
     assert bare.register_read("EverythingIngress.wide_cells", 3) == bytes(6)
 

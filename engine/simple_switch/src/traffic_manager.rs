@@ -452,7 +452,9 @@ mod tests {
         // An idle port has been ready since its first packet came.
         tm.dequeue(1, NOW, NO_CLASS_GATE).unwrap();
         let later = [20, 21].map(|us| start + Duration::from_us(us));
-        later.map(|at| tm.enqueue(1, 0, 9, 100, at).unwrap());
+        for at in later {
+            tm.enqueue(1, 0, 9, 100, at).unwrap();
+        }
         assert_eq!(tm.ready_since(1), later[0]);
     }
 

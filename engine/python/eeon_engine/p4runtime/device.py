@@ -187,6 +187,10 @@ class Device:
         self._control.pause()
         try:
             self._control.load_program(pipeline.program)
+            # Multicast groups and clone sessions outlive the program.
+            self._control.reset_state()
+            for number, *_ in self._control.mirroring_sessions():
+                self._control.mirroring_session_delete(number)
             forwarding = Forwarding(self._control, pipeline.schema)
             with batch.undisturbed(self._control):
                 for update in updates:

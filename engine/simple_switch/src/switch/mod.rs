@@ -389,8 +389,8 @@ impl Switch {
         &self.program
     }
 
-    /// Replaces the program, with a fresh state and no clone sessions or multicast groups. Packets inside are dropped
-    /// and counted: their headers have no meaning in the new program. On an error the old program keeps running.
+    /// Replaces the program, with a fresh state; clone sessions and multicast groups stay, as in BMv2. Packets inside are
+    /// dropped and counted: their headers have no meaning in the new program. On an error the old program keeps running.
     pub fn load_program(&mut self, program: Arc<Executable>) -> Result<(), ConfigError> {
         let v1model = V1Model::of(&program)?;
         let gates = Gates::of(&program, &self.config, &self.config.ports)?;
@@ -411,8 +411,6 @@ impl Switch {
         self.state = State::new(&program);
         self.packets = self.packets.emptied(&program, &v1model);
         self.scratch.phv = Phv::new(&program);
-        self.pre = Pre::default();
-        self.mirroring = MirroringSessions::default();
         self.undo = None;
         // The journey uses the old program's numbers.
         self.stop_following();
