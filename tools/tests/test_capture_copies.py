@@ -13,7 +13,7 @@ from eeon_tools.trace.hosts import TraceHost
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
-from scapy.packet import Packet
+from scapy.packet import Packet, Padding
 
 pytestmark = pytest.mark.system
 
@@ -125,6 +125,51 @@ def test_a_packet_at_two_ethernet_interfaces_of_one_capture_is_sent_once(
     again = [(0, ipv4()), (0, ipv4())]
     assert sent(pcapng(tmp_path / "again.pcapng", 2, *again), hosts) == ([1, 2], [])
     assert sent(pcapng(tmp_path / "one.pcapng", 1, *again), hosts) == ([1, 2], [])
+
+
+def segments(sizes: list[int], *, flags: str = "PA", **changed: int) -> list[Packet]:
+    """Returns TCP segments in order, the last of them with `flags`; `changed`: fields of TCP."""
+    return [
+        IP(src="10.0.1.1", dst="10.0.2.1", id=number, flags="DF")
+        / TCP(flags=flags if number == len(sizes) else "A", seq=sum(sizes[: number - 1]), **changed)
+        / bytes(size)
+        for number, size in enumerate(sizes, start=1)
+    ]
+
+
+def datagram(checksum: int) -> Packet:
+    return IP(src="10.0.1.1", dst="10.0.2.1") / UDP(chksum=checksum) / bytes(18)
+
+
+FULL = [1460, 1460, 700]
+ON_THE_WIRE = [1514, 1514, 754]
+
+
+@pytest.mark.parametrize(
+    ("sender", "receiver", "sent_bytes", "copies"),
+    [
+        (segments(FULL, chksum=1), segments(FULL), ON_THE_WIRE, 3),
+        ([datagram(1)], [datagram(2)], [60], 1),
+        (segments([0]), [segments([0])[0] / Padding(bytes(6))], [54], 1),
+        (segments([sum(FULL)], chksum=1), segments(FULL), ON_THE_WIRE, 3),
+        (segments(FULL), segments([sum(FULL)]), ON_THE_WIRE, 1),
+        (segments(FULL[:1], flags="A"), segments([sum(FULL)]), ON_THE_WIRE, 0),
+        (segments([sum(FULL)]), segments([sum(FULL)]), ON_THE_WIRE, 1),
+    ],
+    ids=["checksum", "UDP", "padding", "segmented", "merged", "merged with one more", "both"],
+)
+def test_nics_change_checksums_and_segment_and_merge_between_the_two_ends_of_a_path(
+    tmp_path: Path,
+    hosts: list[TraceHost],
+    sender: list[Packet],
+    receiver: list[Packet],
+    sent_bytes: list[int],
+    copies: int,
+) -> None:
+    ends = [*((0, one) for one in sender), *((1, one) for one in receiver)]
+    feed = Feed(pcapng(tmp_path / "ends.pcapng", 2, *ends), hosts, 1.0, AddressMap())
+    assert [offer.frame_bytes for offer in feed.offers()] == sent_bytes
+    assert feed.counts.copies == copies
 
 
 def test_a_capture_of_one_interface_has_no_copies(tmp_path: Path, hosts: list[TraceHost]) -> None:

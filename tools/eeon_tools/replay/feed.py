@@ -16,6 +16,7 @@ import ipaddress
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -25,11 +26,9 @@ from eeon_tools.trace.copies import Copies
 from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.layers import (
-    DCCP,
+    CHECKSUM_AT,
     ICMPV6,
-    TCP,
     UDP,
-    UDP_LITE,
     Transport,
     ecn_of,
     headers_end,
@@ -50,8 +49,6 @@ _MAX_OFFER_BYTES = 65_535
 _LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
 """Bytes of a full frame with a VLAN tag."""
 _TCP_HEADER_END = 20
-_CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
-"""Offsets of the checksums that cover IP addresses (in IPv4, ICMP's does not)."""
 Unmapped: TypeAlias = Literal["drop", "refuse"]
 _KNOWN_ADDRESSES = 65_536  # of a trace, cached at a time
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -262,15 +259,17 @@ class Feed:
                     "by time first (reordercap does)",
                 )
             previous = packet.time_ns
-            if copies.is_copy(packet):
-                counts.copies += 1
-                continue
             place = source_place(packet.captured)
             if place is None:
                 counts.not_ip += 1
                 continue
             found = transport(packet.captured, place) if place[1] else None
             packet = self._with_headers(number, packet, place, found)
+            segment = self._segmenter.payload_of_segment(packet.captured, place, packet.frame_bytes, found)
+            seen = copies.seen(packet, place, segment)
+            if seen and all(seen):
+                counts.copies += 1
+                continue
             since_start = packet.time_ns - counts.first_ns
             if self._speed == 1.0:
                 at_ps = since_start * _PS_PER_NS
@@ -287,14 +286,13 @@ class Feed:
             if offer is None:
                 continue
             ecn = ECN_NAMES[ecn_of(offer.captured, place)]
-            payload = self._segmenter.payload_of_segment(packet.captured, place, offer.frame_bytes, found)
-            if payload is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
+            if segment is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
                 counts.offered += 1
                 counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
                 yield offer
                 continue
-            for one in self._as_sent(offer, place, payload):
+            for one in self._as_sent(offer, place, segment, seen):
                 counts.offered += 1
                 counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
@@ -306,16 +304,20 @@ class Feed:
                 "; ".join(["has no IPv4 or IPv6 packet to replay", *counts.remarks()]),
             )
 
-    def _as_sent(self, offer: Offer, place: tuple[int, int], payload: int | None) -> Iterator[Offer]:
+    def _as_sent(
+        self, offer: Offer, place: tuple[int, int], segment: int | None, seen: list[bool]
+    ) -> Iterator[Offer]:
         """Yields the frames that a NIC sends for a frame of its host: if it must be segmented, several with
-        at most `payload` bytes each."""
+        at most `segment` bytes of payload each, without those that were `seen` at another interface."""
         counts = self.counts
-        if payload is not None:
+        if segment is not None:
             counts.super_frames += 1
             if not self._rules.keep_super_frames:
-                for length, captured in cut(offer.captured, place, offer.frame_bytes, payload):
-                    counts.segments += 1
-                    yield replace(offer, frame_bytes=length, captured=captured)
+                frames = cut(offer.captured, place, offer.frame_bytes, segment)
+                for (length, captured), is_copy in zip(frames, seen or repeat(False)):
+                    if not is_copy:
+                        counts.segments += 1
+                        yield replace(offer, frame_bytes=length, captured=captured)
                 return
         elif offer.frame_bytes > _LONGEST_USUAL_BYTES and offer.frame_bytes <= _MAX_OFFER_BYTES:
             counts.long_frames += 1
@@ -447,11 +449,11 @@ def _fix_checksums(
     if length == 4:
         _adjust(frame, source_at - 2, change)
     found = transport(frame, place)
-    if found is None or not found.is_first or found.protocol not in _CHECKSUM_AT:
+    if found is None or not found.is_first or found.protocol not in CHECKSUM_AT:
         return
     if found.protocol == ICMPV6 and length == 4:
         return
-    at = found.at + _CHECKSUM_AT[found.protocol]
+    at = found.at + CHECKSUM_AT[found.protocol]
     if len(frame) < at + 2 or (found.protocol == UDP and frame[at : at + 2] == b"\0\0"):
         return
     # After a routing header with segments left, the checksum covers the last segment (RFC 8200 8.1).

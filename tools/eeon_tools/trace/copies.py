@@ -2,7 +2,8 @@
 
 A packet that a router forwards is captured twice: when it arrives, and when it leaves, with another TTL,
 DSCP or ECN. A bridge captures it a third time. A copy has another place; the same bytes at one place are two
-packets.
+packets. A host sees a frame of segmentation offload where another place sees its segments, so segments are
+compared; a sender's NIC computes the checksum of TCP and UDP, so checksums are not.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from collections import deque
 
 from eeon_tools.trace.capture import Packet
-from eeon_tools.trace.layers import source_place
+from eeon_tools.trace.layers import CHECKSUM_AT, Transport, ip_end, tcp_payload, transport
+from eeon_tools.trace.offload import cut
 
 _FORWARDED_NS = 10**9
 """Longest time in which a machine forwards a packet; later another packet may have its IP identification."""
@@ -39,23 +41,32 @@ class Copies:
         self._alike: dict[bytes, _Alike] = {}
         self._waiting: deque[tuple[int, bytes]] = deque()
 
-    def is_copy(self, packet: Packet) -> bool:
-        """Returns whether a packet is a further copy of one before it."""
+    def seen(self, packet: Packet, place: tuple[int, int], segment: int | None) -> list[bool]:
+        """Returns for each frame that a NIC sends for a packet whether it is a further copy; nothing for a
+        capture of one interface. `segment`: the payload of each if the packet is cut."""
         if packet.seen_at is None:
-            return False
-        identity = _identity(packet)
+            return []
+        self._forget(packet.time_ns - _FORWARDED_NS)
+        frames = [(packet.frame_bytes, packet.captured)]
+        if segment is not None:
+            frames = list(cut(packet.captured, place, packet.frame_bytes, segment))
+        return [
+            self._is_copy(packet.time_ns, packet.seen_at, _identity(frame, place, length))
+            for length, frame in frames
+        ]
+
+    def _is_copy(self, time_ns: int, seen_at: bytes, identity: bytes | None) -> bool:
         if identity is None:
             return False
-        self._forget(packet.time_ns - _FORWARDED_NS)
         alike = self._alike.setdefault(identity, _Alike())
-        number = max(alike.seen.get(packet.seen_at, 0), alike.forgotten)
+        number = max(alike.seen.get(seen_at, 0), alike.forgotten)
         if number < alike.packets:
-            if packet.seen_at in alike.seen or len(alike.seen) < _MAX_PLACES:
-                alike.seen[packet.seen_at] = number + 1
+            if seen_at in alike.seen or len(alike.seen) < _MAX_PLACES:
+                alike.seen[seen_at] = number + 1
             return True
         alike.packets += 1
-        alike.seen[packet.seen_at] = alike.packets
-        self._waiting.append((packet.time_ns, identity))
+        alike.seen[seen_at] = alike.packets
+        self._waiting.append((time_ns, identity))
         return False
 
     def _forget(self, before_ns: int) -> None:
@@ -68,16 +79,29 @@ class Copies:
                 del self._alike[identity]
 
 
-def _identity(packet: Packet) -> bytes | None:
-    """Returns the bytes of an IP packet that no hop changes; None if it is not IP, or truncated before its
-    addresses end."""
-    frame, place = packet.captured, source_place(packet.captured)
-    if place is None or not place[1] or len(frame) < place[0] + 2 * place[1]:
+def _identity(frame: bytes, place: tuple[int, int], frame_bytes: int) -> bytes | None:
+    """Returns the bytes of an IP packet that neither a hop nor a NIC changes; None if it is truncated before
+    its addresses end."""
+    at, length = place
+    if not length or len(frame) < at + 2 * length:
         return None
-    at = place[0]
-    rest = frame[at : at + _COMPARED_BYTES]
-    if place[1] == 4:
+    found = transport(frame, place)
+    payload = tcp_payload(frame, place, found, frame_bytes)
+    if found is not None and payload is not None and not found.is_fragment:
+        # Its numbers identify a segment; NICs number the segments that they cut in several ways (RFC 6864).
+        end = found.at + (frame[found.at + 12] >> 4) * 4
+        return frame[at : at + 2 * length] + payload.to_bytes(4, "big") + _without_checksum(frame, found, end)
+    end = min(at + _COMPARED_BYTES, ip_end(frame, place, frame_bytes))
+    rest = frame[at:end] if found is None else frame[at : found.at] + _without_checksum(frame, found, end)
+    if length == 4:
         # Length, identification and fragment; protocol.
         return frame[at - 10 : at - 4] + frame[at - 3 : at - 2] + rest
     # Flow label, length and next header.
     return bytes([frame[at - 7] & 0xF]) + frame[at - 6 : at - 1] + rest
+
+
+def _without_checksum(frame: bytes, found: Transport, end: int) -> bytes:
+    """Returns the part after IP up to `end`, but not its checksum."""
+    checksum = found.at + CHECKSUM_AT.get(found.protocol, 0)
+    is_there = found.is_first and checksum > found.at
+    return frame[found.at : checksum] + frame[checksum + 2 * is_there : end]

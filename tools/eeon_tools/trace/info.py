@@ -108,7 +108,6 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
     copies = Copies()
     for packet in packets:
         time_ns, frame_bytes, captured, _ = packet
-        info.copies += copies.is_copy(packet)
         facts = classify(captured, frame_bytes)
         if info.packets == 0:
             info.first_ns = info.last_ns = time_ns
@@ -126,10 +125,14 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
             info.cut += len(captured) < (frame_bytes if end is None else min(end, frame_bytes))
         if place is not None and place[1]:
             info.fragments += found is not None and found.protocol == TCP and not found.is_first
-            info.payload_bytes += tcp_payload(captured, place, found, frame_bytes) or 0
-            segments = segmenter.segments(captured, place, frame_bytes)
-            info.super_frames += segments > 1
-            info.super_frame_segments += segments if segments > 1 else 0
+            payload = tcp_payload(captured, place, found, frame_bytes) or 0
+            info.payload_bytes += payload
+            segment = segmenter.payload_of_segment(captured, place, frame_bytes, found)
+            seen = copies.seen(packet, place, segment)
+            info.copies += bool(seen) and all(seen)
+            if segment is not None:
+                info.super_frames += 1
+                info.super_frame_segments += -(-payload // segment) - sum(seen)
         info.by_class[facts.packet_class.label].add(frame_bytes)
         info.by_ecn["not_ip" if facts.ecn is None else ECN_NAMES[facts.ecn]].add(frame_bytes)
         if facts.dscp is not None:

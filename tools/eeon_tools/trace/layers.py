@@ -8,6 +8,8 @@ from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VL
 
 TCP, UDP, DCCP, ICMPV6, UDP_LITE = 6, 17, 33, 58, 136
 TCP_FLAGS_END = 14
+CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
+"""Offsets of the checksums that cover IP addresses (in IPv4, ICMP's does not)."""
 _HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION = 0, 43, 44, 51, 60
 
 
@@ -118,13 +120,19 @@ def tcp_payload(
         return None
     source_at, length = place
     if length == 4:
-        ip, headers, at = source_at - 12, 0, source_at - 10
+        ip = source_at - 12
         is_ip = frame[ip] >> 4 == 4 and found.at >= ip + 20
     else:
-        ip, headers, at = source_at - 8, 40, source_at - 4
-        is_ip = frame[ip] >> 4 == 6
+        is_ip = frame[source_at - 8] >> 4 == 6
     if not is_ip:
         return None
+    return max(0, ip_end(frame, place, frame_bytes) - found.at - (frame[found.at + 12] >> 4) * 4)
+
+
+def ip_end(frame: bytes, place: tuple[int, int], frame_bytes: int) -> int:
+    """Returns the end of IP's packet by its header. If that has no length, or a longer one than the frame,
+    it is the frame's end."""
+    source_at, length = place
+    headers_at, at = (source_at - 12, source_at - 10) if length == 4 else (source_at + 32, source_at - 4)
     told = int.from_bytes(frame[at : at + 2], "big")
-    end = min(ip + headers + told, frame_bytes) if told else frame_bytes
-    return max(0, end - found.at - (frame[found.at + 12] >> 4) * 4)
+    return min(headers_at + told, frame_bytes) if told else frame_bytes

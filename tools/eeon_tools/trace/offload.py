@@ -56,14 +56,6 @@ class Segmenter:
         segment = max(min(known, default=usual), _MIN_SEGMENT_BYTES)
         return segment if payload > segment else None
 
-    def segments(self, frame: bytes, place: tuple[int, int], frame_bytes: int) -> int:
-        """Returns the number of segments into which a frame is cut; 1 for a frame that is not cut."""
-        found = transport(frame, place)
-        size = self.payload_of_segment(frame, place, frame_bytes, found)
-        if size is None or found is None:
-            return 1
-        return -(-(tcp_payload(frame, place, found, frame_bytes) or 0) // size)
-
     def _learn(self, frame: bytes, place: tuple[int, int], found: Transport, header: int) -> None:
         at, end = found.at + 20, min(found.at + header, len(frame))
         while at + 1 < end and frame[at] != _END_OPTION:
