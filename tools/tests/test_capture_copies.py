@@ -101,6 +101,24 @@ def test_two_packets_that_differ_in_one_field_are_two(tmp_path: Path, hosts: lis
     assert sent(write(tmp_path / "any.pcap", 276, *packets), hosts)[0] == [1, 2, 3, 4]
 
 
+def segments(sizes: list[int], *, flags: str = "PA", **changed: int) -> list[Packet]:
+    """Returns TCP segments in order, the last of them with `flags`; `changed`: fields of TCP."""
+    return [
+        IP(src="10.0.1.1", dst="10.0.2.1", id=number, flags="DF")
+        / TCP(flags=flags if number == len(sizes) else "A", seq=sum(sizes[: number - 1]), **changed)
+        / bytes(size)
+        for number, size in enumerate(sizes, start=1)
+    ]
+
+
+def datagram(checksum: int) -> Packet:
+    return IP(src="10.0.1.1", dst="10.0.2.1") / UDP(chksum=checksum) / bytes(18)
+
+
+FULL = [1460, 1460, 700]
+ON_THE_WIRE = [1514, 1514, 754]
+
+
 def pcapng(path: Path, interfaces: int, *packets: tuple[int, Packet]) -> Path:
     """Writes a pcapng file of Ethernet interfaces; each packet has its interface, and they are 1 us apart."""
 
@@ -124,25 +142,29 @@ def test_a_packet_at_two_ethernet_interfaces_of_one_capture_is_sent_once(
     assert sent(pcapng(tmp_path / "two.pcapng", 2, *forwarded), hosts)[0] == [1, 2, 5]
     again = [(0, ipv4()), (0, ipv4())]
     assert sent(pcapng(tmp_path / "again.pcapng", 2, *again), hosts) == ([1, 2], [])
-    assert sent(pcapng(tmp_path / "one.pcapng", 1, *again), hosts) == ([1, 2], [])
 
 
-def segments(sizes: list[int], *, flags: str = "PA", **changed: int) -> list[Packet]:
-    """Returns TCP segments in order, the last of them with `flags`; `changed`: fields of TCP."""
-    return [
-        IP(src="10.0.1.1", dst="10.0.2.1", id=number, flags="DF")
-        / TCP(flags=flags if number == len(sizes) else "A", seq=sum(sizes[: number - 1]), **changed)
-        / bytes(size)
-        for number, size in enumerate(sizes, start=1)
-    ]
-
-
-def datagram(checksum: int) -> Packet:
-    return IP(src="10.0.1.1", dst="10.0.2.1") / UDP(chksum=checksum) / bytes(18)
-
-
-FULL = [1460, 1460, 700]
-ON_THE_WIRE = [1514, 1514, 754]
+@pytest.mark.parametrize(
+    ("packets", "repeated"),
+    [
+        ([ipv4(), ipv4(ttl=62, tos=3)], 1),
+        ([*segments(FULL, chksum=1), *segments([sum(FULL)])], 1),
+        ([ipv4(1), ipv4(2)], 0),
+        ([ipv4(0), ipv4(0)], 0),
+        ([ipv6(), ipv6()], 0),
+    ],
+    ids=["mirrored", "merged ends", "sent again", "not numbered", "IPv6"],
+)
+def test_packets_that_one_interface_has_twice_are_sent_and_told(
+    tmp_path: Path, hosts: list[TraceHost], packets: list[Packet], repeated: int
+) -> None:
+    path = pcapng(tmp_path / "one.pcapng", 1, *((0, one) for one in packets))
+    feed = Feed(path, hosts, 1.0, AddressMap())
+    assert {offer.number for offer in feed.offers()} == set(range(1, len(packets) + 1))
+    assert feed.counts.repeated == repeated
+    told = CliRunner().invoke(trace, ["info", str(path)]).output
+    said = "packets with the IP identification of one before"
+    assert (said in told) is (said in str(feed.counts.remarks())) is bool(repeated)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +196,7 @@ def test_nics_change_checksums_and_segment_and_merge_between_the_two_ends_of_a_p
 
 def test_a_capture_of_one_interface_has_no_copies(tmp_path: Path, hosts: list[TraceHost]) -> None:
     path = tmp_path / "raw.pcap"
-    data = bytes(ipv4())
+    data = bytes(ipv4(0))
     record = struct.pack("<IIII", 0, 0, len(data), len(data)) + data
     path.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101) + record + record)
     assert sent(path, hosts) == ([1, 2], [])

@@ -155,7 +155,7 @@ def test_frames_longer_than_an_ip_packet_are_cut_or_else_left_out_and_counted(
     assert sum(offer.frame_bytes - 54 for offer in offers[:-1]) == 190_000 - 54
     found, offers = feed(tmp_path, hosts, [big, small], SendRules(keep_super_frames=True))
     assert (found.counts.too_long, found.counts.super_frames, len(offers)) == (1, 1, 1)
-    datagram = (bytes(Ether() / IP(**ENDS4) / UDP()), 65_549)
+    datagram = (bytes(Ether() / IP(id=2, **ENDS4) / UDP()), 65_549)
     found, offers = feed(tmp_path, hosts, [datagram, small])
     assert (found.counts.too_long, len(offers)) == (1, 1)
     assert found.counts.remarks() == ["packets left out because they are longer than 65,535 bytes: 1"]

@@ -31,6 +31,7 @@ from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets, seekable
 from eeon_tools.trace.coflow import SAMPLE, CoflowReplay
+from eeon_tools.trace.copies import REPEATED
 from eeon_tools.trace.info import TraceInfo, describe
 from eeon_tools.trace.mapreduce import Shuffle
 
@@ -286,7 +287,7 @@ def flows(
         if count:
             click.echo(f"  packets left out because they {why}: {count:,}")
     for remark in feed.counts.remarks():
-        if remark.startswith("packets left out"):
+        if remark.startswith("packets"):
             click.echo(f"  {remark}")
 
 
@@ -308,6 +309,8 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
             f"  further copies of packets, seen at another interface: {found.copies:,}; "
             "`eeon replay` leaves them out"
         )
+    if found.repeated:
+        click.echo(f"  {REPEATED.format(found.repeated)}")
     if found.cut:
         click.echo(
             f"  frames cut within their headers, which count as other: {found.cut:,}; capture more of each "

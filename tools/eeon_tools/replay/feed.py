@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, Packet, read_packets
-from eeon_tools.trace.copies import Copies
+from eeon_tools.trace.copies import REPEATED, Copies
 from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.layers import (
@@ -92,7 +92,8 @@ class FeedCounts:
     broadcast), `unmapped` (an address belongs to no host), `same_host` (from a host to itself), `too_long`
     (longer than a frame of 65,535 bytes). `super_frames`: of segmentation offload; `segments`: the number of
     their segments. `long_frames`: others beyond an MTU of 1,500 bytes, sent unchanged, as jumbo frames are.
-    `by_ecn`: frames that hosts send, by ECN codepoint."""
+    `repeated`: sent, although captured twice (`Copies`). `by_ecn`: frames that hosts send, by
+    ECN codepoint."""
 
     offered: int = 0
     copies: int = 0
@@ -104,6 +105,7 @@ class FeedCounts:
     super_frames: int = 0
     segments: int = 0
     long_frames: int = 0
+    repeated: int = 0
     by_ecn: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ECN_NAMES, 0))
     first_ns: int = 0
     last_ps: int = 0
@@ -126,6 +128,8 @@ class FeedCounts:
                 f"other frames longer than {_LONGEST_USUAL_BYTES:,} bytes, sent as they are: "
                 f"{self.long_frames:,}"
             )
+        if self.repeated:
+            found.append(REPEATED.format(self.repeated))
         return found + [f"packets left out because {why}: {count:,}" for why, count in self._left_out()]
 
     def _left_out(self) -> Iterator[tuple[str, int]]:
@@ -297,6 +301,7 @@ class Feed:
                 counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
                 yield one
+        counts.repeated = copies.repeated
         if counts.offered == 0:
             raise TraceError(
                 self._trace,
@@ -314,7 +319,7 @@ class Feed:
             counts.super_frames += 1
             if not self._rules.keep_super_frames:
                 frames = cut(offer.captured, place, offer.frame_bytes, segment)
-                for (length, captured), is_copy in zip(frames, seen or repeat(False)):
+                for (length, captured), is_copy in zip(frames, seen or repeat(False), strict=False):
                     if not is_copy:
                         counts.segments += 1
                         yield replace(offer, frame_bytes=length, captured=captured)

@@ -9,9 +9,10 @@ compared; a sender's NIC computes the checksum of TCP and UDP, so checksums are 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 
 from eeon_tools.trace.capture import Packet
-from eeon_tools.trace.layers import CHECKSUM_AT, Transport, ip_end, tcp_payload, transport
+from eeon_tools.trace.layers import CHECKSUM_AT, TCP, Transport, ip_end, tcp_payload, transport
 from eeon_tools.trace.offload import cut
 
 _FORWARDED_NS = 10**9
@@ -21,6 +22,11 @@ _MAX_WAITING = 65_536
 _MAX_PLACES = 64
 """Maximum number of places where a packet's copies are recognised."""
 _COMPARED_BYTES = 256
+REPEATED = (
+    "packets with the IP identification of one before, as in a capture of a mirror port or of both ends of a "
+    "path; `eeon replay` sends each (`mergecap -I none` keeps two ends apart): {:,}"
+)
+"""The remark about `Copies.repeated`."""
 
 
 class _Alike:
@@ -35,37 +41,53 @@ class _Alike:
 
 
 class Copies:
-    """Recognises further copies among the packets of one capture, which it receives in order."""
+    """Recognises further copies among the packets of one capture, which it receives in order.
+
+    `repeated`: packets of a capture of one interface with the IPv4 identification of one before, which no
+    sender gives twice (RFC 6864): those of a mirror port, or of two captures that were merged."""
 
     def __init__(self) -> None:
+        self.repeated = 0
         self._alike: dict[bytes, _Alike] = {}
         self._waiting: deque[tuple[int, bytes]] = deque()
 
     def seen(self, packet: Packet, place: tuple[int, int], segment: int | None) -> list[bool]:
         """Returns for each frame that a NIC sends for a packet whether it is a further copy; nothing for a
-        capture of one interface. `segment`: the payload of each if the packet is cut."""
+        capture of one interface, where it counts repeated ones. `segment`: the payload of each if the packet
+        is cut."""
         if packet.seen_at is None:
+            self.repeated += self._is_repeated(packet, place)
             return []
         self._forget(packet.time_ns - _FORWARDED_NS)
-        frames = [(packet.frame_bytes, packet.captured)]
+        frames: Iterable[tuple[int, bytes]] = [(packet.frame_bytes, packet.captured)]
         if segment is not None:
-            frames = list(cut(packet.captured, place, packet.frame_bytes, segment))
+            head = packet.captured[: place[0] + _COMPARED_BYTES]
+            frames = cut(head, place, packet.frame_bytes, segment)
         return [
-            self._is_copy(packet.time_ns, packet.seen_at, _identity(frame, place, length))
+            (identity := _identity(frame, place, length)) is not None
+            and self._is_copy(packet.time_ns, packet.seen_at, identity)
             for length, frame in frames
         ]
 
-    def _is_copy(self, time_ns: int, seen_at: bytes, identity: bytes | None) -> bool:
-        if identity is None:
+    def _is_repeated(self, packet: Packet, place: tuple[int, int]) -> bool:
+        """Returns whether a packet of the same connection, with TCP's sequence number, had its number."""
+        at, frame = place[0], packet.captured
+        if place[1] != 4 or len(frame) < at + 8 or frame[at - 8 : at - 6] == b"\0\0":
             return False
+        self._forget(packet.time_ns - _FORWARDED_NS)
+        identity = frame[at - 8 : at - 4] + frame[at : at + (16 if frame[at - 3] == TCP else 12)]
+        return self._is_copy(packet.time_ns, None, identity)
+
+    def _is_copy(self, time_ns: int, seen_at: bytes | None, identity: bytes) -> bool:
         alike = self._alike.setdefault(identity, _Alike())
-        number = max(alike.seen.get(seen_at, 0), alike.forgotten)
-        if number < alike.packets:
+        number = alike.forgotten
+        if seen_at is not None:
+            number = max(alike.seen.get(seen_at, 0), number)
             if seen_at in alike.seen or len(alike.seen) < _MAX_PLACES:
                 alike.seen[seen_at] = number + 1
+        if number < alike.packets:
             return True
         alike.packets += 1
-        alike.seen[seen_at] = alike.packets
         self._waiting.append((time_ns, identity))
         return False
 

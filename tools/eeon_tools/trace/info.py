@@ -35,7 +35,8 @@ class Totals:
 class TraceInfo:
     """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s. `cut`: those of
     `snapped` whose class or addresses are unknown. `fragments`: those of TCP after the first. `copies`:
-    further copies of packets, in a capture of several interfaces. `super_frames`: of segmentation offload;
+    further copies of packets, in a capture of several interfaces; `repeated`: in one of one interface
+    (`Copies`). `super_frames`: of segmentation offload;
     `super_frame_segments`: the number of segments in a replay."""
 
     packets: int = 0
@@ -47,6 +48,7 @@ class TraceInfo:
     cut: int = 0
     fragments: int = 0
     copies: int = 0
+    repeated: int = 0
     super_frames: int = 0
     super_frame_segments: int = 0
     by_class: dict[str, Totals] = field(default_factory=lambda: {kind.label: Totals() for kind in CLASSES})
@@ -89,6 +91,7 @@ class TraceInfo:
             "cut": self.cut,
             "fragments": self.fragments,
             "copies": self.copies,
+            "repeated": self.repeated,
             "super_frames": self.super_frames,
             "super_frame_segments": self.super_frame_segments,
             "classes": plain(self.by_class),
@@ -144,6 +147,7 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
                     senders.setdefault(facts.source, Totals()) if len(senders) < MAX_ADDRESSES else others
                 )
             totals.add(frame_bytes)
+    info.repeated = copies.repeated
     info.senders = {str(ipaddress.ip_address(address)): totals for address, totals in senders.items()}
     if others.packets:
         info.senders[f"other addresses (after {MAX_ADDRESSES})"] = others
