@@ -18,6 +18,7 @@ from eeon_control import topology as topologies
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
 from eeon_tools.cli.explain import explain
+from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import read_packets
@@ -272,3 +273,29 @@ def test_frames_that_a_host_sends_at_one_instant_are_told_apart(tmp_path: Path) 
         assert way["left_ps"] == 20 * 12_304 * PS_PER_NS
         assert way["delivered_ps"] > 40 * 12_304 * PS_PER_NS
     assert told(str(paths[0]), "-n", "2", *MARK)["title"] == "packet 2 of whole.pcap, segment 1 of 30"
+    assert told(str(paths[0]), "-n", "1", "--segment", "21", *MARK) == whole
+    assert (
+        "--segment: 31: is beyond the 30 frames of packet 1"
+        in run(str(paths[0]), "-n", "1", "--segment", "31", *MARK).output
+    )
+
+
+@pytest.mark.system
+def test_the_page_of_a_replay_names_a_segment_and_the_packets_before_that_one(tmp_path: Path) -> None:
+    path, page = tmp_path / "whole.pcap", tmp_path / "page.html"
+    writer = open_writer(path)
+    tcp = TCP(sport=7, flags="A")
+    for sender in ("10.0.1.2", "10.0.2.1"):
+        frame = bytes(Ether(src=MAC, dst=MAC) / IP(src=sender, dst="10.0.1.1", tos=2) / tcp / bytes(43_800))
+        writer.write(0, frame, len(frame))
+    writer.close()
+    done = CliRunner().invoke(replay_command, [str(path), *MARK, "--html", str(page)])
+    assert done.exit_code == 0, done.output
+    data = page.read_text().split('<script type="application/json" id="data">')[1].split("</script>")[0]
+    marks = [one for one in json.loads(data)["runs"][0]["details"] if one[3] == "marked"]
+    assert [one[0] for one in marks[:3]] == ["1.21", "2.21", "1.22"]
+    assert [one[11].split(":")[0] for one in marks[:3]] == [
+        "20 packets before it",
+        "20 packets before it",
+        "21 packets before it",
+    ]

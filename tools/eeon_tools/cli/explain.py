@@ -36,6 +36,11 @@ _MAX_FRAME_BYTES = 65_535
     "-n", "--packet", "number", type=click.IntRange(1), help="Number of the packet in the capture, from 1."
 )
 @click.option(
+    "--segment",
+    type=click.IntRange(1),
+    help="Number of the segment, if the sender's NIC segments the packet.  [default: 1]",
+)
+@click.option(
     "--first",
     type=click.Choice(["marked", "dropped", "held"]),
     help="The first packet of the capture that is marked, dropped or held, at --switch if it is given.",
@@ -107,6 +112,7 @@ _MAX_FRAME_BYTES = 65_535
 def explain(
     packet: str,
     number: int | None,
+    segment: int | None,
     first: str | None,
     flow: str | None,
     after: int | None,
@@ -170,7 +176,10 @@ def explain(
             raise InputError(option, value, "is for captures that go through a fabric; give --topology")
         if value is not None and number is not None:
             raise InputError(option, value, "chooses a packet, as --packet does; give one of them")
-    segment = 1
+    if segment is not None and (number is None or scene.fabric is None):
+        raise InputError(
+            "--segment", str(segment), "is of a packet that a host sends; give --packet, --topology"
+        )
     if capture is not None and (first or flow):
         number, segment = find_packet(scene, capture, first, flow, switch, speed, rules)
     if capture is None:
@@ -189,14 +198,16 @@ def explain(
                 raise InputError("--port", "", rule)
             journey = follow_capture(scene, capture, number, port, after, speed, cells)
         elif switch is None:
-            way = follow_way(scene, capture, number, after, speed, cells, rules, segment=segment)
+            way = follow_way(scene, capture, number, after, speed, cells, rules, segment=segment or 1)
             if output == "json":
                 print_json(way_document(scene, way), indent=2)
             else:
                 _show(tell_way(scene, way, chosen or Amount.REASONS))
             return
         else:
-            journey = follow_in_fabric(scene, capture, number, switch, after, speed, cells, rules, segment)
+            journey = follow_in_fabric(
+                scene, capture, number, switch, after, speed, cells, rules, segment or 1
+            )
     if output == "json":
         print_json(document(scene, journey), indent=2)
     else:

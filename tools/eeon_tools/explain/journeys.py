@@ -162,6 +162,10 @@ def follow_way(
     hosts = trace_hosts.of_topology(fabric.topology)
     feed = rules.feed(capture, hosts, speed)
     segments = _segments(feed, capture, number)
+    if segment > len(segments):
+        raise InputError(
+            "--segment", str(segment), f"is beyond the {len(segments)} frames of packet {number}"
+        )
     wanted = segments[segment - 1]
     before, later = _around(feed, segments, segment, after)
     title = f"packet {number} of {capture.name}"

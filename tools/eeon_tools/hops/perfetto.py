@@ -152,13 +152,13 @@ def _wires(recording: Recording, tracks: dict[tuple[str, int], int]) -> Iterator
             continue
         reason = recording.reason(visit)
         if visit.dropped:
-            dropped = _instant(_uuid(place, _WIRE), visit.left_ps, f"#{visit.number} DROPPED: {reason}")
-            dropped.track_event.flow_ids.append(visit.number)
+            dropped = _instant(_uuid(place, _WIRE), visit.left_ps, f"#{visit.label} DROPPED: {reason}")
+            dropped.track_event.flow_ids.append(visit.packet)
             yield dropped
             continue
         mark = " MARKED" if visit.verdict == "marked" else ""
-        begin, end = _slice(_uuid(place, _WIRE), visit.left_ps, visit.end_ps, f"#{visit.number}{mark}")
-        begin.track_event.flow_ids.append(visit.number)
+        begin, end = _slice(_uuid(place, _WIRE), visit.left_ps, visit.end_ps, f"#{visit.label}{mark}")
+        begin.track_event.flow_ids.append(visit.packet)
         _details(begin.track_event, visit, reason)
         yield begin
         yield end

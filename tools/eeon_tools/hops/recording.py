@@ -7,6 +7,7 @@ was held, when it left. All numbers come from the engine; nothing is computed a 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -56,13 +57,17 @@ def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopF
 class Visit:
     """One packet at one node. Times are picoseconds, or None if the event did not happen.
 
+    `packet`: its number in the order in which hosts offered the packets; `number`: that in the trace, which
+    all segments of a frame of segmentation offload share; `label`: that with the segment's own.
     `queue_bytes`, `queue_packets`: the queue of `port` when the packet arrived. `decided_bytes`: the depth
     that the program compared. `ecn`: the codepoint on arrival. `group`: ingress port << 3 | priority, if its
     class is lossless. `compared`: the priority of its queue, if the AQM compares that queue alone and not the
     port. `held_until`: when its port's gate was to open; `paused_until`: when the pause that it found in its
     queue was to end. `left_ps`: its first bit left; `end_ps`: its last."""
 
+    packet: int
     number: int
+    label: int | str
     node: str
     arrived_ps: int
     length: int
@@ -136,6 +141,13 @@ class Recording:
         """Returns the number of a packet in its trace."""
         return self.numbers[packet - 1] if 0 < packet <= len(self.numbers) else packet
 
+    def label(self, packet: int) -> int | str:
+        """Returns the number of a packet in its trace; `7.3` for the third segment of packet 7."""
+        number = self.number(packet)
+        if packet > len(self.numbers) or self.numbers[packet - 2 : packet + 1].count(number) == 1:
+            return number
+        return f"{number}.{packet - bisect_left(self.numbers, number)}"
+
     def port(self, node: str, number: int) -> Port | None:
         """Returns a port of a switch, or the port of a host."""
         if node in self.topology.hosts:
@@ -200,7 +212,9 @@ class Recording:
                     yield visit
 
     def _begin(self, event: Hop) -> Visit:
-        visit = Visit(self.number(event.packet), event.node, event.at_ps, event.length, port=event.port)
+        label = self.label(event.packet)
+        number = self.number(event.packet)
+        visit = Visit(event.packet, number, label, event.node, event.at_ps, event.length, port=event.port)
         if event.flow is not None:
             visit.flow = self.flow_name(event)
         if event.node in self.topology.hosts:

@@ -70,7 +70,7 @@ def elements() -> tuple[str, str, str]:
             name=f"glyphs {kind}",
         )
         points.append(drawn)
-    tips = [("packet", "@n{0,0}"), ("at", "@time"), ("why", "@why")]
+    tips = [("packet", "@n"), ("at", "@time"), ("why", "@why")]
     depth.add_tools(HoverTool(renderers=points, tooltips=tips), TapTool(renderers=points))
     counts = _chart("counts", "marks, drops", 130, time)
     for number in range(len(RUN_COLOURS)):

@@ -85,11 +85,11 @@ class _Detail:
 
     @property
     def key(self) -> _Key:
-        return self.visit.number, self.visit.node
+        return self.visit.packet, self.visit.node
 
 
 _Key = tuple[int, str]
-"""A packet by its number in the trace, and a node."""
+"""A packet by its number in the order of the hosts, and a node."""
 
 
 class _Slowed(NamedTuple):
@@ -185,7 +185,7 @@ def _walk(
         one = series.get(place)
         if one is None:
             continue
-        key = (recording.number(event.packet), event.node)
+        key = (event.packet, event.node)
         match event.kind:
             case "judged":
                 if key in asked and event.values and event.values[0]:
@@ -313,7 +313,7 @@ def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail
         some[id(longest)] = longest
         kept += some.values()
         counts[kind] = [len(some), len(found)]
-    kept.sort(key=lambda one: (one.visit.queued_ps or one.visit.arrived_ps, one.visit.number))
+    kept.sort(key=lambda one: (one.visit.queued_ps or one.visit.arrived_ps, one.visit.packet))
     return kept, counts
 
 
@@ -433,12 +433,12 @@ def _detail(
     ahead: dict[_Key, str],
     slowed: dict[str, list[_Slowed]],
 ) -> list[object]:
-    """Returns `number, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us,
+    """Returns `label, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us,
     flow, reason, packets ahead of it, reaction of its sender`; the last is empty if senders do not react, as
     in a replay."""
     visit = one.visit
     return [
-        visit.number,
+        visit.label,
         port,
         (visit.queued_ps or visit.arrived_ps) / _PS_PER_US,
         one.kind,

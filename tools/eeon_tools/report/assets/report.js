@@ -71,7 +71,7 @@
       const found = run.details.map((one, at) => [one, at])
         .filter(([one]) => one[PORT] === state.port && one[KIND] === kind);
       model("points " + kind).data = {
-        x: found.map(([one]) => one[AT]), y: found.map(([one]) => one[QUEUE]), n: found.map(([one]) => one[N]),
+        x: found.map(([one]) => one[AT]), y: found.map(([one]) => one[QUEUE]), n: found.map(([one]) => number(one[N])),
         why: found.map(([one]) => one[WHY]), at: found.map(([, at]) => at), time: found.map(([one]) => time(one[AT], 3)),
       };
     }
@@ -139,7 +139,7 @@
   };
 
   const command = (run, packet) => data.explain.replace("{config}", run.config.split(" + ").map((c) => "-c " + c).join(" "))
-    .replace("{packet}", packet);
+    .replace("{packet}", String(packet).replace(".", " --segment "));
 
   const depth = (port, one) => (port.threshold_packets === null ? `${number(one[QUEUE])} B` : `${number(one[PACKETS])} packets`);
 
@@ -185,11 +185,11 @@
   };
   const find = (wanted) => {
     const run = runs[state.a];
-    const at = run.details.findIndex((one) => one[N] === wanted);
+    const at = run.details.findIndex((one) => `${one[N]}.`.startsWith(`${wanted}.`));
     if (at >= 0) return jump(at);
     const more = data.explain ? [element("p", "This command tells all about it:"), element("pre", command(run, wanted))] : [];
     byId("detail").replaceChildren(
-      element("p", `Packet ${number(wanted)} is not among those that were marked, dropped, held or paused and are kept in this page.`),
+      element("p", `Packet ${wanted} is not among those that were marked, dropped, held or paused and are kept in this page.`),
       ...more);
     byId("detail").focus();
   };
@@ -351,7 +351,7 @@
     byId("metric").addEventListener("change", topology);
     byId("find").addEventListener("submit", (event) => {
       event.preventDefault();
-      find(Number(byId("number").value.replace(/[^0-9]/g, "")));
+      find(byId("number").value.replace(/[^0-9.]/g, ""));
     });
     document.querySelectorAll("[data-zoom]").forEach((b) => b.addEventListener("click", () => zoom(Number(b.dataset.zoom))));
     document.querySelectorAll("[data-move]").forEach((b) => b.addEventListener("click", () => move(Number(b.dataset.move))));
