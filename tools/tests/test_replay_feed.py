@@ -93,10 +93,14 @@ def test_a_higher_speed_divides_the_times(tmp_path: Path, hosts: list[TraceHost]
 
 
 def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    path = write(tmp_path / "t.pcap", [(0, Ether() / ARP()), (5, segment("10.0.1.1", "10.0.2.1"))])
+    packet = segment("10.0.1.1", "10.0.2.1")
+    others = [Ether() / ARP(), *(Ether(type=each) / packet[IP] for each in (0x8847, 0x8847, 0x9100, 7))]
+    path = write(tmp_path / "t.pcap", [(number, each) for number, each in enumerate([*others, packet])])
     feed = Feed(path, hosts, 1.0, AddressMap())
     assert sum(len(batch) for batch in feed.batches()) == 1
-    assert (feed.counts.not_ip, feed.counts.offered) == (1, 1)
+    assert feed.counts.remarks() == [
+        "packets left out because they are not IP (MPLS 2, ARP 1, EtherType 0x9100 1, IEEE 802.2 1): 5"
+    ]
 
 
 def test_a_trace_without_any_ip_packet_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:

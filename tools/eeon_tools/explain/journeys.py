@@ -23,7 +23,7 @@ from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules, feed_offers
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.capture import read_packets
-from eeon_tools.trace.layers import source_place
+from eeon_tools.trace.layers import protocol_name, source_place
 
 if TYPE_CHECKING:
     from eeon_engine import SwitchHandle, Twin
@@ -311,7 +311,7 @@ def _segments(feed: Feed, capture: Path, number: int) -> list[Offer]:
         if asked is None:
             problem = f"does not exist; the capture has packets 1 to {count}"
         elif source_place(asked.captured) is None:
-            problem = "is not IP; hosts send only IP through the fabric"
+            problem = f"is not IP but {protocol_name(asked.captured)}; hosts send only IP through the fabric"
         else:
             why = "a further copy, multicast, unmapped, from a host to itself, or too long for a frame"
             problem = f"is left out: {why}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ipaddress
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
@@ -32,6 +33,7 @@ from eeon_tools.trace.layers import (
     Transport,
     ecn_of,
     headers_end,
+    protocol_name,
     source_place,
     transport,
 )
@@ -50,6 +52,7 @@ _LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
 """Bytes of a full frame with a VLAN tag."""
 _TCP_HEADER_END = 20
 Unmapped: TypeAlias = Literal["drop", "refuse"]
+_PROTOCOLS_SHOWN = 4
 _KNOWN_ADDRESSES = 65_536  # of a trace, cached at a time
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -88,16 +91,16 @@ class FeedCounts:
     """Counts of a trace's packets. `offered`: frames that hosts send; `first_ns`: time of the first packet;
     `last_ps`: time of the last offer.
 
-    Left out: `copies` (a capture of several interfaces already has the packet), `not_ip`, `multicast` (and
-    broadcast), `unmapped` (an address belongs to no host), `same_host` (from a host to itself), `too_long`
-    (longer than a frame of 65,535 bytes). `super_frames`: of segmentation offload; `segments`: the number of
-    their segments. `long_frames`: others beyond an MTU of 1,500 bytes, sent unchanged, as jumbo frames are.
-    `repeated`: sent, although captured twice (`Copies`). `by_ecn`: frames that hosts send, by
-    ECN codepoint."""
+    Left out: `copies` (a capture of several interfaces already has the packet), `not_ip` (by protocol),
+    `multicast` (and broadcast), `unmapped` (an address belongs to no host), `same_host` (from a host to
+    itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation offload;
+    `segments`: the number of their segments. `long_frames`: others beyond an MTU of 1,500 bytes, sent
+    unchanged, as jumbo frames are. `repeated`: sent, although captured twice (`Copies`). `by_ecn`: frames
+    that hosts send, by ECN codepoint."""
 
     offered: int = 0
     copies: int = 0
-    not_ip: int = 0
+    not_ip: Counter[str] = field(default_factory=Counter)
     multicast: int = 0
     unmapped: int = 0
     same_host: int = 0
@@ -135,7 +138,7 @@ class FeedCounts:
     def _left_out(self) -> Iterator[tuple[str, int]]:
         for why, count in (
             ("they are further copies, seen at another interface", self.copies),
-            ("they are not IP", self.not_ip),
+            (f"they are not IP ({_listed(self.not_ip)})", self.not_ip.total()),
             ("they are multicast or broadcast", self.multicast),
             ("an address belongs to no host of the fabric", self.unmapped),
             ("they go from a host to itself", self.same_host),
@@ -265,7 +268,7 @@ class Feed:
             previous = packet.time_ns
             place = source_place(packet.captured)
             if place is None:
-                counts.not_ip += 1
+                counts.not_ip[protocol_name(packet.captured)] += 1
                 continue
             found = transport(packet.captured, place) if place[1] else None
             packet = self._with_headers(number, packet, place, found)
@@ -436,6 +439,12 @@ class ReadFeed:
     def batches(self) -> Iterator[list[Offer]]:
         """Yields the lists of offers of the feed."""
         return iter(self._batches)
+
+
+def _listed(counts: Counter[str]) -> str:
+    """Returns names with their counts, most first."""
+    parts = [f"{name} {count:,}" for name, count in counts.most_common(_PROTOCOLS_SHOWN)]
+    return ", ".join([*parts, *(["..."] if len(counts) > _PROTOCOLS_SHOWN else [])])
 
 
 def _words(data: bytes | bytearray) -> int:

@@ -13,6 +13,17 @@ CHECKSUM_AT = {TCP: 16, UDP: 6, UDP_LITE: 6, DCCP: 6, ICMPV6: 2}
 _HOP_BY_HOP, _ROUTING, _FRAGMENT, _AUTHENTICATION, _DESTINATION = 0, 43, 44, 51, 60
 
 
+_ETHERTYPES = {
+    0x0806: "ARP",
+    0x8847: "MPLS",
+    0x8863: "PPPoE",
+    0x8864: "PPPoE",
+    0x88CC: "LLDP",
+    0x88E5: "MACsec",
+}
+_LEAST_ETHERTYPE = 0x0600
+
+
 class Transport(NamedTuple):
     """The part after the IP header and IPv6's extension headers.
 
@@ -38,12 +49,7 @@ def source_place(frame: bytes) -> tuple[int, int] | None:
 
     The length is 0 if the frame is cut before its type is known.
     """
-    at = 12
-    ethertype = int.from_bytes(frame[at : at + 2], "big")
-    while ethertype in ETHERTYPES_VLAN:
-        at += 4
-        ethertype = int.from_bytes(frame[at : at + 2], "big")
-    at += 2
+    at, ethertype = _ethertype(frame)
     if len(frame) < at:
         return at, 0
     if ethertype == ETHERTYPE_IPV4:
@@ -51,6 +57,24 @@ def source_place(frame: bytes) -> tuple[int, int] | None:
     if ethertype == ETHERTYPE_IPV6:
         return at + 8, 16
     return None
+
+
+def _ethertype(frame: bytes) -> tuple[int, int]:
+    """Returns the offset after the EtherType, which follows the VLAN tags, and the EtherType."""
+    at = 12
+    ethertype = int.from_bytes(frame[at : at + 2], "big")
+    while ethertype in ETHERTYPES_VLAN:
+        at += 4
+        ethertype = int.from_bytes(frame[at : at + 2], "big")
+    return at + 2, ethertype
+
+
+def protocol_name(frame: bytes) -> str:
+    """Returns the name of the protocol in a frame that is not IP."""
+    ethertype = _ethertype(frame)[1]
+    if ethertype < _LEAST_ETHERTYPE:
+        return "IEEE 802.2"
+    return _ETHERTYPES.get(ethertype, f"EtherType 0x{ethertype:04x}")
 
 
 def ecn_of(frame: bytes, place: tuple[int, int]) -> int:
