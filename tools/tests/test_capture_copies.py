@@ -11,7 +11,7 @@ from eeon_tools.cli.trace import trace
 from eeon_tools.replay.feed import AddressMap, Feed
 from eeon_tools.trace.hosts import TraceHost
 from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, PadN
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet, Padding
 
@@ -117,6 +117,11 @@ def datagram(checksum: int) -> Packet:
 
 FULL = [1460, 1460, 700]
 ON_THE_WIRE = [1514, 1514, 754]
+FAR_HEADER = (
+    IPv6(src="fd00:0:0:1::1", dst="fd00:0:0:2::1")
+    / IPv6ExtHdrDestOpt(options=[PadN(optdata=bytes(200)), PadN(optdata=bytes(200))])
+    / TCP(flags="A")
+)
 
 
 def pcapng(path: Path, interfaces: int, *packets: tuple[int, Packet]) -> Path:
@@ -177,8 +182,9 @@ def test_packets_that_one_interface_has_twice_are_sent_and_told(
         (segments(FULL), segments([sum(FULL)]), ON_THE_WIRE, 1),
         (segments(FULL[:1], flags="A"), segments([sum(FULL)]), ON_THE_WIRE, 0),
         (segments([sum(FULL)]), segments([sum(FULL)]), ON_THE_WIRE, 1),
+        ([FAR_HEADER / bytes(2000)], [FAR_HEADER / bytes(2000)], [1514, 1450], 1),
     ],
-    ids=["checksum", "UDP", "padding", "segmented", "merged", "merged with one more", "both"],
+    ids=["checksum", "UDP", "padding", "segmented", "merged", "merged with one more", "both", "long headers"],
 )
 def test_nics_change_checksums_and_segment_and_merge_between_the_two_ends_of_a_path(
     tmp_path: Path,

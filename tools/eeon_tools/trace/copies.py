@@ -22,6 +22,7 @@ _MAX_WAITING = 65_536
 _MAX_PLACES = 64
 """Maximum number of places where a packet's copies are recognised."""
 _COMPARED_BYTES = 256
+_LONGEST_TCP_HEADER = 60
 REPEATED = (
     "packets with the IP identification of one before, as in a capture of a mirror port or of both ends of a "
     "path; `eeon replay` sends each (`mergecap -I none` keeps two ends apart): {:,}"
@@ -61,8 +62,7 @@ class Copies:
         self._forget(packet.time_ns - _FORWARDED_NS)
         frames: Iterable[tuple[int, bytes]] = [(packet.frame_bytes, packet.captured)]
         if segment is not None:
-            head = packet.captured[: place[0] + _COMPARED_BYTES]
-            frames = cut(head, place, packet.frame_bytes, segment)
+            frames = cut(_headers(packet.captured, place), place, packet.frame_bytes, segment)
         return [
             (identity := _identity(frame, place, length)) is not None
             and self._is_copy(packet.time_ns, packet.seen_at, identity)
@@ -120,6 +120,13 @@ def _identity(frame: bytes, place: tuple[int, int], frame_bytes: int) -> bytes |
         return frame[at - 10 : at - 4] + frame[at - 3 : at - 2] + rest
     # Flow label, length and next header.
     return bytes([frame[at - 7] & 0xF]) + frame[at - 6 : at - 1] + rest
+
+
+def _headers(frame: bytes, place: tuple[int, int]) -> bytes:
+    """Returns a frame of TCP without its payload: checksums of that would take long."""
+    found = transport(frame, place)
+    assert found is not None, "`Segmenter` has found it"
+    return frame[: found.at + _LONGEST_TCP_HEADER]
 
 
 def _without_checksum(frame: bytes, found: Transport, end: int) -> bytes:
