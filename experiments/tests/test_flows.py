@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
-from eeon_experiments.cli.run import run
+from eeon_experiments.cli.run import _tell_drawn, run
 from eeon_experiments.expand import advice
 from eeon_experiments.fabric import workload_of
+from eeon_experiments.results import Results, Row
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store, load_flows
 from eeon_experiments.versions import versions
@@ -299,3 +300,18 @@ def test_the_flows_of_a_capture_are_sent_again_in_a_closed_loop(tmp_path: Path) 
     told = read_list(listed)
     assert sent == sorted((one["source"], one["destination"], one["bytes"]) for one in told)
     assert all(row["completion_ps"] >= row["ideal_ps"] for row in outcome.flows)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "told"),
+    [(0.018, "for example 0.018, not 0.9, with seed 7"), (2.0, "2, not 0.9"), (0.6, None), (None, None)],
+)
+def test_a_run_is_told_whose_few_flows_are_another_load(
+    capsys: pytest.CaptureFixture[str], drawn: float | None, told: str | None
+) -> None:
+    shown = '{"workload": {"applications": {"x": {"kind": "rpc"}, "f": {"kind": "flows", "load": "90%"}}}}'
+    _tell_drawn(
+        Results([Row({"status": "finished", "seed": 7, "offered_load": drawn, "settings_json": shown})])
+    )
+    said = capsys.readouterr().err
+    assert told in said if told else said == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
+from eeon_control.units import parse_probability
 from eeon_tools.cli.support import counted_columns, needs_plots, output_file, reports_errors
 from eeon_tools.errors import InputError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
@@ -30,7 +32,7 @@ from eeon_experiments.cli.numbers import (
 from eeon_experiments.quantities import rough_time
 
 if TYPE_CHECKING:
-    from eeon_experiments.results import Results
+    from eeon_experiments.results import Results, Row
     from eeon_experiments.store import Outcome
     from eeon_experiments.sweep import State, Sweep
 
@@ -38,6 +40,8 @@ _F = TypeVar("_F", bound=Callable[..., object])
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _SHOWN_FAILURES = 5
 _ERROR_CHARS = 300
+_FAR = 2
+"""Factor between a load that was asked for and one that was drawn, from which a user is told."""
 
 
 def _seeds(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int] | None:
@@ -146,6 +150,7 @@ def run(
     show_points(found, wanted, MOST_ROWS)
     click.echo(f"{counted(len(results.finished), 'row')} in {folder / store.ROWS}")
     _tell_given_up(results)
+    _tell_drawn(results)
     _tell_alike(results)
     if failures:
         shown = "\n".join(failures[:_SHOWN_FAILURES])
@@ -318,6 +323,26 @@ def _tell_given_up(results: Results) -> None:
             "example because a link was down; their transfers have no completion time",
             err=True,
         )
+
+
+def _tell_drawn(results: Results) -> None:
+    found = [(row, *loads) for row in results.finished if (loads := _loads(row)) is not None]
+    far = [one for one in found if not 1 / _FAR <= one[1] / one[2] <= _FAR]
+    for row, drawn, asked in far[:1]:
+        click.echo(
+            f"warning: in {counted(len(far), 'row')} the flows are another load than `load` (column "
+            f"offered_load), for example {drawn:.3g}, not {asked:.3g}, with seed {row.seed}: chance decides "
+            "between so few; make duration longer",
+            err=True,
+        )
+
+
+def _loads(row: Row) -> tuple[float, float] | None:
+    """Returns the load that the flows of a row are, and the one that its settings ask for."""
+    drawn = row.number("offered_load")
+    applications = json.loads(row.text("settings_json"))["workload"]["applications"].values()
+    asked = next((one.get("load") for one in applications if one.get("kind") == "flows"), None)
+    return None if drawn is None or asked is None else (drawn, float(parse_probability(asked)))
 
 
 def _tell_alike(results: Results) -> None:
