@@ -167,6 +167,12 @@ def test_the_same_flows_are_read_from_each_form(flows: list[tuple[tuple[int, int
             assert named == expected
 
 
+def test_a_file_of_one_long_line_is_refused_as_a_list(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text("0" + "x" * 200_000, encoding="utf-8")
+    with pytest.raises(ValueError, match="line 1: is not CSV"):
+        read_list(tmp_path / "flows.csv")
+
+
 def test_a_list_of_too_many_flows_is_refused_before_all_of_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -132,7 +132,10 @@ def _form(lines: _Lines) -> Callable[[_Lines], Iterator[_Flow]]:
 
 def _csv(lines: _Lines) -> Iterator[_Flow]:
     for index, (number, line) in enumerate(lines):
-        row = next(csv.reader([line], skipinitialspace=True))
+        try:
+            row = [field.strip() for field in next(csv.reader([line], skipinitialspace=True))]
+        except csv.Error as error:
+            raise ValueError(f"line {number}: is not CSV: {error}") from None
         if index == 0 and row == _COLUMNS:
             continue
         if index == 0 and not any(map(str.isdigit, line)):
