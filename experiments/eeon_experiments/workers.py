@@ -7,6 +7,7 @@ is gone exits at once.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -37,7 +38,8 @@ class _Worker:
 
     def give(self, run: Run) -> None:
         self.run = run
-        self.connection.send(run)
+        with contextlib.suppress(OSError):  # a worker that is dying; `take` tells of it
+            self.connection.send(run)
 
     def take(self) -> Outcome:
         """Returns the outcome of this worker's run."""
@@ -47,6 +49,7 @@ class _Worker:
             outcome: Outcome = self.connection.recv()
         except (EOFError, OSError):
             self.process.join(_STOP_SECONDS)
+            self.stop()
             return died(run, self.process.exitcode)
         return outcome
 

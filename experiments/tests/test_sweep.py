@@ -147,6 +147,26 @@ def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path: Path)
         pool.stop()
 
 
+def test_a_worker_that_is_killed_but_not_yet_dead_takes_only_one_run_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [point.run for point in sweep(tmp_path).points]
+    pool = Pool(made_work.at_once, 1)
+    try:
+        list(pool.run(runs[:1]))
+        [worker] = pool._workers
+        worker.process.kill()
+        worker.process.join()
+        looks = iter([True])
+        is_alive = worker.process.is_alive
+        monkeypatch.setattr(worker.process, "is_alive", lambda: next(looks, is_alive()))
+        first, *others = pool.run(runs)
+        assert "was killed by signal SIGKILL" in str(first.measured["error"])
+        assert all(one.finished for one in others)
+    finally:
+        pool.stop()
+
+
 def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:
     """Starts a sweep that hangs once two runs have finished, in a separate process group."""
     write(tmp_path)
