@@ -311,6 +311,18 @@ def test_a_baseline_that_only_a_rule_beats_is_not_said_to_be_beaten_by_nothing(t
     assert limited[0].startswith("Nothing beats the baseline"), "the rule breaks the limit"
 
 
+def test_a_baseline_that_breaks_a_limit_is_told_and_not_kept_where_the_best_holds_it(tmp_path: Path) -> None:
+    def lossy(run: Run, threshold: float, buffer: float) -> dict[str, float]:
+        seconds = 1 + run.seed % 7 / 100 + (run.seed % 2 if not threshold else 0.5)
+        return {"runtime_seconds": seconds, "tail_dropped_data": 0 if threshold else 30}
+
+    answer = tuned(tmp_path, FILE + "limits: {drops: {at_most: 5}}\n", lossy)
+    said = words.sentences(answer)
+    assert answer.recommended == answer.best.name and said[0].startswith("Recommended: threshold ")
+    assert said[1] == "The baseline breaks a limit: drops at most 5."
+    assert words.table(answer)[1][0][-1] == "breaks a limit"
+
+
 def test_the_best_of_several_rules_that_beat_the_baseline_is_the_one_to_take(tmp_path: Path) -> None:
     def alone(run: Run, threshold: float, buffer: float) -> dict[str, float]:
         gains = {6_000: 0.5, 30_000: 0.2}  # C x RTT / 7 and DCTCP's: the knob has neither

@@ -63,6 +63,8 @@ def _beats(one: Judged, same: float) -> bool:
 
 def _rules(answer: Answer) -> Iterator[str]:
     same = answer.tune.file.same
+    if answer.judged[0].broken:
+        yield f"The {BASELINE} breaks a limit: {answer.judged[0].broken[0]}."
     for one in answer.judged[2:]:
         if one.failed:
             yield f"{one.name} fails: {one.failed}."
@@ -198,9 +200,9 @@ def label(answer: Answer, one: Judged) -> str:
 
 
 def _gain(one: Judged) -> str:
-    if one.name == BASELINE:
-        return "-"
-    return "failed" if one.failed else "breaks a limit" if one.broken else percent(one.against)
+    if one.failed or one.broken:
+        return "failed" if one.failed else "breaks a limit"
+    return "-" if one.name == BASELINE else percent(one.against)
 
 
 def as_values(answer: Answer) -> dict[str, object]:

@@ -169,7 +169,7 @@ class Tuning:
         scanned = [
             self._scanned(knob, best, held) for knob in self.tune.space.knobs if knob.name in best.setting
         ]
-        recommended = best.name if _is_confirmed(judged[1], file.same) else BASELINE
+        recommended = best.name if _is_confirmed(judged[0], judged[1], file.same) else BASELINE
         points = self.bench.points(recommended, file.seeds[0])
         impossible = sum(self._reasons.values())
         return Answer(
@@ -468,6 +468,8 @@ def _spread_over(count: int, most: int, at: int) -> list[int]:
     return sorted(even)
 
 
-def _is_confirmed(best: Judged, same: float) -> bool:
-    """Returns whether the best also beats the baseline on held-back seeds, and holds every limit there."""
-    return not best.broken and not best.failed and best.against.verdict(same) == "better"
+def _is_confirmed(baseline: Judged, best: Judged, same: float) -> bool:
+    """Returns whether the best holds every limit on held-back seeds, and beats the baseline there or replaces
+    one that breaks a limit."""
+    holds = not best.broken and not best.failed
+    return holds and (bool(baseline.broken) or best.against.verdict(same) == "better")
