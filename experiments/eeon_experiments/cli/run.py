@@ -340,9 +340,11 @@ def _tell_drawn(results: Results) -> None:
 def _loads(row: Row) -> tuple[float, float] | None:
     """Returns the load that the flows of a row are, and the one that its settings ask for."""
     drawn = row.number("offered_load")
+    if drawn is None:
+        return None
     applications = json.loads(row.text("settings_json"))["workload"]["applications"].values()
     asked = next((one.get("load") for one in applications if one.get("kind") == "flows"), None)
-    return None if drawn is None or asked is None else (drawn, float(parse_probability(asked)))
+    return None if asked is None else (drawn, float(parse_probability(asked)))
 
 
 def _tell_alike(results: Results) -> None:
