@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeGuard
 
 from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
@@ -130,7 +131,7 @@ class _Expansion:
             path: KeyPath = ("quick", "axes", axis)
             if axis not in self._file.axes:
                 self._unknown(path, "axis", axis, list(self._file.axes))
-            elif not isinstance(values, (dict, list)) or not values:
+            elif not (isinstance(values, dict) and values) and not _is_names(values):
                 self._refuse(path, "must be a list of values, or a mapping of values to overlays")
             elif isinstance(values, list):
                 self._known(path, axis, values, list(self._file.axes[axis]))
@@ -171,7 +172,7 @@ class _Expansion:
                     self._unknown(place, "axis", axis, list(overlays))
                 elif wanted == "all":
                     values[axis] = list(overlays[axis])
-                elif not isinstance(wanted, list) or not wanted:
+                elif not _is_names(wanted):
                     self._refuse(place, "must be `all` or a list of values")
                 else:
                     # The full sweeps may name values that a quick form omits; its own sweeps may not.
@@ -238,6 +239,11 @@ class _Expansion:
     def _raise(self) -> None:
         if self._problems:
             raise InputError(list(self._problems.values())[:_PROBLEMS_SHOWN])
+
+
+def _is_names(given: object) -> TypeGuard[list[str]]:
+    """Returns whether an entry of a sweep is a list of names; numbers have become text."""
+    return isinstance(given, list) and bool(given) and all(isinstance(one, str) for one in given)
 
 
 def _size(sweep: _Sweep) -> int:
