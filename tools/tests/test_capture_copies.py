@@ -111,8 +111,8 @@ def segments(sizes: list[int], *, flags: str = "PA", **changed: int) -> list[Pac
     ]
 
 
-def datagram(checksum: int) -> Packet:
-    return IP(src="10.0.1.1", dst="10.0.2.1") / UDP(chksum=checksum) / bytes(18)
+def datagram(checksum: int, payload: bytes = bytes(18)) -> Packet:
+    return IP(src="10.0.1.1", dst="10.0.2.1") / UDP(chksum=checksum) / payload
 
 
 FULL = [1460, 1460, 700]
@@ -156,9 +156,11 @@ def test_a_packet_at_two_ethernet_interfaces_of_one_capture_is_sent_once(
         ([*segments(FULL, chksum=1), *segments([sum(FULL)])], 1),
         ([ipv4(1), ipv4(2)], 0),
         ([ipv4(0), ipv4(0)], 0),
+        ([datagram(1), datagram(2)], 1),
+        ([datagram(1), datagram(1, b"other".ljust(18))], 0),
         ([ipv6(), ipv6()], 0),
     ],
-    ids=["mirrored", "merged ends", "sent again", "not numbered", "IPv6"],
+    ids=["mirrored", "merged ends", "sent again", "not numbered", "datagram", "number used again", "IPv6"],
 )
 def test_packets_that_one_interface_has_twice_are_sent_and_told(
     tmp_path: Path, hosts: list[TraceHost], packets: list[Packet], repeated: int

@@ -70,12 +70,15 @@ class Copies:
         ]
 
     def _is_repeated(self, packet: Packet, place: tuple[int, int]) -> bool:
-        """Returns whether a packet of the same connection, with TCP's sequence number, had its number."""
+        """Returns whether a packet of the same connection and content had its number: at 1 Gbit/s and more a
+        sender of datagrams has used up all numbers within the second."""
         at, frame = place[0], packet.captured
         if place[1] != 4 or len(frame) < at + 8 or frame[at - 8 : at - 6] == b"\0\0":
             return False
         self._forget(packet.time_ns - _FORWARDED_NS)
-        identity = frame[at - 8 : at - 4] + frame[at : at + (16 if frame[at - 3] == TCP else 12)]
+        # TCP's sequence number, or what follows the length and the checksum of UDP.
+        content = frame[at + 12 : at + 16] if frame[at - 3] == TCP else frame[at + 16 : at + _COMPARED_BYTES]
+        identity = frame[at - 8 : at - 4] + frame[at : at + 12] + content
         return self._is_copy(packet.time_ns, None, identity)
 
     def _is_copy(self, time_ns: int, seen_at: bytes | None, identity: bytes) -> bool:
