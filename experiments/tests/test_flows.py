@@ -169,7 +169,7 @@ def test_the_same_flows_are_read_from_each_form(flows: list[tuple[tuple[int, int
 
 def test_a_file_of_one_long_line_is_refused_as_a_list(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("0" + "x" * 200_000, encoding="utf-8")
-    with pytest.raises(ValueError, match="line 1: is not CSV"):
+    with pytest.raises(ValueError, match="line 1: is not `source"):
         read_list(tmp_path / "flows.csv")
 
 

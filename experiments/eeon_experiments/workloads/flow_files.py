@@ -135,7 +135,7 @@ def _csv(lines: _Lines) -> Iterator[_Flow]:
         try:
             row = [field.strip() for field in next(csv.reader([line], skipinitialspace=True))]
         except csv.Error as error:
-            raise ValueError(f"line {number}: is not CSV: {error}") from None
+            raise ValueError(f"line {number}: is not `{', '.join(_COLUMNS)}`: {error}") from None
         if index == 0 and row == _COLUMNS:
             continue
         if index == 0 and not any(map(str.isdigit, line)):
