@@ -46,6 +46,7 @@ def test_visits_agree_with_the_counters_of_the_switches(recorded: tuple[Recordin
     reason = recording.reason(marked)
     assert reason.startswith(f"queue {marked.decided_bytes:,} B > threshold 30,000 B: marked")
     assert recording.truncation() is None
+    assert {visit.label for visit in visits} == set(range(1, run.total().sent + 1))
 
 
 def test_a_packet_that_is_held_says_how_long(recorded: tuple[Recording, RunResult]) -> None:

@@ -7,7 +7,7 @@ was held, when it left. All numbers come from the engine; nothing is computed a 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -144,9 +144,10 @@ class Recording:
     def label(self, packet: int) -> int | str:
         """Returns the number of a packet in its trace; `7.3` for the third segment of packet 7."""
         number = self.number(packet)
-        if packet > len(self.numbers) or self.numbers[packet - 2 : packet + 1].count(number) == 1:
+        if packet > len(self.numbers):
             return number
-        return f"{number}.{packet - bisect_left(self.numbers, number)}"
+        before, last = bisect_left(self.numbers, number), bisect_right(self.numbers, number)
+        return number if last - before <= 1 else f"{number}.{packet - before}"
 
     def port(self, node: str, number: int) -> Port | None:
         """Returns a port of a switch, or the port of a host."""
