@@ -210,7 +210,7 @@ def test_each_switch_is_visited_and_the_one_that_is_down_told(fakes):
     for name, said in (("spine1", "Misformatted domain name"), ("spine2", "Connection refused")):
         down = found[f"{name} P4Runtime"]
         assert down.level is Level.FAULT and f"cannot be reached: {said} (UNAVAILABLE)" in down.found
-        assert down.mend == "start the switch, or correct its address in the targets file"
+        assert down.mend == "start the switch, or correct its address or `tls` in the targets file"
     assert found["leaf2 P4Runtime"].mend.startswith("correct this at the switch, or its row in the targets")
     assert found["leaf1 TLS"].level is Level.OK
 

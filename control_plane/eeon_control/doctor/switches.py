@@ -54,12 +54,10 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
     except FabricError as error:
         if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
             mend = "check whether its process is stopped or starved of CPU (ps, top), then restart the switch"
-        elif "cannot be reached" in str(error):
-            mend = "start the switch, or correct its address in the targets file"
+        elif error.code is GRPCStatusCode.UNAVAILABLE:
+            mend = "start the switch, or correct its address or `tls` in the targets file"
         else:
-            mend = (
-                "correct this at the switch, or its row in the targets file (for TLS: docs/run/security.md)"
-            )
+            mend = "correct this at the switch, or its row in the targets file"
         return [fault(check, str(error), mend)]
 
 
