@@ -24,7 +24,7 @@ from control_plane.tests.eeon_command import eeon as in_this_process
 EEON = (sys.executable, "-m", "eeon_control")
 PEER = Path(__file__).with_name("tcp_over_fabric.py")
 SECS = 120.0
-HAS_BMV2 = all(map(shutil.which, ("simple_switch_grpc", "simple_switch_CLI")))
+HAS_BMV2 = shutil.which("simple_switch_grpc") is not None
 
 MARKING = """
 profiles:
