@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from eeon_experiments import folder, shipped
 from eeon_experiments.claims.model import Claim, Judgment
 from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import document, markdown, output
@@ -27,7 +28,6 @@ from eeon_experiments.setup import Entry, Setup
 from eeon_tools import svg
 from made_runs import EXPERIMENTS, rows
 from markdown_it import MarkdownIt
-from parts_of import figures_of
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def family(name: str, found: list[dict[str, Any]], **changed: Any) -> Family:
         quick=False,
         claims=judged(CLAIMS if name == "marking" else (), results, FINDINGS),
         runs=Runs(results.finished),
-        draw=figures_of(name),
+        draw=folder.figures(shipped.folder() / name),
         rows=results.rows,
         planned=len(found),
         program_digest="a" * 64,
