@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from eeon_experiments import files, shipped
-from eeon_experiments.columns import OF_THE_MACHINE
-from eeon_experiments.expand import expand
 from eeon_experiments.fabric import workload_of
-from made_experiments import VERSIONS, points, write
+from made_experiments import points
 
 FRAME_PS = 1538 * 8 * 1000
 """The transmit time of 1514 bytes and 24 of overhead at 1 Gbit/s."""
-PUBLISHED_WITH_JITTER = {"mq_ecn", "rtt"}
 INCAST = """\
 name: incast
 title: three servers and one client
@@ -43,39 +38,3 @@ def test_transfers_that_begin_together_are_spread_over_a_frames_time(tmp_path: P
 def test_a_file_says_another_time_or_none(tmp_path: Path) -> None:
     assert jitters(tmp_path, "  start_jitter: 3us\n") == [3_000_000, None]
     assert jitters(tmp_path, "  start_jitter: 0s\n") == [None, None]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("quick", [pytest.param(False, marks=pytest.mark.nightly), True])
-def test_experiments_published_without_jitter_begin_without(quick: bool) -> None:
-    for name in set(shipped.names()) - PUBLISHED_WITH_JITTER:
-        experiment = files.load(shipped.folder() / name / shipped.FILE)
-        if quick and experiment.file.quick is None:
-            continue
-        for point in expand(experiment, VERSIONS, quick=quick, seeds=[1]):
-            settings, topology, _ = point.run.parts()
-            for one in workload_of(settings, topology, 1)["applications"]:
-                assert "start_jitter_ps" not in one, (name, point.axes)
-
-
-@pytest.mark.system
-def test_seeds_differ_by_their_starts_alone(tmp_path: Path) -> None:
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-    from eeon_experiments.run import run_one
-    from eeon_experiments.versions import versions
-
-    def runs(setting: str) -> list[dict[str, object]]:
-        text = INCAST.replace("  time_limit", f"{setting}  time_limit")
-        # Without the application that draws its start times in any case.
-        path = write(
-            tmp_path, "".join(line for line in text.splitlines(keepends=True) if "apart:" not in line)
-        )
-        found = [run_one(point.run).measured for point in expand(files.load(path), versions())]
-        machine = {*OF_THE_MACHINE, "settings_json", "seed", "run_id"}
-        return [{key: one for key, one in run.items() if key not in machine} for run in found]
-
-    first, second = runs("")
-    assert first["runtime_seconds"] != second["runtime_seconds"]
-    assert runs("")[0] == first
-    in_step = runs("  start_jitter: 0s\n")
-    assert in_step[0] == in_step[1]
