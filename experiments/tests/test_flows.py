@@ -255,31 +255,6 @@ def test_flows_of_a_class_do_not_wait_for_those_of_a_lower_one_and_rows_say_whos
     assert least <= took / ideal < most
 
 
-INCAST = """\
-      incast:
-        {kind: incast, background: true, client: h1, servers: [h2, h3, h4], size_per_server: 20KB,
-         rounds: 1000000, think: 1ms}
-  time_limit: 100s
-"""
-
-
-@pytest.mark.system
-def test_an_incast_in_the_background_comes_on_top_of_drawn_flows_and_ends_with_them(tmp_path: Path) -> None:
-    text = FLOWS.replace("      - name: web\n        kind: flows", "      web:\n        kind: flows")
-    text = text.replace("duration: 1s", "duration: 50ms").replace(": 100ms", ": 5ms")
-
-    def measured(text: str) -> dict[str, float]:
-        found = run_one(points(tmp_path, text, versions=versions())[0].run).measured
-        assert found["status"] == "finished", found["error"]
-        return {key: float(found[key]) for key in ("flows", "flows_measured", "offered_load")}
-
-    alone = measured(text)
-    on_top = measured(text.replace("  time_limit: 100s\n", INCAST))
-    assert {**on_top, "flows": 0} == {**alone, "flows": 0}
-    # Three answers at a time, one millisecond plus a round's duration apart, until the last flow has ended.
-    assert on_top["flows"] > alone["flows"] + 3 * 8
-
-
 CAPTURED = """\
 name: captured
 title: the flows of a capture in a closed loop
