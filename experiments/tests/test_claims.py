@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 from eeon_experiments import files, folder, shipped
-from eeon_experiments.claims import Judgment
+from eeon_experiments.claims import Claim, Judgment
 from eeon_experiments.claims.bands import CLASSES
+from eeon_experiments.columns import MEASURED_NAMES
 from eeon_experiments.expand import combinations
+from eeon_experiments.report import elsewhere
 from eeon_experiments.results import Results, Row
 
 Axes = Mapping[str, str | None]
@@ -269,6 +271,25 @@ def test_every_claim_has_a_figure_that_would_refute_it_and_is_listed_in_its_file
     # An id that two experiments have is listed twice.
     listed = [id for name in shipped.names() for id in files.load(name).file.claims]
     assert listed == list(CLAIMS)
+
+
+def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
+    axes = {name: files.load(name).file.axes for name in shipped.names()}
+    for name in shipped.names():
+        for view in elsewhere.load(shipped.folder() / name):
+            mine, theirs = axes[name], axes[view.claims]
+            assert set(view.only) <= {id for id, (of, _) in CLAIMS.items() if of == view.claims}
+            for axis, values in view.where.items():
+                listed = values if isinstance(values, list) else [] if values is None else [values]
+                assert set(listed) <= mine[axis].keys(), (name, axis)
+            assert {*view.columns, *view.columns.values()} <= MEASURED_NAMES
+            for axis, names in view.names.items():
+                assert names.keys() <= mine[axis].keys() and set(names.values()) <= {*theirs[axis], None}
+
+
+def test_a_judge_that_fails_has_no_result_in_other_set_ups(tmp_path: Path) -> None:
+    broken = Claim("E3", "", "", "", lambda results: Judgment("differs", str(results.rows[0]), {}))
+    assert elsewhere.judged_elsewhere("eee", [broken], tmp_path, ("",)) == {}
 
 
 @pytest.mark.parametrize("id", CLAIMS)

@@ -61,6 +61,7 @@ def test_ids_are_the_same_for_the_same_settings_however_they_are_written(tmp_pat
         ("heartbeat: 20ms", "heartbeat: 21ms"),
         ("config: drop_tail", "config: [drop_tail, eee_standard]"),
         ("topology: leaf-spine-4", "topology: leaf-spine-4\n  nic: {eee: standard}"),
+        ("topology: leaf-spine-4", "topology: leaf-spine-4\n  scheduler: {kind: fca}"),
         ("maps: 8", "maps: 9"),
     ],
 )
