@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from eeon_experiments import files, shipped, store
 from eeon_experiments.cli.report import report
 from eeon_experiments.expand import expand
-from eeon_experiments.report import findings, gather
+from eeon_experiments.report import gather
 from eeon_experiments.results import Row
 from eeon_experiments.versions import versions
 from made_runs import rows
@@ -193,10 +193,6 @@ def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple
     done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
     assert done.exit_code != 0
     assert "eee_enc" in done.output and "eee_ecn" in done.output
-
-
-def test_no_findings_are_no_findings(tmp_path: Path) -> None:
-    assert findings.load(tmp_path) == {}
 
 
 def test_values_of_which_every_point_is_missing_stand_for_their_points() -> None:
