@@ -6,7 +6,7 @@ a sequence is made call by call. Calls whose answers differ intentionally (docs/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -15,7 +15,6 @@ from .program import Action, Field, Program, Table
 from .thrift import Call, match
 
 Answer = object
-Script = Iterator[Call]
 
 
 @dataclass

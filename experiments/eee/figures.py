@@ -22,7 +22,6 @@ from eeon_tools.svg import BLUE, INK, ORANGE, SKY
 from .load_figures import load_drawings
 
 USED = "energy_used_joules"
-IDEAL = "energy_ideal_joules"
 _SCENARIOS = {
     "batch_24": "batch 1.2:1",
     "batch_50": "batch 2.5:1",

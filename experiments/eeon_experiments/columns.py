@@ -23,7 +23,6 @@ SIZE_CLASSES = {
 SLOWDOWN_PARTS = ("count", "mean", "p50", "p95", "p99", "p999")
 OF_THE_MACHINE = ("wall_seconds", "cpu_seconds", "peak_rss_bytes")
 """Columns whose values differ when a run is repeated."""
-STATUSES = ("finished", "failed")
 
 
 @dataclass(frozen=True)

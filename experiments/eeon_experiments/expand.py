@@ -64,11 +64,19 @@ def advice(points: Iterable[Point]) -> list[str]:
 
 def count(experiment: Experiment, *, quick: bool = False) -> int:
     """Returns the number of points without checking their runs. Raises InputError as `expand` does."""
+    return len(combinations(experiment, quick=quick))
+
+
+def combinations(
+    experiment: Experiment, *, quick: bool = False
+) -> list[tuple[dict[AxisName, str | None], int]]:
+    """Returns the axes' values and the seed of each point without checking their runs. Raises InputError."""
     axes = list(experiment.file.axes)
-    found: set[tuple[str | int | None, ...]] = set()
+    found: dict[tuple[str | None, ...], dict[int, None]] = {}
     for sweep in _Expansion(experiment, Versions("", ""), quick, None, False).sweeps():
-        found.update(product(*(sweep.values.get(axis, [None]) for axis in axes), sweep.seeds))
-    return len(found)
+        for values in product(*(sweep.values.get(axis, [None]) for axis in axes)):
+            found.setdefault(values, {}).update(dict.fromkeys(sweep.seeds))
+    return [(dict(zip(axes, values, strict=True)), seed) for values, seeds in found.items() for seed in seeds]
 
 
 class _Expansion:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eeon_experiments import files
-from eeon_experiments.expand import expand
-from eeon_experiments.versions import Versions
+from eeon_experiments import files, store
+from eeon_experiments.expand import combinations
+from eeon_experiments.results import Row
 from eeon_tools.replay.result import CLASS_NAMES
 
 EXPERIMENTS = ("marking", "aqm", "eee", "eee_ecn", "threshold")
@@ -64,9 +65,19 @@ def row(experiment: str, seed: int, axes: dict[str, str], **changed: Any) -> dic
 @cache
 def points(experiment: str) -> list[dict[str, str]]:
     """Returns all combinations of axes in an experiment's file, whichever experiments a test ships."""
-    file = files.load(Path(__file__).parents[1] / experiment)
-    found = expand(file, Versions("p" * 64, "e" * 64), seeds=[1])
-    return [{axis: value for axis, value in one.axes.items() if value is not None} for one in found]
+    found = combinations(files.load(Path(__file__).parents[1] / experiment))
+    used = [{axis: value for axis, value in axes.items() if value is not None} for axes, _ in found]
+    return [axes for index, axes in enumerate(used) if axes not in used[:index]]
+
+
+def keep(folder: Path, experiment: str, made: Sequence[Row], axes: Sequence[str], **changed: Any) -> None:
+    """Writes rows and their manifest into a folder, as a run of the experiment does."""
+    folder.mkdir(parents=True)
+    store.write_rows(folder / store.ROWS, made, list(axes))
+    manifest: dict[str, Any] = {"format": store.FORMAT, "experiment": experiment, "quick": False}
+    manifest |= {"program_digest": "a" * 64, "engine_digest": "b" * 64, "commits": ["c" * 40]}
+    manifest |= {"seeds": sorted({row.seed for row in made}), "rows": len(made), **changed}
+    (folder / store.MANIFEST).write_text(json.dumps(manifest))
 
 
 def rows(experiment: str, seeds: Iterable[int] = (1, 2, 3)) -> list[dict[str, Any]]:

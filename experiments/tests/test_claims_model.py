@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from eeon_experiments import claims, files, shipped
+from eeon_experiments import claims
 from eeon_experiments.claims import model
 from eeon_experiments.claims.model import Check, Checks, Missing, claim
 from eeon_experiments.results import Results, Row, Spread
-from parts_of import claims_of
 
 
 def rows(*values: dict[str, Any]) -> Results:
@@ -98,22 +97,3 @@ def test_a_claim_whose_rows_are_not_there_is_not_measured() -> None:
 def test_a_band_includes_its_ends() -> None:
     for value, holds in [(0.09, False), (0.1, True), (0.2, True), (0.21, False)]:
         assert model.within(Spread.of([value]), 0.1, 0.2, "x").holds is holds
-
-
-def test_every_experiment_with_claims_has_ids_of_its_own() -> None:
-    found = [one.id for name in shipped.names() for one in claims_of(name)]
-    assert len(found) == len(set(found)) > 30
-
-
-def test_the_claims_that_a_file_lists_are_those_that_its_folder_judges() -> None:
-    for name in shipped.names():
-        assert files.load(name).file.claims == [one.id for one in claims_of(name)]
-
-
-@pytest.mark.parametrize(
-    "judged", [one for name in shipped.names() for one in claims_of(name)], ids=lambda judged: judged.id
-)
-def test_without_rows_a_claim_is_not_measured(judged: claims.Claim) -> None:
-    judgment = judged.judge(Results([]))
-    assert judgment.outcome == "not measured"
-    assert "measured: " in judgment.measured

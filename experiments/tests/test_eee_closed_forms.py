@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
-from parts_of import module_of
+from eeon_experiments import folder, shipped
 
-theory = module_of("eee", "closed_forms")
+theory = folder.module(shipped.folder() / "eee", "closed_forms")
 
 FRAME = 1500
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-import test_nic_queue
 import test_tune
-from eeon_control import topology
+from eeon_control import config, topology
 from eeon_control.errors import EeonError
 from eeon_control.errors import InputError as ControlInputError
 from eeon_experiments import setup
 from eeon_experiments.fabric import workload_of
+from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
-from eeon_experiments.report import gather
+from eeon_experiments.report import elsewhere, gather
 from eeon_experiments.report.comparison import Compared, compare
 from eeon_experiments.report.findings import load as load_findings
 from eeon_experiments.scheduler import Scheduler
@@ -56,7 +56,7 @@ def application(text: str, folder: Path, key: str) -> object:
     found: object = workload_of(settings, fabric, 1)["applications"][0]
     for part in key.split("."):
         assert isinstance(found, Mapping)
-        found = found[part]
+        found = found.get(part)
     return found
 
 
@@ -75,7 +75,11 @@ def advice(text: str, folder: Path) -> Messages:
 
 def nic(text: str, folder: Path) -> object:
     """Returns the engine's form of a NIC at 1 Gbit/s that queues like a port with this profile."""
-    return test_nic_queue.of(**{"buffer": "shallow", **value(text)})
+    roles = {role: {"queue": "fabric"} for role in ("host_facing", "uplink", "spine")}
+    profiles = {"queue": {"fabric": {"buffer": "shallow", **value(text)}}}
+    leaf = topology.load("leaf-spine-160").port("leaf1:1")
+    assert leaf is not None
+    return queue_like(config.from_value({"profiles": profiles, "roles": roles}, "made"), leaf)
 
 
 def job_mix(text: str, folder: Path) -> Messages:
@@ -108,6 +112,7 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
     read: dict[str, Callable[[], object]] = {
         "setup.yaml": lambda: setup.load(folder),
         "findings.yaml": lambda: load_findings(folder),
+        "judged.yaml": lambda: elsewhere.load(folder),
     }
     found = refused(read.get(file, lambda: gather.family(str(folder), folder)), folder)
     assert all(file in line for line in found)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from eeon_control.errors import DataNotFound, InputError
-from eeon_experiments import files, shipped
+from eeon_experiments import files, shipped, store
 from eeon_experiments.expand import count, expand
 from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.versions import Versions
 from eeon_experiments.workloads.transfers import POISSON_FRAME_BYTES
 from made_experiments import TINY, VERSIONS, points, write
+
+DATA = Path(__file__).parents[2] / "docs" / "results" / "data"
 
 
 def refusal(folder: Path, text: str, *, quick: bool = False) -> str:
@@ -58,6 +61,7 @@ def test_ids_are_the_same_for_the_same_settings_however_they_are_written(tmp_pat
         ("heartbeat: 20ms", "heartbeat: 21ms"),
         ("config: drop_tail", "config: [drop_tail, eee_standard]"),
         ("topology: leaf-spine-4", "topology: leaf-spine-4\n  nic: {eee: standard}"),
+        ("topology: leaf-spine-4", "topology: leaf-spine-4\n  scheduler: {kind: fca}"),
         ("maps: 8", "maps: 9"),
     ],
 )
@@ -195,12 +199,22 @@ def test_a_folder_and_its_file_are_the_same_experiment(tmp_path: Path) -> None:
     assert files.load(tmp_path).path == files.load(tmp_path / "experiment.yaml").path
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("name", shipped.names())
-def test_every_run_of_the_experiments_that_ship_is_valid(name: str) -> None:
+def test_every_run_of_the_experiments_that_ship_is_valid_and_has_the_settings_of_its_published_rows(
+    name: str, quick: bool
+) -> None:
     found = files.load(name)
     assert found.file.name == name
-    assert len(expand(found, VERSIONS)) <= count(found)
-    assert found.file.quick is not None and expand(found, VERSIONS, quick=True)
+    runs = expand(found, VERSIONS, quick=quick)
+    assert len(runs) == count(found, quick=quick)
+    settings = {tuple(point.axes.items()): point.run.settings for point in runs}
+    for row in store.load(DATA / f"{name}{'-quick' * quick}").rows:
+        now = settings[tuple((axis, row.axis(axis)) for axis in found.file.axes)]
+        told = json.loads(row.text("settings_json"))
+        # Rows that are older than `start_jitter` were made without.
+        assert told == now or {**told, "start_jitter": "0s"} == now, row.axes
 
 
 COFLOWS = """\

@@ -204,7 +204,7 @@ def test_a_row_has_the_digest_of_a_long_list_of_flows(tmp_path: Path) -> None:
 
 @pytest.mark.system
 def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path: Path) -> None:
-    text = FLOWS.replace("duration: 1s", "duration: 1s\n        rows: true")
+    text = FLOWS.replace("duration: 1s", "duration: 1s\n        rows: true\n        dscp: 46")
     outcome = run_one(points(tmp_path, text, versions=versions())[0].run)
     found = outcome.measured
     assert found["status"] == "finished", found["error"]
@@ -218,94 +218,11 @@ def test_flows_end_and_their_slowdowns_are_columns_and_rows(tmp_path: Path) -> N
     store.write(outcome)
     rows = load_flows(tmp_path / "out", outcome.run_id)
     assert rows == outcome.flows
+    assert {(row["application"], row["dscp"]) for row in rows} == {("web", 46)}
     assert sum(row["measured"] for row in rows) == found["flows_measured"]
     slowdowns = [row["completion_ps"] / row["ideal_ps"] for row in rows if row["measured"]]
     assert min(slowdowns) >= 1
     assert sum(slowdowns) / len(slowdowns) == pytest.approx(found["slowdown_mean"], rel=1e-5)
-
-
-CLASSES = """\
-name: classes
-title: a small flow of a class of its own beside a large one of its host
-base:
-  topology: leaf-spine-4
-  config: [drop_tail, {classes: {urgent: {priority: 5, dscp: [46]}}}]
-  workload:
-    applications:
-      bulk: {kind: flows, listed: bulk.csv, rows: true}
-      small: {kind: flows, listed: small.csv, rows: true, dscp: DSCP}
-  time_limit: 10s
-seeds: [1]
-"""
-
-
-@pytest.mark.system
-@pytest.mark.parametrize(("dscp", "least", "most"), [(0, 10, 10_000), (46, 1, 2)])
-def test_flows_of_a_class_do_not_wait_for_those_of_a_lower_one_and_rows_say_whose_they_are(
-    tmp_path: Path, dscp: int, least: float, most: float
-) -> None:
-    (tmp_path / "bulk.csv").write_text("h1,h3,3MB,0\n", encoding="utf-8")
-    (tmp_path / "small.csv").write_text("h1,h4,20KB,5ms\n", encoding="utf-8")
-    outcome = run_one(points(tmp_path, CLASSES.replace("DSCP", str(dscp)), versions=versions())[0].run)
-    assert outcome.measured["status"] == "finished", outcome.measured["error"]
-    rows = {str(row["application"]): row for row in outcome.flows}
-    assert {name: row["dscp"] for name, row in rows.items()} == {"bulk": 0, "small": dscp}
-    took, ideal = rows["small"]["completion_ps"], rows["small"]["ideal_ps"]
-    assert isinstance(took, int) and isinstance(ideal, int)
-    assert least <= took / ideal < most
-
-
-INCAST = """\
-      incast:
-        {kind: incast, background: true, client: h1, servers: [h2, h3, h4], size_per_server: 20KB,
-         rounds: 1000000, think: 1ms}
-  time_limit: 100s
-"""
-
-
-@pytest.mark.system
-def test_an_incast_in_the_background_comes_on_top_of_drawn_flows_and_ends_with_them(tmp_path: Path) -> None:
-    text = FLOWS.replace("      - name: web\n        kind: flows", "      web:\n        kind: flows")
-    text = text.replace("duration: 1s", "duration: 50ms").replace(": 100ms", ": 5ms")
-
-    def measured(text: str) -> dict[str, float]:
-        found = run_one(points(tmp_path, text, versions=versions())[0].run).measured
-        assert found["status"] == "finished", found["error"]
-        return {key: float(found[key]) for key in ("flows", "flows_measured", "offered_load")}
-
-    alone = measured(text)
-    on_top = measured(text.replace("  time_limit: 100s\n", INCAST))
-    assert {**on_top, "flows": 0} == {**alone, "flows": 0}
-    # Three answers at a time, one millisecond plus a round's duration apart, until the last flow has ended.
-    assert on_top["flows"] > alone["flows"] + 3 * 8
-
-
-CAPTURED = """\
-name: captured
-title: the flows of a capture in a closed loop
-base:
-  topology: leaf-spine-4
-  config: mark_threshold
-  tcp: {algorithm: dctcp, min_rto: 10ms}
-  workload: {applications: {captured: {kind: flows, listed: flows.csv, rows: true}}}
-  time_limit: 100s
-seeds: [1]
-"""
-
-
-@pytest.mark.system
-def test_the_flows_of_a_capture_are_sent_again_in_a_closed_loop(tmp_path: Path) -> None:
-    capture, listed = tmp_path / "t.pcap", tmp_path / "flows.csv"
-    small = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
-    for words in (("shuffle", "-o", str(capture), *small), ("flows", str(capture), "-o", str(listed))):
-        done = CliRunner().invoke(trace, words)
-        assert done.exit_code == 0, done.output
-    outcome = run_one(points(tmp_path, CAPTURED, versions=versions())[0].run)
-    assert outcome.measured["status"] == "finished", outcome.measured["error"]
-    sent = sorted((row["source"], row["destination"], row["bytes"]) for row in outcome.flows)
-    told = read_list(listed)
-    assert sent == sorted((one["source"], one["destination"], one["bytes"]) for one in told)
-    assert all(row["completion_ps"] >= row["ideal_ps"] for row in outcome.flows)
 
 
 @pytest.mark.parametrize(
@@ -321,3 +238,15 @@ def test_a_run_is_told_whose_few_flows_are_another_load(
     )
     said = capsys.readouterr().err
     assert told in said if told else said == ""
+
+
+@pytest.mark.system
+def test_the_flows_of_a_capture_are_a_list_for_an_experiment(tmp_path: Path) -> None:
+    capture, listed = tmp_path / "t.pcap", tmp_path / "flows.csv"
+    small = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
+    for words in (("shuffle", "-o", str(capture), *small), ("flows", str(capture), "-o", str(listed))):
+        done = CliRunner().invoke(trace, words)
+        assert done.exit_code == 0, done.output
+    told = read_list(listed)
+    assert len(told) == len(listed.read_text().splitlines()) - 1 > 4
+    assert len(points(tmp_path, FLOWS.replace(SIZES, "        listed: flows.csv\n"))) == 1

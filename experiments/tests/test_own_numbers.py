@@ -46,12 +46,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Returns a file with results in the folder that `eeon experiment run` uses."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    folder = tmp_path / "out" / "experiments" / "tiny"
-    folder.mkdir(parents=True)
-    store.write_rows(folder / store.ROWS, rows(), ["queue", "transport"])
-    manifest = {"format": 1, "experiment": "tiny", "quick": False, "program_digest": "a" * 64}
-    manifest |= {"engine_digest": "b" * 64, "commits": ["c" * 40], "seeds": [1, 2], "rows": 8}
-    (folder / store.MANIFEST).write_text(json.dumps(manifest))
+    made_runs.keep(tmp_path / "out" / "experiments" / "tiny", "tiny", rows(), ["queue", "transport"])
     return write(tmp_path)
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from eeon_experiments import shipped, store
+from eeon_experiments import folder, shipped, store
 from eeon_experiments.cli import experiment
 from eeon_experiments.results import Results
-from parts_of import claims_of
 
 pytestmark = pytest.mark.nightly
 
@@ -40,17 +39,17 @@ _FIRST_SEED = ("--seeds", "4")
 @pytest.fixture(scope="module", params=shipped.names())
 def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Results]:
     name = request.param
-    folder: Path = tmp_path_factory.mktemp("quick") / name
+    output: Path = tmp_path_factory.mktemp("quick") / name
     part = (*PART[name], *_FIRST_SEED) if name in PART else ()
-    words = ["run", name, "--quick", "--workers", "2", "--output", str(folder), *part]
+    words = ["run", name, "--quick", "--workers", "2", "--output", str(output), *part]
     done = CliRunner().invoke(experiment, words)
     assert done.exit_code == 0, done.output
-    return name, store.load(folder)
+    return name, store.load(output)
 
 
 def test_every_claim_is_measured_and_those_that_hold_on_any_fabric_hold(quick: tuple[str, Results]) -> None:
     name, results = quick
-    judgments = {claim.id: claim.judge(results) for claim in claims_of(name)}
+    judgments = {claim.id: claim.judge(results) for claim in folder.claims(shipped.folder() / name)}
     unmeasured = {
         id: judgment.measured for id, judgment in judgments.items() if judgment.outcome == "not measured"
     }

@@ -8,17 +8,17 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
+from eeon_experiments import folder, shipped
 from eeon_experiments.claims.model import Claim, Judgment
 from eeon_experiments.quantities import rough_time
-from eeon_experiments.report import document, markdown, output
+from eeon_experiments.report import markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
-from eeon_experiments.report.family import Failure, Family, judged, with_scaled_down
+from eeon_experiments.report.elsewhere import Elsewhere
+from eeon_experiments.report.family import Failure, Family, ScaledDown, judged
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.rendered import rendered
 from eeon_experiments.report.runs import Runs
@@ -27,7 +27,6 @@ from eeon_experiments.setup import Entry, Setup
 from eeon_tools import svg
 from made_runs import EXPERIMENTS, rows
 from markdown_it import MarkdownIt
-from parts_of import figures_of
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +64,7 @@ def family(name: str, found: list[dict[str, Any]], **changed: Any) -> Family:
         quick=False,
         claims=judged(CLAIMS if name == "marking" else (), results, FINDINGS),
         runs=Runs(results.finished),
-        draw=figures_of(name),
+        draw=folder.figures(shipped.folder() / name),
         rows=results.rows,
         planned=len(found),
         program_digest="a" * 64,
@@ -80,82 +79,11 @@ def whole() -> list[Family]:
     return [family(name, rows(name, (1, 2))) for name in ("marking", "eee_ecn")]
 
 
-@pytest.fixture(scope="module")
-def written(whole: list[Family]) -> dict[str, str]:
-    return output.files(whole, "eeon experiment report")
-
-
-def test_every_claim_stands_on_the_page_once_with_its_outcome(written: dict[str, str]) -> None:
-    page = written["marking.md"]
-    told = re.findall(r"^#### (M\d+): (.*)$", page, re.MULTILINE)
-    assert told == [
-        ("M1", "✔ reproduced"), ("M2", "✘ differs"), ("M3", "✘ differs"), ("M12", "– not measured"),
-    ]  # fmt: skip
-    listed = re.findall(r"^\| \[(M\d+)\]\(marking.md#(claim-m\d+)\)", written["README.md"], re.MULTILINE)
-    assert listed == [("M1", "claim-m1"), ("M2", "claim-m2"), ("M3", "claim-m3"), ("M12", "claim-m12")]
-    anchors = Counter(re.findall(r'<a id="([^"]+)">', page))
-    assert all(anchors[anchor] == 1 for _, anchor in listed)
-    assert max(anchors.values()) == 1
-
-
-def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dict[str, str]) -> None:
-    parts = re.split(r"^#### ", written["marking.md"], flags=re.MULTILINE)
-    told = {part.split(":")[0]: part for part in parts}
-    assert "**Reason:** not yet explained" in told["M2"]
-    assert "**Reason:** hosts queue in their NIC" in told["M3"]
-    assert "`queue_max_bytes` 12 MB" in told["M3"]
-    assert "Reason" not in told["M1"]
-
-
-def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Family], tmp_path: Path) -> None:
-    quick = judged([made("M1", "differs", "it fell by 3 %")], Results([]), {})
-    both = replace(whole[0], claims=with_scaled_down(whole[0].claims, quick), scaled_down=tmp_path)
-    page = output.pages([both], "x")["README.md"]
-    assert "The quick forms of marking were run as well" in page
-    assert "| ✔ reproduced | ✘ differs |" in page
-    assert "**Scaled down:** differs: it fell by 3 %" in page
-    assert page.count("**Scaled down:**") == 1
-    told = {claim["id"]: claim["scaled_down"] for claim in output.summary([both])["claims"]}
-    assert told["M1"] == {"outcome": "differs", "measured": "it fell by 3 %", "holding": 0, "parts": 0}
-    assert told["M2"] is None
-
-
-def test_a_reviewer_reads_what_each_experiment_takes_and_how_many_claims_must_come_out(
-    whole: list[Family], written: dict[str, str]
-) -> None:
-    [marking] = [line for line in written["README.md"].splitlines() if line.startswith("| [marking]")]
-    [one] = [family for family in whole if family.name == "marking"]
-    reproduced = sum(claim.outcome == "reproduced" for claim in one.claims)
-    seconds = sum(row.number("cpu_seconds") or 0 for row in one.rows)
-    assert f"| {reproduced} of {len(one.claims)} | {rough_time(seconds)} |" in marking
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2.0 h")]
 )
 def test_a_time_is_told_in_the_unit_that_suits_it(seconds: float, text: str) -> None:
     assert rough_time(seconds) == text
-
-
-def test_the_same_rows_give_the_same_bytes(whole: list[Family], written: dict[str, str]) -> None:
-    again = output.files(whole[1:], "eeon experiment report")
-    drawings = {path: text for path, text in again.items() if path.endswith(".svg")}
-    assert len(drawings) > 5
-    assert drawings.items() <= written.items()
-    figures = again["README.md"].split("### Figures")[1].replace("### Conditions", "## Conditions")
-    assert written["eee_ecn.md"].endswith(figures)
-
-
-def test_every_file_is_small_and_every_drawing_is_on_the_page(written: dict[str, str]) -> None:
-    drawings = {path for path in written if path.endswith(".svg")}
-    pages = "".join(text for path, text in written.items() if path.endswith(".md"))
-    assert drawings == set(re.findall(r"\]\((figures/[^)]+\.svg)\)", pages))
-    assert len(drawings) > 15
-    for path, text in written.items():
-        assert len(text.encode()) < output.SIZE_LIMIT_BYTES, path
-        if path in drawings:
-            assert "<metadata>" not in text
-            ElementTree.fromstring(text)
 
 
 def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole: list[Family]) -> None:
@@ -184,13 +112,6 @@ def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(nam
     page = output.pages([family(name, found)], "x")["README.md"]
     assert "points have no number" in page
     assert "nan" not in page.lower().replace("reported", "")
-
-
-def test_a_point_without_a_number_is_a_dash_and_not_a_zero() -> None:
-    found = [row for row in rows("eee_ecn", (1,)) if row["axis_buffer"] == "shallow"]
-    page = output.pages([family("eee_ecn", found)], "x")["README.md"]
-    table = page.split("#### Network latency by buffer depth")[1].split("</details>")[0]
-    assert re.search(r"^\| deep buffers \| – \|$", table, re.MULTILINE)
 
 
 def test_failed_and_refused_and_missing_runs_are_named() -> None:
@@ -297,6 +218,7 @@ def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[
         "claim-m1", "claim-m2", "claim-m3", "claim-m12",
     ]  # fmt: skip
     assert page.seen["svg"] > 5
+    assert "<metadata>" not in text
 
 
 def test_hostile_text_stays_text_in_markdown() -> None:
@@ -330,12 +252,6 @@ def test_a_line_that_begins_like_a_list_is_none() -> None:
 
     text = "word " * 23 + "- 5 % of it"
     assert "\n- " not in markdown.render(Document("t", [Paragraph(text)]))
-
-
-def test_every_experiment_with_figures_draws_each_under_its_own_name() -> None:
-    names = [one.drawing.name for name in EXPERIMENTS for one in rendered(family(name, rows(name, (1,))))]
-    assert len(names) == len(set(names))
-    assert rendered(family("unknown", [])) == []
 
 
 def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> None:
@@ -383,13 +299,6 @@ def test_a_line_joins_points_of_as_many_seeds() -> None:
     assert [list(line.get_xdata()) for line in marked] == [[0, 1], [2, 3]]
 
 
-def test_bars_of_one_axis_have_the_seeds_that_all_its_values_were_run_with() -> None:
-    more = [row for row in rows("eee_ecn", (1, 2, 3)) if row["seed"] < 3 or row["axis_eee"] == "off"]
-    runs = Runs([Row(row) for row in more])
-    assert runs.seeds() == [1, 2, 3]
-    assert runs.of_shared_seeds("eee").seeds() == [1, 2]
-
-
 def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> None:
     panel = _bars("shallow", Spread(1.5, 1.4, 1.6, 3), paper(1.35, "at worst, +35 %"))
     [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes
@@ -401,8 +310,11 @@ def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> Non
     ]
 
 
-def test_rows_of_points_that_the_file_does_not_have_are_counted_by_themselves() -> None:
-    found = rows("eee_ecn", (1,))
-    one = family("eee_ecn", found, beyond=2, planned=len(found))
-    assert document._count(one) == f"{len(found) - 2} of {len(found)} and 2 more"
-    assert document._count(replace(one, beyond=0)) == f"{len(found)} of {len(found)}"
+@pytest.mark.parametrize(("parts_of_quick", "told"), [(2, "(1 of 4, worse)"), (1, "(1 of 4)")])
+def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form(parts_of_quick: int, told: str) -> None:
+    there = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 4, (4,))
+    [claim] = judged((made("M2", "differs"),), Results([]), {})
+    quick = ScaledDown("differs", "", parts_of_quick, 4)
+    claims = [replace(claim, elsewhere=[there], holding=3, parts=4, scaled_down=quick)]
+    page = output.pages([family("marking", [], claims=claims)], "x")["README.md"]
+    assert f"| ✘ five fetches† {told} |" in page and "**Reason:** not yet explained" in page

@@ -7,12 +7,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import made_runs
 import pytest
 from click.testing import CliRunner
-from eeon_experiments import files, shipped, store
+from eeon_experiments import files, shipped
 from eeon_experiments.cli.report import report
 from eeon_experiments.expand import expand
-from eeon_experiments.report import findings, gather
+from eeon_experiments.report import gather
 from eeon_experiments.results import Row
 from eeon_experiments.versions import versions
 from made_runs import rows
@@ -73,23 +74,11 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     return experiments, results
 
 
+AXES = ("buffer", "control", "eee")
+
+
 def keep(results: Path, made: list[dict[str, Any]]) -> None:
-    """Writes rows into a store, as a run of the experiment does."""
-    folder = results / "eee_ecn"
-    folder.mkdir(parents=True)
-    store.write_rows(folder / store.ROWS, [Row(row) for row in made], ["buffer", "control", "eee"])
-    manifest = {
-        "format": store.FORMAT,
-        "experiment": "eee_ecn",
-        "quick": False,
-        "program_digest": "a" * 64,
-        "engine_digest": "b" * 64,
-        "commits": ["c" * 40],
-        "seeds": [1],
-        "rows": len(made),
-        "settings": {},
-    }
-    (folder / store.MANIFEST).write_text(json.dumps(manifest))
+    made_runs.keep(results / "eee_ecn", "eee_ecn", [Row(row) for row in made], AXES)
 
 
 def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
@@ -177,11 +166,8 @@ def test_the_quick_form_has_its_own_folder_and_is_called_so(
     words = ["--quick", "--results", str(folders[1]), "-o", str(output)]
     assert CliRunner().invoke(report, words).exit_code == 0
     assert "no finished runs" in (output / "README.md").read_text()
-    folder = (folders[1] / "eee_ecn").rename(folders[1] / "eee_ecn-quick")
     made = [Row({**row, "quick": True}) for row in rows("eee_ecn", (1,))[:4]]
-    store.write_rows(folder / store.ROWS, made, ["buffer", "control", "eee"])
-    manifest = json.loads((folder / store.MANIFEST).read_text())
-    (folder / store.MANIFEST).write_text(json.dumps({**manifest, "quick": True}))
+    made_runs.keep(folders[1] / "eee_ecn-quick", "eee_ecn", made, AXES, quick=True)
     assert CliRunner().invoke(report, words).exit_code == 0
     page = (output / "README.md").read_text()
     assert "scaled-down form" in page and "eeon experiment run eee_ecn --quick" in page.replace("\\_", "_")
@@ -193,10 +179,6 @@ def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple
     done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
     assert done.exit_code != 0
     assert "eee_enc" in done.output and "eee_ecn" in done.output
-
-
-def test_no_findings_are_no_findings(tmp_path: Path) -> None:
-    assert findings.load(tmp_path) == {}
 
 
 def test_values_of_which_every_point_is_missing_stand_for_their_points() -> None:

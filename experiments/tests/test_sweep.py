@@ -15,7 +15,6 @@ import made_work
 import pytest
 from eeon_experiments import files, store, versions
 from eeon_experiments.sweep import Selection, Sweep
-from eeon_experiments.versions import Versions
 from eeon_experiments.workers import Pool, run_all
 from eeon_tools.errors import InputError, UnavailableError
 from made_experiments import TINY, write
@@ -239,17 +238,6 @@ def test_a_selection_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         sweep(tmp_path, Selection(only=only))
-
-
-def test_results_of_an_older_engine_are_run_again_and_left_aside(tmp_path: Path) -> None:
-    sweep(tmp_path).run(count=2, work=made_work.at_once)
-    newer = Versions(made_work.VERSIONS.program, "f" * 64)
-    experiment = files.load(tmp_path)
-    again = Sweep(experiment, tmp_path / "results", newer)
-    assert len(again.state().missing) == 8
-    aside = "8 results of engine eeeeeeeeeeee (not ffffffffffff)"
-    assert again.not_used() == [f"not used: {aside}"] and sweep(tmp_path).not_used() == []
-    assert again.collect().refused == [aside]
 
 
 def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

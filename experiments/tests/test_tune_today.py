@@ -19,6 +19,7 @@ from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation, ReceivedCount
 from eeon_control.plan import intended
+from eeon_control.sources import Document
 from eeon_control.units import Duration
 from eeon_experiments.store import Store
 from eeon_experiments.tune import files, today
@@ -64,6 +65,17 @@ def counted(sent: Mapping[str, int], at_seconds: float) -> FabricObservation:
     return FabricObservation(switches, {})
 
 
+def read_back(config: configs.FabricConfig, more: Mapping[str, object]) -> list[str]:
+    """Reads what switches with this configuration hold as a configuration, checks that it means the same, and
+    returns it in words. `more`: what the search's own file says."""
+    there = held(config)
+    read, words = today.configuration(FABRIC, there, TICK)
+    over = Document.of_value({**read, **more}, "read")
+    again = held(configs.from_document(configs.read("drop_tail").merged_with(over)))
+    assert all(not difference(there[name], again[name]) for name in there)
+    return words
+
+
 @pytest.mark.parametrize(
     "names",
     [
@@ -76,10 +88,7 @@ def counted(sent: Mapping[str, int], at_seconds: float) -> FabricObservation:
     ],
 )
 def test_what_switches_hold_becomes_a_configuration_that_means_the_same(names: tuple[str, str]) -> None:
-    there = held(configs.load(*names))
-    read, words = today.configuration(FABRIC, there, TICK)
-    again = held(configs.from_document(configs.read("drop_tail").merged_with(document(read))))
-    assert all(not difference(there[name], again[name]) for name in there)
+    words = read_back(configs.load(*names), {})
     assert words and all("ports" in one for one in words)
 
 
@@ -97,10 +106,7 @@ def test_what_switches_hold_becomes_a_configuration_that_means_the_same(names: t
 def test_every_key_of_an_aqm_is_read_back(aqm: str) -> None:
     text = f"profiles: {{queue: {{fabric: {{buffer: 300KB, held_packets: outside, aqm: {aqm}}}}}}}\n"
     every = "roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}\n"
-    there = held(configs.from_text(text + every))
-    read, _ = today.configuration(FABRIC, there, TICK)
-    again = held(configs.from_document(configs.read("drop_tail").merged_with(document(read))))
-    assert all(not difference(there[name], again[name]) for name in there)
+    read_back(configs.from_text(text + every), {})
 
 
 CLASSES = "classes: {urgent: {priority: 6, dscp: [46]}}\n"
@@ -109,14 +115,8 @@ CLASSES = "classes: {urgent: {priority: 6, dscp: [46]}}\n"
 @pytest.mark.parametrize("scope", ["queue", "port"])
 def test_what_an_aqm_compares_is_read_back(scope: str) -> None:
     profile = f"profiles: {{queue: {{fabric: {{scope: {scope}}}}}}}\n"
-    there = held(configs.overridden(configs.load("red_ect"), yaml.safe_load(profile + CLASSES)))
-    read, words = today.configuration(FABRIC, there, TICK)
-    again = held(
-        configs.from_document(
-            configs.read("drop_tail").merged_with(document({**read, **yaml.safe_load(CLASSES)}))
-        )
-    )
-    assert all(not difference(there[name], again[name]) for name in there)
+    classes = yaml.safe_load(CLASSES)
+    words = read_back(configs.overridden(configs.load("red_ect"), yaml.safe_load(profile) | classes), classes)
     assert all(" ports red " in one for one in words)
 
 
@@ -125,12 +125,6 @@ def test_queues_with_different_aqms_are_named() -> None:
     there = held(configs.overridden(configs.load("red_ect"), yaml.safe_load(own + CLASSES)))
     with pytest.raises(FabricError, match=r"leaf1:1: .* \(by queue: 0 red .*; 6 drop_tail\)"):
         today.configuration(FABRIC, there, TICK)
-
-
-def document(value: Mapping[str, object]):
-    from eeon_control.sources import Document
-
-    return Document.of_value(dict(value), "read")
 
 
 def test_a_port_that_holds_nothing_is_named() -> None:

@@ -9,12 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from eeon_control import config as configs
 from eeon_control.port_settings.mark_threshold import default_threshold
 from eeon_control.units import Bytes, DataRate, Duration
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store
-from eeon_experiments.tune import answer as words
 from eeon_experiments.tune import files, knobs
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.tuning import Answer, Tuning
@@ -87,27 +85,6 @@ limits: {latency_mean_us: {at_most: LIMIT}}
 budget: {runs: 13}
 held_back: [101, 102, 103]
 scan: 0
-"""
-
-INCAST = """\
-name: incast
-base:
-  topology: leaf-spine-4
-  config:
-    - eee_off
-    - profiles:
-        queue: {fabric: {buffer: 300KB, aqm: {mode: red, min: 5KB, max: 15KB, max_probability: 100%}}}
-      roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
-  tcp: {algorithm: ecn, min_rto: 10ms}
-  workload:
-    applications:
-      answers: {kind: flows, sizes: {constant: 64KB}, load: 80%, pattern: to_one_rack, duration: 20ms}
-  time_limit: 30s
-knobs:
-  protect: {path: profiles.queue.fabric.aqm.protect, choices: [ect, ece, ack_syn]}
-objectives: {fct_mean_seconds: least}
-budget: {runs: 4}
-held_back: [101, 102, 103]
 """
 
 
@@ -187,34 +164,6 @@ def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_for
     # Every longer hold exceeds the limit.
     longest = max(answer.tried, key=lambda one: Duration.parse(one.setting["hold"]))
     assert longest.broken
-
-
-@pytest.mark.nightly
-def test_red_under_an_incast_is_best_where_it_spares_syns_and_acks(tmp_path: Path) -> None:
-    answer = answered(tmp_path, INCAST)
-    assert answer.recommended == answer.best.name
-    # SYNs of ECN's handshake also have ECE; dropping other packets costs whole timeouts.
-    assert answer.best.setting["protect"] in ("ece", "ack_syn")
-    assert answer.of(answer.best.name).against.low > 0.5
-    [protect] = answer.scanned
-    assert dict(zip(protect.values, protect.verdicts, strict=True)) == {
-        "ect": "worse",
-        "ece": "same",
-        "ack_syn": "same",
-    }
-
-
-@pytest.mark.nightly
-def test_a_shuffle_without_delay_does_not_care_about_the_threshold_and_says_so(tmp_path: Path) -> None:
-    text = (EXAMPLES / "shuffle.yaml").read_text(encoding="utf-8")
-    small = text.replace("112MB", "28MB").replace("maps: 112", "maps: 28")
-    small = small.replace("steps: 12", "steps: 5").replace("limits:", "scan: 3\nlimits:")
-    answer = answered(tmp_path, small)
-    said = words.sentences(answer)
-    assert said[0].startswith("Nothing beats the baseline here by more than")
-    assert any(one.startswith("threshold: any value from 1.5KB to 270KB is the same") for one in said)
-    kept = configs.from_text(words.configuration(answer))
-    assert kept.profiles.queue["fabric"].aqm.mode == "drop_tail"
 
 
 @pytest.mark.nightly

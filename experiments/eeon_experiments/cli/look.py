@@ -30,19 +30,17 @@ def list_(as_json: bool) -> None:
     from eeon_experiments import files, shipped
     from eeon_experiments.expand import count
 
+    rows = [
+        {
+            "name": found.name,
+            "points": count(found),
+            "quick_points": count(found, quick=True) if found.file.quick else None,
+            "claims": list(found.file.claims),
+            "title": found.file.title,
+        }
+        for found in map(files.load, shipped.names())
+    ]
     if as_json:
-        rows = []
-        for name in shipped.names():
-            found = files.load(name)
-            rows.append(
-                {
-                    "name": name,
-                    "points": count(found),
-                    "quick_points": count(found, quick=True) if found.file.quick else None,
-                    "claims": list(found.file.claims),
-                    "title": found.file.title,
-                }
-            )
         print_json({"experiments": rows})
         return
     table = Table(box=None, pad_edge=False)
@@ -54,11 +52,9 @@ def list_(as_json: bool) -> None:
             no_wrap=is_number or title == "name",
             overflow="fold",
         )
-    for name in shipped.names():
-        found = files.load(name)
-        quick = str(count(found, quick=True)) if found.file.quick else "-"
-        claims = " ".join(found.file.claims) or "-"
-        table.add_row(name, str(count(found)), quick, claims, found.file.title)
+    for row in rows:
+        cells = (" ".join(one) if isinstance(one, list) else str(one or "") for one in row.values())
+        table.add_row(*(cell or "-" for cell in cells))
     console().print(table)
 
 

@@ -27,7 +27,6 @@ from eeon_experiments.report.blocks import (
     Status,
     Table,
 )
-from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.elsewhere import Elsewhere, SamePoints
 from eeon_experiments.report.family import (
     DIFFERS,
@@ -580,8 +579,3 @@ def _conditions(family: Family) -> list[str]:
             "PHY was awake."
         )
     return items
-
-
-def drawn(drawings: Sequence[Drawing]) -> list[Drawing]:
-    """Returns the drawings with at least one number."""
-    return [drawing for drawing in drawings if drawing.measured()]

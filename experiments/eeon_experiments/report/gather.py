@@ -7,7 +7,7 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -16,14 +16,11 @@ from eeon_tools.errors import ToolsError
 
 from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
-from eeon_experiments.claims.model import Claim
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.report import elsewhere, findings, points
 from eeon_experiments.report.family import Failure, Family, judged, with_scaled_down
-from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results
-from eeon_experiments.setup import Setup
 from eeon_experiments.sweep import of_file
 from eeon_experiments.versions import versions
 
@@ -59,16 +56,16 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         points_of_file = expand(experiment, versions(), quick=quick)
         results = of_file(results, experiment, points_of_file, versions(), quick=quick)
         planned, not_run, beyond = _planned(points_of_file, results)
-    parts = _parts(experiment)
-    judgments = judged(parts.claims, results, parts.findings)
+    own = experiment.folder
+    claims = folder.claims(own) if own else ()
+    judgments = judged(claims, results, findings.load(own) if own else {})
     scaled_down = place.with_name(place.name + QUICK) if not quick else None
     if scaled_down is not None and (scaled_down / store.MANIFEST).is_file():
-        judgments = with_scaled_down(judgments, judged(parts.claims, store.load(scaled_down), {}))
+        judgments = with_scaled_down(judgments, judged(claims, store.load(scaled_down), {}))
     else:
         scaled_down = None
-    tried = elsewhere.judged_elsewhere(
-        experiment.name, parts.claims, results_folder, (QUICK,) if quick else (FULL, QUICK)
-    )
+    forms = (QUICK,) if quick else (FULL, QUICK)
+    tried = elsewhere.judged_elsewhere(experiment.name, claims, results_folder, forms)
     judgments = [replace(claim, elsewhere=tried.get(claim.id, ())) for claim in judgments]
     return Family(
         name=experiment.name,
@@ -82,8 +79,8 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         runs=Runs(results.finished, declared if not quick else {}),
         rows=results.rows,
         base=_base(experiment.path),
-        setup=parts.setup,
-        draw=parts.draw or points.drawings,
+        setup=setups.load(own, experiment.document) if own else setups.Setup(),
+        draw=(folder.figures(own) if own else None) or points.drawings,
         planned=planned,
         not_run=not_run,
         beyond=beyond,
@@ -94,25 +91,6 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         commits=[str(commit) for commit in manifest.get("commits", [])] if manifest is not None else [],
         versions=_packages(),
     )
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """The modules and data beside an experiment's file."""
-
-    claims: Sequence[Claim] = ()
-    draw: folder.Draw | None = None
-    findings: Mapping[str, Finding] = field(default_factory=dict)
-    setup: Setup = field(default_factory=Setup)
-
-
-def _parts(experiment: files.Experiment) -> _Parts:
-    """Returns claims, figures, findings and set-up of the file's own folder; empty parts if it has none."""
-    if experiment.folder is None:
-        return _Parts()
-    place = experiment.folder
-    setup = setups.load(place, experiment.document)
-    return _Parts(folder.claims(place), folder.figures(place), findings.load(place), setup)
 
 
 def _results(place: Path) -> tuple[Results, store.Manifest | None]:

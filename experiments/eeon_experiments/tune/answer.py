@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import asdict
 
 from eeon_control.sources import yaml_text
 
@@ -241,11 +242,11 @@ def _judged_values(answer: Answer, one: Judged) -> dict[str, object]:
     return {
         "setting": label(answer, one),
         "numbers": [
-            {"workload": workload, "column": column, **_spread_values(spread)}
+            {"workload": workload, "column": column, **_finite_values(spread)}
             for (workload, column), spread in one.numbers.items()
         ],
-        "better_than_baseline": _difference_values(one.against),
-        "best_is_better_by": _difference_values(one.best_beats),
+        "better_than_baseline": _finite_values(one.against),
+        "best_is_better_by": _finite_values(one.best_beats),
         "broken": list(one.broken),
         "failed": one.failed or None,
     }
@@ -265,12 +266,8 @@ def _scanned_values(one: Scanned) -> dict[str, object]:
     }
 
 
-def _spread_values(spread: Spread) -> dict[str, object]:
-    return {"mean": spread.mean, "low": spread.low, "high": spread.high, "seeds": spread.seeds}
-
-
-def _difference_values(one: Difference) -> dict[str, object]:
-    return {"mean": _finite(one.mean), "low": _finite(one.low), "high": _finite(one.high), "seeds": one.seeds}
+def _finite_values(one: Spread | Difference) -> dict[str, object]:
+    return {name: _finite(value) for name, value in asdict(one).items()}
 
 
 def _finite(number: float) -> float | None:
@@ -279,7 +276,8 @@ def _finite(number: float) -> float | None:
 
 def configuration(answer: Answer) -> str:
     """Returns the recommended configuration as the text of a file that `eeon config apply` takes."""
-    return yaml_text({"description": description(answer), **_without(answer.configuration, "description")})
+    described = {"description": "", **answer.configuration} | {"description": description(answer)}
+    return yaml_text(described)
 
 
 def description(answer: Answer) -> str:
@@ -288,7 +286,3 @@ def description(answer: Answer) -> str:
     if answer.recommended == BASELINE:
         return f"eeon tune {name}: the {BASELINE}, which the search does not beat"
     return f"eeon tune {name}: {knobs.words(answer.best.setting)}"
-
-
-def _without(value: Mapping[str, object], key: str) -> dict[str, object]:
-    return {name: one for name, one in value.items() if name != key}

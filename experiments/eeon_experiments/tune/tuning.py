@@ -44,7 +44,6 @@ class Judged:
     over the baseline, as a share; `best_beats`: the improvement of the best found setting over it."""
 
     name: str
-    words: str
     numbers: Mapping[tuple[str, str], Spread]
     losses: Mapping[int, float]
     broken: Sequence[str]
@@ -389,7 +388,6 @@ class Tuning:
             judged.append(
                 Judged(
                     name,
-                    knobs.words(best.setting) if name == best.name else "",
                     {} if isinstance(rows, str) else self._numbers(rows),
                     losses,
                     [key for key, one in broken.items() if one > 0],
