@@ -121,11 +121,9 @@ def switch_at(folder: Path, thrift_options: list[str], grpc_port: int) -> Iterat
         yield switch
 
 
-def pipeline(p4info: str | None = None, json: bytes | None = None) -> p4r.ForwardingPipelineConfig:
-    info = text_format.Parse(PATCH_P4INFO.read_text() if p4info is None else p4info, p4i.P4Info())
-    return p4r.ForwardingPipelineConfig(
-        p4info=info, p4_device_config=PATCH.read_bytes() if json is None else json
-    )
+def pipeline() -> p4r.ForwardingPipelineConfig:
+    info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
+    return p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
 
 
 def packet_counts(output: str) -> tuple[int, int, int]:
@@ -225,33 +223,3 @@ def test_clients_that_vanish_or_talk_nonsense_hold_nobody_up(tmp_path: Path) -> 
         successor.close()
         assert switch.process.poll() is None
         assert "connection closed" in switch.end()[1]
-
-
-@pytest.mark.parametrize(
-    ("config", "code", "reason"),
-    [
-        (
-            pipeline(p4info=PATCH_P4INFO.read_text().replace("PatchIngress.forward", "PatchIngress.other")),
-            3,
-            "other",
-        ),
-        (pipeline(json=b"{"), 3, "JSON"),
-        (pipeline(json=b""), 3, "p4_device_config|JSON"),
-    ],
-    ids=["another table", "damaged JSON", "no JSON"],
-)
-def test_a_pipeline_that_cannot_be_is_refused_logged_and_changes_nothing(
-    tmp_path: Path, config: p4r.ForwardingPipelineConfig, code: int, reason: str
-) -> None:
-    thrift_options, port = local_thrift(), free_port()
-    with switch_at(tmp_path, thrift_options, port) as switch, traffic_through(tmp_path / "p") as traffic:
-        client = Client(f"127.0.0.1:{port}")
-        client.arbitrate()
-        client.push(COMMIT, pipeline())
-        with pytest.raises(Failed, match=reason) as refused:
-            client.push(COMMIT, config)
-        assert refused.value.code == code
-        switch.wait_for("refused: " + refused.value.message[:40])
-        assert client.pipeline().p4_device_config == PATCH.read_bytes()
-        traffic.wait_for_more()
-        client.close()
