@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from eeon_experiments import files
 from eeon_experiments.claims import Claim
-from eeon_experiments.expand import expand
 from eeon_experiments.results import Results, Row
-from eeon_experiments.versions import Versions
 from parts_of import change, claims_of, finished_row, module_of, refutations
 
 SCENARIOS, point = module_of("eee", "points").SCENARIOS, module_of("eee", "points").point
@@ -120,10 +117,6 @@ def results(experiment: str, seeds: tuple[int, ...] = (1,)) -> Results:
     )
 
 
-def test_every_claim_has_a_judge() -> None:
-    assert [name for _, name in ALL] == [f"E{n}" for n in range(1, 11)] + [f"J{n}" for n in range(1, 6)]
-
-
 @pytest.mark.parametrize(("experiment", "name"), ALL)
 def test_rows_as_the_paper_has_them_reproduce_its_claim(experiment: str, name: str) -> None:
     judgment = claim_of(experiment, name).judge(results(experiment))
@@ -142,29 +135,3 @@ def test_a_number_outside_its_band_differs(name: str, told: str, words: str) -> 
     judgment = claim_of(experiment, name).judge(Results([Row(row) for row in rows]))
     assert judgment.outcome == "differs", judgment.measured
     assert words in judgment.measured
-
-
-@pytest.mark.parametrize(("experiment", "name"), ALL)
-def test_rows_without_their_columns_are_not_measured(experiment: str, name: str) -> None:
-    rows = Results([finished_row(axes, {}) for axes, _ in POINTS[experiment]()])
-    assert claim_of(experiment, name).judge(rows).outcome == "not measured"
-
-
-@pytest.mark.parametrize(("experiment", "name"), ALL)
-def test_the_smallest_fabric_alone_can_be_judged(experiment: str, name: str) -> None:
-    """The quick form has only this fabric."""
-    whole = results(experiment)
-    few = [one for one in whole.rows if (one.axes.get("scenario") or "_24")[-3:] in ("_24", "son")]
-    assert claim_of(experiment, name).judge(Results(few)).outcome == "reproduced"
-
-
-@pytest.mark.parametrize("quick", [False, True])
-@pytest.mark.parametrize("experiment", list(POINTS))
-def test_the_runs_of_an_experiment_measure_every_claim(experiment: str, quick: bool) -> None:
-    """The numbers do not matter: no judge needs a point that neither form has."""
-    columns = {name: 1.0 for _, values in POINTS[experiment]() for name in values}
-    points = expand(files.load(experiment), Versions("program", "engine"), quick=quick)
-    rows = Results([finished_row(one.axes, columns, one.run.seed) for one in points])
-    for claim in claims_of(experiment):
-        judgment = claim.judge(rows)
-        assert judgment.outcome != "not measured", f"{claim.id}: {judgment.measured}"

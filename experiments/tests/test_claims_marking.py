@@ -99,15 +99,15 @@ CLAIMS = {one.id: (name, one) for name in MAKERS for one in claims_of(name)}
 
 
 @cache
-def points_of(experiment: str, quick: bool = False) -> list[Point]:
+def points_of(experiment: str) -> list[Point]:
     """Returns the points in the experiment's file."""
-    return expand(files.load(experiment), VERSIONS, quick=quick)
+    return expand(files.load(experiment), VERSIONS, quick=False)
 
 
-def rows_of(experiment: str, quick: bool = False) -> list[Values]:
+def rows_of(experiment: str) -> list[Values]:
     """Returns one made-up row for every point in the experiment's file."""
     found = []
-    for number, point in enumerate(points_of(experiment, quick)):
+    for number, point in enumerate(points_of(experiment)):
         axes = {f"axis_{name}": value for name, value in point.axes.items()}
         made = MAKERS[experiment](dict(point.axes))
         found.append({"run_id": str(number), "status": "finished", "seed": point.run.seed, **axes, **made})
@@ -142,18 +142,3 @@ def test_a_claim_differs_when_a_figure_does(id: str, told: str, words: str) -> N
 
 def test_every_claim_has_a_figure_that_would_refute_it() -> None:
     assert {id for id, _, _ in WRONG} == set(CLAIMS)
-
-
-@pytest.mark.parametrize("id", CLAIMS)
-def test_a_claim_without_its_columns_is_not_measured(id: str) -> None:
-    measured = ("_seconds", "_bps", "_us", "_data")
-    rows = rows_of(CLAIMS[id][0])
-    rows = [{key: value for key, value in row.items() if not key.endswith(measured)} for row in rows]
-    assert judgment_of(id, rows).outcome == "not measured"
-
-
-@pytest.mark.parametrize("experiment", MAKERS)
-def test_the_quick_form_measures_every_claim(experiment: str) -> None:
-    rows = rows_of(experiment, quick=True)
-    outcomes = {claim.id: judgment_of(claim.id, rows).outcome for claim in claims_of(experiment)}
-    assert "not measured" not in outcomes.values(), outcomes

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,7 +17,7 @@ from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import document, markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
-from eeon_experiments.report.family import Failure, Family, judged, with_scaled_down
+from eeon_experiments.report.family import Failure, Family, judged
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.rendered import rendered
 from eeon_experiments.report.runs import Runs
@@ -85,19 +84,6 @@ def written(whole: list[Family]) -> dict[str, str]:
     return output.files(whole, "eeon experiment report")
 
 
-def test_every_claim_stands_on_the_page_once_with_its_outcome(written: dict[str, str]) -> None:
-    page = written["marking.md"]
-    told = re.findall(r"^#### (M\d+): (.*)$", page, re.MULTILINE)
-    assert told == [
-        ("M1", "✔ reproduced"), ("M2", "✘ differs"), ("M3", "✘ differs"), ("M12", "– not measured"),
-    ]  # fmt: skip
-    listed = re.findall(r"^\| \[(M\d+)\]\(marking.md#(claim-m\d+)\)", written["README.md"], re.MULTILINE)
-    assert listed == [("M1", "claim-m1"), ("M2", "claim-m2"), ("M3", "claim-m3"), ("M12", "claim-m12")]
-    anchors = Counter(re.findall(r'<a id="([^"]+)">', page))
-    assert all(anchors[anchor] == 1 for _, anchor in listed)
-    assert max(anchors.values()) == 1
-
-
 def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dict[str, str]) -> None:
     parts = re.split(r"^#### ", written["marking.md"], flags=re.MULTILINE)
     told = {part.split(":")[0]: part for part in parts}
@@ -107,43 +93,11 @@ def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dic
     assert "Reason" not in told["M1"]
 
 
-def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Family], tmp_path: Path) -> None:
-    quick = judged([made("M1", "differs", "it fell by 3 %")], Results([]), {})
-    both = replace(whole[0], claims=with_scaled_down(whole[0].claims, quick), scaled_down=tmp_path)
-    page = output.pages([both], "x")["README.md"]
-    assert "The quick forms of marking were run as well" in page
-    assert "| ✔ reproduced | ✘ differs |" in page
-    assert "**Scaled down:** differs: it fell by 3 %" in page
-    assert page.count("**Scaled down:**") == 1
-    told = {claim["id"]: claim["scaled_down"] for claim in output.summary([both])["claims"]}
-    assert told["M1"] == {"outcome": "differs", "measured": "it fell by 3 %", "holding": 0, "parts": 0}
-    assert told["M2"] is None
-
-
-def test_a_reviewer_reads_what_each_experiment_takes_and_how_many_claims_must_come_out(
-    whole: list[Family], written: dict[str, str]
-) -> None:
-    [marking] = [line for line in written["README.md"].splitlines() if line.startswith("| [marking]")]
-    [one] = [family for family in whole if family.name == "marking"]
-    reproduced = sum(claim.outcome == "reproduced" for claim in one.claims)
-    seconds = sum(row.number("cpu_seconds") or 0 for row in one.rows)
-    assert f"| {reproduced} of {len(one.claims)} | {rough_time(seconds)} |" in marking
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7199, "120 min"), (7200, "2.0 h")]
 )
 def test_a_time_is_told_in_the_unit_that_suits_it(seconds: float, text: str) -> None:
     assert rough_time(seconds) == text
-
-
-def test_the_same_rows_give_the_same_bytes(whole: list[Family], written: dict[str, str]) -> None:
-    again = output.files(whole[1:], "eeon experiment report")
-    drawings = {path: text for path, text in again.items() if path.endswith(".svg")}
-    assert len(drawings) > 5
-    assert drawings.items() <= written.items()
-    figures = again["README.md"].split("### Figures")[1].replace("### Conditions", "## Conditions")
-    assert written["eee_ecn.md"].endswith(figures)
 
 
 def test_every_file_is_small_and_every_drawing_is_on_the_page(written: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""`eeon tune` on twins: optima known from theory or from a whole grid."""
+"""`eeon tune` on twins: a shuffle that nothing improves, and an optimum known from a whole grid."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 from eeon_control import config as configs
-from eeon_control.port_settings.mark_threshold import default_threshold
-from eeon_control.units import Bytes, DataRate, Duration
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store
 from eeon_experiments.tune import answer as words
@@ -27,88 +25,6 @@ pytest.importorskip("eeon_engine", reason="the engine is not installed; `make se
 pytest.importorskip("optuna", reason="eeon-experiments[tune] is not installed")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tune"
-
-LONG_FLOWS = """\
-name: optimum
-base:
-  topology:
-    name: bottleneck
-    description: three hosts at one switch
-    defaults: {delay: 500ns, overhead: 24B}
-    leaf_spine: {leaves: 1, hosts_per_leaf: 3, spines: 1, host_link: {rate: 10Gbps}, uplink: {rate: 10Gbps}}
-  config:
-    - eee_off
-    - roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
-      profiles: {queue: {fabric: {buffer: 3MB, aqm: {mode: mark_threshold, threshold: 300KB}}}}
-  nic: {eee: "off"}
-  host: {tx_delay: 100us, rx_delay: 100us}
-  tcp: {algorithm: dctcp, min_rto: 200ms, initial_window_segments: 10, receive_buffer: unlimited, sack: true}
-  workload: {applications: {flows: {kind: incast, client: h3, size_per_server: 128MB, servers: [h1, h2]}}}
-  time_limit: 60s
-knobs:
-  threshold: {path: profiles.queue.fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 14}
-objectives: {latency_data_mean_us: least}
-limits: {runtime_seconds: {above_baseline: 5%}}
-budget: {runs: 15}
-held_back: [101, 102, 103]
-scan: 3
-"""
-
-
-POISSON = """\
-name: hold
-base:
-  topology:
-    name: line
-    defaults: {delay: 500ns, overhead: 24B}
-    nodes:
-      switch: {kind: switch, role: leaf}
-      source: {kind: host}
-      sink: {kind: host}
-    links:
-      - {endpoints: ["switch:1", "source:0"], rate: 100Gbps}
-      - {endpoints: ["switch:2", "sink:0"], rate: 10Gbps}
-  config:
-    - drop_tail
-    - profiles: {queue: {fabric: {buffer: 10MB}}, eee: {held: {mode: coalesce, hold: 10us}}}
-      ports: {"switch:1": {eee: "off"}, "switch:2": {eee: standard}}
-  nic: {eee: "off"}
-  workload:
-    applications:
-      poisson:
-        kind: poisson
-        duration: 50ms
-        flows: [{source: source, destination: sink, load: 1%, frame: 1476B}]
-candidate: {config: [{ports: {"switch:2": {eee: held}}}]}
-knobs:
-  hold: {path: profiles.eee.held.hold, from: 10us, to: 1ms, log: true, steps: 12}
-objectives: {energy_used_joules: least}
-limits: {latency_mean_us: {at_most: LIMIT}}
-budget: {runs: 13}
-held_back: [101, 102, 103]
-scan: 0
-"""
-
-INCAST = """\
-name: incast
-base:
-  topology: leaf-spine-4
-  config:
-    - eee_off
-    - profiles:
-        queue: {fabric: {buffer: 300KB, aqm: {mode: red, min: 5KB, max: 15KB, max_probability: 100%}}}
-      roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
-  tcp: {algorithm: ecn, min_rto: 10ms}
-  workload:
-    applications:
-      answers: {kind: flows, sizes: {constant: 64KB}, load: 80%, pattern: to_one_rack, duration: 20ms}
-  time_limit: 30s
-knobs:
-  protect: {path: profiles.queue.fabric.aqm.protect, choices: [ect, ece, ack_syn]}
-objectives: {fct_mean_seconds: least}
-budget: {runs: 4}
-held_back: [101, 102, 103]
-"""
 
 
 @contextmanager
@@ -132,76 +48,6 @@ def answered(folder: Path, text: str) -> Answer:
         answer = tuning.run()
         bench.collect()
     return answer
-
-
-@pytest.mark.nightly
-def test_the_least_threshold_that_keeps_long_flows_at_their_rate_is_where_theory_has_it(
-    tmp_path: Path,
-) -> None:
-    # The band, fixed before any run: from C x RTT / 7, the theoretical minimum (Alizadeh et al. 2010), to 15
-    # frames more for bursts, as used in practice, with one step of the knob's values on either side.
-    rate, rtt = DataRate.parse("10Gbps"), Duration.parse("400us")
-    least = int(rate) * int(rtt) / 7 / 8 / 10**12
-    step = (150 / 1.5) ** (1 / 13)
-    low, high = least / step, int(default_threshold(rate, rtt)) * step
-    answer = answered(tmp_path, LONG_FLOWS)
-    assert answer.recommended == answer.best.name
-    found = int(Bytes.parse(answer.best.setting["threshold"]))
-    assert low <= found <= high, f"{found} is not from {low:.0f} to {high:.0f}"
-    # A single frame costs far more than the limit allows; the search must find this by itself.
-    of_one_frame = next(one for one in answer.tried if one.setting["threshold"] == "1.5KB")
-    assert of_one_frame.broken
-    assert answer.scanned[0].losses[0] == math.inf
-
-
-def held_latency_us(hold_seconds: float) -> float:
-    """Returns the mean time from the NIC to the last bit of Poisson frames at a tenth of 10 Gbps, on a link
-    that wakes `hold_seconds` after the first frame.
-
-    On average, an M/D/1 queue whose server starts when Q = 1 + Poisson frames are present has E[Q(Q-1)] / (2
-    E[Q]) more frames than M/D/1 (Fuhrmann and Cooper 1985). Each frame waits longer by that number times the
-    time between frames.
-    """
-    service, wake = 1500 * 8 / 10e9, 4.48e-6
-    rate, load = 0.1 / service, 0.1
-    here = rate * (hold_seconds + wake)
-    extra = (here**2 + 2 * here) / (2 * (1 + here)) / rate
-    own = load * service / (2 * (1 - load)) + service
-    over_the_first_link = 1500 * 8 / 100e9 + 2 * 500e-9
-    return (own + extra + over_the_first_link) * 1e6
-
-
-@pytest.mark.nightly
-def test_the_longest_hold_that_a_limit_of_latency_allows_is_where_its_closed_form_has_it(
-    tmp_path: Path,
-) -> None:
-    # Fixed before any run: a longer hold always saves more, so that the limit decides. The limit is between
-    # the seventh and the eighth of twelve values; one more on either side allows for frames that arrive while
-    # the link goes to sleep, and for only 4,000 frames per seed.
-    holds = [float(Duration.parse(one)) / 1e12 for one in knobs.values("10us", "1ms", 12, log=True)]
-    limit = math.sqrt(held_latency_us(holds[6]) * held_latency_us(holds[7]))
-    answer = answered(tmp_path, POISSON.replace("LIMIT", f"{limit:.1f}"))
-    assert answer.recommended == answer.best.name
-    found = float(Duration.parse(answer.best.setting["hold"])) / 1e12
-    assert holds[5] <= found <= holds[7]
-    # Every longer hold exceeds the limit.
-    longest = max(answer.tried, key=lambda one: Duration.parse(one.setting["hold"]))
-    assert longest.broken
-
-
-@pytest.mark.nightly
-def test_red_under_an_incast_is_best_where_it_spares_syns_and_acks(tmp_path: Path) -> None:
-    answer = answered(tmp_path, INCAST)
-    assert answer.recommended == answer.best.name
-    # SYNs of ECN's handshake also have ECE; dropping other packets costs whole timeouts.
-    assert answer.best.setting["protect"] in ("ece", "ack_syn")
-    assert answer.of(answer.best.name).against.low > 0.5
-    [protect] = answer.scanned
-    assert dict(zip(protect.values, protect.verdicts, strict=True)) == {
-        "ect": "worse",
-        "ece": "same",
-        "ack_syn": "same",
-    }
 
 
 @pytest.mark.nightly
