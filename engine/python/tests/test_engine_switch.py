@@ -6,6 +6,8 @@ import pytest
 from eeon_engine import (
     ClockError,
     ConfigError,
+    ImmutableError,
+    OutOfRangeError,
     Port,
     Program,
     Switch,
@@ -142,3 +144,12 @@ def test_waiting_for_packets_in_ends_when_one_comes_or_time_is_up(switch: Switch
     assert [port for _, port, _ in switch.advance_to(10)] == [510]
     waiter.join(5)
     assert found == [b"\x00\x80" + frame(9)]
+
+
+def test_what_is_out_of_range_or_const_has_its_exception(switch: Switch) -> None:
+    """Over P4Runtime and Thrift the servers refuse both before the engine does."""
+    with pytest.raises(OutOfRangeError):
+        switch.register_read("EverythingIngress.wide_cells", 16)
+    const = switch.mt_get_entries("EverythingIngress.const_table")[0][0]
+    with pytest.raises(ImmutableError):
+        switch.mt_delete_entry("EverythingIngress.const_table", const)
