@@ -1,4 +1,4 @@
-"""NICs that queue like the switch ports at the other end of their links."""
+"""NICs that queue like the switch ports at the other end of their links: refusals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 from eeon_control import config, topology
 from eeon_control.errors import InputError
 from eeon_experiments.nic_queue import queue_like
-from eeon_experiments.run import run_one
-from eeon_experiments.versions import versions
 from made_experiments import points
 
 
@@ -33,23 +31,6 @@ base:
   time_limit: 10s
 seeds: [1]
 """
-
-
-@pytest.mark.system
-def test_where_flows_take_turns_a_small_flow_does_not_wait_for_what_a_large_one_has_queued(
-    tmp_path: Path,
-) -> None:
-    # Only the small flow starts after the warm-up.
-    (tmp_path / "flows.csv").write_text("h1,h3,3MB,0\nh1,h4,20KB,5ms\n", encoding="utf-8")
-
-    def slowdown(nic: str) -> float:
-        text = BESIDE.replace("  workload", f"  nic: {{queue: {nic}}}\n  workload")
-        found = run_one(points(tmp_path, text, versions=versions())[0].run).measured
-        assert found["status"] == "finished", found["error"]
-        return float(found["slowdown_100kb_mean"])
-
-    assert slowdown("unlimited") > 10
-    assert slowdown("fair") < 3
 
 
 def test_an_aqm_of_the_nic_beside_flows_in_turn_is_refused_by_its_name(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from eeon_experiments.columns import MEASURED_NAMES, OF_THE_MACHINE
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Outcome
 from eeon_experiments.versions import versions
-from eeon_tools.replay.result import CLASS_NAMES
 from made_experiments import TINY, points, write
 
 pytestmark = pytest.mark.system
@@ -43,82 +42,6 @@ def test_the_same_run_gives_the_same_numbers_and_every_column(tmp_path: Path) ->
     assert set(first) <= MEASURED_NAMES
     assert MEASURED_NAMES - set(first) == {"error"}
     assert json.loads(first["settings_json"])["tcp"] == {"algorithm": "dctcp", "min_rto": "10ms"}
-
-
-def test_a_job_has_shares_and_moves_its_bytes(tmp_path: Path) -> None:
-    found = numbers(tmp_path, queue="drop_tail", transport="newreno")
-    assert found["map_share"] + found["shuffle_share"] + found["reduce_share"] == pytest.approx(1)
-    assert found["runtime_seconds"] == found["job_runtime_mean_seconds"] == found["virtual_seconds"]
-    assert json.loads(found["job_runtimes_json"]) == {"mapreduce/sort": found["runtime_seconds"]}
-    # 8 maps on 4 hosts, 4 reducers: at least one fetch for each pair of different hosts.
-    assert found["flows"] >= 12
-    assert found["marked_data"] == found["mark_reductions"] == 0
-    assert 0 < found["goodput_per_node_runtime_bps"] <= found["throughput_per_node_bps"] < 1e9
-    sent = sum(found[f"sent_{name}"] for name in CLASS_NAMES)
-    assert sent >= found["data_segments"] > 4_000_000 // 1460 * 3 // 4
-
-
-def test_a_job_tells_how_long_its_reducers_shuffled(tmp_path: Path) -> None:
-    found = numbers(tmp_path, queue="drop_tail", transport="newreno")
-    assert 0 < found["reducer_shuffle_mean_seconds"] <= found["shuffle_seconds"] < found["runtime_seconds"]
-    assert found["scheduled_flows"] is found["scheduler_decisions"] is None
-
-
-TRANSFER = """\
-name: transfer
-title: one transfer of one segment
-base:
-  topology: leaf-spine-4
-  config: drop_tail
-  workload:
-    applications:
-      - {name: one, kind: coflows, coflows: {one: {transfers: [{source: h1, destination: h3, size: 100B}]}}}
-  time_limit: 1s
-seeds: [1]
-"""
-
-
-def test_what_hosts_take_for_a_segment_is_in_each_way_of_a_transfer(tmp_path: Path) -> None:
-    bare = numbers(tmp_path, TRANSFER)["fct_mean_seconds"]
-    slow = TRANSFER.replace("  time_limit", "  host: {tx_delay: 2us, rx_delay: 5us}\n  time_limit")
-    # SYN, SYN-ACK, data: the handshake's ACK is sent with the data.
-    assert numbers(tmp_path, slow)["fct_mean_seconds"] - bare == pytest.approx(3 * 7e-6, abs=1e-9)
-
-
-def test_a_scheduler_hears_of_every_fetch_and_its_rates_hold(tmp_path: Path) -> None:
-    of_hosts = TINY.replace("  config: drop_tail", "  nic: {eee: 'off'}\n  config: drop_tail")
-    limited = "  scheduler: {kind: fair, capacity: 1%, floor: 0bps, floor_reserve: 0%}"
-    free, slow = (
-        numbers(tmp_path, text, queue="drop_tail", transport="newreno")
-        for text in (of_hosts, of_hosts.replace("  time_limit", f"{limited}\n  time_limit"))
-    )
-    assert slow["scheduled_flows"] == slow["flows"] > 12
-    assert slow["scheduler_decisions"] >= slow["flows"]
-    assert free["shuffle_seconds"] < slow["shuffle_seconds"]
-    # Four hosts send at most 10 Mbit/s each.
-    assert slow["throughput_per_node_bps"] < 1e7
-
-
-def test_marks_slow_dctcp_down_where_nothing_is_dropped(tmp_path: Path) -> None:
-    found = numbers(tmp_path, queue="mark", transport="dctcp")
-    assert found["marked_data"] > 0 and found["mark_reductions"] > 0
-    assert found["early_dropped_data"] == 0
-    assert found["latency_data_p50_us"] > 24.0  # two links at 1 Gbit/s, a full frame takes 12 us on each
-
-
-def test_energy_by_speed_adds_up_and_coalescing_saves_some(tmp_path: Path) -> None:
-    text = TINY.replace("drop_tail:\n", "drop_tail:\n    coalesced: {config: [eee_120us100]}\n")
-    off = numbers(tmp_path, text, queue="drop_tail", transport="dctcp")
-    coalesced = numbers(tmp_path, text, queue="coalesced", transport="dctcp")
-    for found in (off, coalesced):
-        for kind in ("used", "legacy", "ideal"):
-            parts = [found[f"energy_{speed}_{kind}_joules"] for speed in ("1g", "10g")]
-            assert sum(parts) == pytest.approx(found[f"energy_{kind}_joules"])
-    assert off["energy_used_joules"] == pytest.approx(off["energy_legacy_joules"])
-    assert (
-        coalesced["energy_ideal_joules"] < coalesced["energy_used_joules"] < coalesced["energy_legacy_joules"]
-    )
-    assert coalesced["wakes"] > 0 == coalesced["phy_violations"] and coalesced["lpi_share_10g"] > 0.5
 
 
 def test_a_run_that_reaches_its_limit_has_failed_and_says_what_is_unfinished(tmp_path: Path) -> None:
@@ -229,15 +152,6 @@ def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_p
     assert lossless["runtime_seconds"] < without["runtime_seconds"]
     assert without["queue_falls"] > lossless["queue_falls"]
     assert lossless["queue_level_share"] > 0.9
-
-
-def test_cubic_with_ecn_is_marked_and_slows_down(tmp_path: Path) -> None:
-    text = HOT.replace("aqm: drop_tail", "aqm: {mark_threshold: 15KB}").replace(
-        "tcp: {", "tcp: {algorithm: cubic, ecn: true, "
-    )
-    found = numbers(tmp_path, text, pfc="without")
-    assert found["mark_reductions"] > 0 < found["marked_data"]
-    assert numbers(tmp_path, text.replace("ecn: true, ", ""), pfc="without")["mark_reductions"] == 0
 
 
 INCAST_WITHOUT_DRAWS = """\

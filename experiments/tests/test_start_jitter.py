@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from eeon_experiments import files, shipped
+from eeon_experiments import files
 from eeon_experiments.columns import OF_THE_MACHINE
 from eeon_experiments.expand import expand
 from eeon_experiments.fabric import workload_of
-from made_experiments import VERSIONS, points, write
+from made_experiments import points, write
 
 FRAME_PS = 1538 * 8 * 1000
 """The transmit time of 1514 bytes and 24 of overhead at 1 Gbit/s."""
-PUBLISHED_WITH_JITTER = {"mq_ecn", "rtt"}
 INCAST = """\
 name: incast
 title: three servers and one client
@@ -43,19 +42,6 @@ def test_transfers_that_begin_together_are_spread_over_a_frames_time(tmp_path: P
 def test_a_file_says_another_time_or_none(tmp_path: Path) -> None:
     assert jitters(tmp_path, "  start_jitter: 3us\n") == [3_000_000, None]
     assert jitters(tmp_path, "  start_jitter: 0s\n") == [None, None]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("quick", [pytest.param(False, marks=pytest.mark.nightly), True])
-def test_experiments_published_without_jitter_begin_without(quick: bool) -> None:
-    for name in set(shipped.names()) - PUBLISHED_WITH_JITTER:
-        experiment = files.load(shipped.folder() / name / shipped.FILE)
-        if quick and experiment.file.quick is None:
-            continue
-        for point in expand(experiment, VERSIONS, quick=quick, seeds=[1]):
-            settings, topology, _ = point.run.parts()
-            for one in workload_of(settings, topology, 1)["applications"]:
-                assert "start_jitter_ps" not in one, (name, point.axes)
 
 
 @pytest.mark.system
