@@ -114,6 +114,46 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> N
     assert len(store.load(tmp_path / "out").finished) == 1
 
 
+HOT = """\
+name: hot
+title: three hosts into one, with and without PFC
+base:
+  topology: leaf-spine-4
+  config:
+    - drop_tail
+    - profiles: {queue: {edge: {buffer: 60KB, aqm: drop_tail}}}
+      roles: {host_facing: {queue: edge}}
+      classes: {default: {priority: 3}}
+  nic: {eee: "off"}
+  tcp: {min_rto: 10ms, delayed_ack: "off"}
+  queue_samples: true
+  start_jitter: 0s
+  workload:
+    applications:
+      - name: hot
+        kind: coflows
+        coflows:
+          - {name: two, transfers: [{source: h2, destination: h1, size: 4MB}]}
+          - {name: three, transfers: [{source: h3, destination: h1, size: 4MB}]}
+          - {name: four, transfers: [{source: h4, destination: h1, size: 4MB}]}
+  time_limit: 10s
+axes:
+  pfc:
+    without: {}
+    lossless: {config: [{profiles: {pfc: {p: {limit: 60KB}}}, classes: {default: {pfc: p}}}]}
+seeds: [1]
+"""
+
+
+def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_path: Path) -> None:
+    without, lossless = (numbers(tmp_path, HOT, pfc=pfc) for pfc in ("without", "lossless"))
+    for column in ("tail_dropped_data", "retransmitted_segments"):
+        assert without[column] > 0 == lossless[column], column
+    assert lossless["runtime_seconds"] < without["runtime_seconds"]
+    assert without["queue_falls"] > lossless["queue_falls"]
+    assert lossless["queue_level_share"] > 0.9
+
+
 INCAST_WITHOUT_DRAWS = """\
 name: incast
 title: seeds that change nothing

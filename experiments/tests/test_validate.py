@@ -119,16 +119,6 @@ def test_a_class_with_few_flows_is_not_judged() -> None:
     assert compare.outside({"dctcp_45": case}, BANDS) == []
 
 
-def test_both_tables_have_the_range_of_the_twin_beside_ns3() -> None:
-    case = _case(marked=79)
-    case["classes"][0]["ns3"]["mean"] = 2.7
-    lines = compare.tables({"dctcp_45": case})
-    slowdowns = "2.20 (2.00 to 2.40) | 2.70 | 1.50 | 1.50 | 9.00 | 9.00"
-    assert f"| `dctcp_45` | up to 10 kB | 30 | {slowdowns} |" in lines
-    assert "| `dctcp_45` | twin | 1.5 | 99.0 | 110 (100 to 120) | 0 | 3 | 1 | 2 |" in lines
-    assert "| `dctcp_45` | ns-3 | 1.5 | 99.0 | 79 | 0 | 3 | 1 | 2 |" in lines
-
-
 def test_ns3_is_told_what_the_twin_is_told(tmp_path: Path) -> None:
     runs = points(tmp_path, (HERE / "twin.yaml").read_text(encoding="utf-8"))
     told = {point.axes["case"]: compare.ns3_settings(point.run.settings) for point in runs}

@@ -203,11 +203,6 @@ def test_the_tree_shows_states_keys_entries_parameters_and_registers_in_order() 
     assert places == sorted(places)
 
 
-def test_the_same_packet_is_explained_in_the_same_words() -> None:
-    arguments = (frame(), *FABRIC, "-c", "red_ect", "--register", "occupancy_packets[2]=30")
-    assert text(*arguments) == text(*arguments)
-
-
 def test_all_shows_statements_and_local_variables_that_the_compact_form_leaves_out() -> None:
     arguments = (frame(), *FABRIC, "-c", "drop_tail")
     compact, everything = text(*arguments), text(*arguments, "--all")

@@ -68,28 +68,6 @@ def test_a_replay_does_not_depend_on_how_soon_its_switches_answer(
     assert run(small_trace, "drop_tail", speed=0.05).total().delivered > 0
 
 
-def test_red_that_spares_only_ect_drops_acks_and_syns_early_and_marks_data(incast: Path) -> None:
-    packets = run(incast, "red_ect").packets
-    assert packets["ack"].early_dropped + packets["ack_ece"].early_dropped > 0
-    assert packets["data"].early_dropped == 0
-    assert packets["data"].marked > 0
-
-
-@pytest.mark.parametrize("aqm", ["red_ack_syn", "mark_threshold"])
-def test_protected_classes_are_never_dropped_early(incast: Path, aqm: str) -> None:
-    packets = run(incast, aqm).packets
-    assert packets["data"].marked > 0
-    assert {
-        name: packets[name].early_dropped for name in ("data", "ack", "ack_ece", "syn", "syn_ack")
-    } == dict.fromkeys(("data", "ack", "ack_ece", "syn", "syn_ack"), 0)
-
-
-def test_drop_tail_never_marks_and_drops_only_what_does_not_fit(incast: Path) -> None:
-    total = run(incast, "drop_tail").total()
-    assert total.marked == total.early_dropped == total.other_dropped == 0
-    assert total.tail_dropped > 0
-
-
 def test_coalescing_saves_energy_and_costs_latency(incast: Path) -> None:
     off, standard, coalesced = (
         run(incast, "mark_threshold", f"eee_{eee}") for eee in ("off", "standard", "120us100")
@@ -141,14 +119,6 @@ def test_a_run_that_delivers_late_says_that_its_joules_are_of_more_time(incast: 
         )
         assert done.exit_code == 0, done.output
         assert ("not its joules" in done.output, "not its joules" in page.read_text()) == (overtime, overtime)
-
-
-def test_a_trace_without_manifest_needs_a_topology(incast: Path, tmp_path: Path) -> None:
-    lone = tmp_path / "lone.pcap"
-    lone.write_bytes(incast.read_bytes())
-    done = CliRunner().invoke(replay_command, [str(lone), "-c", "drop_tail"])
-    assert done.exit_code == 1
-    assert "give --topology" in done.output
 
 
 def test_drops_that_no_queue_had_to_do_with_are_told_with_their_reasons(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -71,18 +70,6 @@ def test_a_sender_has_as_much_in_flight_as_the_window_allows(tmp_path: Path) -> 
             acked = frame[TCP].ack - first
         longest = max(longest, highest - acked)
     assert longest == 20 * MSS
-
-
-def test_no_host_sends_faster_than_its_link_and_nothing_is_sent_twice(tmp_path: Path) -> None:
-    everyone = Transfers(tuple((a, b, 300_000) for a in range(4) for b in range(4) if a != b))
-    frames = sent(tmp_path, everyone)
-    assert [at for at, _ in frames] == sorted(at for at, _ in frames)
-    free: dict[str, int] = defaultdict(int)
-    for at, frame in frames:
-        # Times are rounded to nanoseconds.
-        assert at >= free[frame.src] - 1
-        free[frame.src] = at + wire_ns(frame)
-    assert sum(payload(frame) for _, frame in frames) == 12 * 300_000
 
 
 def test_a_receiver_whose_link_is_congested_says_so_and_data_is_ect_as_its_host_sent_it(

@@ -9,8 +9,7 @@ def test_a_route_sends_a_packet_to_its_port(eeon_switch):
 
 from __future__ import annotations
 
-from os import PathLike
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,22 +17,9 @@ if TYPE_CHECKING:
     from .packet_test import PacketSwitch
 
 
-class SwitchFactory(Protocol):
-    """Makes a switch from a BMv2 JSON and its P4Info; the arguments are those of `PacketSwitch`."""
-
-    def __call__(
-        self,
-        program: PathLike[str] | str,
-        p4info: PathLike[str] | str | None = None,
-        *,
-        seed: int = 0,
-        priorities: int = 1,
-    ) -> PacketSwitch: ...
-
-
 @pytest.fixture
-def eeon_switch() -> SwitchFactory:
-    """Returns a function that makes new switches in virtual time: `eeon_switch(program, p4info)`."""
+def eeon_switch() -> type[PacketSwitch]:
+    """Returns `PacketSwitch`, which makes new switches in virtual time: `eeon_switch(program, p4info)`."""
     # Imported on first use, so that a run without such tests does not load the engine.
     from .packet_test import PacketSwitch
 

@@ -91,12 +91,6 @@ def test_frames_cross_the_fabric_and_counters_say_so(twin: Twin, client: Client,
     assert (stats["tx_packets"], stats["tx_bytes"]) == (100, 100_000)
 
 
-def test_without_a_route_nothing_is_delivered(twin: Twin, client: Client) -> None:
-    twin.feed("h1", **batch(10, 10_000_000))
-    twin.run_to_idle()
-    assert twin.switch("leaf1").port_stats(2)["tx_packets"] == 0
-
-
 def test_time_stands_where_it_was_run_to(twin: Twin) -> None:
     twin.run_until(123)
     assert twin.now_ps == 123
@@ -143,19 +137,6 @@ def test_control_calls_get_in_while_the_fabric_runs(twin: Twin, client: Client, 
     assert 0 < sent < 200_000
 
 
-def test_a_pipeline_can_be_pushed_to_a_switch_of_the_fabric(
-    twin: Twin, client: Client, fabric_program: Program, fabric_names: Names
-) -> None:
-    client.write((INSERT, route(fabric_names)))
-    config = p4r.ForwardingPipelineConfig(p4info=fabric_names.info, p4_device_config=fabric_program.json)
-    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
-    assert client.read(p4r.TableEntry(table_id=fabric_names["ipv4_route"])) == []
-    client.write(admit_all(fabric_names), (INSERT, route(fabric_names)))
-    twin.feed("h1", **batch(10, 10_000_000))
-    twin.run_to_idle()
-    assert twin.switch("leaf1").port_stats(2)["tx_packets"] == 10
-
-
 def test_packets_to_and_from_the_controller_cross_the_cpu_port(
     twin: Twin, client: Client, fabric_names: Names
 ) -> None:
@@ -178,14 +159,6 @@ def test_switches_and_hosts_are_found_by_name(twin: Twin) -> None:
         twin.switch("leaf9")
     with pytest.raises(NoSuchObjectError, match="'h9'"):
         twin.feed("h9", **batch(1, 0))
-
-
-def test_hosts_can_be_given_frame_by_frame(twin: Twin, client: Client, fabric_names: Names) -> None:
-    client.write((INSERT, route(fabric_names)))
-    twin.feed(array.array("I", [0, 1, 0]), **batch(3, 10_000_000))
-    twin.run_to_idle()
-    stats = [twin.switch("leaf1").port_stats(port)["rx_packets"] for port in (1, 2)]
-    assert stats == [2, 1]
 
 
 def test_arrays_that_do_not_fit_each_other_are_refused(twin: Twin) -> None:

@@ -2,6 +2,8 @@
 never got it."""
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,21 +16,39 @@ from eeon_engine.thrift.names import Context
 from eeon_engine.thrift.whole import WholeCalls
 from finsy.proto import p4r, rpc_code
 from hypothesis import given
+from hypothesis import strategies as st
 from made_frames import frame
-from p4rt_client import (
-    INSERT,
-    entity_of,
-    p4info,
-    program_json,
-)
-from random_requests import batches
+from p4rt_client import INSERT, entity_of, p4info, program_json
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+
+from server_fuzz.draws import Draws
+from server_fuzz.entities import Maker
 
 Update = tuple[int, p4r.Entity]
+INFO = p4info()
 PROGRAM = Program(program_json())
 SCHEMA = Pipeline.from_config(config_from_files(program_json(), p4info())).schema
 ROLLBACK = p4r.WriteRequest.ROLLBACK_ON_ERROR
 CONTINUE = p4r.WriteRequest.CONTINUE_ON_ERROR
-BATCHES = batches(p4info(), most=16)
+_BYTES = 64
+"""Number of random bytes for an entity. Most entities need fewer choices."""
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> list[Update]:
+    """Makes up to 16 updates with entities of the fuzzer, which are often repeated, to be modified or
+    deleted."""
+    updates: list[Update] = []
+    for _ in range(draw(st.integers(1, 16))):
+        again = updates and draw(st.integers(0, 2)) == 0
+        made = Maker(INFO, Draws(draw(st.binary(min_size=_BYTES, max_size=_BYTES)))).entity
+        one = draw(st.sampled_from(updates))[1] if again else made()
+        updates.append((draw(st.sampled_from([1, 1, 2, 2, 3])), one))
+    return updates
+
+
+BATCHES = batches()
 
 
 class Subject:

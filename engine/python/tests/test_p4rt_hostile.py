@@ -2,7 +2,6 @@
 switch's.
 """
 
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,62 +15,9 @@ from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from made_frames import frame
 from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, failure, p4info, primary
-from random_requests import anything, changed
 from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system
-
-# Codes of a bug, as a client sees it: INTERNAL, and UNKNOWN without details.
-_BUGS = {13}
-
-
-def settled(client: Client, switch: Switch, names: Names) -> None:
-    """Checks that a read over P4Runtime agrees with the engine's state."""
-    for table in names.info.tables:
-        there = client.read(p4r.TableEntry(table_id=table.preamble.id))
-        assert len(there) == len(switch.mt_get_entries(table.preamble.name)), table.preamble.name
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_random_writes_and_reads_never_break_the_server(
-    client: Client, switch: Switch, names: Names, seed: int
-) -> None:
-    rng = random.Random(seed)
-    for _ in range(150):
-        updates = [(rng.randint(0, 4), anything(names.info, rng)) for _ in range(rng.randint(1, 5))]
-        try:
-            client.write(*updates, atomicity=rng.choice([0, 0, 1, 2]))
-        except Failed as failed:
-            assert failed.updates, failed
-            assert not _BUGS & set(codes(failed)), failed.updates
-        try:
-            client.read(anything(names.info, rng))
-        except Failed as failed:
-            assert failed.code not in _BUGS, failed
-    settled(client, switch, names)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_random_stream_messages_never_break_the_server(server: object, seed: int) -> None:
-    rng = random.Random(seed)
-    for _ in range(40):
-        client = Client(server.address)  # type: ignore[attr-defined]
-        if rng.random() < 0.7:
-            try:
-                client.arbitrate(election_id=rng.randint(1, 100))
-            except Failed:
-                continue
-        for _ in range(3):
-            client._requests.put(changed(p4r.StreamMessageRequest(), rng))
-        client._requests.put(None)
-        try:
-            list(client.stream)
-        except grpc.RpcError as error:
-            assert error.code().value[0] not in _BUGS, error
-        client.close()
-    honest = Client(server.address)  # type: ignore[attr-defined]
-    assert honest.arbitrate(election_id=2**100).status.code == 0
-    honest.close()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """A P4Info whose ids are not in the order of declaration, as with `@id`, or whose lists are not, as in a
 sorted P4Info: ids are mere numbers, and names determine the meaning."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from p4rt_client import (
     Names,
     exact,
     lpm,
-    number_bytes,
     p4info,
     ports,
     primary,
@@ -55,12 +53,6 @@ def renumbered(name: str) -> Any:
     return info
 
 
-@pytest.fixture
-def renumbered_client(switch: Switch) -> Iterator[Client]:
-    with serve(switch, p4info=renumbered("everything")) as server, primary(server.address) as client:
-        yield client
-
-
 def forwarded(names: Names, value: int = 1, ether_type: int = 2) -> p4r.TableEntry:
     """Returns an entry of `ternary_table` whose fields have these ids; it forwards one kind of frame to 4."""
     key = ternary(value, 0x01020304, 0xFFFFFFFF), exact(ether_type, 0x0800)
@@ -71,58 +63,6 @@ def is_forwarded(switch: Switch) -> bool:
     """Returns whether the next such frame leaves on 4."""
     switch.inject(1, frame(0x01020304, ether_type=0x0800))
     return ports(switch.advance_to(1000)) == [4]
-
-
-def forward_as(names: Names, port: int, src: int) -> p4r.Action:
-    """Returns an action whose first parameter has id 2."""
-    action = p4r.Action(action_id=names["forward_as"])
-    action.params.add(param_id=2, value=number_bytes(port))
-    action.params.add(param_id=1, value=number_bytes(src))
-    return action
-
-
-@pytest.mark.system
-def test_fields_of_a_key_are_those_of_their_ids(
-    renumbered_client: Client, switch: Switch, names: Names
-) -> None:
-    entry = forwarded(names, value=2, ether_type=1)
-    renumbered_client.write((INSERT, entry))
-    assert is_forwarded(switch)
-    assert renumbered_client.read(p4r.TableEntry(table_id=names["ternary_table"])) == [entry]
-
-
-@pytest.mark.system
-def test_parameters_of_an_action_are_those_of_their_ids(
-    renumbered_client: Client, switch: Switch, names: Names
-) -> None:
-    selector = names["selector"]
-    member = p4r.ActionProfileMember(
-        action_profile_id=selector, member_id=1, action=forward_as(names, 5, 0x020000000009)
-    )
-    to_member = p4r.TableAction(action_profile_member_id=1)
-    entry = names.entry("lpm_table", lpm(1, 0x01000000, 8), action=to_member)
-    renumbered_client.write((INSERT, member))
-    renumbered_client.write((INSERT, entry))
-    switch.inject(1, frame(0x01020304))
-    ((_, port, sent),) = switch.advance_to(1000)
-    assert (port, sent[6:12].hex()) == (5, "020000000009")
-    asked = p4r.ActionProfileMember(action_profile_id=selector)
-    (read,) = renumbered_client.read(asked)
-    assert {param.param_id: param.value for param in read.action.params} == {
-        2: b"\x05",
-        1: b"\x02\0\0\0\0\x09",
-    }
-
-
-@pytest.mark.system
-def test_metadata_of_a_packet_in_is_that_of_its_ids(
-    renumbered_client: Client, switch: Switch, names: Names
-) -> None:
-    renumbered_client.write((INSERT, names.entry("exact_table", exact(1, 7), action=names.action("to_cpu"))))
-    switch.inject(3, frame(7))
-    switch.advance_to(1000)
-    (packet,) = [renumbered_client.receive().packet]
-    assert {one.metadata_id: one.value for one in packet.metadata} == {2: b"\x03", 1: b"\0"}
 
 
 @pytest.mark.system
@@ -136,19 +76,28 @@ def test_fields_of_a_value_set_are_those_of_their_ids(resource_switch: Switch, r
 
 
 @pytest.mark.system
-def test_a_p4info_that_lists_fields_in_another_order_than_the_program_means_the_same(
-    switch: Switch, names: Names
+@pytest.mark.parametrize(
+    ("info", "ids"), [(resorted("everything"), (1, 2)), (renumbered("everything"), (2, 1))]
+)
+def test_fields_parameters_and_metadata_are_those_of_their_ids_whatever_their_places(
+    switch: Switch, names: Names, info: Any, ids: tuple[int, int]
 ) -> None:
-    entry = forwarded(names)
-    action = names.action("forward_as", 5, 0x020000000009)
+    entry = forwarded(names, *ids)
+    action = p4r.Action(action_id=names["forward_as"])
+    for param, value in zip(ids, (b"\x05", b"\x02\0\0\0\0\x09"), strict=True):
+        action.params.add(param_id=param, value=value)
     member = p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=1, action=action)
     to_member = p4r.TableAction(action_profile_member_id=1)
     by_prefix = names.entry("lpm_table", lpm(1, 0x09000000, 8), action=to_member)
     to_cpu = names.entry("exact_table", exact(1, 7), action=names.action("to_cpu"))
-    with serve(switch, p4info=resorted("everything")) as server, primary(server.address) as client:
+    with serve(switch, p4info=info) as server, primary(server.address) as client:
         for one in (entry, member, by_prefix, to_cpu):
             client.write((INSERT, one))
         assert client.read(p4r.TableEntry(table_id=names["ternary_table"])) == [entry]
+        (read,) = client.read(p4r.ActionProfileMember(action_profile_id=names["selector"]))
+        assert {one.param_id: one.value for one in read.action.params} == {
+            one.param_id: one.value for one in action.params
+        }
         assert is_forwarded(switch)
         switch.inject(1, frame(0x09000000))
         ((_, port, sent),) = switch.advance_to(2000)
@@ -156,7 +105,9 @@ def test_a_p4info_that_lists_fields_in_another_order_than_the_program_means_the_
         switch.inject(3, frame(7))
         switch.advance_to(3000)
         metadata = client.receive().packet.metadata
-        assert {one.metadata_id: one.value for one in metadata} == {1: b"\x03", 2: b"\0"}
+        assert {one.metadata_id: one.value for one in metadata} == dict(
+            zip(ids, (b"\x03", b"\0"), strict=True)
+        )
 
 
 def test_a_p4info_whose_fields_have_other_names_at_other_places_is_refused() -> None:

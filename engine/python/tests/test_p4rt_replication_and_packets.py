@@ -57,39 +57,11 @@ def test_a_port_of_megabytes_is_refused_in_a_short_sentence(client: Client) -> N
 # ---- packets
 
 
-def test_a_packet_in_carries_its_metadata(client: Client, switch: Switch, names: Names) -> None:
-    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
-    switch.inject(300, frame(9))
-    switch.advance_to(1000)
-    packet = client.receive().packet
-    assert packet.payload == frame(9)
-    assert [(m.metadata_id, m.value) for m in packet.metadata] == [(1, b"\x01\x2c"), (2, b"\x00")]
-
-
 def packet_out(port: int, payload: bytes, *extra: tuple[int, bytes]) -> p4r.PacketOut:
     metadata = [(1, port.to_bytes(2, "big")), *extra]
     return p4r.PacketOut(
         payload=payload, metadata=[p4r.PacketMetadata(metadata_id=i, value=v) for i, v in metadata]
     )
-
-
-def wait_for_arrival(switch: Switch) -> None:
-    """Waits until the packet has reached the switch, because the stream has no acknowledgements."""
-    import time
-
-    deadline = time.monotonic() + 10
-    while switch.next_event_ps is None:
-        assert time.monotonic() < deadline, "the packet did not arrive"
-        time.sleep(0.01)
-
-
-@pytest.mark.parametrize("padding", [(), ((2, b"\x00"),)])
-def test_a_packet_out_leaves_by_its_port(
-    client: Client, switch: Switch, padding: tuple[tuple[int, bytes], ...]
-) -> None:
-    client.send(packet=packet_out(300, frame(1), *padding))
-    wait_for_arrival(switch)
-    assert [(port, sent) for _, port, sent in switch.advance_to(1000)] == [(300, frame(1))]
 
 
 @pytest.mark.parametrize(

@@ -77,18 +77,6 @@ def test_a_certificate_of_another_authority_gets_nothing(mutual: Server, authori
     assert call(mutual.address, credentials) == "UNAVAILABLE"
 
 
-def test_certificates_are_read_from_files(
-    tmp_path: Path, switch: Switch, authority: Identity, server_identity: Identity
-) -> None:
-    chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
-    chain.write_bytes(server_identity.certificate_pem)
-    key.write_bytes(server_identity.key_pem)
-    key.chmod(0o600)
-    with serve(switch, p4info=p4info(), tls=Tls.from_files(chain, key)) as server:
-        trusting = grpc.ssl_channel_credentials(authority.certificate_pem)
-        assert call(server.address, trusting) == "1.5.0"
-
-
 @pytest.mark.parametrize(
     ("file", "mode", "said"),
     [

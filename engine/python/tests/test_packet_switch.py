@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from eeon_engine import ConfigError, ProgramError
-from eeon_engine.p4runtime import offline
 from eeon_engine.packet_test import PacketSwitch
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -27,16 +26,6 @@ def test_entries_are_written_by_name_and_packets_leave_as_they_say(eeon_switch, 
     assert departure == (3, departure.frame) and departure.frame[22] == 63
     switch.set_default("routes", "forward", next_hop=1, port=4)
     assert [out for out, _ in switch.send(1, frame.replace(b"\x0a\0\3\3", b"\x0a\0\4\4"))] == [4]
-
-
-def test_the_p4info_is_read_once_for_all_entries(eeon_switch, router, monkeypatch):
-    read = []
-    real = offline.config_from_files
-    monkeypatch.setattr(offline, "config_from_files", lambda *files: (read.append(files), real(*files))[1])
-    switch = eeon_switch(*router)
-    for number in range(20):
-        switch.insert("routes", {"hdr.ipv4.dst": f"10.0.{number}.0/24"}, "drop")
-    assert len(read) == 1
 
 
 def test_a_parameter_called_as_an_argument_of_insert_is_one_of_params(eeon_switch, router, tmp_path):

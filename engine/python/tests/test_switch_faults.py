@@ -15,7 +15,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import grpc
 import pytest
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
@@ -121,11 +120,9 @@ def switch_at(folder: Path, thrift_options: list[str], grpc_port: int) -> Iterat
         yield switch
 
 
-def pipeline(p4info: str | None = None, json: bytes | None = None) -> p4r.ForwardingPipelineConfig:
-    info = text_format.Parse(PATCH_P4INFO.read_text() if p4info is None else p4info, p4i.P4Info())
-    return p4r.ForwardingPipelineConfig(
-        p4info=info, p4_device_config=PATCH.read_bytes() if json is None else json
-    )
+def pipeline() -> p4r.ForwardingPipelineConfig:
+    info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
+    return p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
 
 
 def packet_counts(output: str) -> tuple[int, int, int]:
@@ -188,70 +185,3 @@ def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Pat
     assert received == sent + dropped
     # In order, none twice.
     assert traffic.received == sorted(set(traffic.received))
-
-
-def reset(address: tuple[str, int], content: bytes) -> None:
-    """Sends bytes as a client that then disappears, as if killed with unread data."""
-    with socket.create_connection(address, timeout=SECONDS) as vanishing:
-        vanishing.sendall(content)
-        vanishing.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-
-
-def test_clients_that_vanish_or_talk_nonsense_hold_nobody_up(tmp_path: Path) -> None:
-    thrift_options, port = local_thrift(), free_port()
-    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
-    half_headers = b"\0\x40\0\x01\x04\0\0\0\x01" + b"\x83\x86\x44"
-    half_call = struct.pack("!IIs", 0x80010001, 30, b"s")
-    with switch_at(tmp_path, thrift_options, port) as switch, traffic_through(tmp_path / "p") as traffic:
-        primary = Client(f"127.0.0.1:{port}", election_id=7)
-        primary.arbitrate()
-        for _ in range(20):
-            for content in (b"", preface, preface + half_headers, b"\xff" * 500, b"GET / HTTP/1.1\r\n\r\n"):
-                reset(("127.0.0.1", port), content)
-            for content in (b"", half_call, b"\xff" * 500, b"\0\0\0\x10garbage"):
-                reset(("127.0.0.1", int(thrift_options[1])), content)
-        # The primary disappears without notice, in the middle of its stream.
-        primary.channel.close()
-        successor = Client(f"127.0.0.1:{port}", election_id=8)
-        assert successor.arbitrate().status.code == 0
-        successor.push(COMMIT, pipeline())
-        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
-            assert client.standard.bm_mt_get_num_entries(0, "PatchIngress.forward") == 0
-        bad = successor.channel.unary_unary("/p4.v1.P4Runtime/Write")
-        with pytest.raises(grpc.RpcError) as refused:
-            bad(b"\xff" * 20)
-        assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
-        traffic.wait_for_more()
-        successor.close()
-        assert switch.process.poll() is None
-        assert "connection closed" in switch.end()[1]
-
-
-@pytest.mark.parametrize(
-    ("config", "code", "reason"),
-    [
-        (
-            pipeline(p4info=PATCH_P4INFO.read_text().replace("PatchIngress.forward", "PatchIngress.other")),
-            3,
-            "other",
-        ),
-        (pipeline(json=b"{"), 3, "JSON"),
-        (pipeline(json=b""), 3, "p4_device_config|JSON"),
-    ],
-    ids=["another table", "damaged JSON", "no JSON"],
-)
-def test_a_pipeline_that_cannot_be_is_refused_logged_and_changes_nothing(
-    tmp_path: Path, config: p4r.ForwardingPipelineConfig, code: int, reason: str
-) -> None:
-    thrift_options, port = local_thrift(), free_port()
-    with switch_at(tmp_path, thrift_options, port) as switch, traffic_through(tmp_path / "p") as traffic:
-        client = Client(f"127.0.0.1:{port}")
-        client.arbitrate()
-        client.push(COMMIT, pipeline())
-        with pytest.raises(Failed, match=reason) as refused:
-            client.push(COMMIT, config)
-        assert refused.value.code == code
-        switch.wait_for("refused: " + refused.value.message[:40])
-        assert client.pipeline().p4_device_config == PATCH.read_bytes()
-        traffic.wait_for_more()
-        client.close()

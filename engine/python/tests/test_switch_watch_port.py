@@ -1,11 +1,7 @@
 """A member whose watched port loses its link, with `eeon-switch` and veth pairs. Skipped without root."""
 
 import contextlib
-import itertools
-import os
-import shutil
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,33 +12,12 @@ from made_frames import frame
 from p4rt_client import INSERT, Client, Names, p4info, program_json
 from switch_process import local_grpc, local_thrift, running
 from test_p4rt_watch_port import one_shot
-from test_switch_interfaces import Link, ip
+from veth import Link, ip
 
 pytestmark = pytest.mark.system
 
 SECONDS = 60.0
 FRAMES = 32
-
-_numbers = itertools.count()
-
-
-@pytest.fixture
-def links() -> Iterator[list[Link]]:
-    """Makes the links of ports 0 to 2."""
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("needs root and `ip` to make veth pairs")
-    with contextlib.ExitStack() as stack:
-        made = []
-        try:
-            for _ in range(3):
-                name = f"{os.getpid() % 100_000}w{next(_numbers)}"
-                ip("netns", "add", f"eeon-test-{name}")
-                stack.callback(ip, "netns", "del", f"eeon-test-{name}")
-                made.append(Link(f"sw{name}", f"eeon-test-{name}"))
-                made[-1].make()
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"no veth pairs here: {error.stderr.strip()}")
-        yield made
 
 
 @contextlib.contextmanager
@@ -69,6 +44,7 @@ def spread(left: socket.socket, right: list[socket.socket]) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize("links", [3], indirect=True)
 @pytest.mark.parametrize("end", ["own", "other"])
 def test_an_interface_without_a_link_leaves_the_selection_until_it_has_one(
     end: str, links: list[Link], names: Names, tmp_path: Path

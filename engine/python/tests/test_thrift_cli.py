@@ -59,11 +59,6 @@ def test_the_cli_of_pypi_shows_what_was_recorded_of_bmv2(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_bmv2s_own_cli_shows_what_was_recorded_of_bmv2(name: str) -> None:
-    compare(name, of_the_engine(bmv2_cli(), name), recorded(name))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name: str, tmp_path: Path) -> None:
     cli = bmv2_cli()
     if shutil.which("simple_switch", path=path_outside_venv()) is None:

@@ -234,11 +234,6 @@ def test_handles_beyond_an_i32_travel_as_negative_numbers(thrift: ThriftClient) 
     assert handle == (199 << 24) - (1 << 32)
 
 
-def test_a_context_other_than_0_is_refused_by_name(thrift: ThriftClient) -> None:
-    with pytest.raises(TApplicationException, match="context 1 does not exist; use context 0"):
-        thrift.standard.bm_mt_get_num_entries(1, EXACT)
-
-
 @pytest.mark.parametrize("kind", [None, 9])
 def test_a_key_of_no_kind_is_a_bad_one(thrift: ThriftClient, kind: int | None) -> None:
     key = [standard.BmMatchParam(type=kind)]

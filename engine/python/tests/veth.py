@@ -63,13 +63,14 @@ def set_network_namespace(descriptor: int) -> None:
 
 
 @pytest.fixture
-def links() -> Iterator[list[Link]]:
+def links(request: pytest.FixtureRequest) -> Iterator[list[Link]]:
+    """Makes two links, or as many as the test is parametrized with."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("needs root and `ip` to make veth pairs")
     made: list[Link] = []
     with contextlib.ExitStack() as stack:
         try:
-            for _ in range(2):
+            for _ in range(getattr(request, "param", 2)):
                 number = f"{os.getpid() % 100_000}x{next(_numbers)}"
                 link = Link(f"sw{number}", f"eeon-test-{number}")
                 ip("netns", "add", link.namespace)

@@ -108,9 +108,7 @@ def _libfuzzer(target: str, command: list[str]) -> NoReturn:
         from .targets import TARGETS
     folder = corpora.ENGINE_FUZZ / "corpus" / target
     if not folder.is_dir():
-        packed = corpora.PACKED / f"{target}.corpus"
-        kept = corpora.committed(target) if packed.exists() else []
-        corpora.write_folder(folder, [*kept, *TARGETS[target].seeds()])
+        corpora.write_folder(folder, corpora.committed(target))
     atheris.Setup(command, TARGETS[target].run)
     atheris.Fuzz()
     raise AssertionError("libFuzzer ends the process")
