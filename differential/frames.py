@@ -94,18 +94,6 @@ Mask = Callable[[bytes], bytes]
 """Returns a frame for comparison: without the fields that depend on real time."""
 
 
-def _any_walk(rng: Random, walk: Walk) -> None:
-    pass
-
-
-def _any_frame(rng: Random, port: int, data: bytes) -> bytes | None:
-    return data
-
-
-def _as_it_is(data: bytes) -> bytes:
-    return data
-
-
 @dataclass(frozen=True)
 class Subject:
     """A program and the settings of its test."""
@@ -118,9 +106,9 @@ class Subject:
     share: int = 1
     """Its share of the cases, relative to the others' shares."""
     ports: tuple[int, ...] = (0, 1, 2, 3, 7)
-    rule: Rule = _any_walk
-    limit: Limit = _any_frame
-    mask: Mask = _as_it_is
+    rule: Rule = lambda rng, walk: None
+    limit: Limit = lambda rng, port, data: data
+    mask: Mask = lambda data: data
     values: tuple[tuple[Field, tuple[int, ...]], ...] = ()
     """Values that fields of frames usually have."""
     parameters: tuple[tuple[str, tuple[int, ...]], ...] = ()

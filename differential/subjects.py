@@ -5,16 +5,20 @@ README.md lists what is avoided or left out, with reasons; each rule here has a 
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from .constants import CPU_PORT, DROP_PORT, RED_DEPTH_BITS
 from .frames import Layer, Rule, Subject, Walk
 
 ROOT = Path(__file__).resolve().parents[1]
 CONSTRUCTS = ROOT / "engine/simple_switch/tests/constructs"
 BM_PROGRAMS = ROOT / "engine/bm/tests/programs"
+NUMBERS: dict[str, int] = json.loads((ROOT / "p4src/compiled/constants.json").read_text())["constants"]
+CPU_PORT, DROP_PORT = NUMBERS["CPU_PORT"], NUMBERS["DROP_PORT"]
+RED_DEPTH_BITS = NUMBERS["RED_DEPTH_BITS"]
+"""Fractional bits of `red_average`."""
 
 # ---- IP: lengths, versions and checksums that agree.
 

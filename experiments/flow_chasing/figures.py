@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eeon_experiments.report.alternatives import FLOW_CHASING, FLOW_CHASING_PAPER, along
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.alternatives import FLOW_CHASING, TCP_ALONE, along, by_flow_chasing
+from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.report.runs import Chosen, Runs
 
 _SCHEDULERS = {
@@ -30,7 +30,6 @@ _OF_CONTROL = {
     "capacity_90": "90 % given out",
     "capacity_99": "99 % given out",
 }
-_ONE = Rule("1 = TCP alone", 1.0, "#888888", ":")
 _TCP_ALONE: dict[str, Chosen] = {"scheduler": "none"}
 _TENTH = "20GB"
 
@@ -42,12 +41,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 
 def _sizes(runs: Runs) -> Drawing:
-    sizes = [size for size in ("200GB", "20GB", "5GB") if size in runs.values("size")]
-    panels = []
-    for column, title, colour in FLOW_CHASING:
-        values = along(runs, column, "size", sizes, _TCP_ALONE, scheduler="fca", unknown=None)
-        series = [Series("flow chasing", values, colour)]
-        panels.append(Panel(title, sizes, series, "bars", [_ONE, FLOW_CHASING_PAPER[column]]))
+    sizes = {size: size for size in ("200GB", "20GB", "5GB")}
     return Drawing(
         "flow-chasing-job",
         "Flow chasing against TCP alone",
@@ -55,7 +49,7 @@ def _sizes(runs: Runs) -> Drawing:
         "The same job, compared seed by seed: 1 is TCP without a scheduler.",
         "job",
         "TCP alone = 1",
-        panels,
+        by_flow_chasing(runs, "size", sizes, "flow chasing", unknown=None),
         unit="{:.3f}",
     )
 
@@ -75,7 +69,7 @@ def _schedulers(runs: Runs) -> Drawing:
         "A tenth of the job; each scheduler sets the rates of the flows.",
         "scheduler",
         "TCP alone = 1",
-        [Panel("20 GB", names, series, "bars", [_ONE])],
+        [Panel("20 GB", names, series, "bars", [TCP_ALONE])],
         unit="{:.3f}",
     )
 
@@ -95,7 +89,7 @@ def _unknowns(runs: Runs) -> Drawing:
             )
             for column, title, colour in FLOW_CHASING
         ]
-        panels.append(Panel(what, [unknowns[one] for one in present], series, "bars", [_ONE]))
+        panels.append(Panel(what, [unknowns[one] for one in present], series, "bars", [TCP_ALONE]))
     return Drawing(
         "flow-chasing-unknowns",
         "Settings that the paper leaves open",

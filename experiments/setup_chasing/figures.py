@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import FLOW_CHASING, FLOW_CHASING_PAPER, along
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.alternatives import by_flow_chasing
+from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs
 
 _SET_UPS = {
@@ -16,14 +16,6 @@ _SET_UPS = {
 
 def drawings(runs: Runs) -> list[Drawing]:
     """Returns every figure of the experiment."""
-    there = [one for one in _SET_UPS if one in runs.values("set_up")]
-    panels = []
-    for column, title, colour in FLOW_CHASING:
-        values = along(runs, column, "set_up", there, {"scheduler": "none"}, scheduler="fca")
-        rules = [Rule("1 = TCP alone", 1.0, "#888888", ":"), FLOW_CHASING_PAPER[column]]
-        panels.append(
-            Panel(title, [_SET_UPS[one] for one in there], [Series(title, values, colour)], "bars", rules)
-        )
     return [
         Drawing(
             "setup-chasing-job",
@@ -32,7 +24,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "The same job, compared seed by seed: 1 is TCP without a scheduler in the same set-up.",
             "",
             "TCP alone = 1",
-            panels,
+            by_flow_chasing(runs, "set_up", _SET_UPS),
             unit="{:.3f}",
         )
     ]

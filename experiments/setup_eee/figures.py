@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import FETCHES, RUNTIME, energy_by_scenario, lines
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.alternatives import FETCHES, RUNTIME, STANDARD_EEE, energy_by_fetches, lines
+from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, ORANGE, SKY, VERMILION
 
@@ -11,7 +11,6 @@ _SCENARIOS = {"batch_24": "batch job", "small_24": "small jobs"}
 _SETTINGS = ("12us10", "120us100", "1ms1000", "12us10+", "120us100+")
 _LOADS = ("5", "10", "25", "40")
 _ON_10G = {"120us100_10g": ("120us100", BLUE), "1ms1000_10g": ("1ms1000", ORANGE)}
-_ONE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
 _SAVED = (paper(0.75, "12us10, 75 %"), paper(0.6, "120us100, 60 %", ":"), paper(0.55, "1ms1000, 55 %", "--"))
 _COLOURS = {
     ("batch_24", "all"): ORANGE,
@@ -27,11 +26,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 
 def _energy(runs: Runs) -> Drawing:
-    panels = []
-    for fetches, title in FETCHES.items():
-        own = runs.where(fetches=fetches, buffer="deep", window="tuned")
-        series = energy_by_scenario(own, "", _SETTINGS, _SCENARIOS)
-        panels.append(Panel(title, list(_SCENARIOS.values()), series, "bars", [_ONE, *_SAVED]))
+    own = runs.where(buffer="deep", window="tuned")
     return Drawing(
         "setup-eee-energy",
         "Energy with three copies of the input",
@@ -40,7 +35,7 @@ def _energy(runs: Runs) -> Drawing:
         "scenarios.",
         "",
         "energy, Standard EEE = 1",
-        panels,
+        energy_by_fetches(own, "", _SETTINGS, _SCENARIOS, _SAVED),
     )
 
 
@@ -51,7 +46,7 @@ def _shallow(runs: Runs) -> Drawing:
         own = runs.where(scenario=scenario, fetches=fetches, buffer="shallow", window="tuned")
         values = [own.ratio(RUNTIME, {"eee": "standard"}, eee=eee) for eee in settings]
         series.append(Series(f"{_SCENARIOS[scenario]}, {FETCHES[fetches]}", values, colour))
-    rules = [_ONE, paper(1.25, "1ms1000, about +25 %")]
+    rules = [STANDARD_EEE, paper(1.25, "1ms1000, about +25 %")]
     return Drawing(
         "setup-eee-runtime",
         "Runtime on shallow buffers with three copies of the input",
@@ -69,7 +64,7 @@ def _loads(runs: Runs) -> Drawing:
     for fetches, title in FETCHES.items():
         own = runs.where(scenario="terasort_24", fetches=fetches)
         series = lines(own, RUNTIME, "load", _LOADS, "eee", _ON_10G, {"eee": "standard"})
-        rules = [_ONE, paper(1.2, "1ms1000 at 5 % load, +20 %")]
+        rules = [STANDARD_EEE, paper(1.2, "1ms1000 at 5 % load, +20 %")]
         panels.append(Panel(title, [f"{load} %" for load in _LOADS], series, rules=rules))
     return Drawing(
         "setup-eee-loads",

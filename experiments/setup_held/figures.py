@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eeon_experiments.report.alternatives import LATENCY, RUNTIME, lines
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.alternatives import LATENCY, RUNTIME, STANDARD_EEE, lines
+from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, ORANGE
 
@@ -13,7 +13,6 @@ _PLACES = {
     ("small_24", "tuned"): "small, 1 MB windows",
     ("small_24", "default"): "small, 64 KB windows",
 }
-_ONE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
 _COPIES = {"all": "a copy at each worker", "3": "three copies"}
 _DEPTHS = {
     "shallow_300kb": ("shallow buffers", paper(1.12, "TCP, 1ms1000, +12 %")),
@@ -42,7 +41,7 @@ def _runtime(runs: Runs) -> Drawing:
             for scenario, window in there
         ]
         series = [Series("runtime", values, BLUE)]
-        panels.append(Panel(eee, [_PLACES[place] for place in there], series, "bars", [_ONE, *rules]))
+        panels.append(Panel(eee, [_PLACES[place] for place in there], series, "bars", [STANDARD_EEE, *rules]))
     return Drawing(
         "setup-held-runtime",
         "Runtime with coalescing, held packets outside the buffer",

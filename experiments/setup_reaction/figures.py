@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, CEE_TCPS, PFC, lines
-from eeon_experiments.report.drawing import Drawing, Panel, Rule
+from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, CEE_TCPS, by_pfc
+from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs
 
 _BY_SCOPE = CEE_QUEUES | {
@@ -14,7 +12,6 @@ _BY_SCOPE = CEE_QUEUES | {
     "qcn_20_flow": "QCN/20, per flow",
     "qcn_66_flow": "QCN/66, per flow",
 }
-_ONE = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -27,7 +24,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
             "queue",
             "drop tail without PFC = 1",
-            _panels(runs.where(length=None), "query_mean_us", "tcp", CEE_TCPS, CEE_QUEUES),
+            by_pfc(runs.where(length=None), "query_mean_us", "tcp", CEE_TCPS, CEE_QUEUES),
         ),
         Drawing(
             "setup-reaction-60-queries",
@@ -36,7 +33,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "Scatter and gather over a background of 30 %, against drop tail with the same TCP.",
             "queue",
             "drop tail without PFC = 1",
-            _panels(runs.where(length="60"), "query_mean_us", "tcp", CEE_TCPS, _BY_SCOPE),
+            by_pfc(runs.where(length="60"), "query_mean_us", "tcp", CEE_TCPS, _BY_SCOPE),
         ),
         Drawing(
             "setup-reaction-runtimes",
@@ -45,18 +42,7 @@ def drawings(runs: Runs) -> list[Drawing]:
             "Runtime, NewReno.",
             "queue",
             "drop tail without PFC = 1",
-            _panels(runs.where(length=None), "runtime_seconds", "benchmark", CEE_BENCHMARKS, CEE_QUEUES),
+            by_pfc(runs.where(length=None), "runtime_seconds", "benchmark", CEE_BENCHMARKS, CEE_QUEUES),
             unit="{:.3f}",
         ),
     ]
-
-
-def _panels(
-    runs: Runs, column: str, axis: str, titles: Mapping[str, str], queues: Mapping[str, str]
-) -> Sequence[Panel]:
-    panels = []
-    for value in (one for one in titles if one in runs.values(axis)):
-        own = runs.where(**{axis: value})
-        series = lines(own, column, "queue", queues, "pfc", PFC, {"queue": "drop_tail", "pfc": "off"})
-        panels.append(Panel(titles[value], list(queues.values()), series, "bars", [_ONE]))
-    return panels

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import test_tune
+import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
 from eeon_control.errors import InputError as ControlInputError
@@ -105,6 +106,13 @@ def search(text: str, folder: Path) -> Messages:
     return Messages(test_tune.refusal(folder, text).replace(f"{folder}/", "").splitlines())
 
 
+def attack(text: str, folder: Path) -> Messages:
+    asked: list[str] = []
+    found = refused(lambda: test_tune_attack.attacked(folder, text, asked), folder)
+    assert not asked
+    return found
+
+
 def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
     """Returns the mistakes in a file beside an experiment's."""
     (folder / "experiment.yaml").write_text(EXPERIMENT)
@@ -138,6 +146,7 @@ READERS: dict[str, Reader] = {
     "distribution": distribution,
     "list of flows": list_of_flows,
     "search": search,
+    "attack": attack,
     "folder": folder_of_ones_own,
     "comparison": compared,
 }

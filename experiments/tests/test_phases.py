@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from eeon_experiments.fabric import spec_of, workload_of
-from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads.phases import Step
@@ -85,25 +84,6 @@ NOTIFIED = """\
   tcp: {algorithm: newreno}"""
 
 
-def test_users_units_become_the_engines() -> None:
-    assert Qcn().engine() == {
-        "cycle_bytes": 150_000,
-        "timer_ps": 15 * 10**9,
-        "fast_cycles": 5,
-        "active_bps": 5_000_000,
-        "hyper_bps": 50_000_000,
-        "gain_shift": 7,
-        "min_decrease_percent": 50,
-        "min_bps": 5_000_000,
-        "extra_fast_recovery": True,
-        "halved_cycles": True,
-    }
-    given = {"byte_limit": "75KB", "timer": "1ms", "active_increase": "1Mbps", "hyper_increase": "2Mbps"}
-    told = Qcn.model_validate({**given, "min_rate": "100kbps", "halved_cycles": False}).engine()
-    assert (told["cycle_bytes"], told["timer_ps"], told["min_bps"]) == (75_000, 10**9, 100_000)
-    assert (told["active_bps"], told["hyper_bps"], told["halved_cycles"]) == (10**6, 2 * 10**6, False)
-
-
 @pytest.mark.system
 def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
     text = TWO_SENDERS.format(settings=CONGESTED, limit="qcn")
@@ -116,26 +96,6 @@ def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
     assert limited["cnms"] > 10 and limited["limiters_max"] >= 1
     assert free["cnms"] is None
     assert limited["queue_max_bytes_host_facing"] < free["queue_max_bytes_host_facing"]
-
-
-def test_users_units_of_dcqcn_become_the_engines() -> None:
-    assert Dcqcn().engine() == {
-        "reaction": {
-            "cycle_bytes": 10_000_000,
-            "timer_ps": 55_000_000,
-            "fast_cycles": 5,
-            "active_bps": 40_000_000,
-            "hyper_bps": 400_000_000,
-            "gain_shift": 8,
-            "alpha_timer_ps": 55_000_000,
-            "min_bps": 5_000_000,
-        },
-        "cnp_interval_ps": 50_000_000,
-        "cnp_dscp": 48,
-    }
-    told = Dcqcn.model_validate({"cnp_interval": "4us", "cnp_dscp": 0, "alpha_timer": "1ms"}).engine()
-    assert (told["cnp_interval_ps"], told["cnp_dscp"]) == (4_000_000, 0)
-    assert told["reaction"]["alpha_timer_ps"] == 10**9
 
 
 @pytest.mark.system

@@ -56,6 +56,9 @@ def test_means_and_spreads_are_over_seeds(tmp_path: Path) -> None:
     assert results.mean("runtime_seconds", queue="no such value") is None
     assert results.spread("latency_mean_us") is None
     assert results.select(seed=2).seeds == [2]
+    for ask in (results.mean, results.spread):
+        with pytest.raises(InputError, match=r"is not a column \(did you mean runtime_seconds\?\)"):
+            ask("runtime_second")
 
 
 def test_a_failed_run_is_a_row_without_numbers(tmp_path: Path) -> None:

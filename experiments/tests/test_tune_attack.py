@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from eeon_control.cli import main
-from eeon_control.errors import InputError
 from eeon_control.sources import yaml_text
 from eeon_experiments import files, store
 from eeon_experiments.expand import expand
@@ -94,26 +93,6 @@ def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_p
     (elsewhere / "experiment.yaml").write_text(yaml_text(attacks.scenario(file, found)), encoding="utf-8")
     [point] = expand(files.load(elsewhere), VERSIONS)
     assert flows_of(point.run) == list(found.lot)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (FILE + "promises: {drop: {at_most: 0}}\n", "is not a column (did you mean drops?)"),
-        (FILE + "promises: {drops: {at_most: -1}}\n", "greater than or equal to 0"),
-        (FILE.replace("leaf-spine-4", "leaf-spine-5"), "did you mean leaf-spine-4"),
-        (
-            FILE.replace("[drop_tail]", "[drop_tail], workload: {}"),
-            "is what the attack searches; leave it out",
-        ),
-    ],
-)
-def test_bad_input_is_one_line_before_the_first_run(tmp_path: Path, text: str, said: str) -> None:
-    asked: list[str] = []
-    with pytest.raises(InputError) as error:
-        attacked(tmp_path, text, asked)
-    assert said in str(error.value) and len(str(error.value).splitlines()) == 1
-    assert not asked
 
 
 @pytest.mark.system

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from eeon_tools.svg import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
-from eeon_experiments.report.drawing import Series, paper
+from eeon_experiments.report.drawing import Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs
 from eeon_experiments.results import Spread
 
@@ -63,6 +63,10 @@ FLOW_CHASING_PAPER = {
     "shuffle_seconds": paper(0.952, "the shuffle, -4.8 %", ":"),
     "runtime_seconds": paper(0.98, "the job, -2.0 %", "--"),
 }
+
+TCP_ALONE = Rule("1 = TCP alone", 1.0, "#888888", ":")
+STANDARD_EEE = Rule("1 = Standard EEE", 1.0, "#888888", ":")
+_WITHOUT_PFC = Rule("1 = drop tail without PFC", 1.0, "#888888", ":")
 
 _DELAY = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s)$")
 _NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -121,16 +125,49 @@ def lines(
     ]
 
 
-def energy_by_scenario(
-    runs: Runs, speed: str, settings: Sequence[str], scenarios: Iterable[str]
-) -> list[Series]:
-    """Returns a series over scenarios for each EEE setting and for ideal links: the energy relative to
-    Standard EEE. `speed`: `10g_` or `1g_` for links of one speed, empty for all."""
+def energy_by_fetches(
+    runs: Runs, speed: str, settings: Sequence[str], scenarios: Mapping[str, str], saved: Sequence[Rule]
+) -> list[Panel]:
+    """Returns a panel for each number of fetches: over scenarios, the energy of each EEE setting and of ideal
+    links relative to Standard EEE. `speed`: `10g_` or `1g_` for links of one speed, empty for all."""
     used, ideal = (f"energy_{speed}{kind}_joules" for kind in ("used", "ideal"))
     bases = [{"scenario": one, "eee": "standard"} for one in scenarios]
-    found = {eee: [runs.ratio(used, base, **{**base, "eee": eee}) for base in bases] for eee in settings}
-    found["ideal"] = [runs.quotient(ideal, used, **base) for base in bases]
-    return [Series(EEE[eee], values, EEE_COLOURS[eee]) for eee, values in found.items()]
+    panels = []
+    for fetches, title in FETCHES.items():
+        own = runs.where(fetches=fetches)
+        found = {eee: [own.ratio(used, base, **{**base, "eee": eee}) for base in bases] for eee in settings}
+        found["ideal"] = [own.quotient(ideal, used, **base) for base in bases]
+        series = [Series(EEE[eee], values, EEE_COLOURS[eee]) for eee, values in found.items()]
+        panels.append(Panel(title, list(scenarios.values()), series, "bars", [STANDARD_EEE, *saved]))
+    return panels
+
+
+def by_pfc(
+    runs: Runs, column: str, axis: str, titles: Mapping[str, str], queues: Mapping[str, str]
+) -> list[Panel]:
+    """Returns a panel for each value of an axis: each queue with and without PFC, relative to drop tail
+    without."""
+    panels = []
+    for value in (one for one in titles if one in runs.values(axis)):
+        own = runs.where(**{axis: value})
+        series = lines(own, column, "queue", queues, "pfc", PFC, {"queue": "drop_tail", "pfc": "off"})
+        panels.append(Panel(titles[value], list(queues.values()), series, "bars", [_WITHOUT_PFC]))
+    return panels
+
+
+def by_flow_chasing(
+    runs: Runs, axis: str, names: Mapping[str, str], name: str = "", **point: Chosen
+) -> list[Panel]:
+    """Returns a panel for each time that flow chasing should shorten, relative to TCP alone, along an axis.
+    `name` of the series: by default that of the time."""
+    there = [one for one in names if one in runs.values(axis)]
+    panels = []
+    for column, title, colour in FLOW_CHASING:
+        values = along(runs, column, axis, there, {"scheduler": "none"}, scheduler="fca", **point)
+        rules = [TCP_ALONE, FLOW_CHASING_PAPER[column]]
+        series = [Series(name or title, values, colour)]
+        panels.append(Panel(title, [names[one] for one in there], series, "bars", rules))
+    return panels
 
 
 def percent(share: Spread | None) -> Spread | None:
