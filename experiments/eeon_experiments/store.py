@@ -259,7 +259,7 @@ def _outcome(row: Row) -> Outcome:
         run_id=row.text("run_id"),
         seed=row.seed,
         versions=versions_of(row),
-        commit=Commit(row.text("commit"), row.flag("dirty")),
+        commit=Commit(str(row["commit"] or ""), row.flag("dirty")),
         measured={one.name: row.get(one.name) for one in columns.MEASURED},
     )
 

@@ -138,13 +138,18 @@ def published(folder: Path, found: list[Point]) -> Path:
     return folder / "results"
 
 
-def test_rows_stand_in_for_files_that_are_not_there(tmp_path: Path) -> None:
+# Outside a repository, the commit is empty.
+@pytest.mark.parametrize("commit", [COMMIT, Commit("", False)])
+def test_rows_stand_in_for_files_that_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: Commit
+) -> None:
+    monkeypatch.setitem(globals(), "COMMIT", commit)
     found = points(tmp_path)
     folder = published(tmp_path, found)
     before = (folder / store.ROWS).read_bytes()
     results = Store(folder, "tiny", quick=False)
     assert [results.read(point.run.id) for point in found] == [
-        Outcome(point.run.id, point.run.seed, VERSIONS, COMMIT, measured)
+        Outcome(point.run.id, point.run.seed, VERSIONS, commit, measured)
         for point in found
         for measured in [{one.name: outcome(point).measured.get(one.name) for one in columns.MEASURED}]
     ]
