@@ -438,7 +438,7 @@ impl Fabric {
     fn after_transport(&mut self) {
         let Self { events, network, transport, driver, .. } = self;
         match driver {
-            Some(driver) if transport.has_ended() => {
+            Some(driver) if transport.endpoints.has_ended() => {
                 driver.advance(&mut Parts { events, network, transport });
             }
             _ => transport.schedule_timer(events),

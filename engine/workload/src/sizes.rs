@@ -114,29 +114,6 @@ fn size_at(points: &[[f64; 2]], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Purpose;
-
-    #[test]
-    fn sampled_means_are_within_three_standard_errors() {
-        let steps =
-            vec![[0.0, 0.0], [180.0, 0.1], [560.0, 0.3], [10_000.0, 0.8], [400_000.0, 0.9], [3e6, 1.0]];
-        for sizes in [
-            SizesSpec::Points(steps),
-            SizesSpec::Points(vec![[100.0, 0.5], [100.0, 0.6], [900.0, 0.6], [1000.0, 1.0]]),
-            SizesSpec::Exponential { mean_bytes: 50_000.0 },
-            SizesSpec::Lognormal { mean_bytes: 50_000.0, sigma: 1.0 },
-            SizesSpec::Pareto { mean_bytes: 50_000.0, shape: 3.0 },
-        ] {
-            let mean = sizes.check(&FieldPath("it")).unwrap();
-            let mut stream = Stream::new(1, Purpose::Sizes, &[]);
-            let drawn: Vec<f64> = (0..200_000).map(|_| sizes.draw(&mut stream) as f64).collect();
-            let count = drawn.len() as f64;
-            let sampled = drawn.iter().sum::<f64>() / count;
-            let variance = drawn.iter().map(|one| (one - sampled).powi(2)).sum::<f64>() / (count - 1.0);
-            let error = (variance / count).sqrt();
-            assert!((sampled - mean).abs() < 3.0 * error, "{sampled} for {mean}, standard error {error}");
-        }
-    }
 
     #[test]
     fn a_share_before_the_first_point_has_its_size_and_a_jump_has_one_size() {

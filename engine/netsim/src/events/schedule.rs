@@ -205,26 +205,6 @@ mod tests {
         Time::from_ps(ps)
     }
 
-    #[test]
-    fn nothing_is_due_at_the_start() {
-        for sources in [0, 1, 2, 3, 500] {
-            assert_eq!(Schedule::new(sources).peek(), None);
-        }
-    }
-
-    #[test]
-    fn at_the_same_time_the_source_set_first_comes_first() {
-        let mut schedule = Schedule::new(3);
-        schedule.set(Source(2), at(5));
-        schedule.set(Source(0), at(5));
-        assert_eq!(schedule.peek(), Some((at(5), Source(2))));
-        schedule.set(Source(2), at(5)); // Keeps its place.
-        assert_eq!(schedule.peek(), Some((at(5), Source(2))));
-        schedule.set(Source(2), at(6));
-        schedule.set(Source(2), at(5)); // Has lost it.
-        assert_eq!(schedule.peek(), Some((at(5), Source(0))));
-    }
-
     proptest! {
         #[test]
         fn any_history_leaves_the_smallest_time_and_sequence_on_top(

@@ -254,18 +254,6 @@ mod tests {
     }
 
     #[test]
-    fn one_idle_time_is_divided_into_stall_sleep_lpi_and_wake() {
-        let mut phy = phy(Some(1_000));
-        phy.transmit(at(0), ns(500));
-        phy.transmit(at(20_500), ns(500)); // 20 us later.
-        let times = phy.times(at(21_000));
-        assert_eq!(times.active, ns(500 + 1_000 + 500));
-        assert_eq!((times.sleep, times.wake), (ns(2_880), ns(4_480)));
-        assert_eq!(times.lpi, ns(20_000 - 1_000 - 2_880 - 4_480));
-        assert_eq!((phy.wakes(), phy.violations()), (1, 0));
-    }
-
-    #[test]
     fn energy_is_power_by_time_and_beside_it_legacy_and_ideal() {
         let mut phy = phy(Some(0));
         phy.transmit(at(0), ns(1_000_000));
@@ -292,21 +280,6 @@ mod tests {
             assert_eq!(phy.violations(), violations, "{gap} ns");
             assert_eq!(phy.times(at(200 + gap)).total(), ns(200 + gap));
         }
-    }
-
-    #[test]
-    fn a_phy_that_is_kept_awake_wakes_once_and_sleeps_no_more_until_it_sends() {
-        let mut phy = phy(Some(0));
-        phy.transmit(at(0), ns(100));
-        phy.stay_awake(at(20_100), at(50_000));
-        assert_eq!(phy.times(at(50_000)).lpi, ns(20_000 - 2_880 - 4_480));
-        phy.transmit(at(50_000), ns(100));
-        // Frames that waited since the last one: it never slept.
-        phy.stay_awake(at(40_000), at(60_000));
-        phy.transmit(at(60_000), ns(100));
-        let times = phy.times(at(60_100));
-        assert_eq!((times.lpi, times.total()), (ns(20_000 - 2_880 - 4_480), ns(60_100)));
-        assert_eq!((phy.wakes(), phy.violations()), (1, 0));
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub(crate) struct TransferEnd {
 
 /// All connections of a fabric. The ends of the connection in slot `p` are `2 p`, which opens, and `2 p + 1`.
 #[derive(Default)]
-pub(super) struct Endpoints {
+pub(crate) struct Endpoints {
     sessions: Vec<Session>,
     ends: Vec<End>,
     /// Slots of connections that have ended, in the order in which they ended.
@@ -175,7 +175,7 @@ impl Endpoints {
     }
 
     /// Takes a slot for a connection; `None` if [`MAX_CONNECTIONS`] are open.
-    pub(super) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
+    pub(crate) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
         let slot = match self.free.pop_front() {
             Some(slot) => slot as usize,
             None if self.sessions.len() < MAX_CONNECTIONS as usize => self.sessions.len(),
@@ -246,28 +246,29 @@ impl Endpoints {
     }
 
     /// Returns the next outcome of an exchange, in the order in which exchanges ended.
-    pub(super) fn pop_ended(&mut self) -> Option<TransferEnd> {
+    pub(crate) fn pop_ended(&mut self) -> Option<TransferEnd> {
         self.ended.pop_front()
     }
 
-    pub(super) fn has_ended(&self) -> bool {
+    /// Returns whether [`Endpoints::pop_ended`] has an outcome.
+    pub(crate) fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
     /// Notes that an exchange failed before it began.
-    pub(super) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
+    pub(crate) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
         self.ended.push_back(TransferEnd { asked, began: now, bytes, finished: false });
     }
 
     /// Returns the opening side of a connection, or the other side, which answers.
-    pub(super) fn side(&self, slot: usize, answers: bool) -> Side {
+    pub(crate) fn side(&self, slot: usize, answers: bool) -> Side {
         let side = if answers { SERVER } else { CLIENT };
         let host = self.ends[2 * slot + side].host as usize;
         Side { slot, host, number: self.sessions[slot].number, side }
     }
 
     /// Returns a frame without data that this side would send, to find its path through the switches, and the length of its headers.
-    pub(super) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
+    pub(crate) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
         let mut ports = side.number.ports();
         ports.rotate_left(side.side);
         let fields = TcpFields {
@@ -285,19 +286,19 @@ impl Endpoints {
     }
 
     /// Makes frames of this side wait in the limiter from now on, or in none; does nothing if the connection has ended.
-    pub(super) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
+    pub(crate) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
         if self.sessions[side.slot].number == side.number {
             self.ends[2 * side.slot + side.side].limiter = limiter;
         }
     }
 
     /// Returns whether the connection in a slot is live and has this name.
-    pub(super) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
+    pub(crate) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
         !self.sessions[slot].is_free && self.sessions[slot].persistent == Some(name)
     }
 
     /// Returns the maximum number of connections open at a time.
-    pub(super) fn max_connections(&self) -> usize {
+    pub(crate) fn max_connections(&self) -> usize {
         self.sessions.len()
     }
 
@@ -312,7 +313,7 @@ impl Endpoints {
     }
 
     /// Returns the counts of the applications' connections, those that have ended and those that are live.
-    pub(super) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         let mut counts = self.past;
         let alive = self.sessions.iter().zip(self.ends.chunks_exact(2));
         for (_, ends) in alive.filter(|(session, _)| !session.is_free && session.owner == Owner::Application)

@@ -8,7 +8,6 @@ mod ports;
 pub(crate) mod tcp_spec;
 
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
 
 use tcp::Settings;
 use units::{Bytes, Duration, Time};
@@ -22,8 +21,8 @@ use crate::network::{Arrival, Network};
 use crate::report::FlowReport;
 use crate::spec::HostDelaySpec;
 
-pub(crate) use endpoints::{Asked, Counts, Opening, Owner, Side, TransferEnd};
-use endpoints::{Endpoints, Outgoing, CLIENT};
+pub(crate) use endpoints::{Asked, Counts, Endpoints, Opening, Owner, Side, TransferEnd};
+use endpoints::{Outgoing, CLIENT};
 pub use flows::FlowSpec;
 use flows::Flows;
 
@@ -45,7 +44,8 @@ struct OnItsWayOut {
 /// The TCP connections of all hosts, and the flows of the list.
 #[derive(Default)]
 pub(crate) struct Transport {
-    endpoints: Endpoints,
+    /// The connections. What they have to send leaves with [`Transport::send`] or [`Transport::request`].
+    pub(crate) endpoints: Endpoints,
     flows: Flows,
     /// The congestion window of each end when last checked, while hops are recorded.
     windows: Vec<Option<(FiveTuple, Bytes)>>,
@@ -181,17 +181,6 @@ impl Transport {
         }
     }
 
-    /// Opens a connection; `None` if there are too many. Its first segment leaves with [`Transport::send`] or
-    /// [`Transport::request`].
-    pub(crate) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
-        self.endpoints.open(opening)
-    }
-
-    /// Returns whether the connection in this slot is open and has this name.
-    pub(crate) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
-        self.endpoints.is_open(slot, name)
-    }
-
     /// Sends what the opening side of a connection has to send.
     pub(crate) fn send(&mut self, events: &mut EventQueue, network: &mut Network, slot: usize) {
         self.transmit(events, network, 2 * slot + CLIENT);
@@ -211,49 +200,9 @@ impl Transport {
         Ok(())
     }
 
-    /// Notes that a request failed before it was sent.
-    pub(crate) fn refuse(&mut self, now: Time, asked: Asked, bytes: u64) {
-        self.endpoints.refuse(now, asked, bytes);
-    }
-
-    /// Returns the opening side of a connection, or the other side, which answers.
-    pub(crate) fn side(&self, slot: usize, answers: bool) -> Side {
-        self.endpoints.side(slot, answers)
-    }
-
-    /// Returns a frame without data that this side would send, to find its path through the switches, and the length of its headers.
-    pub(crate) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
-        self.endpoints.probe(side)
-    }
-
-    /// Makes frames of this side wait in a limiter of its NIC from now on, or in none.
-    pub(crate) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
-        self.endpoints.set_limiter(side, limiter);
-    }
-
-    /// Returns whether [`Transport::pop_ended`] has an outcome.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.endpoints.has_ended()
-    }
-
-    /// Returns the next outcome of a request, in the order in which requests ended.
-    pub(crate) fn pop_ended(&mut self) -> Option<TransferEnd> {
-        self.endpoints.pop_ended()
-    }
-
     /// Returns the delays of a segment in hosts, out and in together.
     pub(crate) fn host_delay(&self) -> Duration {
         self.delays[0] + self.delays[1]
-    }
-
-    /// Returns the counts of the applications' connections.
-    pub(crate) fn counts(&self) -> Counts {
-        self.endpoints.counts()
-    }
-
-    /// Returns the maximum number of connections open at a time.
-    pub(crate) fn max_connections(&self) -> usize {
-        self.endpoints.max_connections()
     }
 
     /// Returns the report of one flow, by its index.

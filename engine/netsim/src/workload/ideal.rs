@@ -23,8 +23,8 @@ pub(super) fn time(
     slot: usize,
     bytes: [u64; 2],
 ) -> Option<Duration> {
-    let sides = [false, true].map(|answers| transport.side(slot, answers));
-    let probes = sides.map(|side| transport.probe(side));
+    let sides = [false, true].map(|answers| transport.endpoints.side(slot, answers));
+    let probes = sides.map(|side| transport.endpoints.probe(side));
     let mut way = |from: usize| {
         let found = paths.find(network, sides[from].host, sides[1 - from].host, &probes[from].0)?;
         Some(network.path(&found))

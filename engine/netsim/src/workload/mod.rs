@@ -116,7 +116,7 @@ impl Driver {
     pub(crate) fn advance(&mut self, parts: &mut Parts<'_>) {
         loop {
             let now = parts.events.now();
-            if let Some(ended) = parts.transport.pop_ended() {
+            if let Some(ended) = parts.transport.endpoints.pop_ended() {
                 self.transfers.end(now, &ended);
                 if let Some(scheduling) = &mut self.scheduling {
                     scheduling.end(parts, ended.asked.number);
@@ -172,7 +172,7 @@ impl Driver {
             (Some(scheduling), Some(slot), Connection::Own) => {
                 let answers = response_bytes > request_bytes;
                 let new = Beginning {
-                    side: parts.transport.side(slot, answers),
+                    side: parts.transport.endpoints.side(slot, answers),
                     to: if answers { from } else { to } as usize,
                     application: id.application,
                     group,
@@ -196,7 +196,7 @@ impl Driver {
         let requested =
             slot.is_some_and(|slot| transport.request(events, network, slot, asked, bytes).is_ok());
         if !requested {
-            transport.refuse(now, asked, request_bytes.max(response_bytes));
+            transport.endpoints.refuse(now, asked, request_bytes.max(response_bytes));
         }
     }
 
@@ -210,7 +210,7 @@ impl Driver {
     ) -> Option<usize> {
         let name = (application, number);
         let known = self.shared.get(&name).copied();
-        if let Some(slot) = known.filter(|slot| parts.transport.is_open(*slot, name)) {
+        if let Some(slot) = known.filter(|slot| parts.transport.endpoints.is_open(*slot, name)) {
             return Some(slot);
         }
         let slot = self.open(parts, application, hosts, Some(name))?;
@@ -228,7 +228,7 @@ impl Driver {
         let settings = &self.settings[application as usize];
         let hosts = hosts.map(|host| host as usize);
         let addresses = parts.network.addresses_with(hosts[0], hosts[1])?;
-        parts.transport.open(&Opening {
+        parts.transport.endpoints.open(&Opening {
             settings,
             hosts,
             addresses,
@@ -245,7 +245,9 @@ impl Driver {
             finished: self.workload.is_finished(),
             finished_ps: self.workload.finished_at().map(Time::as_ps),
             applications: self.workload.report(),
-            flows: self.transfers.report(&transport.counts(), transport.max_connections()),
+            flows: self
+                .transfers
+                .report(&transport.endpoints.counts(), transport.endpoints.max_connections()),
             busy_ps: self.transfers.busy(now).as_ps(),
             scheduler: self.scheduling.as_ref().map(|scheduling| scheduling.report_counts()),
         }

@@ -121,7 +121,7 @@ impl Scheduling {
             self.counts.mice += 1;
             return 0;
         }
-        let (probe, headers) = parts.transport.probe(new.side);
+        let (probe, headers) = parts.transport.endpoints.probe(new.side);
         let Some(path) = paths.find(parts.network, new.side.host, new.to, &probe) else {
             self.counts.without_path += 1;
             return 0;
@@ -164,7 +164,7 @@ impl Scheduling {
     pub(super) fn end(&mut self, parts: &mut Parts<'_>, number: u64) {
         let Some(live) = self.flows.remove(&number) else { return };
         if let Some(limiter) = live.limiter {
-            parts.transport.set_limiter(live.side, None);
+            parts.transport.endpoints.set_limiter(live.side, None);
             parts.network.remove_limiter(parts.events, live.side.host, limiter);
         }
         let now = parts.events.now();
@@ -255,7 +255,7 @@ impl Scheduling {
         live.limiter = network.add_limiter(events, live.side.host, rate_bps);
         match live.limiter {
             None => self.counts.without_limiter += 1,
-            limiter => transport.set_limiter(live.side, limiter),
+            limiter => transport.endpoints.set_limiter(live.side, limiter),
         }
     }
 

@@ -1,6 +1,6 @@
 //! DCQCN as a whole: a switch that marks, receivers that notify, and the reaction points of the senders' NICs.
 
-use crate::common::greedy::{self, greedy, Seen, FRAME, FRAME_PS, HEADERS};
+use crate::common::greedy::{self, greedy, FRAME, FRAME_PS, HEADERS};
 use crate::common::{eee_values, finish, send, us, LeafSpine, PortSettings, PLAIN, TEN_GIGABIT};
 use netsim::reaction::DcqcnSettings;
 use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
@@ -26,11 +26,6 @@ fn star_of(senders: usize, nic: NicSpec) -> (LeafSpine, Fabric) {
     let eee = size.eee.then(|| eee_values(TEN_GIGABIT, 0, 0));
     let fabric = size.fabric(size.spec(), |_| PortSettings { aqm: Some(("red", red.clone())), eee, ..PLAIN });
     (size, fabric)
-}
-
-fn greedy_senders(senders: usize, dcqcn: Option<NicDcqcnSpec>, ms: u64) -> Seen {
-    let (size, fabric) = star(senders, dcqcn);
-    greedy(&size, fabric, Ecn::Ect0, ms)
 }
 
 /// Increase that fits 10 Gb/s: a quarter of what is deployed at 40.
@@ -79,7 +74,8 @@ fn nics_that_sleep_are_awake_when_their_limiters_let_a_frame_go() {
 #[test]
 fn greedy_senders_share_the_link_and_the_queue_is_that_of_the_fluid_model() {
     for senders in [2, 4, 8] {
-        let seen = greedy_senders(senders, dcqcn(), 60);
+        let (size, fabric) = star(senders, dcqcn());
+        let seen = greedy(&size, fabric, Ecn::Ect0, 60);
         let ratio = seen.mean_queue as f64 / queue_in_theory(senders, &settings());
         assert!((0.85..1.15).contains(&ratio), "{senders} senders: {} bytes, {ratio}", seen.mean_queue);
         assert!(seen.max_queue < RED_BYTES.1, "{senders} senders: {} bytes", seen.max_queue);
@@ -102,13 +98,6 @@ fn greedy_senders_share_the_link_and_the_queue_is_that_of_the_fluid_model() {
         assert!(receiver.marked > receiver.cnps_sent);
         assert!(receiver.cnps_sent <= senders as u64 * (60_000 / 50 + 1));
     }
-}
-
-#[test]
-fn without_reaction_points_the_queue_grows_with_every_sender() {
-    let seen = greedy_senders(2, None, 2);
-    assert!(seen.mean_queue > 1_000_000, "{}", seen.mean_queue);
-    assert_eq!(seen.report.hosts[0].dcqcn, None);
 }
 
 /// Four TCP flows of 3 MB into one host. TCP has no ECN, so only the NICs have the marks and the rates.

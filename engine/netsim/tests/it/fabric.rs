@@ -1,11 +1,8 @@
 //! Whole fabrics that run the compiled P4 program: times computed by hand, and consistent counts.
 
-use crate::common::{
-    classes, finish, register, send, set_checksum, us, with_dscp, LeafSpine, PortSettings, FOREVER, PLAIN,
-};
+use crate::common::{finish, register, send, set_checksum, us, LeafSpine, PortSettings, FOREVER, PLAIN};
 use netsim::spec::NicSpec;
-use netsim::FabricSpec;
-use units::{Duration, Time};
+use units::Duration;
 use wire::tcp::ACK;
 use wire::Ecn;
 
@@ -93,26 +90,6 @@ fn a_frame_offered_at_the_instant_at_which_another_leaves_finds_it_still_waiting
 }
 
 #[test]
-fn marks_are_seen_where_packets_arrive_and_nothing_is_dropped() {
-    let size = LeafSpine { leaves: 1, hosts_per_leaf: 3, spines: 0, ..LeafSpine::default() };
-    let settings = PortSettings { aqm: Some(("mark_threshold", vec![15_000, 0xffff_ffff, 0])), ..PLAIN };
-    let mut fabric = size.fabric(size.spec(), |_| settings.clone());
-    for round in 0..40 {
-        for from in [1, 2] {
-            let frame = size.segment(from, 0, ACK, 1460, Ecn::Ect0);
-            send(&mut fabric, from, us(round * 13), &frame);
-        }
-    }
-    let report = finish(&mut fabric);
-    let data = &report.classes["data"];
-    assert_eq!(data.delivered.packets, 80);
-    // Counter `verdicts`: port 1, class data, verdict marked.
-    let marked = fabric.switch(0).state().read_counters("verdicts", 1 << 7 | 1).unwrap().packets;
-    assert!(marked > 10, "{marked}");
-    assert_eq!(data.delivered_ce, marked);
-}
-
-#[test]
 fn what_no_route_leads_to_is_dropped_and_what_arrives_at_the_wrong_host_is_told() {
     let size = LeafSpine { leaves: 1, hosts_per_leaf: 2, spines: 0, ..LeafSpine::default() };
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);
@@ -182,41 +159,6 @@ fn who_listens_to_a_host_hears_a_frame_when_it_arrives_and_may_answer_in_that_in
     assert_eq!(fabric.now(), us(100));
     assert_eq!(finish(&mut fabric).conservation.delivered, 2);
     assert_eq!(fabric.heard_lost(), 0);
-}
-
-#[test]
-fn of_eight_queues_a_port_the_highest_is_served_first() {
-    const DSCP: u8 = 46;
-    let size = LeafSpine::default();
-    // Two hosts send six frames each to host 0, one of them with the DSCP. Are its frames all there two frames' times
-    // before the others?
-    let is_first = |priorities: usize, priority: Option<u8>| {
-        let mut fabric = size.fabric(FabricSpec { priorities, ..size.spec() }, |_| PLAIN);
-        if let Some(priority) = priority {
-            (0..4).for_each(|switch| classes(&mut fabric, switch, &[(DSCP, priority)]));
-        }
-        fabric.listen(0, true).unwrap();
-        for burst in 0..6 {
-            for from in [2, 3] {
-                let frame = size.segment(from, 0, ACK, 1460, Ecn::NotEct);
-                let frame = if from == 3 { with_dscp(frame, DSCP) } else { frame };
-                send(&mut fabric, from, us(burst), &frame);
-            }
-        }
-        let mut last = [Time::ZERO; 2];
-        let mut heard = 0;
-        while fabric.run_until_heard(FOREVER) {
-            while let Some(frame) = fabric.poll_heard() {
-                last[usize::from(frame.frame[15] >> 2 == DSCP)] = frame.at;
-                heard += 1;
-            }
-        }
-        assert_eq!(heard, 12);
-        last[1] + Duration::from_us(24) < last[0]
-    };
-    assert!(is_first(8, Some(5)));
-    assert!(!is_first(8, Some(0)));
-    assert!(!is_first(1, None));
 }
 
 #[test]

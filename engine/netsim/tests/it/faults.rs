@@ -1,10 +1,10 @@
 //! Links and switches that fail: the losses, the packets that take another path, and that everything is counted.
 
-use crate::common::{finish, random_traffic, send, us, LeafSpine, PLAIN};
+use crate::common::{finish, send, us, LeafSpine, PLAIN};
 use netsim::spec::FaultSpec;
 use netsim::{Fabric, FlowSpec, Report};
 use simple_switch::hops::{Cause, Hop, HopFilter};
-use units::{Duration, Time};
+use units::Time;
 use wire::tcp::ACK;
 use wire::Ecn;
 
@@ -126,25 +126,4 @@ fn a_fault_after_everything_has_happened_is_not_waited_for() {
         (report.elapsed_ps, report.conservation.delivered)
     };
     assert_eq!(run(&[fault("spine1", None, 1_000_000, None)]), run(&[]));
-}
-
-#[test]
-fn the_same_faults_in_other_batches_give_the_same_report() {
-    let size = LeafSpine { leaves: 3, hosts_per_leaf: 4, ..LeafSpine::default() };
-    let faults = [fault("spine2", None, 700, Some(2_300)), fault("leaf1", Some(1), 1_000, None)];
-    let run = |batch: Duration| {
-        let mut fabric = fabric(&size, &faults);
-        let mut end = Time::ZERO;
-        for (from, at, frame) in random_traffic(&size, 3_000, 1_500_000, 5) {
-            while at >= end {
-                fabric.run_until(end);
-                end += batch;
-            }
-            send(&mut fabric, from, at, &frame);
-        }
-        let report = finish(&mut fabric);
-        assert!(report.conservation.link_drops > 0);
-        serde_json::to_string(&report).unwrap()
-    };
-    assert_eq!(run(Duration::from_us(10)), run(Duration::from_ms(50)));
 }

@@ -8,7 +8,7 @@ use crate::common::{
 };
 use netsim::{Fabric, Report};
 use proptest::prelude::*;
-use units::{Duration, Time};
+use units::Time;
 use wire::tcp::ACK;
 use wire::Ecn;
 
@@ -255,27 +255,6 @@ fn a_shuffle_of_160_hosts_at_line_rate_loses_nothing_with_its_headroom_and_somet
     assert_at_rest(&case, &fabric).unwrap();
     let (_, less) = run_frames(&case, 3, frames);
     assert!(less.dropped > 0);
-}
-
-#[test]
-fn without_pauses_the_same_load_is_dropped() {
-    let case = adversarial();
-    let mut fabric = fabric(&case, 4);
-    fabric.switch_mut(0).mirroring_mut().delete(1).unwrap();
-    let size = case.size();
-    for number in 0..400 {
-        for host in 1..4 {
-            let frame = with_dscp(size.segment(host, 0, ACK, 1460, Ecn::NotEct), DSCP);
-            let at = Time::ZERO + Duration::from_ns(12_304 * number);
-            send(&mut fabric, host, at, &frame);
-        }
-    }
-    finish(&mut fabric);
-    let dropped = |port: u64| {
-        let cell = port << 3 | u64::from(PRIORITY);
-        fabric.switch(0).state().read_counters("lossless_dropped", cell).unwrap().packets
-    };
-    assert!((2..5).all(|port| dropped(port) > 50), "{} {} {}", dropped(2), dropped(3), dropped(4));
 }
 
 /// A fabric of hosts at 10 Gb/s whose priority 3 is lossless, with all of its headroom below `limit` bytes of each group.

@@ -60,17 +60,13 @@ impl Controller for Dctcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{ack, window, MSS};
+    use super::super::testing::{ack, MSS};
     use super::*;
-
-    fn dctcp(alpha: f64) -> Dctcp {
-        Dctcp::new(&Config { dctcp_initial_alpha: alpha, ..Config::default() })
-    }
 
     /// Checks RFC 8257, 3.3: alpha = alpha (1 - g) + g M, with M in bytes over one window.
     #[test]
     fn alpha_follows_the_fraction_of_marked_bytes_once_a_window() {
-        let mut dctcp = dctcp(0.5);
+        let mut dctcp = Dctcp::new(&Config { dctcp_initial_alpha: 0.5, ..Config::default() });
         dctcp.observe(&ack(1, 1, 10 * MSS)); // Ends the initial, empty window.
         let start = dctcp.alpha();
         assert_eq!(start, 0.5 * 15.0 / 16.0);
@@ -83,14 +79,5 @@ mod tests {
         assert_eq!(dctcp.alpha(), start, "the window's last byte does not end it");
         dctcp.observe(&ack(1 + 12 * MSS, 2 * MSS, 10 * MSS));
         assert_eq!(dctcp.alpha(), start * 15.0 / 16.0 + 3.0 / 12.0 / 16.0);
-    }
-
-    #[test]
-    fn a_mark_shrinks_the_window_by_half_of_alpha() {
-        for (alpha, after) in [(1.0, 50_000), (0.5, 75_000), (0.0625, 96_875), (0.0, 100_000)] {
-            let mut window = window(100, &Config::default());
-            dctcp(alpha).on_mark(&mut window);
-            assert_eq!((window.cwnd, window.ssthresh), (after, after), "alpha {alpha}");
-        }
     }
 }

@@ -474,17 +474,3 @@ impl Tasks {
         (self.next_map, false)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_add_up_and_differ_by_at_most_one_byte() {
-        for (total, count) in [(0, 3), (10, 3), (6_400_000_000, 159), (u64::MAX, 7)] {
-            let parts: Vec<_> = (0..count).map(|index| part(total, index, count)).collect();
-            assert_eq!(parts.iter().sum::<u64>(), total);
-            assert!(parts.iter().max().unwrap() - parts.iter().min().unwrap() <= 1);
-        }
-    }
-}

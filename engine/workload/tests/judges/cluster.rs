@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::{json, Value};
 
 use super::driver::{describe, names};
+use super::oracle::SORT_BUFFER;
 
 /// The fields of `cost`, in the order of [`Job::cost`].
 const COSTS: [&str; 7] = [
@@ -121,9 +122,15 @@ impl Cluster {
     }
 }
 
-/// Returns sizes that are zero, less than a byte per task, odd, or larger than the buffers.
+/// Returns sizes that are zero, less than a byte per task, odd, whole sort buffers, or larger than the buffers.
 fn bytes(most: u64) -> impl Strategy<Value = u64> {
-    prop_oneof![Just(0), 1..40_u64, 1..100_000_u64, (most / 2)..most]
+    prop_oneof![
+        Just(0),
+        1..40_u64,
+        1..100_000_u64,
+        (1..4_u64).prop_map(|maps| maps * SORT_BUFFER),
+        (most / 2)..most
+    ]
 }
 
 fn job() -> impl Strategy<Value = Job> {

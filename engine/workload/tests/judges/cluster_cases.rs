@@ -6,9 +6,10 @@ use units::{Duration, Histogram};
 use workload::report::Distribution;
 use workload::{Outcome, Transfer};
 
-use super::cluster::{clusters, Cluster};
-use super::driver::{hash, run, Run};
-use super::oracle::{Foretold, Network, Oracle};
+use super::cluster::{clusters, Cluster, Job};
+use super::driver::{hash, ps, run, run_evenly, Run};
+use super::oracle::{heartbeat_phase, Foretold, Network, Oracle};
+use super::stats::check_even;
 
 /// Runs a cluster in the crate.
 fn carry(cluster: &Cluster, network: Network<'_>) -> Run {
@@ -157,4 +158,48 @@ proptest! {
             prop_assert!(false, "{error}");
         }
     }
+}
+
+/// Returns a cluster with a job without work: no bytes to read, sort or write, unless a test adds them.
+fn idle(maps: usize) -> Cluster {
+    let job = Job { arrival: 0, maps, reducers: 1, input: 0, shuffle: 0, output: 0, cost: [0; 7] };
+    Cluster { jobs: vec![job], ..Cluster::small() }
+}
+
+#[test]
+fn a_share_of_maps_that_is_whole_is_not_rounded_up() {
+    for (percent, maps, known) in [(28, 25, 7), (56, 25, 14), (14, 50, 7), (7, 100, 7), (55, 100, 55)] {
+        assert_eq!(known_at_start(percent, maps), known, "{percent} % of {maps}");
+    }
+}
+
+/// Returns the number of known maps when the only reducer started, on the only worker, which runs a map from each heartbeat to the next.
+fn known_at_start(percent: u64, maps: usize) -> u64 {
+    let mut it = idle(maps);
+    (it.hosts, it.map_slots, it.tasks_per_heartbeat, it.slowstart_percent) = (2, 1, 1, percent);
+    let report = run_evenly(&it.json(), 2, 1).report(0)["jobs"][0].clone();
+    // All maps are known at the heartbeat after the last map began.
+    let everything = ps(&report["last_fetch_end_ps"]);
+    let started = everything - ps(&report["fetch_task_ps"]);
+    (started - ps(&report["first_map_start_ps"])) / it.heartbeat
+}
+
+#[test]
+fn a_reducer_draws_whom_it_fetches_from_first_whatever_the_order_in_which_maps_became_known() {
+    // Each of five workers runs one map; the reducer then fetches from the four others.
+    let mut it = idle(5);
+    (it.jobs[0].shuffle, it.jobs[0].cost[3]) = (500, 1_000_000_000);
+    (it.hosts, it.map_slots, it.tasks_per_heartbeat, it.slowstart_percent) = (6, 1, 1, 100);
+    it.parallel_fetches = Some(1);
+    let rank = |seed: u64| {
+        let it = Cluster { seed, ..it.clone() };
+        let done = run_evenly(&it.json(), it.hosts, 1);
+        let fetches = done.transfers.iter().filter(|one| one.transfer.group.is_some());
+        let hosts: Vec<_> = fetches.map(|one| one.transfer.to as usize).collect();
+        assert_eq!(hosts.len(), 4);
+        // Maps take the same time, so they become known in the order in which their workers report. Host 0 is reserved.
+        let phase = |host: usize| heartbeat_phase(&it, host - 1);
+        hosts.iter().filter(|host| phase(**host) < phase(hosts[0])).count()
+    };
+    check_even((0..600).map(rank), 4, "first fetch");
 }

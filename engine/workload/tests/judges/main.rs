@@ -3,7 +3,6 @@
 
 mod cluster;
 mod cluster_cases;
-mod cluster_words;
 mod coflows;
 mod driver;
 mod flows;

@@ -2,7 +2,6 @@
 //!
 //! The crate's random draws are inputs: phases of heartbeats, places of splits and copies, and the noise are drawn here from the same streams, and the order
 //! in which a reducer takes its partitions is read from the crate's run. Every such choice is checked against the text; everything else is predicted.
-//! words allow; all else is foretold.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,7 +19,7 @@ const MAP_NOISE: u64 = 2;
 const REDUCE_NOISE: u64 = 3;
 const OUTPUT_COPIES: u64 = 5;
 
-const SORT_BUFFER: u64 = 50 << 20;
+pub(crate) const SORT_BUFFER: u64 = 50 << 20;
 const REDUCE_BUFFER: u64 = 66 << 20;
 
 /// Returns the duration of a transfer that begins at a time between two hosts, and whether it arrives.

@@ -1,7 +1,7 @@
 //! Calls and frames at exponential gaps, compared with the theory of Poisson arrivals and of a server with a queue.
 
 use serde_json::{json, Value};
-use workload::{Connection, Outcome, Transfer};
+use workload::{Connection, Outcome};
 
 use super::driver::{describe, ps, run, run_evenly, run_until, Run, LINK_BPS, OVERHEAD, SECOND};
 use super::stats::{check_dispersion, check_distribution, check_even, check_mean, exponential, gaps};
@@ -152,23 +152,4 @@ fn frames_come_at_exponential_gaps_at_the_load_of_the_link_that_is_asked_for() {
     }
     assert_eq!(done.report(0)["frames"], done.frames.len());
     assert_eq!((done.finished_at(), done.transfers.len()), (start + duration, 0));
-}
-
-#[test]
-fn the_wait_of_a_network_that_is_slow_counts_from_the_call_and_not_from_the_connection() {
-    let slow = |_: u64, _: &Transfer| (700_000_000, Outcome::Finished);
-    let fields =
-        json!({"pairs": [["h0", "h1"], ["h0", "h1"]], "connection": "persistent", "duration_ps": SECOND});
-    let done = run(&rpc(2, &fields), 2, slow);
-    // Each pair has its own connection, although the hosts are the same: calls wait only within their pair.
-    let mut slowest = 0;
-    for pair in 0..2 {
-        let mut free = 0;
-        for one in done.transfers.iter().filter(|one| one.transfer.connection == Connection::Shared(pair)) {
-            free = free.max(one.at) + 700_000_000;
-            assert_eq!(one.ended, Some(free));
-            slowest = slowest.max(free - one.at);
-        }
-    }
-    assert_eq!(ps(&done.report(0)["response_ps"]["max_ps"]), slowest);
 }
