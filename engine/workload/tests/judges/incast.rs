@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{json, Value};
 use workload::{Connection, Outcome, Transfer};
 
-use super::driver::{describe, hash, names, ps, run, run_evenly, LINK_BPS, SECOND};
+use super::driver::{describe, hash, names, run, run_evenly};
 use super::stats::check_distribution;
 
 fn incast(fields: &Value) -> Value {
@@ -12,43 +12,6 @@ fn incast(fields: &Value) -> Value {
         json!({"client": "h0", "servers": ["h1", "h2", "h3"], "bytes_per_server": 20_000, "rounds": 3});
     all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     describe(1, "incast", &all)
-}
-
-/// A network in which the responses pass the client's link one after the other.
-fn one_link() -> impl FnMut(u64, &Transfer) -> (u64, Outcome) {
-    let mut free_at = 0;
-    move |at, one| {
-        free_at = at.max(free_at) + one.response_bytes * 8 * (SECOND / LINK_BPS);
-        (free_at - at, Outcome::Finished)
-    }
-}
-
-#[test]
-fn a_round_over_one_link_takes_the_time_of_all_bytes() {
-    for (servers, bytes, rounds, think) in [(1, 1, 1, 0), (7, 100_000, 1, 0), (40, 20_000, 12, 777)] {
-        let description = incast(&json!({
-            "servers": names(1..=servers), "bytes_per_server": bytes, "rounds": rounds, "think_ps": think, "start_ps": 55,
-        }));
-        let done = run(&description, 41, one_link());
-        let round = servers as u64 * bytes * 8_000;
-        assert_eq!(done.finished_at(), 55 + rounds * round + (rounds - 1) * think);
-        let report = &done.report(0)["rounds_ps"];
-        assert_eq!(ps(&report["count"]), rounds);
-        for field in ["min_ps", "mean_ps", "max_ps", "p50_ps", "p99_ps"] {
-            assert_eq!(ps(&report[field]), round, "{field}");
-        }
-    }
-}
-
-#[test]
-fn every_server_is_asked_once_a_round_and_all_at_the_same_time() {
-    let done = run_evenly(&incast(&json!({"think_ps": 10, "request_bytes": 99})), 4, 1000);
-    let asked: Vec<_> =
-        [0, 1010, 2020].into_iter().flat_map(|at| [1, 2, 3].map(|host| (at, 0, host))).collect();
-    assert_eq!(done.begun(), asked);
-    let bytes = |one: &super::driver::Begun| (one.transfer.request_bytes, one.transfer.response_bytes);
-    assert!(done.transfers.iter().all(|one| bytes(one) == (99, 20_000)));
-    assert_eq!(done.groups_ended.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1000, 2010, 3020]);
 }
 
 #[test]
@@ -69,21 +32,6 @@ fn persistent_connections_are_opened_at_the_start_one_for_each_server_even_on_on
     assert_eq!(over, [0, 1, 2, 0, 1, 2].map(Connection::Shared));
     // The two servers on h1 do not wait for each other.
     assert_eq!(done.finished_at(), 500 + 2 * 70);
-}
-
-#[test]
-fn a_round_with_a_failure_is_not_measured_and_the_next_one_is() {
-    let mut begun = 0;
-    let done = run(&incast(&json!({"rounds": 4})), 4, |_, _| {
-        begun += 1;
-        // The second response of the second round fails, and all of the third.
-        let fails = begun == 5 || (7..=9).contains(&begun);
-        (1000 * begun, if fails { Outcome::Failed } else { Outcome::Finished })
-    });
-    let report = done.report(0);
-    assert_eq!(report["failed"], 4);
-    assert_eq!((&report["rounds_ps"]["count"], &report["rounds_ps"]["max_ps"]), (&json!(2), &json!(12_000)));
-    assert_eq!((done.transfers.len(), done.groups_ended.len()), (12, 4));
 }
 
 #[test]

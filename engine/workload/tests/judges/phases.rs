@@ -20,28 +20,6 @@ fn phases(ranks: usize, iterations: u64, steps: &[Step], fields: &Value) -> Valu
 }
 
 #[test]
-fn a_barrier_is_as_late_as_the_slowest_message_and_all_ranks_go_on_together() {
-    let steps = [(500, vec![(0, 1, 10), (1, 0, 90), (2, 0, 20)]), (70, vec![]), (0, vec![(1, 2, 5)])];
-    let network = |_: u64, one: &Transfer| (one.request_bytes * 100, Outcome::Finished);
-    let done = run(&phases(3, 2, &steps, &json!({})), 3, network);
-    // 500 + 9000, then 70, then 500.
-    let once = 10_070;
-    let begun = |at: u64| [(at + 500, 0, 1), (at + 500, 1, 0), (at + 500, 2, 0), (at + 9_570, 1, 2)];
-    assert_eq!(done.begun(), [begun(0), begun(once)].concat());
-    assert_eq!(done.finished_at(), 2 * once);
-    assert_eq!(
-        done.groups_ended.iter().map(|(at, _)| *at).collect::<Vec<_>>(),
-        [9_500, 9_570, 10_070, 19_570, 19_640, 20_140]
-    );
-    let report = done.report(0);
-    assert_eq!(
-        (ps(&report["step_ps"]["count"]), ps(&report["step_ps"]["min_ps"]), ps(&report["step_ps"]["max_ps"])),
-        (6, 70, 9_500)
-    );
-    assert_eq!((ps(&report["waited_ps"]), ps(&report["resent"])), (2 * (9_000 + 500), 0));
-}
-
-#[test]
 fn a_pair_of_ranks_has_one_persistent_connection_for_each_direction_opened_at_the_start() {
     let steps = [(10, vec![(0, 1, 1), (1, 0, 1), (0, 1, 2)]), (10, vec![(0, 2, 1), (0, 1, 1)])];
     let done = run_evenly(&phases(3, 3, &steps, &json!({"connection": "persistent"})), 3, 100);
@@ -53,19 +31,6 @@ fn a_pair_of_ranks_has_one_persistent_connection_for_each_direction_opened_at_th
     }
     // The second message from rank 0 to rank 1 waits for the first.
     assert_eq!(done.finished_at(), 3 * (10 + 200 + 10 + 100));
-}
-
-#[test]
-fn a_message_that_fails_is_sent_again_a_second_later_until_it_arrives() {
-    let mut tries = 0;
-    let done = run(&phases(2, 1, &[(5, vec![(0, 1, 7)])], &json!({})), 2, |_, _| {
-        tries += 1;
-        (100, if tries < 4 { Outcome::Failed } else { Outcome::Finished })
-    });
-    let at: Vec<_> = done.transfers.iter().map(|one| one.at).collect();
-    assert_eq!(at, [0, 1, 2, 3].map(|time| 5 + time * (SECOND + 100)));
-    assert_eq!(done.report(0)["resent"], 3);
-    assert_eq!(done.finished_at(), at[3] + 100);
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! Properties of every description over any network: ends, counts, bytes, seeds.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use proptest::prelude::*;
 use serde_json::{json, Value};
 use units::{Duration, Time};
 use workload::{Outcome, Transfer, TransferId};
 
-use super::cluster::{clusters, Cluster};
 use super::driver::{hash, names, ps, run, run_evenly, run_until, workload, Run, SECOND};
 
 const HOSTS: usize = 7;
@@ -136,52 +133,6 @@ proptest! {
         let last = (0..all.len()).map(|number| ps(&together.report(number)["finished_ps"])).max();
         prop_assert_eq!(Some(together.finished_at()), last, "a run ends with its last application");
     }
-
-    #[test]
-    fn of_a_job_every_byte_is_read_fetched_and_copied_once(cluster in clusters(), salt in any::<u64>(), one_in in 3..30_u64) {
-        let network = |at: u64, one: &Transfer| any_network(salt, one_in)(at, one);
-        let done = run(&cluster.json(), cluster.hosts, network);
-        // Bytes that have arrived, by token: in both directions, and whether it is a fetch.
-        let mut arrived = BTreeMap::new();
-        for one in done.transfers.iter().filter(|one| one.outcome == Outcome::Finished) {
-            let bytes = [one.transfer.request_bytes, one.transfer.response_bytes];
-            let again = arrived.insert(one.transfer.id.token, (bytes, one.transfer.group));
-            prop_assert!(again.is_none(), "{:?} arrives twice", one.transfer);
-        }
-        let began: BTreeSet<_> = done.transfers.iter().map(|one| one.transfer.id.token).collect();
-        prop_assert_eq!(began.len(), arrived.len(), "each that began has arrived in the end");
-        let report = done.report(0);
-        let workers = cluster.workers();
-        for (number, job) in cluster.jobs.iter().enumerate() {
-            let row = &report["jobs"][number];
-            let of_job = |group: &Option<u64>| group.is_some_and(|group| group >> 32 == number as u64);
-            let fetched: u64 = arrived.values().filter(|one| of_job(&one.1)).map(|one| one.0[1]).sum();
-            prop_assert_eq!(ps(&row["shuffle_network_bytes"]), fetched);
-            prop_assert!(fetched <= job.shuffle);
-            prop_assert!(workers.len() > 1 || fetched == 0, "one worker has everything");
-            let shares = ["map_share", "shuffle_share", "reduce_share"].map(|field| row[field].as_f64().unwrap());
-            prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9 && shares.iter().all(|share| *share >= -1e-12));
-        }
-        let remote: u64 = cluster.jobs.iter().enumerate()
-            .map(|(number, job)| job.maps as u64 - ps(&report["jobs"][number]["local_maps"])).sum();
-        let copies: u64 = arrived.values().filter(|one| one.1.is_none() && one.0[1] == 0 && one.0[0] != cluster.request)
-            .map(|one| one.0[0]).sum();
-        let output: u64 = cluster.jobs.iter().map(|job| job.output).sum();
-        let alike = copies_that_look_like_requests(&cluster);
-        prop_assert!(copies <= output * (cluster.output_replication as u64 - 1));
-        prop_assert!(alike || copies == output * (cluster.output_replication as u64 - 1), "{} bytes of copies", copies);
-        let reads = arrived.values().filter(|one| one.1.is_none() && (one.0[1] > 0 || one.0[0] == cluster.request)).count();
-        prop_assert!(alike || reads as u64 == remote, "{} reads for {} remote maps", reads, remote);
-        let refetches: u64 = (0..cluster.jobs.len()).map(|number| ps(&report["jobs"][number]["refetches"])).sum();
-        prop_assert_eq!(refetches, (done.transfers.len() - arrived.len()) as u64);
-    }
-}
-
-/// Returns whether a reducer's output has as many bytes as a request, so that a copy of it looks like a read of an empty split.
-fn copies_that_look_like_requests(cluster: &Cluster) -> bool {
-    let of_job =
-        |job: &super::cluster::Job| (0..job.reducers).any(|number| job.output_of(number) == cluster.request);
-    cluster.jobs.iter().any(of_job)
 }
 
 #[test]

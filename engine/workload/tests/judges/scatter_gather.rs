@@ -35,28 +35,6 @@ fn questions(done: &Run) -> Vec<(u64, u32, u32)> {
     all.map(|one| (one.at, one.transfer.from, one.transfer.to)).collect()
 }
 
-#[test]
-fn a_query_lasts_a_question_the_slowest_server_and_an_answer() {
-    let network = |_: u64, one: &Transfer| {
-        let takes = match bytes(one) {
-            QUESTION => 1_000,
-            ANSWER => 300,
-            // A server further on in its rack is slower.
-            _ => 20 * u64::from(one.to),
-        };
-        (takes, Outcome::Finished)
-    };
-    let fields = json!({"racks": [["h0", "h8"], ["h1", "h2", "h3", "h4"]], "queries": 200, "mean_interval_ps": SECOND});
-    let done = run(&scatter(2, &fields), 9, network);
-    // If h4 gathers, the slowest of the others is h3.
-    let lasts = |gatherer: u32| 1_000 + 20 * if gatherer == 4 { 3 } else { 4 } + 300;
-    let times: Vec<u64> = questions(&done).iter().map(|(_, _, gatherer)| lasts(*gatherer)).collect();
-    let report = &done.report(0)["query_ps"];
-    assert_eq!((ps(&report["min_ps"]), ps(&report["max_ps"])), (1_360, 1_380));
-    assert_eq!(ps(&report["mean_ps"]), times.iter().sum::<u64>() / 200);
-    assert_eq!(done.transfers.len(), 200 * (1 + 3 + 1));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
