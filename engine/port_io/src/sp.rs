@@ -127,7 +127,6 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn greeted(mapping: Mapping) -> Decoder {
         let mut decoder = Decoder::new(mapping);
@@ -181,14 +180,5 @@ mod tests {
         let mut shared_memory = greeted(Mapping::Ipc);
         shared_memory.feed(&[2, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(shared_memory.next_message(), Err(SpError::MessageType(2)));
-    }
-
-    proptest! {
-        #[test]
-        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), ipc in any::<bool>()) {
-            let mut decoder = greeted(if ipc { Mapping::Ipc } else { Mapping::Tcp });
-            decoder.feed(&bytes);
-            while let Ok(Some(_)) = decoder.next_message() {}
-        }
     }
 }

@@ -382,30 +382,6 @@ mod tests {
     }
 
     #[test]
-    fn replicas_come_by_node_as_associated_and_by_port_within_a_node() {
-        let mut pre = Pre::default();
-        pre.mc_mgrp_create(1).unwrap();
-        let first = pre.mc_node_create(10, &[3, 1, 3]).unwrap();
-        let second = pre.mc_node_create(20, &[0]).unwrap();
-        pre.mc_node_associate(1, second).unwrap();
-        pre.mc_node_associate(1, first).unwrap();
-        assert_eq!(pre.replicas(1).unwrap(), [replica(0, 20), replica(1, 10), replica(3, 10)]);
-    }
-
-    #[test]
-    fn changes_to_nodes_show_in_their_group_at_once() {
-        let mut pre = Pre::default();
-        pre.mc_mgrp_create(1).unwrap();
-        let node = pre.mc_node_create(5, &[1]).unwrap();
-        pre.mc_node_associate(1, node).unwrap();
-        pre.mc_node_update(node, &[2, 4], &[]).unwrap();
-        assert_eq!(pre.replicas(1).unwrap(), [replica(2, 5), replica(4, 5)]);
-        pre.mc_node_destroy(node).unwrap();
-        assert_eq!(pre.replicas(1).unwrap(), []);
-        assert_eq!(pre.replicas(2), None);
-    }
-
-    #[test]
     fn one_port_of_each_lag_gets_a_copy_after_the_nodes_own_ports() {
         let mut pre = Pre::default();
         pre.mc_mgrp_create(1).unwrap();
@@ -419,30 +395,6 @@ mod tests {
         assert_eq!(pre.replicas(1).unwrap(), [replica(9, 5), replica(4, 5), replica(7, 5)]);
         assert_eq!(pre.mc_set_lag_membership(257, &[1]), Err(PreError::LagRange(257)));
         assert_eq!(pre.mc_node_update(node, &[], &[300]), Err(PreError::LagRange(300)));
-    }
-
-    #[test]
-    fn the_lowest_free_handle_is_given_out_first() {
-        let mut pre = Pre::default();
-        let handles: Vec<_> = (0..3).map(|rid| pre.mc_node_create(rid, &[1]).unwrap().0).collect();
-        assert_eq!(handles, [0, 1, 2]);
-        pre.mc_node_destroy(NodeHandle(1)).unwrap();
-        pre.mc_node_destroy(NodeHandle(0)).unwrap();
-        let handles: Vec<_> = (0..3).map(|rid| pre.mc_node_create(rid, &[1]).unwrap().0).collect();
-        assert_eq!(handles, [0, 1, 3]);
-    }
-
-    #[test]
-    fn a_node_is_in_one_group_at_a_time_and_survives_its_group() {
-        let mut pre = Pre::default();
-        pre.mc_mgrp_create(1).unwrap();
-        pre.mc_mgrp_create(2).unwrap();
-        let node = pre.mc_node_create(5, &[1]).unwrap();
-        pre.mc_node_associate(1, node).unwrap();
-        assert_eq!(pre.mc_node_associate(2, node), Err(PreError::NodeInUse { node, group: 1 }));
-        pre.mc_mgrp_destroy(1).unwrap();
-        pre.mc_node_associate(2, node).unwrap();
-        assert_eq!(pre.mc_node_dissociate(1, node), Err(PreError::NoGroup(1)));
     }
 
     #[test]

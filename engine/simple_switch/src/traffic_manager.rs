@@ -478,20 +478,6 @@ mod tests {
     }
 
     #[test]
-    fn a_port_with_an_empty_queue_is_never_due() {
-        let tm = at_rate("1Gbps");
-        assert_eq!(tm.due(1, Time::ZERO, OPEN, NO_CLASS_GATE), None);
-    }
-
-    #[test]
-    fn the_gate_delays_service_and_a_gate_that_never_opens_stops_it() {
-        let mut tm = at_rate("1Gbps");
-        tm.enqueue(1, 0, 7, 100, NOW).unwrap();
-        assert_eq!(tm.due(1, Time::ZERO, Time::from_ps(9), NO_CLASS_GATE), Some(Time::from_ps(9)));
-        assert_eq!(tm.due(1, Time::ZERO, Time::MAX, NO_CLASS_GATE), None);
-    }
-
-    #[test]
     fn the_highest_priority_goes_first_and_each_is_first_come_first_served() {
         let mut tm = at_rate("1Gbps");
         for (packet, priority) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
@@ -595,57 +581,6 @@ mod tests {
         assert_eq!(tm.stats(1).reordered, 1);
     }
 
-    /// Returns the departures for arrivals as (time since the last in ps, bytes), by the definition of a link: each packet starts
-    /// when it has arrived and the one before has left.
-    fn departures_of_a_fifo_link(arrivals: &[(u64, u64)], bps: u64, overhead: u64) -> Vec<u64> {
-        let (mut now, mut free) = (0u128, 0u128);
-        arrivals
-            .iter()
-            .map(|(gap, bytes)| {
-                now += u128::from(*gap);
-                let start = now.max(free);
-                let bits = u128::from(bytes + overhead) * 8;
-                free = start + (bits * 1_000_000_000_000).div_ceil(u128::from(bps));
-                start as u64
-            })
-            .collect()
-    }
-
-    proptest! {
-        #[test]
-        fn departures_equal_those_of_an_ideal_link(
-            arrivals in prop::collection::vec((0..20_000_000u64, 0..3000u64), 1..60),
-            bps in 1_000_000..100_000_000_000u64,
-        ) {
-            let mut tm = TrafficManager::new(1);
-            tm.attach(&PortConfig::ethernet(1, DataRate::from_bps(bps)));
-            let mut times = Vec::new();
-            let mut now = Time::ZERO;
-            for (gap, _) in &arrivals {
-                now += Duration::from_ps(*gap);
-                times.push(now);
-            }
-            let (mut now, mut next, mut sent) = (Time::ZERO, 0, Vec::new());
-            loop {
-                let arrival = times.get(next).copied();
-                match (tm.due(1, now, OPEN, NO_CLASS_GATE), arrival) {
-                    (Some(due), arrival) if arrival.is_none_or(|arrival| due <= arrival) => {
-                        now = due;
-                        let packet = tm.dequeue(1, now, NO_CLASS_GATE).unwrap().packet as usize;
-                        tm.transmit(1, now, arrivals[packet].1 as usize, None);
-                        sent.push(now.as_ps());
-                    }
-                    (_, Some(arrival)) => {
-                        now = arrival;
-                        tm.enqueue(1, 0, next as PacketId, arrivals[next].1 as u32, now).unwrap();
-                        next += 1;
-                    }
-                    (_, None) => break,
-                }
-            }
-            prop_assert_eq!(sent, departures_of_a_fifo_link(&arrivals, bps, 24));
-        }
-    }
     /// Returns a manager of 8 queues a port, some of which have a quantum.
     fn with_quanta(of: &[(usize, u32)], port: PortConfig) -> TrafficManager {
         let mut quanta = Quanta::default();

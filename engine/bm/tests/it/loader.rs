@@ -1,7 +1,6 @@
-//! Loading: refused constructs with their name and place, and no panic of the loader or the program on any text.
+//! Loading: refused constructs with their name and place.
 
 use bm::{Limits, Program};
-use proptest::prelude::*;
 use serde_json::{json, Value};
 
 use crate::harness::Bench;
@@ -292,120 +291,5 @@ fn every_truncation_of_a_program_is_refused() {
         for length in (0..end).step_by(97).chain([end - 1, end]) {
             assert!(Program::from_json(&json[..length]).is_err(), "{length} bytes");
         }
-    }
-}
-
-/// Returns values that a mutation inserts.
-fn replacement() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        Just(Value::Null),
-        Just(json!([])),
-        Just(json!({})),
-        Just(json!("")),
-        Just(json!("0xffffffffffffffffffffffffffffffff")),
-        Just(json!("start")),
-        Just(json!("$valid$")),
-        Just(json!("ethernet")),
-        Just(json!(true)),
-        any::<u64>().prop_map(|n| json!(n)),
-        (0u64..8).prop_map(|n| json!(n)),
-        any::<i32>().prop_map(|n| json!(n)),
-    ]
-}
-
-fn count(value: &Value) -> usize {
-    1 + match value {
-        Value::Array(items) => items.iter().map(count).sum(),
-        Value::Object(members) => members.values().map(count).sum(),
-        _ => 0,
-    }
-}
-
-/// Replaces (or duplicates, or removes) the `at`-th value in reading order.
-fn mutate(value: &mut Value, at: &mut usize, with: &Value, how: u8) {
-    if *at == 0 {
-        match (how, &mut *value) {
-            (0, Value::Array(items)) if !items.is_empty() => items.push(items[0].clone()),
-            (1, Value::Array(items)) if !items.is_empty() => drop(items.remove(0)),
-            (_, target) => *target = with.clone(),
-        }
-        *at = usize::MAX;
-        return;
-    }
-    *at -= 1;
-    match value {
-        Value::Array(items) => {
-            for item in items {
-                if *at != usize::MAX {
-                    mutate(item, at, with, how);
-                }
-            }
-        }
-        Value::Object(members) => {
-            for member in members.values_mut() {
-                if *at != usize::MAX {
-                    mutate(member, at, with, how);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Loads a program and, if that succeeds, runs a packet.
-fn exercise(json: &[u8], frame: &[u8]) {
-    let Ok(program) = Program::from_json(json) else { return };
-    let whole = ["parser", "deparser", "ingress", "egress"];
-    let there = [
-        program.parser(whole[0]).is_some(),
-        program.deparser(whole[1]).is_some(),
-        program.pipeline(whole[2]).is_some(),
-        program.pipeline(whole[3]).is_some(),
-    ];
-    if there.contains(&false) {
-        return;
-    }
-    let mut bench = Bench::new(json);
-    bench.parse(frame);
-    bench.checksums_hold();
-    let _ = bench.run("ingress");
-    let _ = bench.run("egress");
-    bench.deparse();
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn a_mutated_program_is_refused_or_runs(
-        which in 0usize..3,
-        mutations in prop::collection::vec((any::<prop::sample::Index>(), replacement(), 0u8..4), 1..4),
-        frame in prop::collection::vec(any::<u8>(), 0..80),
-    ) {
-        let mut program: Value = serde_json::from_slice(PROGRAMS[which]).unwrap();
-        for (index, with, how) in mutations {
-            let mut at = index.index(count(&program));
-            mutate(&mut program, &mut at, &with, how);
-        }
-        exercise(program.to_string().as_bytes(), &frame);
-    }
-
-    #[test]
-    fn a_program_with_bytes_changed_is_refused_or_runs(
-        which in 0usize..3,
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
-        frame in prop::collection::vec(any::<u8>(), 0..80),
-    ) {
-        let mut text = PROGRAMS[which].to_vec();
-        for (index, byte) in changes {
-            let at = index.index(text.len());
-            text[at] = byte;
-        }
-        exercise(&text, &frame);
-    }
-
-    #[test]
-    fn any_packet_runs(which in 0usize..3, frame in prop::collection::vec(any::<u8>(), 0..120)) {
-        exercise(PROGRAMS[which], &frame);
     }
 }

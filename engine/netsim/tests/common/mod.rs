@@ -187,25 +187,7 @@ impl LeafSpine {
 
     /// Returns a TCP segment of `payload_bytes` from one host to another, as it leaves the source.
     pub fn segment(&self, from: usize, to: usize, flags: u8, payload_bytes: usize, ecn: Ecn) -> Vec<u8> {
-        let ips = [from, to].map(|host| IpAddr::V4(self.ip(host)));
-        self.segment_between(from, to, ips, flags, payload_bytes, ecn)
-    }
-
-    /// Returns the same over IPv6, for which the fabric has no routes.
-    pub fn segment_v6(&self, from: usize, to: usize, flags: u8, payload_bytes: usize, ecn: Ecn) -> Vec<u8> {
-        let ips = [from, to].map(|host| IpAddr::V6(self.ip(host).to_ipv6_mapped()));
-        self.segment_between(from, to, ips, flags, payload_bytes, ecn)
-    }
-
-    fn segment_between(
-        &self,
-        from: usize,
-        to: usize,
-        [source, destination]: [IpAddr; 2],
-        flags: u8,
-        payload_bytes: usize,
-        ecn: Ecn,
-    ) -> Vec<u8> {
+        let [source, destination] = [from, to].map(|host| IpAddr::V4(self.ip(host)));
         let addresses = Addresses {
             source_mac: self.mac(from),
             destination_mac: switch_mac(from / self.hosts_per_leaf),
@@ -331,7 +313,7 @@ pub fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
 /// Sets the header checksum of an IPv4 frame without options.
 pub fn set_checksum(frame: &mut [u8]) {
     frame[24..26].fill(0);
-    let sum = eeon::internet_checksum(&frame[14..34]);
+    let sum = wire::checksum::internet(&frame[14..34]);
     frame[24..26].copy_from_slice(&sum.to_be_bytes());
 }
 

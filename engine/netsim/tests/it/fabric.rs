@@ -2,7 +2,8 @@
 
 use crate::common::{finish, register, send, set_checksum, us, LeafSpine, PortSettings, FOREVER, PLAIN};
 use netsim::spec::NicSpec;
-use units::Duration;
+use netsim::{FabricSpec, SendError};
+use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
 
@@ -177,4 +178,24 @@ fn with_a_limit_in_packets_a_port_drops_what_does_not_fit() {
     let report = fabric.report().unwrap();
     assert!(report.conservation.switch_drops >= 5, "{:?}", report.conservation);
     assert_eq!(report.conservation.delivered + report.conservation.switch_drops, 20);
+}
+
+#[test]
+fn frames_that_cannot_be_are_refused_with_their_numbers() {
+    let size = LeafSpine { leaves: 1, spines: 0, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let frame = size.segment(0, 1, ACK, 0, Ecn::NotEct);
+    send(&mut fabric, 0, us(5), &frame);
+    let late = fabric.send(0, us(4), &frame, frame.len()).unwrap_err().to_string();
+    assert!(late.contains("4us") && late.contains("5us"), "{late}");
+    assert!(matches!(
+        fabric.send(9, us(5), &frame, 60),
+        Err(SendError::NoSuchNode { index: 9, count: 2, .. })
+    ));
+    assert!(matches!(fabric.send(0, us(5), &frame, 59), Err(SendError::Length { .. })));
+    assert!(matches!(fabric.send(0, us(5), &frame[..10], 13), Err(SendError::Length { .. })));
+    assert!(matches!(fabric.send(0, us(5), &frame, 65_536), Err(SendError::Length { .. })));
+    assert!(matches!(fabric.send(0, Time::MAX, &frame, 60), Err(SendError::BeyondEnd { .. })));
+    fabric.run_until(us(10));
+    assert!(matches!(fabric.send(0, us(9), &frame, 60), Err(SendError::Late { .. })));
 }

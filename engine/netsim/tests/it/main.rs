@@ -23,5 +23,4 @@ mod quanta;
 mod repeat;
 mod scheduler;
 mod slowdown;
-mod untrusted;
 mod workload;

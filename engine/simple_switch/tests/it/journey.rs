@@ -80,6 +80,7 @@ fn a_clone_is_a_packet_of_its_own_and_a_missing_session_is_told() {
     let request = Request { argument: 9, ..Request::op(op::CLONE_INGRESS) };
     let journey = follow(&mut switch, request);
     assert_eq!(of_packet(&journey, 0)[3], "no session 9");
+    assert_eq!((switch.stats().clone_sessions_missing, switch.stats().copies), (1, 0));
     switch
         .mirroring_mut()
         .add(9, MirroringSession { egress_port: Some(4), mgid: None, ..Default::default() })
@@ -110,13 +111,15 @@ fn recirculation_resubmission_and_drops_are_told() {
     let journey = follow(&mut switch, Request { count: 2, ..Request::op(op::RECIRCULATE) });
     assert_eq!(rounds(of_packet(&journey, 0), "recirculated"), 2);
     assert_eq!(rounds(of_packet(&journey, 0), "ingress"), 3);
-    for (op, last) in [
-        (op::INGRESS_DROP, "dropped: ingress"),
-        (op::EGRESS_DROP, "dropped: egress"),
-        (op::ASSERT, "dropped: program_fault"),
+    for (op, port, cause) in [
+        (op::INGRESS_DROP, 0, DropCause::Ingress),
+        (op::EGRESS_DROP, 1, DropCause::Egress),
+        (op::ASSERT, 0, DropCause::ProgramFault),
     ] {
         let mut switch = switch_with(|_| ());
-        assert_eq!(of_packet(&follow(&mut switch, Request::op(op)), 0).last().unwrap(), last);
+        let told = of_packet(&follow(&mut switch, Request::op(op)), 0);
+        assert_eq!(*told.last().unwrap(), format!("dropped: {}", cause.name()));
+        assert_eq!(switch.port_stats(port).drops.get(cause), 1, "{}", cause.name());
     }
     let mut switch = switch_with(|_| ());
     let journey = follow(&mut switch, Request { count: 1, ..Request::op(op::RESUBMIT) });

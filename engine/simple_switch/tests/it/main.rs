@@ -11,7 +11,6 @@ mod hold_exhaustive;
 mod idle_timeouts;
 mod journey;
 mod memory;
-mod native;
 mod priorities;
 mod properties;
 mod queues;

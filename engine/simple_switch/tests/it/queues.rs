@@ -82,19 +82,6 @@ fn time_in_the_queue_is_right_across_the_wrap_of_its_timestamp() {
 }
 
 #[test]
-fn the_highest_priority_waits_only_for_the_packet_on_the_wire() {
-    let mut config = slow_port(GBPS);
-    config.priorities = 8;
-    let mut switch = Switch::new(probe(), config).unwrap();
-    for (tag, priority) in [0, 0, 3, 7, 3].into_iter().enumerate() {
-        switch.handle_packet(us(0), 0, &Request { priority, ..Request::to(1) }.bytes(), tag as u64);
-    }
-    run_to_idle(&mut switch, Time::MAX);
-    assert_eq!(transmits(&mut switch).iter().map(|t| t.tag).collect::<Vec<_>>(), [0, 3, 2, 4, 1]);
-    assert_eq!(switch.port_stats(1).reordered, 0, "order holds within a priority");
-}
-
-#[test]
 fn queues_of_a_port_with_quanta_take_turns_until_it_is_told_otherwise() {
     let mut config = slow_port(GBPS);
     config.priorities = 8;
@@ -119,54 +106,6 @@ fn queues_of_a_port_with_quanta_take_turns_until_it_is_told_otherwise() {
     wrong.quanta[7] = NonZeroU32::new(60);
     let error = switch_with(|c| c.priorities = 7).set_port(wrong).unwrap_err();
     assert_eq!(error, ConfigError::QuantumOfNoQueue { port: 1, priority: 7, priorities: 7 });
-}
-
-#[test]
-fn a_priority_without_a_queue_is_a_counted_drop() {
-    let mut switch = switch_with(|c| c.priorities = 2);
-    assert_eq!(ask(&mut switch, us(0), Request { priority: 1, ..Request::to(1) }).len(), 1);
-    assert_eq!(ask(&mut switch, us(0), Request { priority: 2, ..Request::to(1) }), []);
-    assert_eq!(switch.port_stats(1).drops.get(DropCause::PriorityOutOfRange), 1);
-}
-
-#[test]
-fn a_full_queue_drops_and_counts_and_sends_what_it_holds() {
-    let mut config = slow_port(GBPS);
-    config.ports[1].queue_limit_packets = Some(2);
-    config.ports[1].queue_limit_bytes = Some(Bytes::new(70));
-    let mut switch = Switch::new(probe(), config).unwrap();
-    // 30 bytes each: one goes to the wire, two wait (60 bytes), the rest is dropped; then 11 bytes do not fit either.
-    for payload in [20, 20, 20, 20, 1] {
-        switch.handle_packet(us(0), 0, &Request { payload, ..Request::to(1) }.bytes(), 0);
-    }
-    assert_eq!(switch.port_stats(1).drops.get(DropCause::QueueFull), 2);
-    run_to_idle(&mut switch, Time::MAX);
-    assert_eq!(transmits(&mut switch).len(), 3);
-    assert!(switch.stats().is_balanced());
-}
-
-#[test]
-fn a_port_is_not_served_before_its_gate_opens() {
-    let mut switch = switch_with(|c| c.gate_register = Some("probe_ingress.gate".to_owned()));
-    switch.handle_packet(us(5), 0, &Request { argument: 20, ..Request::op(op::GATE) }.bytes(), 1);
-    switch.handle_packet(us(6), 0, &Request::to(1).bytes(), 2);
-    assert_eq!(
-        ask(&mut switch, us(7), Request::to(2)).len(),
-        3,
-        "another port is not held up, time then runs on"
-    );
-    assert_eq!(switch.p4_passes(), 3);
-}
-
-#[test]
-fn packets_leave_a_gate_when_it_opens_in_order_and_without_another_pass() {
-    let mut switch = switch_with(|c| c.gate_register = Some("probe_ingress.gate".to_owned()));
-    switch.handle_packet(us(5), 0, &Request { argument: 20, ..Request::op(op::GATE) }.bytes(), 1);
-    switch.handle_packet(us(6), 0, &Request::to(1).bytes(), 2);
-    assert_eq!(switch.next_wakeup(), Some(us(25)));
-    run_to_idle(&mut switch, Time::MAX);
-    let sent: Vec<_> = transmits(&mut switch).iter().map(|t| (t.at, t.tag)).collect();
-    assert_eq!(sent, [(us(25), 1), (us(25), 2)]);
 }
 
 #[test]
@@ -388,34 +327,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn every_packet_is_sent_or_a_counted_drop(arrivals in arrivals()) {
-        let mut switch = busy_switch();
-        let left = run(&mut switch, &arrivals, true);
-        let stats = switch.stats();
-        prop_assert!(stats.is_balanced(), "{:?}", stats);
-        prop_assert_eq!((stats.in_flight, stats.sent), (0, left.len() as u64));
-        prop_assert!((0..512).all(|port| switch.queue_bytes(port) == Bytes::ZERO));
-    }
-
-    #[test]
     fn the_same_calls_give_the_same_bytes_and_a_late_caller_the_same_as_a_punctual_one(arrivals in arrivals()) {
         let punctual = run(&mut busy_switch(), &arrivals, true);
         prop_assert_eq!(&run(&mut busy_switch(), &arrivals, true), &punctual);
         prop_assert_eq!(&run(&mut busy_switch(), &arrivals, false), &punctual);
-    }
-
-    #[test]
-    fn frames_on_one_wire_do_not_overlap(arrivals in arrivals()) {
-        let mut switch = busy_switch();
-        let left = run(&mut switch, &arrivals, true);
-        for port in 1..=3u16 {
-            let rate = DataRate::from_bps(if port == 2 { GBPS / 10 } else { GBPS });
-            let mut free = Time::ZERO;
-            for (_, at, _, frame) in left.iter().filter(|(p, ..)| *p == port) {
-                prop_assert!(*at >= free, "port {port}: a frame starts at {at}, the wire is busy until {free}");
-                free = *at + rate.transmit_time(Bytes::new(frame.len() as u64 + 24));
-            }
-        }
     }
 
     #[test]
@@ -432,37 +347,5 @@ proptest! {
             start
         }).collect();
         prop_assert_eq!(times, expected);
-    }
-
-    #[test]
-    fn nothing_leaves_while_a_gate_is_closed(
-        gaps in prop::collection::vec((0..30_000_000u64, any::<bool>(), 1..50u16), 1..40)
-    ) {
-        let mut switch = switch_with(|c| c.gate_register = Some("probe_ingress.gate".to_owned()));
-        let mut now = Time::ZERO;
-        // A closed gate from the arrival that closed it (or moved it) until it opens.
-        let mut closed: Vec<(Time, Time)> = Vec::new();
-        let mut left = Vec::new();
-        for (gap, closes, ticks) in &gaps {
-            now += Duration::from_ps(*gap);
-            let op = if *closes { op::GATE } else { op::FORWARD };
-            switch.handle_packet(now, 0, &Request { argument: *ticks, ..Request::op(op) }.bytes(), 0);
-            if *closes {
-                if let Some(last) = closed.last_mut() {
-                    last.1 = last.1.min(now);
-                }
-                let opens = now.as_ps() / 1_000_000 + u64::from(*ticks);
-                closed.push((now, us(opens)));
-            }
-            left.extend(transmits(&mut switch));
-        }
-        run_to_idle(&mut switch, Time::MAX);
-        left.extend(transmits(&mut switch));
-        prop_assert_eq!(left.len(), gaps.len());
-        for transmit in &left {
-            for (from, until) in &closed {
-                prop_assert!(transmit.at < *from || transmit.at >= *until, "{} in {from}..{until}", transmit.at);
-            }
-        }
     }
 }

@@ -4,13 +4,9 @@ use crate::support::*;
 use simple_switch::{
     DropCause, MirroringSession, Replica, Switch, INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES,
 };
-use units::{Duration, Time};
 
-const NORMAL: u64 = 0;
 const INGRESS_CLONE: u64 = 1;
-const EGRESS_CLONE: u64 = 2;
 const REPLICATION: u64 = 5;
-const RESUBMIT: u64 = 6;
 
 fn clone_session(switch: &mut Switch, id: u16, egress_port: Option<u16>, mgid: Option<u16>) {
     switch.mirroring_mut().add(id, MirroringSession { egress_port, mgid, ..Default::default() }).unwrap();
@@ -22,80 +18,11 @@ fn group(switch: &mut Switch, mgid: u16, ports: &[(u16, u16)]) {
 }
 
 #[test]
-fn a_packet_carries_its_standard_metadata_from_port_to_port() {
-    let mut switch = switch_with(|_| ());
-    let request = Request::to(3);
-    switch.handle_packet(us(7), 5, &request.bytes(), 99);
-    let sent = transmits(&mut switch);
-    assert_eq!(sent.len(), 1);
-    assert_eq!((sent[0].at, sent[0].wire_time), (us(7), Duration::ZERO));
-    let report = Report::of(&sent[0]);
-    assert_eq!((report.port, report.tag), (3, 99));
-    assert_eq!((report.ingress_port, report.egress_port), (5, 3));
-    assert_eq!(report.packet_length, request.bytes().len() as u64);
-    assert_eq!(report.instance_type, NORMAL);
-    assert_eq!(
-        (report.ingress_global_timestamp, report.egress_global_timestamp, report.enq_timestamp),
-        (7, 7, 7)
-    );
-    assert_eq!((report.kept, report.lost), (0x5a, 0xdead));
-    assert_eq!(report.rest, request.bytes());
-    assert_eq!(sent[0].frame.len(), request.bytes().len() + REPORT_BYTES);
-}
-
-#[test]
-fn a_drop_in_ingress_is_counted_where_the_packet_came_in_and_one_in_egress_where_it_was_to_leave() {
-    let mut switch = switch_with(|_| ());
-    assert_eq!(ask(&mut switch, us(0), Request::op(op::INGRESS_DROP)), []);
-    assert_eq!(ask(&mut switch, us(0), Request::op(op::EGRESS_DROP)), []);
-    assert_eq!(switch.port_stats(0).drops.get(DropCause::Ingress), 1);
-    assert_eq!(switch.port_stats(1).drops.get(DropCause::Egress), 1);
-    assert_eq!(switch.stats().drops.total(), 2);
-}
-
-#[test]
-fn a_recirculated_packet_comes_back_after_the_loop_delay_with_nothing_but_its_field_list() {
-    let mut switch = switch_with(|c| c.recirculation_delay = Duration::from_us(3));
-    let reports = ask(&mut switch, us(10), Request { count: 2, ..Request::op(op::RECIRCULATE) });
-    let [report] = reports.as_slice() else { panic!("{reports:?}") };
-    assert_eq!(report.at, us(16));
-    assert_eq!(report.instance_type, NORMAL, "ingress sets it back before the queue, as BMv2 does");
-    assert_eq!((report.kept, report.lost), (0x5a, 0));
-    // BMv2 restores neither.
-    assert_eq!((report.ingress_port, report.ingress_global_timestamp), (0, 0));
-    assert_eq!(report.enq_timestamp, 16);
-    assert_eq!(report.rest[1], 0, "egress changed the count on each round");
-    assert_eq!((switch.p4_passes(), switch.stats().recirculated), (3, 2));
-}
-
-#[test]
-fn recirculated_packets_keep_their_order() {
-    let mut switch = switch_with(|_| ());
-    for tag in 0..20 {
-        let request = Request { count: 3, ..Request::op(op::RECIRCULATE) };
-        switch.handle_packet(ps(tag * 100_000), 0, &request.bytes(), tag);
-    }
-    run_to_idle(&mut switch, Time::MAX);
-    let tags: Vec<_> = reports(&mut switch).iter().map(|report| report.tag).collect();
-    assert_eq!(tags, (0..20).collect::<Vec<_>>());
-    assert_eq!(switch.port_stats(1).reordered, 0);
-}
-
-#[test]
 fn a_packet_that_recirculates_too_often_is_dropped_and_counted() {
     let mut switch = switch_with(|c| c.recirculation_limit = 5);
     assert_eq!(ask(&mut switch, us(0), Request { count: 5, ..Request::op(op::RECIRCULATE) }).len(), 1);
     assert_eq!(ask(&mut switch, us(100), Request { count: 6, ..Request::op(op::RECIRCULATE) }), []);
     assert_eq!(switch.port_stats(1).drops.get(DropCause::RecirculationLimit), 1);
-}
-
-#[test]
-fn a_frame_that_grows_as_it_recirculates_is_whole() {
-    let mut switch = switch_with(|_| ());
-    let reports = ask(&mut switch, us(0), Request { count: 200, ..Request::op(op::GROW) });
-    assert_eq!(reports[0].rest.len(), REQUEST_BYTES + 200 * 4 + 20);
-    assert_eq!(reports[0].rest[REQUEST_BYTES + 200 * 4..], (0..20).collect::<Vec<u8>>());
-    assert_eq!(reports[0].packet_length, reports[0].rest.len() as u64);
 }
 
 #[test]
@@ -106,21 +33,6 @@ fn a_frame_beyond_the_longest_is_dropped_and_counted_on_arrival_and_when_it_grow
     assert_eq!(switch.port_stats(0).drops.get(DropCause::FrameTooLong), 1);
     assert_eq!(ask(&mut switch, us(0), Request { payload: longest, ..Request::to(1) }), []);
     assert_eq!(switch.port_stats(1).drops.get(DropCause::FrameTooLong), 1);
-}
-
-#[test]
-fn a_resubmitted_packet_is_as_it_arrived_and_comes_back_at_the_same_instant() {
-    let mut switch = switch_with(|_| ());
-    let request = Request { count: 3, ..Request::op(op::RESUBMIT) };
-    let reports = ask(&mut switch, us(4), request);
-    let [report] = reports.as_slice() else { panic!("{reports:?}") };
-    assert_eq!(report.at, us(4));
-    assert_eq!((report.kept, report.lost), (0x5a, 0));
-    assert_eq!((report.ingress_port, report.ingress_global_timestamp), (0, 0));
-    assert_eq!(report.packet_length, request.bytes().len() as u64);
-    assert_eq!(report.rest, request.bytes());
-    assert_eq!((switch.p4_passes(), switch.stats().resubmitted), (4, 3));
-    assert_ne!(report.instance_type, RESUBMIT, "ingress sets it back before the queue, as BMv2 does");
 }
 
 #[test]
@@ -136,34 +48,6 @@ fn multicast_makes_a_copy_for_each_replica_in_order_and_the_original_goes() {
     assert!(reports.iter().all(|report| report.rest == request.bytes() && report.kept == 0x5a));
     assert_eq!(switch.stats().copies, 2);
     assert!(switch.stats().is_balanced());
-}
-
-#[test]
-fn multicast_to_a_group_that_is_not_there_or_empty_is_a_counted_drop() {
-    let mut switch = switch_with(|_| ());
-    switch.pre_mut().mc_mgrp_create(2).unwrap();
-    for argument in [2, 3] {
-        assert_eq!(ask(&mut switch, us(0), Request { argument, ..Request::op(op::MULTICAST) }), []);
-    }
-    assert_eq!(switch.port_stats(0).drops.get(DropCause::NoReplicas), 2);
-}
-
-#[test]
-fn an_ingress_clone_is_the_packet_as_it_arrived_with_only_its_field_list() {
-    let mut switch = switch_with(|_| ());
-    clone_session(&mut switch, 0, Some(6), None);
-    let request = Request::op(op::CLONE_INGRESS);
-    let mut reports = ask(&mut switch, us(4), request);
-    reports.sort_by_key(|report| report.port);
-    let [original, clone] = reports.as_slice() else { panic!("{reports:?}") };
-    assert_eq!((original.port, clone.port), (1, 6));
-    assert_eq!(original.rest[1], 99, "ingress changed the original");
-    assert_eq!(clone.rest, request.bytes());
-    assert_eq!((clone.instance_type, clone.kept, clone.lost), (INGRESS_CLONE, 0x5a, 0));
-    // BMv2: everything that the parser and the port wrote to metadata is gone (behavioral-model#795).
-    assert_eq!((clone.ingress_port, clone.ingress_global_timestamp), (0, 0));
-    assert_eq!(clone.packet_length, request.bytes().len() as u64);
-    assert_eq!(clone.tag, original.tag);
 }
 
 #[test]
@@ -215,38 +99,6 @@ fn a_clone_session_puts_its_copies_into_the_queue_of_its_class_of_service() {
         assert_eq!(reports.iter().map(|report| report.port).collect::<Vec<_>>(), ports);
         assert_eq!(switch.stats().drops.get(DropCause::PriorityOutOfRange), dropped);
     }
-}
-
-#[test]
-fn a_clone_in_a_session_that_is_not_there_makes_nothing_and_is_counted() {
-    let mut switch = switch_with(|_| ());
-    let reports = ask(&mut switch, us(0), Request { argument: 77, ..Request::op(op::CLONE_INGRESS) });
-    assert_eq!(reports.len(), 1);
-    assert_eq!((switch.stats().clone_sessions_missing, switch.stats().copies), (1, 0));
-}
-
-#[test]
-fn an_egress_clone_has_the_headers_as_egress_left_them_and_goes_through_the_queue() {
-    let mut switch = switch_with(|_| ());
-    clone_session(&mut switch, 1, Some(6), None);
-    let request = Request { argument: 1, ..Request::op(op::CLONE_EGRESS) };
-    let reports = ask(&mut switch, us(4), request);
-    let [original, clone] = reports.as_slice() else { panic!("{reports:?}") };
-    assert_eq!((original.port, original.instance_type), (1, NORMAL));
-    assert_eq!((clone.port, clone.instance_type, clone.egress_port), (6, EGRESS_CLONE, 6));
-    assert_eq!((clone.kept, clone.lost), (0x5a, 0));
-    assert_eq!(clone.rest, request.bytes());
-    // The report that the original had got already is in the clone's length.
-    assert_eq!(clone.packet_length, (request.bytes().len() + REPORT_BYTES) as u64);
-}
-
-#[test]
-fn an_egress_clone_leaves_even_when_its_original_is_dropped() {
-    let mut switch = switch_with(|_| ());
-    clone_session(&mut switch, 1, Some(6), None);
-    let reports = ask(&mut switch, us(4), Request { argument: 1, ..Request::op(op::CLONE_EGRESS_DROP) });
-    assert_eq!(reports.iter().map(|report| report.port).collect::<Vec<_>>(), [6]);
-    assert_eq!(switch.port_stats(1).drops.get(DropCause::Egress), 1);
 }
 
 #[test]
@@ -309,16 +161,6 @@ fn clone_digest_resubmit_multicast_and_drop_take_effect_in_bmv2s_order() {
 }
 
 #[test]
-fn truncate_cuts_the_frame_that_leaves_but_not_the_packet_length() {
-    let mut switch = switch_with(|_| ());
-    let request = Request { argument: 70, payload: 100, ..Request::op(op::TRUNCATE) };
-    let reports = ask(&mut switch, us(0), request);
-    assert_eq!(reports[0].rest.len() + REPORT_BYTES, 70);
-    assert_eq!(reports[0].rest, request.bytes()[..70 - REPORT_BYTES]);
-    assert_eq!(reports[0].packet_length, 110);
-}
-
-#[test]
 fn truncate_in_ingress_holds_in_egress_but_not_for_replicas() {
     let mut switch = switch_with(|_| ());
     group(&mut switch, 3, &[(4, 1), (5, 2)]);
@@ -331,34 +173,6 @@ fn truncate_in_ingress_holds_in_egress_but_not_for_replicas() {
 }
 
 #[test]
-fn random_draws_are_the_same_for_the_same_seed_and_device_only() {
-    let draws = |seed, device_id| {
-        let mut switch = switch_with(|c| {
-            c.seed = seed;
-            c.device_id = device_id;
-        });
-        let request = Request { argument: 1000, ..Request::op(op::RANDOM) };
-        (0..50).map(|_| ask(&mut switch, us(0), request)[0].value).collect::<Vec<_>>()
-    };
-    let first = draws(1, 1);
-    assert!(first.iter().all(|value| *value <= 1000));
-    assert_eq!(draws(1, 1), first);
-    assert_ne!(draws(2, 1), first);
-    assert_ne!(draws(1, 2), first);
-}
-
-#[test]
-fn registers_keep_their_values_between_packets_and_for_the_control_plane() {
-    let mut switch = switch_with(|_| ());
-    let request = Request { argument: 3, ..Request::op(op::REGISTER) };
-    assert_eq!(ask(&mut switch, us(0), request)[0].value, 1);
-    assert_eq!(ask(&mut switch, us(0), request)[0].value, 2);
-    assert_eq!(switch.state().register_read("probe_ingress.counts", 3).unwrap(), [0, 0, 0, 2]);
-    switch.state_mut().register_write("probe_ingress.counts", 3, &[0, 0, 1, 0]).unwrap();
-    assert_eq!(ask(&mut switch, us(0), request)[0].value, 257);
-}
-
-#[test]
 fn a_frame_too_short_for_its_parser_goes_on_with_the_error_set() {
     let mut switch = switch_with(|_| ());
     switch.handle_packet(us(0), 0, &[1, 2, 3], 0);
@@ -366,16 +180,6 @@ fn a_frame_too_short_for_its_parser_goes_on_with_the_error_set() {
     assert_eq!((reports[0].port, reports[0].parser_error), (1, 1));
     assert_eq!(reports[0].rest, [1, 2, 3]);
     assert_eq!(switch.stats().parser_errors, 1);
-}
-
-#[test]
-fn a_wrong_checksum_shows_in_the_metadata_and_a_right_one_does_not() {
-    let mut switch = switch_with(|_| ());
-    let request = Request { is_checked: 1, count: 0x12, argument: 0x3456, ..Request::to(1) };
-    // RFC 1071 over op|count, port, argument.
-    let checksum = !(0x0012 + 0x0001 + 0x3456_u16);
-    assert_eq!(ask(&mut switch, us(0), Request { checksum, ..request })[0].checksum_error, 0);
-    assert_eq!(ask(&mut switch, us(0), Request { checksum: 1, ..request })[0].checksum_error, 1);
 }
 
 #[test]
@@ -396,22 +200,6 @@ fn a_packet_from_a_port_without_a_link_is_a_counted_drop() {
     assert_eq!(switch.stats().drops.get(DropCause::NoSuchPort), 4);
     assert_eq!(switch.p4_passes(), 0);
     assert!(switch.stats().is_balanced());
-}
-
-#[test]
-fn a_failed_assertion_drops_the_packet_and_the_switch_goes_on() {
-    let mut switch = switch_with(|_| ());
-    assert_eq!(ask(&mut switch, us(0), Request::op(op::ASSERT)), []);
-    assert_eq!(switch.port_stats(0).drops.get(DropCause::ProgramFault), 1);
-    assert_eq!(ask(&mut switch, us(0), Request { count: 1, ..Request::op(op::ASSERT) }).len(), 1);
-}
-
-#[test]
-fn log_messages_wait_to_be_read() {
-    let mut switch = switch_with(|_| ());
-    ask(&mut switch, us(0), Request { count: 4, ..Request::op(op::LOG) });
-    assert_eq!(switch.poll_log().as_deref(), Some("port 1 count 4"));
-    assert_eq!(switch.poll_log(), None);
 }
 
 #[test]

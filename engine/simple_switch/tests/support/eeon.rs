@@ -190,23 +190,13 @@ pub fn tcp_frame(net: u8, host: u8, ecn: u8, source_port: u16, length: usize) ->
     let mut ip = vec![0x45, ecn];
     ip.extend(((length - 14) as u16).to_be_bytes());
     ip.extend([0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 1, 1, 10, 0, net, host]);
-    let checksum = internet_checksum(&ip);
+    let checksum = wire::checksum::internet(&ip);
     ip[10..12].copy_from_slice(&checksum.to_be_bytes());
     frame.extend(ip);
     frame.extend(source_port.to_be_bytes());
     frame.extend([0x1f, 0x90, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
     frame.resize(length, 0xa5);
     frame
-}
-
-/// Returns the checksum of RFC 1071; 0 over a header with a correct checksum.
-pub fn internet_checksum(bytes: &[u8]) -> u16 {
-    let mut sum: u32 =
-        bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0))).sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 /// Returns the ECN bits of an IPv4 frame.

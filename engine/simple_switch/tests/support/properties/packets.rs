@@ -295,7 +295,7 @@ impl Packet {
         header.extend(ends.v4[0]);
         header.extend(ends.v4[1]);
         header.resize(length, 1);
-        let sum = checksum(&header) ^ u16::from(self.damage == Damage::Checksum);
+        let sum = wire::checksum::internet(&header) ^ u16::from(self.damage == Damage::Checksum);
         header[10..12].copy_from_slice(&sum.to_be_bytes());
         bytes.extend(header);
         use Damage::{Checksum, HeaderLength, TooLong, TooShort, Version};
@@ -351,7 +351,7 @@ impl Built {
         }
         if !self.is_v6 {
             ip[10..12].fill(0);
-            let sum = checksum(&ip[..self.ip_header]);
+            let sum = wire::checksum::internet(&ip[..self.ip_header]);
             ip[10..12].copy_from_slice(&sum.to_be_bytes());
         }
         bytes
@@ -375,16 +375,6 @@ fn class_of(flags: u8, has_payload: bool) -> Class {
         () if has(ACK) => Class::Ack,
         () => Class::Other,
     }
-}
-
-/// RFC 1071.
-fn checksum(bytes: &[u8]) -> u16 {
-    let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
-    let mut sum: u32 = words.sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 /// Returns any packet from a port; half of them are plain TCP over IPv4 for the first target.
