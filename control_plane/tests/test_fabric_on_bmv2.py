@@ -13,12 +13,12 @@ import pytest
 from bmv2_process import start_bmv2
 from eeon_control import config, fabric, operations, state
 from eeon_control.constants import VERDICTS
-from eeon_control.errors import NoRegisters
+from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import sync
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
-from other_program import check_failed_apply_brings_the_other_program_back
+from other_program import breaks_once, check_failed_apply_brings_the_other_program_back
 
 BMV2 = shutil.which("simple_switch_grpc")
 TICK_PS = 1_000_000
@@ -58,6 +58,34 @@ def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
     config_verbs.tell(tmp_path, targets, "1us")
 
 
+def test_apply_loads_the_program_writes_every_entry_and_finds_no_difference_afterwards(fabric4, targets):
+    wanted = config.overridden(config.load(*RED), EEE)
+    report = fabric.apply_sync(fabric4, wanted, targets, TICK_PS)
+    assert not report.plan.is_empty
+    assert fabric.plan_sync(fabric4, wanted, targets, TICK_PS).is_empty
+    assert fabric.apply_sync(fabric4, wanted, targets, TICK_PS).plan.is_empty
+
+
+def test_change_is_made_in_place_and_back(fabric4, targets):
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    report = fabric.apply_sync(
+        fabric4, config.overridden(config.load(*THRESHOLD), {"routing.ecmp": False}), targets, TICK_PS
+    )
+    assert not any(one.push_pipeline for one in report.plan.switches.values())
+    assert {change.kind.value for change in report.plan.switches["leaf1"].changes} == {"modify"}
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    assert fabric.plan_sync(fabric4, config.load(*RED), targets, TICK_PS).is_empty
+
+
+def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    breaks_once("spine1", monkeypatch)
+    with pytest.raises(ApplyError) as error:
+        fabric.apply_sync(fabric4, config.load(*THRESHOLD), targets, TICK_PS)
+    assert list(error.value.failures) == ["spine1"] and not error.value.not_undone
+    assert fabric.plan_sync(fabric4, config.load(*RED), targets, TICK_PS).is_empty
+
+
 def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, targets):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
     counters = fabric.read_counters_sync(fabric4, targets)
@@ -66,6 +94,11 @@ def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, target
     )
     with pytest.raises(NoRegisters, match="this target serves no registers over P4Runtime"):
         fabric.read_registers_sync(fabric4, targets, ["wakes"])
+
+
+def test_status_says_ready(fabric4, targets):
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    assert set(sync.run(fabric.read_status(fabric4, targets)).values()) == {"ready"}
 
 
 def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4, targets, monkeypatch):
