@@ -68,10 +68,15 @@ def answers_within(monkeypatch) -> Callable[[float], None]:
     return within
 
 
+@pytest.fixture(scope="session")
+def fabric4() -> topology.Topology:
+    return topology.load("leaf-spine-4")
+
+
 @pytest.fixture
-def fakes() -> Iterator[FakeFabric]:
+def fakes(fabric4) -> Iterator[FakeFabric]:
     """Yields fake switches of leaf-spine-4, on the commands' event loop."""
-    found = FakeFabric(topology.load("leaf-spine-4"))
+    found = FakeFabric(fabric4)
     sync.run(found.__aenter__())
     yield found
     sync.run(found.__aexit__())

@@ -34,7 +34,6 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.counters: dict[tuple[int, int], tuple[int, int]] = {}
         self.updates: list[p4r.Update] = []
         self.pushes = 0
-        self.lose_inserts = False
         self.refuse_registers = False
         self.refuses_to_read_as = ""
         self.refuses_to_reconcile = False
@@ -213,8 +212,6 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         match update.type:
             case p4r.Update.INSERT if exists:
                 return rpc_code.ALREADY_EXISTS, "the entry exists"
-            case p4r.Update.INSERT if self.lose_inserts:
-                return 0, ""
             case p4r.Update.MODIFY | p4r.Update.DELETE if not exists:
                 return rpc_code.NOT_FOUND, "no such entry"
             case p4r.Update.DELETE:

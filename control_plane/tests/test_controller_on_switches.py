@@ -9,7 +9,7 @@ import time
 
 import pytest
 from controller_process import SECONDS, ControllerProcess
-from eeon_control import config, fabric, operations, state, topology
+from eeon_control import config, fabric, operations, state
 from eeon_control.fabric import undo
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
@@ -25,11 +25,6 @@ pytestmark = pytest.mark.system
 ON_BOTH = pytest.mark.parametrize("switches", ["engine", "bmv2"], indirect=True)
 RED, THRESHOLD = "red_ack_syn", "mark_threshold"
 NAMES = ["leaf1", "leaf2", "spine1", "spine2"]
-
-
-@pytest.fixture(scope="module")
-def fabric4():
-    return topology.load("leaf-spine-4")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import shutil
 import config_verbs
 import pytest
 from bmv2_process import start_bmv2
-from eeon_control import config, fabric, operations, state, topology
+from eeon_control import config, fabric, operations, state
 from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import sync
@@ -26,11 +26,6 @@ pytestmark = [
     pytest.mark.system,
     pytest.mark.skipif(BMV2 is None, reason="simple_switch_grpc is not on PATH"),
 ]
-
-
-@pytest.fixture(scope="module")
-def fabric4():
-    return topology.load("leaf-spine-4")
 
 
 @pytest.fixture(scope="module")

@@ -99,12 +99,6 @@ def read_until(stream: IO[str], text: str) -> None:
         assert line, "the command ended"
 
 
-def test_without_a_fault_the_fabric_ends_in_the_new_configuration(faulty, store, new):
-    outcome = faulty.apply(store, NEW)
-    assert faulty.image() == new
-    assert (outcome.revision.number, outcome.is_new, store.current_number()) == (2, True, 2)
-
-
 # -- a switch is killed before, during and after each step of an apply ----------------------------------------
 
 
@@ -140,6 +134,8 @@ def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is
         r"the fabric is NOT as before.*leaf2 .*UNAVAILABLE.*as before, read back: ", str(error.value), re.S
     )
     assert "`eeon config recover`" in str(error.value)
+    last = "it held the new configuration" if (step, switch) == (Step.WRITTEN, "leaf2") else ""
+    assert last in error.value.not_undone["leaf2"]
     for name in ("leaf1", "spine1"):
         assert entries_of(faulty.switches[name].port, name) == old[name]
     # It restarts empty: the journal has its earlier state.
@@ -148,12 +144,6 @@ def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is
     assert "every switch is as it was before; revision 1 is in force" in said
     assert faulty.image() == old
     assert store.journal() is None
-
-
-def test_error_says_what_the_lost_switch_was_last_known_to_hold(faulty, store):
-    with pytest.raises(ApplyError) as error:
-        faulty.apply(store, NEW, at(Step.WRITTEN, "leaf2", faulty.switches["leaf2"].kill))
-    assert "at last contact it held the new configuration" in error.value.not_undone["leaf2"]
 
 
 @pytest.mark.parametrize("number", [1, 3, UPDATES_OF_LEAF])
@@ -361,19 +351,6 @@ def test_journal_of_a_switch_that_is_gone_for_good_can_be_forgotten(faulty, stor
 # -- two controllers ------------------------------------------------------------------------------------------
 
 
-def test_second_apply_on_this_machine_is_told_who_holds_the_lock(faulty, store, new):
-    said = []
-
-    def second():
-        with pytest.raises(state.LockHeld) as error:
-            store.lock("eeon config apply").__enter__()
-        said.append(str(error.value))
-
-    faulty.apply(store, NEW, at(Step.WRITING, "leaf1", second))
-    assert re.search(r"held by `eeon config apply` of \S+@\S+, process \d+, since ", said[0])
-    assert faulty.image() == new
-
-
 @pytest.mark.parametrize("above_ours", [0, 1])
 def test_controller_of_another_machine_is_in_the_way_and_named_by_its_id(faulty, store, old, above_ours):
     theirs = next_id()
@@ -487,17 +464,6 @@ def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store
     assert faulty.image() == old
 
 
-def test_switch_that_is_cut_off_while_it_is_read_back_is_undone(faulty, store, old, answers_within):
-    answers_within(3.0)
-    with partition(faulty.switches["spine1"]) as proxy:
-        elsewhere = {"spine1": proxy.address}
-        with pytest.raises(ApplyError, match="spine1"):
-            faulty.apply(store, NEW, at(Step.WRITTEN, "spine1", proxy.cut), elsewhere=elsewhere)
-        proxy.mend()
-        faulty.settle(store)
-    assert faulty.image() == old
-
-
 # -- a switch with a foreign pipeline -----------------------------------------------------------------------------
 
 
@@ -541,13 +507,6 @@ def test_saved_plan_is_refused_when_a_switch_has_moved_on_and_says_where(faulty,
     assert store.journal() is None and store.current_number() == 1
 
 
-def test_saved_plan_is_applied_when_no_switch_has_moved_on(faulty, store, new):
-    meant = faulty.meant(NEW)
-    plan = sync.run(planning.plan(TOPOLOGY, meant.config, meant.targets.switches, 1000))
-    faulty.apply(store, NEW, saved=operations.SavedPlan.of(meant, plan))
-    assert faulty.image() == new
-
-
 def test_entry_written_while_the_apply_writes_is_found_on_reading_back_and_all_is_undone(faulty, store, old):
     with pytest.raises(
         ApplyError, match=r"leaf2: accepted every write, but 1 entries read back differ.*port_buffer"
@@ -558,50 +517,19 @@ def test_entry_written_while_the_apply_writes_is_found_on_reading_back_and_all_i
     assert faulty.image() == old
 
 
-def test_drift_shows_what_was_written_behind_its_back_and_exits_2(faulty, store, old):
-    write_behind_its_back(faulty.switches["leaf2"])
-    drifted = eeon("config", "drift")
-    assert drifted.exit_code == 2
-    assert "the switches differ from revision 1:\nleaf2:1 (to h3): buffer 5 B -> 300 KB" in drifted.stdout
-    faulty.apply(store, OLD)
-    assert faulty.image() == old
-    assert eeon("config", "drift").exit_code == 0
-
-
 # -- a clock that jumps ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wall", [0.0, 9e9])
-def test_clock_that_jumps_neither_takes_an_unconfirmed_apply_back_early_nor_never(
-    faulty, store, old, new, wall
-):
+def test_clock_that_jumps_neither_takes_an_unconfirmed_apply_back_early_nor_never(faulty, store, old, new):
     clock = SetClock()
     faulty.apply(store, NEW, clock=clock, confirm_seconds=600)
-    clock.set(wall_seconds=wall, boot_seconds=1599.0)
+    clock.set(wall_seconds=9e9, boot_seconds=1599.0)
     faulty.settle(store, clock=clock)
     assert faulty.image() == new
     clock.set(boot_seconds=1601.0)
     said = faulty.settle(store, clock=clock)
     assert faulty.image() == old
     assert said == ["revision 3: rollback to 1: revision 2 was not confirmed within 600 s"]
-
-
-def test_machine_that_restarts_with_its_clock_set_back_takes_the_apply_back(faulty, store, old):
-    clock = SetClock()
-    faulty.apply(store, NEW, clock=clock, confirm_seconds=600)
-    clock.set(boot_id="the next boot", boot_seconds=5.0, wall_seconds=1e9)
-    faulty.settle(store, clock=clock)
-    assert faulty.image() == old
-
-
-def test_confirmed_apply_stays_whatever_the_clock_says(faulty, store, new):
-    clock = SetClock()
-    faulty.apply(store, NEW, clock=clock, confirm_seconds=600)
-    with store.lock("test") as lock:
-        operations.confirm(operations.Work(store, lock))
-    clock.set(boot_seconds=1e6, wall_seconds=9e9)
-    faulty.settle(store, clock=clock)
-    assert faulty.image() == new
 
 
 def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old):

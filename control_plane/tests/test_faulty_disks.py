@@ -96,18 +96,6 @@ def test_disk_that_is_full_at_any_moment_of_an_apply_leaves_old_or_new_and_the_n
     assert applied and full & files, full
 
 
-def test_full_disk_stops_an_apply_before_the_first_write_with_the_file_and_the_reason(
-    faulty, store, disk, tmp_path
-):
-    old = faulty.image()
-    fill(disk, 0)
-    with faulty.command(tmp_path, "-q", "-c", "mark_threshold", stderr=subprocess.STDOUT) as command:
-        said = command.stdout.read()
-    assert command.returncode == 1
-    assert "No space left on device" in said and "Traceback" not in said, said
-    assert faulty.image() == old
-
-
 def test_read_only_state_folder_can_be_looked_at_and_changes_nothing(faulty, store, disk, tmp_path):
     old = faulty.image()
     subprocess.run(("mount", "-o", "remount,ro", disk), check=True)

@@ -54,15 +54,6 @@ def over_thrift(port: str, *commands: str) -> str:
     return done.stdout
 
 
-def test_route_that_is_taken_over_thrift_is_drift_and_the_next_apply_writes_it_again(place):
-    options, port = place
-    assert "no drift" in eeon("config", "drift", *options[:2], code=0).stdout
-    over_thrift(port, "table_indirect_delete ipv4_route 0")
-    assert "insert" in eeon("config", "drift", *options[:2], code=2).stdout
-    eeon("config", "apply", "-q", *options, "-c", "red_ack_syn", code=0)
-    assert "no drift" in eeon("config", "drift", *options[:2], code=0).stdout
-
-
 def test_route_to_the_cpu_that_is_written_over_thrift_is_drift_and_named(place):
     options, port = place
     over_thrift(

@@ -125,9 +125,9 @@ class EeeTest(FabricTest):
         self.forget_counts()
         return departure.at_ns + self.wire_ns(len(departure.frame))
 
-    def asleep_since_long(self, port: int = 2) -> int:
-        """Primes the port, waits until it has slept for a millisecond, and returns when it fell asleep."""
-        idle = self.prime(port)
+    def asleep_since_long(self) -> int:
+        """Primes port 2, waits until it has slept for a millisecond, and returns when it fell asleep."""
+        idle = self.prime(2)
         asleep = idle + self.settings.stall + self.settings.sleep
         self.at(asleep + 1_000_000)
         return asleep

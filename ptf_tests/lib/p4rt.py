@@ -196,13 +196,11 @@ class P4RuntimeClient:
         match: Mapping[str, Match],
         action: str | None = None,
         params: Mapping[str, int] | None = None,
-        priority: int = 0,
     ) -> p4r.Entity:
-        """Returns a table entry by names. `match` maps a key to a value (exact), to (value, prefix length)
-        for LPM or to (value, mask) for ternary keys. Without `action` the entity only identifies the entry
-        (to delete it)."""
+        """Returns a table entry by names. `match` maps a key to a value (exact) or to (value, prefix length)
+        (LPM). Without `action` the entity only identifies the entry (to delete it)."""
         info = self.index.table(table)
-        entry = p4r.TableEntry(table_id=info.preamble.id, priority=priority)
+        entry = p4r.TableEntry(table_id=info.preamble.id)
         fields = {field.name: field for field in info.match_fields}
         for name, wanted in match.items():
             if name not in fields:
@@ -215,9 +213,6 @@ class P4RuntimeClient:
             elif field.match_type == p4i.MatchField.LPM:
                 assert isinstance(wanted, tuple)
                 key.lpm.value, key.lpm.prefix_len = canonical(wanted[0]), wanted[1]
-            elif field.match_type == p4i.MatchField.TERNARY:
-                assert isinstance(wanted, tuple)
-                key.ternary.value, key.ternary.mask = canonical(wanted[0]), canonical(wanted[1])
             else:
                 raise NotImplementedError(f"key '{name}' of table {table}: match type {field.match_type}")
         if action is not None:

@@ -251,9 +251,7 @@ def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
     return bytes(network(to, ipv6=ipv6, **below) / message)
 
 
-def tcp_fragment(
-    to: int, *, first: bool, ipv6: bool = False, payload: int = 64, **below: Unpack[Below]
-) -> bytes:
+def tcp_fragment(to: int, *, first: bool, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
     """Returns a fragment of a TCP segment: the first one (which has the TCP header) or a later one."""
     if ipv6:
         header = IPv6ExtHdrFragment(nh=6, offset=0 if first else 185, m=1 if first else 0, id=77)
@@ -262,7 +260,7 @@ def tcp_fragment(
         frame = network(to, proto=6, flags="MF", frag=0, **below)
     else:
         frame = network(to, proto=6, flags=0, frag=185, **below)
-    segment = TCP(sport=50000, dport=13562, flags="A") / bytes(payload) if first else bytes(payload)
+    segment = TCP(sport=50000, dport=13562, flags="A") / bytes(64) if first else bytes(64)
     return bytes(frame / segment)
 
 

@@ -20,14 +20,14 @@ _NETWORK = 200
 _SEEDS = (1, 3, 5, 7, 9, 15, 0x9E3779B1, 0xC2B2AE35)
 
 
-def flow(number: int, ipv6: bool = False, payload: int = 10) -> bytes:
+def flow(number: int, ipv6: bool = False) -> bytes:
     """Returns a TCP packet of flow `number`: shuffle traffic, with different client ports and hosts."""
     return packets.tcp(
         _NETWORK,
         host=1 + number % 4,
         sport=32768 + number // 4,
         dport=13562,
-        payload=payload,
+        payload=10,
         ipv6=ipv6,
     )
 

@@ -75,9 +75,9 @@ class _Pfc(FabricTest):
         """Returns the MAC control frames of port 2 that changed no gate."""
         return self.counter("control_ignored", PORT)
 
-    def pauses(self, priority: int = LOSSLESS) -> int:
+    def pauses(self) -> int:
         """Returns the pauses received at port 2, obeyed or not."""
-        return self.counter("pauses_received", PORT * PRIORITIES + priority)
+        return self.counter("pauses_received", PORT * PRIORITIES + LOSSLESS)
 
     def counter(self, name: str, cell: int) -> int:
         """Returns the packets in a counter's cell; for the cells of port 2, since the case began."""

@@ -42,10 +42,10 @@ class _Priorities(FabricTest):
         found = {p: self.queue_register("queue_bytes", port, p) for p in range(PRIORITIES)}
         return {priority: count for priority, count in found.items() if count}
 
-    def expect_queue(self, frame: bytes, priority: int, ingress: int = 1) -> None:
+    def expect_queue(self, frame: bytes, priority: int) -> None:
         """Checks that the frame waits behind a plug, in the account of only this priority."""
         self.plug(PORT)
-        self.send(ingress, frame)
+        self.send(1, frame)
         self.assertEqual(self.queued(PORT), {priority: len(frame)} if priority else {})
         self.assertEqual(self.register("occupancy_bytes", PORT), len(frame), "of the port")
         self.drain()

@@ -26,9 +26,9 @@ def ect(count: int, size: int = SIZE, *, ipv6: bool = False, dscp: int = 0) -> l
     return [packets.data(2, size=size, ecn=Ecn.ECT0, seq=n, ipv6=ipv6, dscp=dscp) for n in range(count)]
 
 
-def not_ect(count: int, size: int = SIZE) -> list[bytes]:
+def not_ect(count: int) -> list[bytes]:
     """Returns Not-ECT data frames."""
-    return [packets.data(2, size=size, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
+    return [packets.data(2, size=SIZE, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
 
 
 class _Red(MarkingTest):
