@@ -2,7 +2,7 @@
 
 use crate::common::{finish, register, send, set_checksum, us, LeafSpine, PortSettings, FOREVER, PLAIN};
 use netsim::spec::NicSpec;
-use netsim::{FabricSpec, SendError};
+use netsim::SendError;
 use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
