@@ -72,7 +72,7 @@ def links(request: pytest.FixtureRequest) -> Iterator[list[Link]]:
         try:
             for _ in range(getattr(request, "param", 2)):
                 number = f"{os.getpid() % 100_000}x{next(_numbers)}"
-                link = Link(f"sw{number}", f"eeon-test-{number}")
+                link = Link(f"sw{number}", f"test-sw{number}")
                 ip("netns", "add", link.namespace)
                 stack.callback(ip, "netns", "del", link.namespace)
                 link.make()
