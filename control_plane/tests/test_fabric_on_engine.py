@@ -5,10 +5,11 @@ from __future__ import annotations
 import config_verbs
 import other_program
 import pytest
-from carried_frames import checksum
+from carried_frames import frame_of
 from eeon_control import config, fabric, plan, program, topology
 from eeon_control.errors import ApplyError
 from eeon_control.fabric import difference, sync
+from eeon_control.routing import Flow
 from engine_switches import TICK_PS, serving
 from programs import without_table
 
@@ -16,21 +17,10 @@ pytestmark = pytest.mark.system
 
 engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
-TCP_DATA = (  # h1 -> h3, TCP from port 1 to 2, 100 bytes of payload, ECT(0); built by hand, checksums left out
-    "0201000000010200000001010800"  # to leaf1, from h1
-    "4502008c00004000400600000a0001010a000201"  # IPv4, 140 bytes
-    "00010002000000000000000050100000" + "00000000" + "00" * 100
-)
 
-
-def with_checksums(frame: bytes) -> bytes:
-    """Returns the frame with its IPv4 and TCP checksums filled in (RFC 1071)."""
-    raw = bytearray(frame)
-    ip, tcp = slice(14, 34), slice(34, None)
-    raw[24:26] = checksum(bytes(raw[ip]))
-    pseudo = bytes(raw[26:34]) + bytes([0, 6]) + (len(raw) - 34).to_bytes(2, "big")
-    raw[50:52] = checksum(pseudo + bytes(raw[tcp]))
-    return bytes(raw)
+def tcp_data(fabric4: topology.Topology) -> bytes:
+    """Returns a TCP segment from h1 to h3, with 100 bytes of payload and ECT(0)."""
+    return frame_of(fabric4.hosts["h1"], fabric4.hosts["h3"], Flow(6, 1, 2), 4, payload=100)
 
 
 @pytest.fixture
@@ -75,7 +65,7 @@ def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_
 ):
     fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
     leaf = switches["leaf1"]
-    frame = with_checksums(bytes.fromhex(TCP_DATA))
+    frame = tcp_data(fabric4)
     start_ps = 10**12
     leaf.inject(1, frame, start_ps)
     sent = leaf.advance_to(start_ps + 10**9)
@@ -113,7 +103,7 @@ def test_program_that_only_adds_a_table_is_loaded_and_entries_and_counts_stay(fa
 
     sync.run(run_an_earlier_program())
     leaf = switches["leaf1"]
-    leaf.inject(1, with_checksums(bytes.fromhex(TCP_DATA)), 10**12)
+    leaf.inject(1, tcp_data(fabric4), 10**12)
     assert len(leaf.advance_to(10**12 + 10**9)) == 1
     report = fabric.apply_sync(fabric4, wanted, targets, TICK_PS)
     assert [(one.push_pipeline, one.changes) for one in report.plan.switches.values()] == [(True, ())] * 4
