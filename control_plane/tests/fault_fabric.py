@@ -29,6 +29,7 @@ from eeon_control.fabric.sync import run
 from eeon_control.targets import Targets
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 from programs import another
+from watched_disk import WatchedDisk
 
 TICK_PS = 1000
 TOPOLOGY_TEXT = """
@@ -80,7 +81,6 @@ def _switch_process(
         threading.Event().wait()
 
 
-ALWAYS = 1 << 30
 _NO_FAULTS = (-1, -1, 0, int(signal.SIGKILL))
 
 
@@ -120,27 +120,13 @@ class SwitchProcess:
         """Makes the process stop there, with its connections open. Use `kill` in the end."""
         self._faults[0].value, self._faults[3].value = number, signal.SIGSTOP
 
-    @property
-    def _is_stopped(self) -> bool:
-        # The state follows the name in parentheses: T if it is stopped.
-        return Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
-
     def wait_until_it_hangs(self) -> None:
         """Waits until the process has stopped itself (`hangs_at_update`)."""
         deadline = time.monotonic() + 60
-        while not self._is_stopped:
+        # The state follows the name in parentheses: T if it is stopped.
+        while Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
             assert time.monotonic() < deadline, f"{self.name} does not come to that update"
             time.sleep(0.01)
-
-    def go_on(self) -> None:
-        """Continues a stopped process. A single SIGCONT soon after the stop has been observed to be lost."""
-        self._faults[0].value = -1
-        runs_since = time.monotonic()
-        while time.monotonic() < runs_since + 0.3:
-            os.kill(self._process.pid, signal.SIGCONT)
-            time.sleep(0.01)
-            if self._is_stopped:
-                runs_since = time.monotonic()
 
     def refuses_update(self, number: int, *, times: int = 1) -> None:
         """Makes the switch refuse `times` updates, from the `number`-th one from now."""
@@ -290,24 +276,7 @@ def _controller_process(
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    class Disk(state.Disk):
-        def write(self, path, data):
-            count("disk")
-            super().write(path, data)
-
-        def rename(self, old, new):
-            count("disk")
-            super().rename(old, new)
-
-        def unlink(self, path):
-            count("disk")
-            super().unlink(path)
-
-        def sync_folder(self, folder):
-            count("disk")
-            super().sync_folder(folder)
-
-    store = state.StateStore.open(Path(folder), disk=Disk())
+    store = state.StateStore.open(Path(folder), disk=WatchedDisk(lambda _: count("disk")))
     targets = Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
     with store.lock("eeon config apply") as lock:
         work = operations.Work(store, lock, observer=lambda step, switch: count(step.value))
@@ -362,13 +331,6 @@ def set_buffer(
         device_id=switch.device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
     )
     stub.Write(request, timeout=60)
-
-
-def write_behind_its_back(switch: SwitchProcess) -> None:
-    """Changes an entry as another controller, which then leaves."""
-    theirs = next_id()
-    with primacy(switch, theirs) as stub:
-        set_buffer(switch, stub, theirs)
 
 
 def write_as(switch: SwitchProcess, election_id: int) -> None:

@@ -15,6 +15,7 @@ from eeon_control.fabric.sync import run
 from eeon_control.plan.waves import waves
 from eeon_control.targets import Targets
 from engine_switches import serving
+from watched_disk import WatchedDisk
 
 TOPOLOGY_TEXT = """
 name: sixteen
@@ -79,24 +80,7 @@ def _rollout(folder: str, targets: dict[str, object], at: int, gated: bool, told
         if done == at:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    class Disk(state.Disk):
-        def write(self, path, data):
-            step(f"disk {path.name}")
-            super().write(path, data)
-
-        def rename(self, old, new):
-            step(f"disk {new.name}")
-            super().rename(old, new)
-
-        def unlink(self, path):
-            step(f"disk {path.name}")
-            super().unlink(path)
-
-        def sync_folder(self, folder):
-            step("disk sync")
-            super().sync_folder(folder)
-
-    store = state.StateStore.open(Path(folder), disk=Disk())
+    store = state.StateStore.open(Path(folder), disk=WatchedDisk(lambda name: step(f"disk {name}")))
     rollout = Rollout(WAVES, gate=OpenGate() if gated else None)
     with store.lock("eeon config apply") as lock:
         work = operations.Work(store, lock, observer=lambda one, switch: step(f"{one.value} {switch}"))

@@ -52,11 +52,6 @@ def apply(store, fakes, wanted):
         return sync.run(operations.apply(operations.Work(store, lock), meant))
 
 
-def test_queues_are_set_on_the_switches_whose_thrift_server_is_known(fakes, server, state_folder):
-    apply(state.StateStore.open(state_folder), fakes, load("drop_tail", "1000pkt"))
-    assert sorted(server.was_set) == [("leaf1", 1000), ("leaf2", 1000)]
-
-
 def test_thrift_server_that_is_away_undoes_the_entries_and_puts_the_queues_back(fakes, server, state_folder):
     store = state.StateStore.open(state_folder)
     apply(store, fakes, load("drop_tail", "1000pkt"))

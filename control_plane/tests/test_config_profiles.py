@@ -108,14 +108,6 @@ def test_profile_says_what_is_different_on_links_of_a_speed():
     assert loaded.eee_of(FABRIC.port("leaf1:3")) is loaded.eee_of(FABRIC.port("spine1:1"))
 
 
-def test_phy_times_of_the_fabric_stand_for_those_of_its_presets():
-    text = BASE.replace("{queue: q}", "{queue: q, eee: 120us100}")
-    text += "phy:\n  1Gbps: {wake: 20us}\n  10Gbps: {sleep: 3us, wake: 6us}\n"
-    loaded = config.from_text(text)
-    assert [str(span) for span in loaded.eee_of(EDGE).timers(GIGABIT)] == ["182us", "20us"]
-    assert [str(span) for span in loaded.eee_of(UPLINK).timers(TEN_GIGABIT)] == ["3us", "6us"]
-
-
 def test_a_profile_s_own_times_win_over_the_fabrics():
     for own, times in (("9us", ["4us", "9us"]), ("0s", ["4us", "0s"])):
         loaded = with_eee(f"{{mode: standard, wake: {own}}}")

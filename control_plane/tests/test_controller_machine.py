@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 import pytest
-from controller_model import TIMING, Client, Stream, World, entry, intended
+from controller_model import Client, Stream, World, entry, intended
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
 from eeon_control.controller.machine import State
@@ -61,16 +61,6 @@ def taken(client: Client, kind: type[T]) -> list[T]:
     return found
 
 
-def test_empty_switch_gets_the_program_the_entries_and_the_settings(world):
-    assert world.states() == {10: State.IN_SYNC}
-
-
-def test_switch_in_sync_is_not_written_to_however_long(world):
-    before = writes(world)
-    world.settle(10_000)
-    assert writes(world) == before
-
-
 def test_restarted_switch_is_restored_and_the_restore_is_reported(world, client):
     restores = taken(client, m.Restored)
     world.switch.alive = False
@@ -85,34 +75,6 @@ def test_restarted_switch_is_restored_and_the_restore_is_reported(world, client)
     assert restored.pushed and restored.entries == 3 and not restored.drift and 20 <= restored.seconds <= 30
 
 
-def test_settings_are_applied_again_to_a_switch_that_restarts_with_its_program(world):
-    world.switch.restart(keeps_program=True)
-    world.break_streams()
-    world.settle(10)
-    assert world.switch.holds(intended(1))
-
-
-def test_settings_are_applied_again_when_the_program_had_to_be_loaded(world):
-    world.switch.program, world.switch.entries, world.switch.settings = False, {}, 0
-    world.settle(TIMING.check * 1.2)
-    assert world.switch.holds(intended(1))
-
-
-def test_entries_written_behind_its_back_are_mended_by_the_slow_check_and_called_drift(world):
-    restores = taken(world.clients[10], m.Restored)
-    world.switch.entries[entry(1, 0).key] = entry(1, 666)
-    world.settle(TIMING.check * 1.2)
-    assert world.switch.holds(intended(1))
-    assert [one.drift for one in restores] == [True]
-
-
-def test_port_event_makes_it_look_at_once(world):
-    world.switch.entries.clear()
-    world.clients[10].give(m.PortChanged("leaf1:3", up=True))
-    world.run()
-    assert world.switch.holds(intended(1))
-
-
 def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(world):
     world.begin_apply()
     world.tell_writers()
@@ -125,25 +87,6 @@ def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(world):
     world.settle(30)
     assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(2))
     assert writes(world) == before
-
-
-def test_what_a_killed_apply_has_written_is_taken_back(world):
-    world.begin_apply()
-    world.tell_writers()
-    world.settle(5)
-    world.switch.entries = {one.key: one for one in intended(2).entries[:1]}
-    world.end_apply(committed=False)
-    world.settle(30)
-    assert world.switch.holds(intended(1))
-
-
-def test_standby_takes_over_from_a_killed_controller_and_restores_the_switch_then(promotes):
-    world = in_sync(promotes=promotes, ranks=(10, 5))
-    assert world.states() == {10: State.IN_SYNC, 5: State.BACKUP}
-    world.kill(10)
-    world.switch.entries.clear()
-    world.settle(30)
-    assert world.states() == {5: State.IN_SYNC} and world.switch.holds(intended(1))
 
 
 def test_first_controller_that_returns_becomes_primary_again_and_nobody_writes(promotes):
@@ -182,13 +125,6 @@ def test_standby_leaves_a_restarted_switch_to_the_controller_above_it(promotes):
     world.switch.restart()
     world.settle(60)
     assert world.switch.holds(intended(1)) and world.clients[5].writes == before
-
-
-def test_refused_write_is_tried_again_with_growing_patience(promotes):
-    world = World(promotes=promotes, ranks=(10,))
-    world.refusals = 4
-    world.settle(60)
-    assert world.switch.holds(intended(1)) and world.clients[10].machine.refusals == 4
 
 
 def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_entry(world, client):

@@ -111,48 +111,14 @@ def test_killed_switch_is_restored_when_it_is_back(fabric4, switches, store, con
     assert {line["switch"] for line in controller.events("writing")} == {"leaf1"}
 
 
-def test_metrics_tell_of_a_switch_that_died_and_was_restored(fabric4, switches, store, controllers):
-    controller = controllers("--metrics-address", "0")
-    address = str(controller.wait_for("metrics")["address"])
-    controller.wait_for_all("in_sync", NAMES)
-    before = scrape(address)
-    assert [before["eeon_switch_up", name] for name in NAMES] == [1, 1, 1, 1]
-    assert before["eeon_config_applies_total", "committed"] == 1
-    switches["leaf1"].kill()
-    controller.wait_for("disconnected", switch="leaf1")
-    # A page is reused for a moment, even after the switch has gone.
-    wait_until(lambda: scrape(address)["eeon_switch_up", "leaf1"] == 0, "leaf1 is still told to be up")
-    down = scrape(address)
-    assert [down["eeon_switch_up", name] for name in NAMES] == [0, 1, 1, 1]
-    switches["leaf1"].restart()
-    controller.wait_for("restored", switch="leaf1")
-    wait_until(lambda: scrape(address)["eeon_switch_up", "leaf1"] == 1, "leaf1 is not up again")
-    after = scrape(address)
-    assert after["eeon_switch_restores_total", "leaf1", "program"] == 1
-    assert after["eeon_switch_connections_lost_total", "leaf1"] == 1
-    assert {key[0] for key in after} >= {"eeon_port_lpi_seconds_total", "eeon_port_energy_joules_total"}
-
-
 def test_metrics_of_counters_that_are_zero_are_left_out_if_asked(switches, store, controllers):
     controller = controllers("--metrics-address", "0", "--metrics-nonzero")
     address = str(controller.wait_for("metrics")["address"])
     controller.wait_for_all("in_sync", NAMES)
-    found = {key[0] for key in scrape(address)}
+    samples = scrape(address)
+    assert samples["eeon_config_applies_total", "committed"] == 1
+    found = {key[0] for key in samples}
     assert "eeon_port_occupancy_bytes" in found and "eeon_port_received_packets_total" not in found
-
-
-@ON_BOTH
-def test_whole_fabric_that_loses_its_power_is_restored(fabric4, switches, store, controllers):
-    controller = controllers()
-    controller.wait_for_all("in_sync", NAMES)
-    for one in switches.values():
-        one.kill()
-    for one in switches.values():
-        one.start()
-    for one in switches.values():
-        one.wait()
-    controller.wait_for_all("restored", NAMES)
-    assert held(fabric4, switches, RED)
 
 
 @ON_BOTH
@@ -179,16 +145,6 @@ def test_apply_beside_a_running_controller_works_and_the_controller_writes_nothi
     assert not controller.events("writing") and held(fabric4, switches, RED)
 
 
-def test_controller_that_was_away_during_an_apply_enforces_the_new_revision_on_a_restarted_switch(
-    fabric4, switches, store, controllers
-):
-    apply(store, fabric4, switches, THRESHOLD)
-    switches["leaf2"].restart()
-    controller = controllers()
-    controller.wait_for_all("in_sync", NAMES, revision=2)
-    assert held(fabric4, switches, THRESHOLD)
-
-
 @ON_BOTH
 def test_standby_takes_over_from_a_killed_controller_which_is_primary_again_when_it_returns(
     fabric4, switches, store, controllers
@@ -208,28 +164,6 @@ def test_standby_takes_over_from_a_killed_controller_which_is_primary_again_when
     assert not again.events("writing") and held(fabric4, switches, RED)
     assert standby.end() == 0
     assert [line["switch"] for line in standby.read_rest() if line["event"] == "writing"] == ["spine1"]
-
-
-def test_apply_while_a_standby_has_taken_over_and_the_first_is_back(fabric4, switches, store, controllers):
-    standby = controllers("--election-id", "5")
-    standby.wait_for_all("in_sync", NAMES)
-    first = controllers()
-    first.wait_for_all("in_sync", NAMES)
-    apply(store, fabric4, switches, THRESHOLD)
-    first.wait_for_all("in_sync", NAMES, revision=2)
-    apply(store, fabric4, switches, RED)
-    first.wait_for_all("in_sync", NAMES, revision=3)
-    assert held(fabric4, switches, RED)
-
-
-def test_killed_apply_is_finished_first(fabric4, switches, store, controllers):
-    kill_apply_half_way(store, fabric4, switches)
-    assert not held(fabric4, switches, RED)
-    controller = controllers()
-    finished = controller.wait_for("finished")
-    assert "is undone on leaf1" in str(finished["reason"])
-    controller.wait_for_all("in_sync", NAMES, revision=1)
-    assert held(fabric4, switches, RED) and not store.has_journal()
 
 
 def test_killed_apply_that_cannot_be_finished_does_not_keep_the_other_switches_waiting(

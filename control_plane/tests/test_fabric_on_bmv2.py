@@ -41,29 +41,11 @@ def targets(fabric4, tmp_path_factory):
 
 RED = ("red_ack_syn",)
 THRESHOLD = ("mark_threshold",)
-EEE = {
-    "profiles.eee.slow": {
-        "mode": "coalesce",
-        "hold": "120us",
-        "trigger": "100pkt",
-        "sleep": "182us",
-        "wake": "17us",
-    },
-    "roles.host_facing.eee": "slow",
-}
 
 
 def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
     """This must be the first test here: its switches must not have a program yet."""
     config_verbs.tell(tmp_path, targets, "1us")
-
-
-def test_apply_loads_the_program_writes_every_entry_and_finds_no_difference_afterwards(fabric4, targets):
-    wanted = config.overridden(config.load(*RED), EEE)
-    report = fabric.apply_sync(fabric4, wanted, targets, TICK_PS)
-    assert not report.plan.is_empty
-    assert fabric.plan_sync(fabric4, wanted, targets, TICK_PS).is_empty
-    assert fabric.apply_sync(fabric4, wanted, targets, TICK_PS).plan.is_empty
 
 
 def test_change_is_made_in_place_and_back(fabric4, targets):
@@ -94,11 +76,6 @@ def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, target
     )
     with pytest.raises(NoRegisters, match="this target serves no registers over P4Runtime"):
         fabric.read_registers_sync(fabric4, targets, ["wakes"])
-
-
-def test_status_says_ready(fabric4, targets):
-    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
-    assert set(sync.run(fabric.read_status(fabric4, targets)).values()) == {"ready"}
 
 
 def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4, targets, monkeypatch):

@@ -22,7 +22,7 @@ from eeon_command import eeon
 from eeon_control import fabric, operations, state
 from eeon_control.election import LARGEST
 from eeon_control.errors import ApplyError, FabricError, NothingWritten, Stopped
-from eeon_control.fabric import Step, planning, sync
+from eeon_control.fabric import Step, sync
 from eeon_control.fabric import session as sessions
 from eeon_control.program import load as load_program
 from eeon_control.targets import Target, resolve
@@ -30,7 +30,6 @@ from eeon_control.targets import Target, resolve
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
 from fault_fabric import (
-    ALWAYS,
     FOREIGN_COOKIE,
     NEW,
     OLD,
@@ -45,7 +44,6 @@ from fault_fabric import (
     primacy,
     run_another_program,
     write_as,
-    write_behind_its_back,
 )
 
 pytestmark = pytest.mark.system
@@ -134,8 +132,8 @@ def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is
         r"the fabric is NOT as before.*leaf2 .*UNAVAILABLE.*as before, read back: ", str(error.value), re.S
     )
     assert "`eeon config recover`" in str(error.value)
-    last = "it held the new configuration" if (step, switch) == (Step.WRITTEN, "leaf2") else ""
-    assert last in error.value.not_undone["leaf2"]
+    if (step, switch) == (Step.WRITTEN, "leaf2"):
+        assert "at last contact it held the new configuration" in error.value.not_undone["leaf2"]
     for name in ("leaf1", "spine1"):
         assert entries_of(faulty.switches[name].port, name) == old[name]
     # It restarts empty: the journal has its earlier state.
@@ -237,16 +235,6 @@ def test_switch_that_refuses_one_update_leaves_all_as_they_were_and_is_named(
     assert store.journal() is None and store.current_number() == 1
 
 
-def test_switch_that_refuses_everything_is_undone_when_it_takes_writes_again(faulty, store, old):
-    faulty.switches["leaf1"].refuses_update(3, times=ALWAYS)
-    with pytest.raises(ApplyError, match=r"NOT as before.*\n  leaf1 .*refused a write"):
-        faulty.apply(store, NEW)
-    assert faulty.image()["leaf1"] != old["leaf1"]
-    faulty.heal()
-    faulty.settle(store)
-    assert faulty.image() == old
-
-
 def test_switch_that_notices_late_that_a_session_has_ended_is_undone_over_a_new_one(
     faulty, store, old, monkeypatch
 ):
@@ -270,19 +258,6 @@ def test_switch_that_notices_late_that_a_session_has_ended_is_undone_over_a_new_
 # -- the controller is killed ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("step", "number"), [("read", 2), ("journaled", 1), ("writing", 1)])
-def test_controller_killed_before_the_first_write_leads_back_to_the_old(faulty, store, old, step, number):
-    assert faulty.killed_controller(store, step, number) == -9
-    said = faulty.settle(store)
-    assert faulty.image() == old
-    assert store.current_number() == 1 and store.journal() is None
-    assert (
-        said == []
-        if step == "read"
-        else "every switch is as it was before; revision 1 is in force" in said[0]
-    )
-
-
 @pytest.mark.parametrize(("step", "number"), [("writing", 3), ("written", 1), ("written", 2)])
 def test_controller_killed_while_it_writes_leads_to_old_or_new_and_says_which(
     faulty, store, old, new, step, number
@@ -293,16 +268,6 @@ def test_controller_killed_while_it_writes_leads_to_old_or_new_and_says_which(
     revision = store.current_number()
     assert faulty.image() == {1: old, 2: new}[revision]
     assert f"revision {revision} is in force" in said and store.journal() is None
-
-
-@pytest.mark.parametrize(
-    ("step", "number"), [("written", 3), ("verified", 1), ("verified", 3), ("committed", 1)]
-)
-def test_controller_killed_after_all_is_written_leads_forward_to_the_new(faulty, store, new, step, number):
-    assert faulty.killed_controller(store, step, number) == -9
-    faulty.settle(store)
-    assert faulty.image() == new
-    assert store.current_number() == 2 and store.journal() is None
 
 
 def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_which(faulty, store, old, new):
@@ -467,19 +432,6 @@ def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store
 # -- a switch with a foreign pipeline -----------------------------------------------------------------------------
 
 
-def test_foreign_pipeline_comes_back_when_the_apply_fails_and_goes_when_it_does_not(faulty, store, new):
-    run_another_program(faulty.switches["leaf2"])
-    foreign = faulty.image()
-    faulty.switches["leaf1"].refuses_update(2)
-    with pytest.raises(ApplyError, match="every switch is as it was before"):
-        faulty.apply(store, NEW)
-    assert faulty.image() == foreign
-    assert cookie_of(faulty.switches["leaf2"]) == FOREIGN_COOKIE
-    outcome = faulty.apply(store, NEW)
-    assert outcome.report.plan.switches["leaf2"].push_pipeline
-    assert faulty.image() == new
-
-
 def test_foreign_pipeline_comes_back_after_the_controller_was_killed(faulty, store):
     run_another_program(faulty.switches["leaf2"])
     foreign = faulty.image()
@@ -487,34 +439,6 @@ def test_foreign_pipeline_comes_back_after_the_controller_was_killed(faulty, sto
     faulty.settle(store)
     assert faulty.image() == foreign
     assert cookie_of(faulty.switches["leaf2"]) == FOREIGN_COOKIE
-
-
-# -- entries written behind its back ------------------------------------------------------------------------------
-
-
-def test_saved_plan_is_refused_when_a_switch_has_moved_on_and_says_where(faulty, store, old):
-    meant = faulty.meant(NEW)
-    plan = sync.run(planning.plan(TOPOLOGY, meant.config, meant.targets.switches, 1000))
-    saved = operations.SavedPlan.of(meant, plan)
-    write_behind_its_back(faulty.switches["leaf2"])
-    moved = faulty.image()
-    with pytest.raises(
-        operations.PlanOutdated,
-        match=r"leaf2 has changed since: port 1: buffer 300 KB -> 5 B; nothing was written",
-    ):
-        faulty.apply(store, NEW, saved=saved)
-    assert faulty.image() == moved
-    assert store.journal() is None and store.current_number() == 1
-
-
-def test_entry_written_while_the_apply_writes_is_found_on_reading_back_and_all_is_undone(faulty, store, old):
-    with pytest.raises(
-        ApplyError, match=r"leaf2: accepted every write, but 1 entries read back differ.*port_buffer"
-    ):
-        ours = next_id()
-        interfere = at(Step.WRITTEN, "leaf2", lambda: write_as(faulty.switches["leaf2"], ours))
-        faulty.apply(store, NEW, interfere, election_id=ours)
-    assert faulty.image() == old
 
 
 # -- a clock that jumps ---------------------------------------------------------------------------------------------
@@ -692,19 +616,6 @@ def test_apply_without_a_place_for_its_outcome_ends_without_a_traceback(
     assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
     assert said in ended.stderr
     assert faulty.image() == new
-
-
-def test_apply_that_is_stopped_while_it_writes_says_that_every_switch_is_as_before(
-    faulty, store, old, tmp_path
-):
-    with stopped_while_leaf2_hangs(faulty, tmp_path) as command:
-        read_until(command.stdout, "leaf1: undoing")
-        faulty.switches["leaf2"].go_on()
-        said = command.stdout.read()
-        assert faulty.image() == old
-    assert command.returncode == 130
-    assert said.endswith("stopped\nundone on leaf1, leaf2, spine1: every switch is as it was before\n"), said
-    assert store.journal() is None
 
 
 def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faulty, store, old, tmp_path):

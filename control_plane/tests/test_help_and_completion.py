@@ -83,10 +83,6 @@ def test_a_command_waits_for_no_library_that_it_does_not_need(arguments, librari
     assert not libraries & set(done.stdout.splitlines()[-1].split())
 
 
-def test_help_without_a_command_lists_them():
-    assert "\n  doctor " in eeon("help").output
-
-
 def test_pages_for_man_are_written_one_a_command(tmp_path):
     result = eeon("help", "--man", str(tmp_path / "man"))
     assert result.exit_code == 0

@@ -12,7 +12,7 @@ from eeon_control.units import Duration
 from hypothesis import given
 from hypothesis import strategies as st
 
-CONFIG = "\n".join((data.folder("examples") / f"{name}.yaml").read_text() for name in ("red_ect",))
+CONFIG = (data.folder("examples") / "red_ect.yaml").read_text()
 TOPOLOGY = (data.folder("topologies") / "leaf-spine-4.yaml").read_text()
 LONG = """\
 name: tiny
@@ -40,6 +40,7 @@ defaults: {delay: 500ns, rate: 10Gbps}
 clos: {pods: 2, leaves_per_pod: 2, hosts_per_leaf: 1, aggregations_per_pod: 2, uplinks_per_aggregation: 2, spines: 2}
 """
 FABRIC = topology.load("leaf-spine-4")
+TICK = Duration.parse("1ns")
 PIECES = st.one_of(
     st.sampled_from(
         [
@@ -90,24 +91,17 @@ def damaged(draw, text: str) -> str:
     return text
 
 
-@given(text=damaged(CONFIG))
-def test_damaged_configuration_is_read_or_refused(text):
+@pytest.mark.parametrize("whole", [CONFIG, EVERY_KIND], ids=["example", "every kind of key"])
+@given(data=st.data())
+def test_damaged_configuration_is_read_or_refused(whole, data):
     with contextlib.suppress(EeonError):
-        loaded = config.from_text(text)
-        config.check(loaded, FABRIC, Duration.parse("1ns"))
-        plan.intended(FABRIC, loaded, Duration.parse("1ns"))
-
-
-@given(text=damaged(EVERY_KIND))
-def test_damaged_configuration_with_every_kind_of_key_is_read_or_refused(text):
-    with contextlib.suppress(EeonError):
-        loaded = config.from_text(text)
-        if not [
-            one for one in config.check(loaded, FABRIC, Duration.parse("1ns")) if one.severity == "error"
-        ]:
+        loaded = config.from_text(data.draw(damaged(whole)))
+        problems = config.check(loaded, FABRIC, TICK)
+        if not [one for one in problems if one.severity == "error"]:
             for port in FABRIC.ports():
                 config.explain(loaded, port)
                 loaded.bmv2_queue(port)
+        plan.intended(FABRIC, loaded, TICK)
 
 
 @pytest.mark.parametrize("whole", [TOPOLOGY, LONG, PODS], ids=["compact", "long", "three tiers"])

@@ -203,8 +203,6 @@ DETECT_SECONDS = RESTORE_SECONDS = 0.3
 # IEEE 802.1Q-2022 36: priority 3 is paused for 65,535 quanta.
 STORM_FRAME = bytes.fromhex("0180c2000001020000000009880801010008000000000000ffff").ljust(60, b"\0")
 STORM_OF_TWO = bytes.fromhex("0180c2000001020000000009880801010018000000000000ffffffff").ljust(60, b"\0")
-GO_ON = bytes.fromhex("0180c2000001020000000009880801010008").ljust(60, b"\0")
-OTHER_CONTROL = bytes.fromhex("0180c200000102000000000988080001ffff").ljust(60, b"\0")
 
 
 def _frame(to: str) -> bytes:
@@ -396,34 +394,6 @@ async def test_a_storm_of_two_classes_of_which_one_has_no_packets_is_one_storm(t
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("says", [GO_ON, OTHER_CONTROL], ids=["time 0", "another opcode"])
-async def test_a_storm_is_over_though_frames_that_pause_nothing_come(tmp_path, says: bytes):
-    async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
-        leaf1.storming = True
-        await until(lambda: supervisor.storm_watch.storms.get("leaf1"))
-        leaf1.says = says
-        await until(lambda: not supervisor.storm_watch.storms["leaf1"])
-        served = leaf1.sent[1]
-        await until(lambda: leaf1.sent[1] > served + 10)
-        assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
-
-
-@pytest.mark.system
-async def test_without_a_watchdog_the_storm_stops_the_tree_behind_it(tmp_path):
-    async with kept(tmp_path, "null") as (supervisor, leaf1):
-        await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
-        leaf1.storming = True
-        # Nothing leaves for three times a watchdog's detection time.
-        starved, since = -1, leaf1.switch.now_ps
-        async with asyncio.timeout(60):
-            while leaf1.switch.now_ps - since < 3 * DETECT_SECONDS * 1e12:
-                await asyncio.sleep(0.01)
-                if leaf1.sent[3] != starved:
-                    starved, since = leaf1.sent[3], leaf1.switch.now_ps
-        assert supervisor.storm_watch.found == {}
-
-
-@pytest.mark.system
 @pytest.mark.parametrize("then", ["null", "{detect: 60s, restore: 60s}"])
 async def test_a_storm_ends_with_the_rules_under_which_it_was_found(tmp_path, then: str):
     async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1):
@@ -434,14 +404,3 @@ async def test_a_storm_ends_with_the_rules_under_which_it_was_found(tmp_path, th
         committed(tmp_path / "state", targets, with_watchdog(then))
         await until(lambda: supervisor.links["leaf1"].machine.intended.entries == before)
         await until(lambda: not supervisor.storm_watch.storms.get("leaf1"))
-
-
-@pytest.mark.system
-async def test_alert_tells_and_changes_nothing(tmp_path):
-    async with kept(tmp_path, RULES_TEXT[:-1] + ", action: alert}") as (supervisor, leaf1):
-        before = supervisor.links["leaf1"].machine.intended.entries
-        leaf1.storming = True
-        await until(lambda: supervisor.storm_watch.found.get(("leaf1", QUEUE)) == 1)
-        assert supervisor.links["leaf1"].machine.intended.entries == before
-        leaf1.storming = False
-        await until(lambda: not supervisor.storm_watch.storms["leaf1"])

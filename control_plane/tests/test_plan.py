@@ -285,38 +285,6 @@ def test_rate_whose_wire_time_does_not_fit_is_refused(rate, tick, says):
         profile.settings_at(DataRate.parse(rate), Bytes(24)).to_action(Duration.parse(tick))
 
 
-@given(fabric=any_topology(), ecmp=st.booleans())
-@pytest.mark.slow
-def test_every_path_to_every_host_arrives_without_a_loop(fabric, ecmp):
-    wanted = config.overridden(config.from_text(CONFIG), {"routing.ecmp": ecmp})
-    entries = plan.intended(fabric, wanted, NS)
-    for host in fabric.hosts.values():
-        for table, address, width in (("ipv4_route", host.ipv4, 32), ("ipv6_route", host.ipv6, 128)):
-            for start in fabric.switches:
-                _follow_all(fabric, entries, start, table, int(address), width, host, ())
-
-
-def _follow_all(fabric, entries, here, table, address, width, host, behind):
-    assert here not in behind, f"loop: {behind} -> {here}"
-    matching = [
-        entry
-        for entry in entries[here]
-        if entry.table == table
-        and entry.match[0].value
-        == address >> (width - entry.match[0].prefix_length) << (width - entry.match[0].prefix_length)
-    ]
-    best = max(matching, key=lambda entry: entry.match[0].prefix_length)
-    for action in best.actions:
-        values = dict(action.params)
-        port = fabric.port(f"{here}:{values['port']}")
-        if port.role is PortRole.HOST_FACING:
-            assert port.peer.node == host.name
-            assert values["dst_mac"] == int(host.mac.replace(":", ""), 16)
-        else:
-            assert values["dst_mac"] == int(fabric.switches[port.peer.node].mac.replace(":", ""), 16)
-            _follow_all(fabric, entries, port.peer.node, table, address, width, host, (*behind, here))
-
-
 @given(fabric=any_topology())
 def test_every_linked_port_has_its_three_entries_and_no_key_twice(fabric):
     entries = plan.intended(fabric, config.from_text(CONFIG), NS)

@@ -112,13 +112,6 @@ def test_second_process_is_told_who_holds_the_lock(store):
     assert f"process {os.getpid()}, since " in said
 
 
-def test_lock_of_a_process_that_ended_is_free(store):
-    with store.lock("first"):
-        pass
-    with store.lock("second") as lock:
-        assert lock.is_held
-
-
 def test_running_controllers_are_known_by_their_election_ids(store):
     with store.controller_lock(10), store.controller_lock(5):
         assert set(store.controllers()) == {5, 10}

@@ -101,19 +101,6 @@ def test_the_p4runtime_port_is_told_from_a_thrift_port(served):
         asyncio.run(thrift.read_clock("leaf1", wrong))
 
 
-def test_a_method_that_a_switch_has_not_is_named(served):
-    with client(served.target) as one:
-        one.check_identity()
-        one._switch._service.thrift_services.append("no_such_method")
-        one._switch._service.no_such_method_args = one._switch._service.get_time_elapsed_us_args
-        one._switch._service.no_such_method_result = one._switch._service.get_time_elapsed_us_result
-        try:
-            with pytest.raises(FabricError, match=r"no_such_method"):
-                one._call("simple_switch", "no_such_method")
-        finally:
-            one._switch._service.thrift_services.remove("no_such_method")
-
-
 def test_without_a_thrift_address_the_targets_file_is_named():
     with pytest.raises(
         FabricError, match="leaf1: no Thrift server is known; give `thrift` in the targets file"
@@ -204,10 +191,13 @@ def test_a_peer_that_stays_silent_is_waited_for_no_longer_than_the_deadline():
         assert "no answer within 0.2 s" in said_about(address, seconds=0.2)
 
 
-def test_an_application_exception_is_told_with_its_text():
-    payload = struct.pack("!bhi", STRING, 1, 3) + b"why" + struct.pack("!bhi", 8, 2, 6) + b"\0"
+@pytest.mark.parametrize(
+    ("kind", "says"), [(6, "bm_register_read_all: why"), (1, "does not know bm_register_read_all")]
+)
+def test_an_application_exception_is_told_with_its_text_or_as_a_method_that_the_switch_has_not(kind, says):
+    payload = struct.pack("!bhi", STRING, 1, 3) + b"why" + struct.pack("!bhi", 8, 2, kind) + b"\0"
     with stranger(reply(payload, kind=3)) as address:
-        assert "bm_register_read_all: why" in said_about(address)
+        assert says in said_about(address)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
