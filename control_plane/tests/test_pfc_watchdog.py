@@ -354,6 +354,8 @@ async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator
     starved = hosts.sent[3]
     await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
     assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
+    machine = supervisor.links["leaf1"].machine
+    await until(lambda: (Action("discard"),) in {entry.actions for entry in machine.intended.entries})
     await until(lambda: hosts.sent[3] > starved + 50)
     yield
     hosts.storming = False
@@ -366,8 +368,6 @@ async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator
 @pytest.mark.system
 async def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_when_it_stops(tmp_path):
     async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1), storm(supervisor, leaf1):
-        held = {entry.key: entry.actions for entry in supervisor.links["leaf1"].machine.intended.entries}
-        assert (Action("discard"),) in held.values()
         targets = {name: link.target for name, link in supervisor.links.items()}
         seen = await observe(FABRIC, targets, Wanted(entries=True, pfc=True))
         storms = {row["port"]: row["storm"] for row in views.pfc.pfc(FABRIC, seen).rows}
@@ -378,8 +378,7 @@ async def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_ag
 @pytest.mark.nightly  # real time: on a busy machine, BMv2 may pause only after the storm is found
 async def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
     async with kept_bmv2(tmp_path, RULES_IN_REAL_TIME) as (supervisor, hosts), storm(supervisor, hosts):
-        held = supervisor.links["leaf1"].machine.intended.entries
-        assert (Action("discard"),) in {entry.actions for entry in held}
+        pass
 
 
 @pytest.mark.system
