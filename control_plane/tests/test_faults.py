@@ -172,12 +172,13 @@ def test_switch_that_restarts_at_once_is_undone_in_the_same_apply(faulty, store,
 
 def test_switch_killed_after_it_was_read_back_is_new_and_found_by_drift(faulty, store, new):
     outcome = faulty.apply(store, NEW, at(Step.COMMITTED, "", faulty.switches["leaf2"].kill))
-    assert outcome.revision.number == store.current_number() == 2
+    assert (outcome.revision.number, outcome.is_new, store.current_number()) == (2, True, 2)
     faulty.switches["leaf2"].start()
     found = faulty.drift(store)
     assert [name for name, one in found.plan.switches.items() if not one.is_empty] == ["leaf2"]
     faulty.apply(store, NEW)
     assert faulty.image() == new
+    assert not faulty.apply(store, NEW).is_new
 
 
 def test_first_switch_killed_while_the_program_is_loaded_leaves_the_others_without_entries(

@@ -109,6 +109,7 @@ def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configurat
     threshold = str(answer.best.setting["threshold"])
     assert threshold == "28.1KB"  # the nearest of the twelve values to 30 KB by ratio
     read = configs.from_text(words.configuration(answer))
+    assert read.description == words.description(answer) != answer.configuration["description"]
     aqm = read.profiles.queue["fabric"].aqm
     assert isinstance(aqm, MarkThreshold) and str(aqm.threshold) == threshold
     assert read.profiles.queue["fabric"].buffer == 300_000

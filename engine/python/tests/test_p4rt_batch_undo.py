@@ -41,9 +41,10 @@ def batches(draw: st.DrawFn) -> list[Update]:
     deleted."""
     updates: list[Update] = []
     for _ in range(draw(st.integers(1, 16))):
-        again = updates and draw(st.integers(0, 2)) == 0
-        made = Maker(INFO, Draws(draw(st.binary(min_size=_BYTES, max_size=_BYTES)))).entity
-        one = draw(st.sampled_from(updates))[1] if again else made()
+        if updates and draw(st.integers(0, 2)) == 0:
+            one = draw(st.sampled_from(updates))[1]
+        else:
+            one = Maker(INFO, Draws(draw(st.binary(min_size=_BYTES, max_size=_BYTES)))).entity()
         updates.append((draw(st.sampled_from([1, 1, 2, 2, 3])), one))
     return updates
 

@@ -348,6 +348,10 @@ def test_only_the_primary_may_push(client: Client) -> None:
     failure(rpc_code.PERMISSION_DENIED, "not the primary", client.push, Action.VERIFY_AND_COMMIT, config())
 
 
+def test_the_version_of_the_api_is_told(client: Client) -> None:
+    assert client.stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version == "1.5.0"
+
+
 def test_capabilities_of_another_device_are_not_found(client: Client) -> None:
     assert client.stub.Capabilities(p4r.CapabilitiesRequest(device_id=1)).p4runtime_api_version == "1.5.0"
     with pytest.raises(grpc.RpcError) as caught:

@@ -57,6 +57,15 @@ def test_a_port_of_megabytes_is_refused_in_a_short_sentence(client: Client) -> N
 # ---- packets
 
 
+def test_a_packet_in_carries_its_metadata(client: Client, switch: Switch, names: Names) -> None:
+    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
+    switch.inject(300, frame(9))
+    switch.advance_to(1000)
+    packet = client.receive().packet
+    assert packet.payload == frame(9)
+    assert [(m.metadata_id, m.value) for m in packet.metadata] == [(1, b"\x01\x2c"), (2, b"\x00")]
+
+
 def packet_out(port: int, payload: bytes, *extra: tuple[int, bytes]) -> p4r.PacketOut:
     metadata = [(1, port.to_bytes(2, "big")), *extra]
     return p4r.PacketOut(
@@ -84,6 +93,15 @@ def test_a_packet_out_that_does_not_fit_is_reported_on_the_stream(
     assert switch.next_event_ps is None
     # The stream continues.
     assert client.arbitrate().status.code == rpc_code.OK
+
+
+@pytest.mark.parametrize("padding", [(), ((2, b"\x00"),)])
+def test_a_packet_out_leaves_by_its_port(
+    client: Client, switch: Switch, padding: tuple[tuple[int, bytes], ...]
+) -> None:
+    client.send(packet=packet_out(300, frame(1), *padding))
+    client.arbitrate()  # A stream is ordered: after this answer, the packet is in the switch.
+    assert [(port, sent) for _, port, sent in switch.advance_to(1000)] == [(300, frame(1))]
 
 
 def test_a_packet_out_of_a_backup_is_denied(client: Client, switch: Switch, server: object) -> None:

@@ -276,8 +276,8 @@ def _finite(number: float) -> float | None:
 
 def configuration(answer: Answer) -> str:
     """Returns the recommended configuration as the text of a file that `eeon config apply` takes."""
-    described = {"description": "", **answer.configuration} | {"description": description(answer)}
-    return yaml_text(described)
+    others = {name: value for name, value in answer.configuration.items() if name != "description"}
+    return yaml_text({"description": description(answer), **others})
 
 
 def description(answer: Answer) -> str:

@@ -99,7 +99,10 @@ proptest! {
                 }
                 end = end.max(at);
             }
-            (waited, now) = (waited + end - computed, { times.push(end - now); ends.push(end); end });
+            waited += end - computed;
+            times.push(end - now);
+            ends.push(end);
+            now = end;
         }
         let mut sent: Vec<_> = done.transfers.iter().map(|one| (one.at, one.transfer.from, one.transfer.to, one.transfer.request_bytes)).collect();
         sent.sort_unstable();
