@@ -2,7 +2,7 @@
 #include "frame.h"
 
 header request_t { bit<8> times; bit<8> drop; }
-header report_t { bit<8> instance_type; bit<8> round; bit<8> lost; bit<8> ingress_port; }
+header report_t { bit<8> instance_type; bit<8> round; bit<8> lost; bit<8> ingress_port; bit<8> length; }
 struct headers_t { report_t report; request_t request; }
 struct metadata_t { @field_list(1) bit<8> round; bit<8> lost; }
 
@@ -16,6 +16,7 @@ INGRESS {
         hdr.report.round = meta.round;
         hdr.report.lost = meta.lost;
         hdr.report.ingress_port = (bit<8>)standard_metadata.ingress_port;
+        hdr.report.length = (bit<8>)standard_metadata.packet_length;
         if (meta.round < hdr.request.times) {
             resubmit_preserving_field_list(1);
             // The list is read at the end of ingress. Headers and other metadata are lost, and what else was decided.
