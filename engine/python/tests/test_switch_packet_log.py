@@ -194,7 +194,7 @@ def test_replicas_and_rounds_have_numbers_of_their_own() -> None:
         "Resubmitting packet",
         "[0.1] [cxt 0] Processing packet received on port 0",
         "[0.1] [cxt 0] Egress port is 1",
-        "[0.1] [cxt 0] Transmitting packet of size 8 out of port 1",
+        "[0.1] [cxt 0] Transmitting packet of size 9 out of port 1",
     ]
     assert "Recirculating packet" in switch_lines(of_construct("recirculate", "01 00 aabb"))
 
