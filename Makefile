@@ -29,7 +29,6 @@ PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/
 # order of pytest.ini's folders: those with the longest tests first.
 JOBS      ?= $(shell getconf _NPROCESSORS_ONLN)
 BY_MODULE := --dist loadscope --no-loadscope-reorder
-TYPES  := $(addprefix types/,differential ptf_tests control_plane tools experiments engine/python)
 # `make TARGET`, the second word, where the program that it needs, the first, is on PATH.
 where   = if command -v $(1) >/dev/null; then $(MAKE) $(2); else echo "$(2): skipped: $(1) is not on PATH"; fi
 
@@ -40,7 +39,7 @@ NS3_FLOWS    := out/validate/flows
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check check-python style style-rust style-python $(TYPES) wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style style-rust style-python wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -217,13 +216,7 @@ style-rust:
 style-python: setup
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/ruff format --quiet --check .
-	$(MAKE) --no-print-directory --jobs $(JOBS) $(TYPES)
-
-types/differential types/ptf_tests:
-	@$(VENV)/bin/mypy --no-error-summary --config-file $(@F)/mypy.ini
-
-types/control_plane types/tools types/experiments types/engine/python:
-	@cd $(@:types/%=%) && "$(CURDIR)/$(VENV)/bin/mypy" --no-error-summary
+	$(VENV)/bin/mypy --no-error-summary
 
 format: setup ## format Rust and Python, and apply ruff's fixes
 	$(CARGO) fmt $(ENGINE) --all

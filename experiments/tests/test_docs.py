@@ -43,8 +43,6 @@ def test_a_wheel_carries_every_experiment_that_ships() -> None:
     project = tomllib.loads((shipped.folder() / "pyproject.toml").read_text(encoding="utf-8"))
     carried = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     assert carried == {name: f"eeon_experiments/_data/experiments/{name}" for name in shipped.names()}
-    with_code = {name for name in shipped.names() if any((shipped.folder() / name).glob("*.py"))}
-    assert with_code < set(project["tool"]["mypy"]["files"])
 
 
 def test_every_link_of_the_reference_has_its_table() -> None:
