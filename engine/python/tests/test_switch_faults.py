@@ -42,6 +42,7 @@ class Traffic:
     def __init__(self, peer: NanomsgPeer) -> None:
         self.sent = 0
         self.received: list[int] = []
+        self._ends: list[BaseException] = []
         self._peer = peer
         self._stop = threading.Event()
         self._moved = threading.Condition()
@@ -49,8 +50,15 @@ class Traffic:
         for thread in self._threads:
             thread.start()
 
+    @contextlib.contextmanager
+    def _until_closed(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, AssertionError) as end:  # A closed socket ends both threads.
+            self._ends.append(end)
+
     def _send(self) -> None:
-        with contextlib.suppress(OSError):
+        with self._until_closed():
             while not self._stop.is_set():
                 # Dropped frames never return; the window moves on after a while.
                 with self._moved:
@@ -62,7 +70,7 @@ class Traffic:
                     self.sent += 1
 
     def _receive(self) -> None:
-        with contextlib.suppress(OSError, AssertionError):
+        with self._until_closed():
             while True:
                 port, frame = self._peer.receive()
                 assert port == 1
@@ -74,7 +82,8 @@ class Traffic:
         """Waits until `frames` more have returned."""
         with self._moved:
             goal = len(self.received) + frames
-            assert self._moved.wait_for(lambda: len(self.received) >= goal, SECONDS), "no frames come back"
+            came = self._moved.wait_for(lambda: len(self.received) >= goal, SECONDS)
+            assert came, f"{len(self.received)} of {self.sent} came back; threads ended by {self._ends}"
 
     def finish(self) -> None:
         """Stops sending, and waits until no more frames return."""
