@@ -6,13 +6,9 @@
 //! packet does not change what happens to it.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
-use std::sync::Arc;
 
-#[cfg(feature = "schema")]
-use bm::trace::NamedEvent;
-use bm::trace::{Event, Lvalue, Trace};
-use bm::{Executable, Fault, Phv};
+use bm::trace::{Event, Trace};
+use bm::{Fault, Program};
 use serde::{Serialize, Serializer};
 use units::{Duration, Time};
 
@@ -70,11 +66,9 @@ pub enum What {
     #[cfg_attr(feature = "schema", schemars(title = "ParsedStep"))]
     Parsed {
         /// What the parser did.
-        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
-        events: Named<Vec<Event>>,
+        events: Vec<Event>,
         /// The parser's error by its name in the program, or BMv2's number if the program does not list it.
-        #[cfg_attr(feature = "schema", schemars(with = "String"))]
-        error: Named<u32>,
+        error: String,
         /// Whether every checksum that the program verifies is right.
         checksums_hold: bool,
     },
@@ -158,8 +152,7 @@ pub enum What {
     #[cfg_attr(feature = "schema", schemars(title = "DeparsedStep"))]
     Deparsed {
         /// Fields that changed.
-        #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
-        events: Named<Vec<Event>>,
+        events: Vec<Event>,
     },
     /// It was recirculated.
     #[cfg_attr(feature = "schema", schemars(title = "RecirculatedStep"))]
@@ -199,63 +192,21 @@ pub enum What {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Ran {
     /// What the pipeline did.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<NamedEvent<'_>>"))]
-    pub events: Named<Vec<Event>>,
+    pub events: Vec<Event>,
     /// All values that are not zero after it.
-    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u128>"))]
-    pub values: Named<Vec<(Lvalue, u128)>>,
+    pub values: BTreeMap<String, u128>,
     /// The fault that ended the run, if the program failed.
     #[serde(serialize_with = "text")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub fault: Option<Fault>,
 }
 
-/// Numbers of a program that are serialized as its names.
-#[derive(Clone, Debug)]
-pub struct Named<T> {
-    program: Arc<Executable>,
-    numbers: T,
-}
-
-impl<T> Deref for Named<T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        &self.numbers
-    }
-}
-
-/// Compares values of one program.
-impl<T: PartialEq> PartialEq for Named<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.numbers == other.numbers
-    }
-}
-
-impl<T: Eq> Eq for Named<T> {}
-
-impl Serialize for Named<Vec<Event>> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter().map(|event| event.named(&self.program)))
-    }
-}
-
-impl Serialize for Named<Vec<(Lvalue, u128)>> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let by_name: BTreeMap<_, _> =
-            self.iter().map(|(lvalue, value)| (lvalue.name(&self.program), value)).collect();
-        by_name.serialize(serializer)
-    }
-}
-
-/// Serializes a parser error by its name, or by BMv2's number if the program does not list it.
-impl Serialize for Named<u32> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut errors = self.program.errors().entries.iter();
-        match errors.find(|(_, value)| *value == u64::from(self.numbers)) {
-            Some((name, _)) => serializer.serialize_str(name),
-            None => serializer.collect_str(&format_args!("error {}", self.numbers)),
-        }
-    }
+/// Returns a parser error's name in the program, or BMv2's number if the program does not list it.
+#[cold]
+pub(crate) fn error_name(program: &Program, code: u32) -> String {
+    let mut errors = program.errors().entries.iter();
+    let listed = errors.find(|(_, value)| *value == u64::from(code));
+    listed.map_or_else(|| format!("error {code}"), |(name, _)| name.clone())
 }
 
 fn ps<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
@@ -281,8 +232,7 @@ fn hex<S: Serializer>(frame: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
 /// The followed packets, and the steps recorded of them.
 pub(crate) struct Follower {
     tag: u64,
-    program: Arc<Executable>,
-    trace: Trace,
+    pub(crate) trace: Trace,
     /// Followed packets that are inside the switch, with their numbers.
     followed: BTreeMap<PacketId, u32>,
     next: u32,
@@ -291,9 +241,9 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// Creates a follower of frames that arrive with this tag.
-    pub(crate) fn new(program: &Arc<Executable>, tag: u64) -> Self {
-        let (program, trace) = (Arc::clone(program), Trace::new(program));
-        Self { tag, program, trace, followed: BTreeMap::new(), next: 0, journey: Journey::default() }
+    pub(crate) fn new(program: &Program, tag: u64) -> Self {
+        let trace = Trace::new(program);
+        Self { tag, trace, followed: BTreeMap::new(), next: 0, journey: Journey::default() }
     }
 
     fn step(&mut self, packet: u32, at: Time, what: What) {
@@ -365,22 +315,6 @@ impl Follower {
             let what = what(self);
             self.step(packet, at, what);
         }
-    }
-
-    /// Takes the events traced since the last step.
-    pub(crate) fn events(&mut self) -> Named<Vec<Event>> {
-        let events = self.trace.take();
-        self.named(events)
-    }
-
-    /// Returns all values of a packet that are not zero.
-    pub(crate) fn values(&self, phv: &Phv) -> Named<Vec<(Lvalue, u128)>> {
-        self.named(self.trace.values(phv))
-    }
-
-    /// Wraps numbers of the program, to be serialized as its names.
-    pub(crate) fn named<T>(&self, numbers: T) -> Named<T> {
-        Named { program: Arc::clone(&self.program), numbers }
     }
 
     /// Returns the trace for a packet, if it is followed.

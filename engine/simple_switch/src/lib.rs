@@ -34,7 +34,7 @@ mod v1model;
 pub use config::{ConfigError, PortConfig, Quanta, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
 pub use digest::Digest;
 pub use frame::Frame;
-pub use journey::{Journey, Named, Ran, Step, What, MAX_STEPS};
+pub use journey::{Journey, Ran, Step, What, MAX_STEPS};
 pub use limits::{INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS, MAX_STORED_BYTES};
 pub use mirroring::{MirroringError, MirroringSession, MirroringSessions};
 pub use pre::{NodeHandle, NodeInfo, Pre, PreError, Replica};

@@ -32,7 +32,7 @@ pub use info::{
     LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo,
     TableInfo, TableKeyInfo, TableType,
 };
-pub(crate) use key::{ones_128, KeyPlan};
+pub(crate) use key::{ones_128, KeyField, KeyPlan};
 pub(crate) use layout::{FieldDef, Layout, Piece};
 pub use liveness::{Kept, Zeroed};
 pub(crate) use mark::Mark;

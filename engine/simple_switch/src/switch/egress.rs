@@ -115,7 +115,7 @@ impl Switch {
             Some(trace) => self.state.update_checksums_traced(phv, &packet.frame[parsed..], trace),
         }
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
-            watch.traced(id, self.now, |follower| What::Deparsed { events: follower.events() });
+            watch.traced(id, self.now, |follower| What::Deparsed { events: follower.trace.take() });
         }
         self.scratch.headers.clear();
         self.state.deparse(self.v1model.deparser, phv, &mut self.scratch.headers);

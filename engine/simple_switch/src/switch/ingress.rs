@@ -5,7 +5,7 @@
 use super::watch::watcher;
 use super::Switch;
 use crate::digest::Digest;
-use crate::journey::What;
+use crate::journey::{error_name, What};
 use crate::limits::INSTANT_LIMIT;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
@@ -63,8 +63,8 @@ impl Switch {
         }
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
             watch.traced(id, self.now, |follower| What::Parsed {
-                events: follower.events(),
-                error: follower.named(error),
+                events: follower.trace.take(),
+                error: error_name(&self.program, error),
                 checksums_hold,
             });
         }

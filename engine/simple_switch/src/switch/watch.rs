@@ -55,7 +55,11 @@ impl Watch {
     ) {
         let is_egress = egress.is_some();
         self.traced(id, at, |follower| {
-            let ran = Ran { events: follower.events(), values: follower.values(phv), fault: fault.cloned() };
+            let ran = Ran {
+                events: follower.trace.take(),
+                values: follower.trace.values(phv),
+                fault: fault.cloned(),
+            };
             if is_egress {
                 What::Egress(ran)
             } else {

@@ -1,177 +1,243 @@
 //! Traces of one packet through parser and pipelines, as lists of events.
 //!
 //! A [`Trace`] observes runs of the instructions (`State::parse_traced`, `State::run_traced`, ...) and records what they read,
-//! decide and change. Events hold dense numbers; [`Event::named`] resolves their names. Only a program loaded with
-//! [`Program::from_json_for_tracing`] maps events to source constructs; other programs give the same events without states,
-//! conditions, actions and statements.
+//! decide and change. Only a program loaded with [`Program::from_json_for_tracing`] maps events to source constructs; other
+//! programs give the same events without states, conditions, actions and statements.
 //!
 //! Tracing allocates and is slow. A switch without traces pays nothing for it: see `observe`.
 
-mod names;
 mod record;
 
-use crate::program::Program;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::program::{Program, Slot};
 use crate::run::phv::Phv;
-use crate::tables::CounterValue;
-pub use names::{NamedEvent, NamedHit, NamedMatch, NamedValue, SelectKey};
 use record::Pending;
 
 /// A part of the packet that instructions can change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lvalue {
-    /// A field of metadata or of a header: indices of the header, and of the field in its type.
-    Field {
-        /// Header instance.
-        header: u32,
-        /// Field of its type.
-        field: u32,
+#[derive(Debug)]
+struct Lvalue {
+    /// Its name as in the JSON, for example `ipv4.ttl` or `ipv4.$valid$`.
+    name: String,
+    /// Its width in bits; 0 for a field of variable length, whose value is its length in bytes.
+    width: u32,
+    /// Its first word.
+    slot: Slot,
+}
+
+impl Lvalue {
+    fn value(&self, slots: &[u64]) -> u128 {
+        record::value(slots, self.slot, self.width)
+    }
+}
+
+/// A value of the packet, with its name in the JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NamedValue {
+    /// Name within its header, action or key.
+    pub name: String,
+    /// Width in bits.
+    pub width: u32,
+    /// Value.
+    pub value: u128,
+}
+
+/// A part of the key of a branch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SelectKey {
+    /// The field; `None` for a lookahead or the field of a stack.
+    pub name: Option<String>,
+    /// Its width in bits.
+    pub width: Option<u32>,
+    /// Value.
+    pub value: u128,
+}
+
+/// The match of an entry on one key field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum NamedMatch {
+    /// The value under the mask.
+    #[cfg_attr(feature = "schema", schemars(title = "MaskedMatch"))]
+    Masked {
+        /// Value.
+        value: u128,
+        /// Mask.
+        mask: u128,
     },
-    /// The validity of a header.
-    Valid {
-        /// Header instance.
-        header: u32,
+    /// A range.
+    #[cfg_attr(feature = "schema", schemars(title = "RangeMatch"))]
+    Range {
+        /// First value.
+        first: u128,
+        /// Last value.
+        last: u128,
     },
 }
 
 /// The entry that a packet hit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TableHit"))]
 pub struct Hit {
     /// Its handle.
     pub handle: u64,
-    /// Value and mask of each key field; first and last value of a range.
-    pub key: Vec<KeyMatch>,
+    /// Its match on each key field.
+    pub key: Vec<NamedMatch>,
     /// Prefix length, in an lpm table.
     pub prefix_length: Option<u32>,
     /// Priority (the lowest number wins), in a ternary or range table.
     pub priority: Option<u32>,
 }
 
-/// The match of an entry on one key field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyMatch {
-    /// The value under the mask.
-    Masked(u128, u128),
-    /// First and last value.
-    Range(u128, u128),
-}
-
-/// One event. Numbers are indices into the lists of [`Program`], unless a comment says otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One event, with the program's names; `event` is its kind. Indices into the JSON's lists (`state`, `conditional`,
+/// `action_index`, `primitive`) identify the place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TraceEvent"))]
+#[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A parse state begins.
+    #[cfg_attr(feature = "schema", schemars(title = "StateEvent"))]
     State {
         /// Parser.
-        parser: u32,
+        parser: String,
         /// State of that parser, in the order of the JSON.
         state: u32,
     },
     /// A header was extracted.
+    #[cfg_attr(feature = "schema", schemars(title = "ExtractEvent"))]
     Extract {
         /// Header instance.
-        header: u32,
+        header: String,
         /// Its position in the packet, in bytes.
         offset: usize,
         /// Its length in bytes.
         bytes: usize,
         /// Its fields; for a variable-length field, its length in bytes.
-        fields: Vec<u128>,
+        fields: Vec<NamedValue>,
     },
     /// The parser branches on a key.
+    #[cfg_attr(feature = "schema", schemars(title = "SelectEvent"))]
     Select {
-        /// The fields of the key; `None` for a lookahead or the field of a stack.
-        fields: Vec<Option<Lvalue>>,
-        /// Their values.
-        values: Vec<u128>,
+        /// The key's parts.
+        key: Vec<SelectKey>,
     },
     /// A conditional was decided.
+    #[cfg_attr(feature = "schema", schemars(title = "ConditionEvent"))]
     Condition {
         /// Pipeline.
-        pipeline: u32,
+        pipeline: String,
         /// Conditional of that pipeline, in the order of the JSON.
         conditional: u32,
         /// Whether it holds.
         holds: bool,
     },
     /// A table was looked up.
+    #[cfg_attr(feature = "schema", schemars(title = "TableEvent"))]
     Table {
         /// Table.
-        table: u32,
+        table: String,
         /// The packet's values of the key fields.
-        key: Vec<u128>,
+        key: Vec<NamedValue>,
         /// The entry; `None` for a miss.
         hit: Option<Hit>,
-        /// Group of the action profile, and the number of its members that the selector may choose.
-        group: Option<(u32, usize)>,
+        /// Action profile, if the table has one.
+        profile: Option<String>,
+        /// Group of the action profile.
+        group: Option<u32>,
+        /// Number of members that the selector may choose.
+        members: Option<usize>,
         /// The hash that the selector computed for the packet.
         hash: Option<u64>,
         /// Member of the action profile.
         member: Option<u32>,
     },
     /// An action begins.
+    #[cfg_attr(feature = "schema", schemars(title = "ActionEvent"))]
     Action {
         /// Action.
-        action: u32,
-        /// Values of its parameters.
-        params: Vec<u128>,
+        action: String,
+        /// Its index in the JSON's list.
+        action_index: u32,
+        /// Its parameters.
+        params: Vec<NamedValue>,
     },
     /// A primitive of an action begins.
+    #[cfg_attr(feature = "schema", schemars(title = "StatementEvent"))]
     Statement {
-        /// Action.
-        action: u32,
+        /// Action: its index in the JSON's list.
+        action_index: u32,
         /// Primitive of that action, in the order of the JSON.
         primitive: u32,
     },
     /// The statement's condition was decided.
+    #[cfg_attr(feature = "schema", schemars(title = "BranchEvent"))]
     Branch {
         /// Whether it holds.
         holds: bool,
     },
     /// A value changed.
+    #[cfg_attr(feature = "schema", schemars(title = "SetEvent"))]
     Set {
-        /// The changed part.
-        lvalue: Lvalue,
+        /// The changed part, such as `ipv4.ttl` or `ipv4.$valid$`.
+        field: String,
+        /// Width in bits; 0 for a field of variable length, whose value is its length in bytes.
+        width: u32,
         /// The old value.
         old: u128,
         /// The new value.
         new: u128,
     },
     /// A register cell was read.
+    #[cfg_attr(feature = "schema", schemars(title = "RegisterReadEvent"))]
     RegisterRead {
         /// Array.
-        register: u32,
+        register: String,
         /// Cell.
         index: u64,
         /// The value; `None` if the index is beyond the array, where nothing is read.
         value: Option<u128>,
     },
     /// A register cell was written.
+    #[cfg_attr(feature = "schema", schemars(title = "RegisterWriteEvent"))]
     RegisterWrite {
         /// Array.
-        register: u32,
+        register: String,
         /// Cell.
         index: u64,
-        /// Old and new value; `None` if the index is beyond the array, where nothing is written.
-        change: Option<(u128, u128)>,
+        /// The old value; `None` if the index is beyond the array, where nothing is written.
+        old: Option<u128>,
+        /// The new value; `None` likewise.
+        new: Option<u128>,
     },
     /// A cell of an indirect counter counted the packet.
+    #[cfg_attr(feature = "schema", schemars(title = "CountEvent"))]
     Count {
         /// Array.
-        counter: u32,
+        counter: String,
         /// Cell.
         index: u64,
-        /// The cell's new value; `None` if the index is beyond the array.
-        value: Option<CounterValue>,
+        /// Its new number of packets; `None` if the index is beyond the array.
+        packets: Option<u64>,
+        /// Its new number of bytes; `None` likewise.
+        bytes: Option<u64>,
     },
     /// An indirect meter coloured the packet.
+    #[cfg_attr(feature = "schema", schemars(title = "MeterEvent"))]
     Meter {
         /// Array.
-        meter: u32,
+        meter: String,
         /// Cell.
         index: u64,
         /// The colour; `None` if the index is beyond the array.
         colour: Option<u64>,
     },
     /// A hash was computed: `base + hash % size`.
+    #[cfg_attr(feature = "schema", schemars(title = "HashEvent"))]
     Hash {
         /// The result.
         result: u64,
@@ -181,6 +247,7 @@ pub enum Event {
         size: u64,
     },
     /// A random number was drawn.
+    #[cfg_attr(feature = "schema", schemars(title = "RandomEvent"))]
     Random {
         /// Minimum.
         low: u64,
@@ -190,6 +257,7 @@ pub enum Event {
         drawn: u64,
     },
     /// A primitive that requests an operation of the switch, with its arguments in order.
+    #[cfg_attr(feature = "schema", schemars(title = "RequestEvent"))]
     Request {
         /// Its name in the JSON: `mark_to_drop`, `clone_ingress_pkt_to_egress`, `recirculate`, ...
         primitive: &'static str,
@@ -197,8 +265,10 @@ pub enum Event {
         arguments: Vec<u64>,
     },
     /// The pipeline ends after this action.
+    #[cfg_attr(feature = "schema", schemars(title = "ExitEvent"))]
     Exit,
     /// A checksum was verified or updated.
+    #[cfg_attr(feature = "schema", schemars(title = "ChecksumEvent"))]
     Checksum {
         /// Checksum, in the order of the JSON.
         checksum: u32,
@@ -215,8 +285,8 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Trace {
     events: Vec<Event>,
-    /// Every lvalue of the program, with its first slot and its number of words.
-    lvalues: Vec<(Lvalue, u32, u32)>,
+    /// Every lvalue of the program.
+    lvalues: Vec<Lvalue>,
     /// The packet's slots before the current instruction.
     slots: Vec<u64>,
     pending: Pending,
@@ -229,14 +299,15 @@ impl Trace {
     /// Returns a trace for packets of `program`.
     pub fn new(program: &Program) -> Trace {
         let mut lvalues = Vec::new();
-        for (id, header) in (0u32..).zip(program.headers()) {
+        for header in program.headers() {
             let fields = &program.header_type(header.type_id).fields;
-            for (at, field) in (0u32..).zip(fields).filter(|(_, field)| field.width > 0 || field.variable) {
-                let words = if field.width > 64 { 2 } else { 1 };
-                lvalues.push((Lvalue::Field { header: id, field: at }, header.base + field.off, words));
+            for field in fields.iter().filter(|field| field.width > 0 || field.variable) {
+                let name = format!("{}.{}", header.name, field.name);
+                lvalues.push(Lvalue { name, width: field.width, slot: header.base + field.off });
             }
             if !header.metadata {
-                lvalues.push((Lvalue::Valid { header: id }, header.valid, 1));
+                let name = format!("{}.$valid$", header.name);
+                lvalues.push(Lvalue { name, width: 1, slot: header.valid });
             }
         }
         Trace {
@@ -259,10 +330,9 @@ impl Trace {
         self.events.push(Event::Checksum { checksum, update, computed, found });
     }
 
-    /// Returns every field and validity bit that is not zero now, in the order of the program.
-    pub fn values(&self, phv: &Phv) -> Vec<(Lvalue, u128)> {
-        let value =
-            |&(lvalue, slot, words): &(Lvalue, u32, u32)| (lvalue, record::value(&phv.slots, slot, words));
-        self.lvalues.iter().map(value).filter(|(_, value)| *value != 0).collect()
+    /// Returns the value of every field and validity bit that is not zero now, by name.
+    pub fn values(&self, phv: &Phv) -> BTreeMap<String, u128> {
+        let values = self.lvalues.iter().map(|lvalue| (lvalue.name.clone(), lvalue.value(&phv.slots)));
+        values.filter(|(_, value)| *value != 0).collect()
     }
 }

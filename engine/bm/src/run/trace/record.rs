@@ -1,11 +1,11 @@
 //! Derives a trace's events from instructions: from each instruction before it runs, and from its changes afterwards.
 
-use super::{Event, Hit, KeyMatch, Lvalue, Trace};
-use crate::program::{ColdOp, Field, Mark, Op, Pc, Program, Slot};
+use super::{Event, Hit, NamedMatch, NamedValue, SelectKey, Trace};
+use crate::program::{ColdOp, KeyField, Mark, Op, Pc, Program, Slot, TableKeyInfo};
 use crate::run::calculate::output;
 use crate::run::observe::{Moment, Observer};
 use crate::run::phv::Phv;
-use crate::tables::Outcome;
+use crate::tables::{Group, Outcome};
 
 /// The last instruction, if its effect is only known after it has run.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ pub(super) struct Undecided {
     of: Option<(u32, u32)>,
 }
 
-/// Returns the value of an lvalue, whose low word comes first; the low 128 bits of a wider one.
-pub(super) fn value(slots: &[u64], slot: Slot, words: u32) -> u128 {
+/// Returns the value of `width` bits that begins in `slot`, low word first; the low 128 bits of a wider one.
+pub(super) fn value(slots: &[u64], slot: Slot, width: u32) -> u128 {
     let at = slot as usize;
-    u128::from(slots[at]) | if words == 2 { u128::from(slots[at + 1]) << 64 } else { 0 }
+    u128::from(slots[at]) | if width > 64 { u128::from(slots[at + 1]) << 64 } else { 0 }
 }
 
 impl Observer for Trace {
@@ -62,10 +62,10 @@ impl Trace {
 
     /// Records the changes since the last instruction, or since [`Trace::watch`].
     pub(crate) fn write_changes(&mut self, phv: &Phv) {
-        for &(lvalue, slot, words) in &self.lvalues {
-            let (old, new) = (value(&self.slots, slot, words), value(&phv.slots, slot, words));
+        for lvalue in &self.lvalues {
+            let (old, new) = (lvalue.value(&self.slots), lvalue.value(&phv.slots));
             if old != new {
-                self.events.push(Event::Set { lvalue, old, new });
+                self.events.push(Event::Set { field: lvalue.name.clone(), width: lvalue.width, old, new });
             }
         }
     }
@@ -77,7 +77,10 @@ impl Trace {
                 let holds = next == condition.holds_at;
                 self.condition = None;
                 self.events.push(match condition.of {
-                    Some((pipeline, conditional)) => Event::Condition { pipeline, conditional, holds },
+                    Some((pipeline, conditional)) => {
+                        let pipeline = moment.program.pipelines()[pipeline as usize].name.clone();
+                        Event::Condition { pipeline, conditional, holds }
+                    }
                     None => Event::Branch { holds },
                 });
             }
@@ -93,22 +96,27 @@ impl Trace {
                 if cursor > offset {
                     let h = program.header(header);
                     let fields = &program.header_type(h.type_id).fields;
-                    let of = |f: &crate::program::FieldDef| {
-                        value(&phv.slots, h.base + f.off, if f.width > 64 { 2 } else { 1 })
-                    };
-                    let fields = fields.iter().map(of).collect();
-                    self.events.push(Event::Extract { header, offset, bytes: cursor - offset, fields });
+                    let fields = fields.iter().map(|f| named(&f.name, f.width, &phv.slots, h.base + f.off));
+                    self.events.push(Event::Extract {
+                        header: h.name.clone(),
+                        offset,
+                        bytes: cursor - offset,
+                        fields: fields.collect(),
+                    });
                 }
                 return;
             }
             Pending::Count { counter, index } => {
                 let cells = &cells.counters[counter as usize];
-                let value = usize::try_from(index).ok().and_then(|at| cells.get(at)).copied();
-                self.events.push(Event::Count { counter, index, value });
+                let value = usize::try_from(index).ok().and_then(|at| cells.get(at));
+                let (packets, bytes) = (value.map(|v| v.packets), value.map(|v| v.bytes));
+                let counter = program.counter_array(counter).name.clone();
+                self.events.push(Event::Count { counter, index, packets, bytes });
             }
             Pending::Meter { meter, index, to } => {
                 let there = usize::try_from(index).is_ok_and(|at| at < cells.meters[meter as usize].len());
                 let colour = there.then(|| phv.slots[to as usize]);
+                let meter = program.meter_array(meter).name.clone();
                 self.events.push(Event::Meter { meter, index, colour });
             }
             Pending::Hash { to, base, size } => {
@@ -125,24 +133,28 @@ impl Trace {
     fn begin(&mut self, moment: &Moment<'_>, mark: Mark) {
         let here = moment.pc as Pc;
         match mark {
-            Mark::State { parser, state } => self.events.push(Event::State { parser, state }),
+            Mark::State { parser, state } => {
+                let parser = moment.program.parsers()[parser as usize].name.clone();
+                self.events.push(Event::State { parser, state });
+            }
             Mark::Condition { pipeline, conditional, end } => {
                 self.condition =
                     Some(Undecided { begin: here, holds_at: end, of: Some((pipeline, conditional)) });
             }
             Mark::Action { action, called } => {
+                let info = moment.program.action(action);
                 let mut params = Vec::new();
                 if called {
                     let mut slot = moment.program.param_base() as Slot;
-                    for param in &moment.program.action(action).params {
-                        params.push(value(&moment.phv.slots, slot, if param.bitwidth > 64 { 2 } else { 1 }));
+                    for param in &info.params {
+                        params.push(named(&param.name, param.bitwidth, &moment.phv.slots, slot));
                         slot += crate::number::words(param.bitwidth);
                     }
                 }
-                self.events.push(Event::Action { action, params });
+                self.events.push(Event::Action { action: info.name.clone(), action_index: action, params });
             }
             Mark::Statement { action, primitive, holds_at } => {
-                self.events.push(Event::Statement { action, primitive });
+                self.events.push(Event::Statement { action_index: action, primitive });
                 if let Some(holds_at) = holds_at {
                     self.condition = Some(Undecided { begin: here, holds_at, of: None });
                 }
@@ -161,7 +173,8 @@ impl Trace {
         match program.ops()[moment.pc] {
             Op::RegisterRead { r, idx, .. } | Op::RegisterReadWide { r, idx, .. } => {
                 let (index, value) = (slot(idx), cells.registers.get_wide(r, slot(idx)));
-                self.events.push(Event::RegisterRead { register: r, index, value });
+                let register = program.register_array(r).name.clone();
+                self.events.push(Event::RegisterRead { register, index, value });
             }
             Op::RegisterWrite { r, idx, a } => self.write(moment, r, slot(idx), u128::from(slot(a))),
             Op::RegisterWriteWide { r, idx, a } => self.write(moment, r, slot(idx), phv.pair(a)),
@@ -200,9 +213,16 @@ impl Trace {
             Op::Select { select } => {
                 let key = &program.select(select).key;
                 key.wide(&phv.slots, &mut self.scratch);
-                let values = (0..key.fields.len()).map(|at| key.unpack(&self.scratch, at)).collect();
-                let fields = key.fields.iter().map(|f| self.lvalue(f.field)).collect();
-                self.events.push(Event::Select { fields, values });
+                let part = |(at, part): (usize, &KeyField)| {
+                    let lvalue = self.lvalues.iter().find(|lvalue| lvalue.slot == part.field.slot);
+                    SelectKey {
+                        name: lvalue.map(|lvalue| lvalue.name.clone()),
+                        width: lvalue.map(|lvalue| lvalue.width),
+                        value: key.unpack(&self.scratch, at),
+                    }
+                };
+                let key = key.fields.iter().enumerate().map(part).collect();
+                self.events.push(Event::Select { key });
             }
             Op::Apply { table } => self.table(moment, table),
             Op::MarkToDrop { .. } => request("mark_to_drop", &[]),
@@ -220,51 +240,59 @@ impl Trace {
     fn write(&mut self, moment: &Moment<'_>, register: u32, index: u64, value: u128) {
         let registers = &moment.cells.registers;
         let ones = crate::program::ones_128(registers.array(register).width);
-        let change = registers.get_wide(register, index).map(|old| (old, value & ones));
-        self.events.push(Event::RegisterWrite { register, index, change });
+        let old = registers.get_wide(register, index);
+        let new = old.map(|_| value & ones);
+        let register = moment.program.register_array(register).name.clone();
+        self.events.push(Event::RegisterWrite { register, index, old, new });
     }
 
     /// Performs the lookup that the next instruction will do, and records its result.
     fn table(&mut self, moment: &Moment<'_>, table: u32) {
         let Moment { program, cells, phv, .. } = *moment;
-        let fixed = program.match_table(table);
+        let (info, fixed) = (program.table(table), program.match_table(table));
         let entries = &cells.tables[table as usize];
         let found = entries.unit.lookup(&fixed.key, &phv.slots, &mut self.scratch);
         fixed.key.wide(&phv.slots, &mut self.scratch);
-        let key = (0..fixed.key.fields.len()).map(|at| fixed.key.unpack(&self.scratch, at)).collect();
+        let part = |(at, k): (usize, &TableKeyInfo)| NamedValue {
+            name: k.name.clone(),
+            width: k.bitwidth,
+            value: fixed.key.unpack(&self.scratch, at),
+        };
+        let key = info.key.iter().enumerate().map(part).collect();
         let outcome = match found {
             Some(at) => Some(entries.outcomes[at as usize]),
             None => entries.default.as_ref().map(|(outcome, _)| *outcome),
         };
-        let (mut group, mut hash, mut member) = (None, None, None);
+        let (mut group, mut members, mut hash, mut member) = (None, None, None, None);
         match outcome {
             Some(Outcome::Member(chosen)) => member = Some(chosen),
             Some(Outcome::Group(chosen)) => {
                 let profile = fixed.profile.unwrap_or_default() as usize;
-                let members =
-                    cells.profiles[profile].group(chosen).map_or(&[][..], crate::tables::Group::active);
-                group = Some((chosen, members.len()));
+                let active = cells.profiles[profile].group(chosen).map_or(&[][..], Group::active);
+                (group, members) = (Some(chosen), Some(active.len()));
                 let selector = program.selector(profile as u32);
                 let computed = selector.map_or(0, |s| output(s, program, &mut phv.clone(), None, &[], None));
                 hash = Some(computed & u64::from(u32::MAX));
-                member = crate::run::look_up::member_of_group(members, computed);
+                member = crate::run::look_up::member_of_group(active, computed);
             }
             Some(Outcome::Action(_)) | None => {}
         }
-        let hit = found.and_then(|at| self.hit(program, table, entries.keys[at as usize].as_ref()?));
-        self.events.push(Event::Table { table, key, hit, group, hash, member });
+        let hit = found.and_then(|at| Self::hit(program, table, entries.keys[at as usize].as_ref()?));
+        let (table, profile) = (info.name.clone(), info.action_profile.clone());
+        self.events.push(Event::Table { table, key, hit, profile, group, members, hash, member });
     }
 
-    fn hit(&self, program: &Program, table: u32, entry: &crate::tables::EntryKey) -> Option<Hit> {
+    fn hit(program: &Program, table: u32, entry: &crate::tables::EntryKey) -> Option<Hit> {
         let fixed = program.match_table(table);
-        let masked = |at| {
-            KeyMatch::Masked(fixed.key.unpack(&entry.key.value, at), fixed.key.unpack(&entry.key.mask, at))
+        let masked = |at| NamedMatch::Masked {
+            value: fixed.key.unpack(&entry.key.value, at),
+            mask: fixed.key.unpack(&entry.key.mask, at),
         };
-        let mut key: Vec<KeyMatch> = (0..fixed.key.fields.len()).map(masked).collect();
+        let mut key: Vec<NamedMatch> = (0..fixed.key.fields.len()).map(masked).collect();
         for bound in &entry.key.bounds {
             let low =
                 |value: &[u64]| u128::from(value[0]) | u128::from(value.get(1).copied().unwrap_or(0)) << 64;
-            key[bound.field] = KeyMatch::Range(low(&bound.first), low(&bound.last));
+            key[bound.field] = NamedMatch::Range { first: low(&bound.first), last: low(&bound.last) };
         }
         use crate::program::MatchType::{Lpm, Range, Ternary};
         Some(Hit {
@@ -274,8 +302,8 @@ impl Trace {
             priority: matches!(fixed.match_type, Ternary | Range).then_some(entry.key.priority),
         })
     }
+}
 
-    fn lvalue(&self, field: Field) -> Option<Lvalue> {
-        self.lvalues.iter().find(|(_, slot, _)| *slot == field.slot).map(|(lvalue, _, _)| *lvalue)
-    }
+fn named(name: &str, width: u32, slots: &[u64], slot: Slot) -> NamedValue {
+    NamedValue { name: name.to_owned(), width, value: value(slots, slot, width) }
 }
