@@ -32,9 +32,9 @@ pub use error::{Fault, LoadError, RuntimeError};
 pub use executable::Executable;
 pub use load::{Limits, JSON_VERSION};
 pub use program::{
-    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, CrcParameters, DeparserId, EnumInfo, Field,
-    FieldList, FieldListInfo, Kept, LearnListInfo, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo,
-    ParserId, PipelineId, Program, RegisterInfo, TableInfo, TableKeyInfo, TableType, Zeroed,
+    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, CrcParameters, DeparserId, Field, FieldList,
+    FieldListInfo, Kept, LearnListInfo, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId,
+    PipelineId, Program, RegisterInfo, TableInfo, TableKeyInfo, TableType, Zeroed,
 };
 pub use run::{trace, Externs, LogMessage, Phv, SavedPhv};
 pub use state::State;

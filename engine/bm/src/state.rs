@@ -101,16 +101,16 @@ impl State {
             packet,
             cursor: 0,
             parsing: true,
-            max_steps: program.max_parser_steps(),
+            max_steps: program.code.max_parser_steps,
             native: native(program, self.native),
         };
-        let stop = execute(&mut context, phv, program.parsers()[parser.0 as usize].pc, observer);
+        let stop = execute(&mut context, phv, program.code.parsers[parser.0 as usize].pc, observer);
         phv.payload_offset = context.cursor;
         match stop {
-            Ok(Stop::Done) => program.core_errors().no_error,
+            Ok(Stop::Done) => program.code.core_errors.no_error,
             Ok(Stop::ParserError(code)) => code,
-            Err(Fault::StepLimit) => program.core_errors().parser_timeout,
-            Err(_) => program.core_errors().parser_invalid_argument,
+            Err(Fault::StepLimit) => program.code.core_errors.parser_timeout,
+            Err(_) => program.code.core_errors.parser_invalid_argument,
         }
     }
 
@@ -138,7 +138,7 @@ impl State {
         let native = native(program, *wanted);
         let payload = packet.get(phv.payload_offset..).unwrap_or_default();
         let mut hold = true;
-        for (at, checksum) in (0u32..).zip(program.checksums()).filter(|(_, c)| c.verify) {
+        for (at, checksum) in (0u32..).zip(&program.code.checksums).filter(|(_, c)| c.verify) {
             if phv.slots[checksum.valid as usize] == 0
                 || !condition_holds(program, cells, phv, native, checksum.condition)
             {
@@ -188,10 +188,10 @@ impl State {
             packet: &[],
             cursor: 0,
             parsing: false,
-            max_steps: program.max_steps(),
+            max_steps: program.code.max_steps,
             native: native(program, self.native),
         };
-        execute(&mut context, phv, program.pipelines()[pipeline.0 as usize].pc, observer).map(|_| ())
+        execute(&mut context, phv, program.code.pipelines[pipeline.0 as usize].pc, observer).map(|_| ())
     }
 
     /// Computes and stores the checksums that the program updates. `payload` is the part of the packet after the headers.
@@ -210,7 +210,7 @@ impl State {
     ) {
         let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
-        for (at, checksum) in (0u32..).zip(program.checksums()).filter(|(_, c)| c.update) {
+        for (at, checksum) in (0u32..).zip(&program.code.checksums).filter(|(_, c)| c.update) {
             if condition_holds(program, cells, phv, native, checksum.condition) {
                 let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
                 watch(at, Some(computed), phv, checksum.target);
@@ -236,7 +236,7 @@ impl State {
         if let Some(writer) = self.native().and_then(|native| native.deparser(deparser.0)) {
             return writer.append(&phv.slots, &phv.vl, out);
         }
-        for &header in &program.deparsers()[deparser.0 as usize].headers {
+        for &header in &program.code.deparsers[deparser.0 as usize].headers {
             if phv.slots[program.header(header).valid as usize] != 0 {
                 phv.deparse_header(program, header, out);
             }
@@ -264,9 +264,9 @@ fn condition_holds(
 ) -> bool {
     let Some(pc) = condition else { return true };
     // Most conditions check that one header is valid, which needs no run.
-    if let [Op::Mov { w: 64, d, a }, Op::Halt, ..] = program.ops()[pc as usize..] {
+    if let [Op::Mov { w: 64, d, a }, Op::Halt, ..] = program.code.ops[pc as usize..] {
         phv.slots[d as usize] = phv.slots[a as usize];
-        return phv.slots[program.condition_slot() as usize] != 0;
+        return phv.slots[program.packet.condition_slot as usize] != 0;
     }
     let mut context = Context {
         program,
@@ -275,9 +275,9 @@ fn condition_holds(
         packet: &[],
         cursor: 0,
         parsing: false,
-        max_steps: program.max_steps(),
+        max_steps: program.code.max_steps,
         native,
     };
     execute(&mut context, phv, pc, &mut Unwatched).is_ok()
-        && phv.slots[program.condition_slot() as usize] != 0
+        && phv.slots[program.packet.condition_slot as usize] != 0
 }

@@ -204,7 +204,7 @@ pub struct Ran {
 /// Returns a parser error's name in the program, or BMv2's number if the program does not list it.
 #[cold]
 pub(crate) fn error_name(program: &Program, code: u32) -> String {
-    let mut errors = program.errors().entries.iter();
+    let mut errors = program.errors().iter();
     let listed = errors.find(|(_, value)| *value == u64::from(code));
     listed.map_or_else(|| format!("error {code}"), |(name, _)| name.clone())
 }

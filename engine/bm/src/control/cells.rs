@@ -54,7 +54,7 @@ fn cell<T>(object: impl FnOnce() -> String, cells: &mut [T], index: u64) -> Resu
 
 impl State {
     fn counter(&self, name: &str) -> Result<usize> {
-        let id = find("counter", &self.program.names().counters, name)?;
+        let id = find("counter", &self.program.declared.names.counters, name)?;
         if let Some(table) = &self.program.counter_array(id as u32).direct_table {
             let reason = format!("is direct: read it with the entries of table '{table}'");
             return Err(RuntimeError::WrongType { object: format!("counter '{name}'"), reason });
@@ -100,7 +100,7 @@ impl State {
     }
 
     fn meter(&self, name: &str) -> Result<usize> {
-        let id = find("meter", &self.program.names().meters, name)?;
+        let id = find("meter", &self.program.declared.names.meters, name)?;
         if let Some(table) = &self.program.meter_array(id as u32).direct_table {
             let reason = format!("is direct: set it with the entries of table '{table}'");
             return Err(RuntimeError::WrongType { object: format!("meter '{name}'"), reason });
@@ -143,7 +143,7 @@ impl State {
     }
 
     fn register(&self, name: &str) -> Result<u32> {
-        find("register", &self.program.names().registers, name).map(|at| at as u32)
+        find("register", &self.program.declared.names.registers, name).map(|at| at as u32)
     }
 
     /// Returns a register cell as big-endian bytes of the register's width.
@@ -226,7 +226,7 @@ impl State {
     }
 
     fn vset(&self, name: &str) -> Result<usize> {
-        find("parser value set", &self.program.names().vsets, name)
+        find("parser value set", &self.program.declared.names.vsets, name)
     }
 
     fn vset_value(&self, id: usize, value: &[u8]) -> Result<Vec<u64>> {
@@ -306,7 +306,7 @@ impl State {
     }
 
     fn custom_crc(&self, calculation: &str, width: u32) -> Result<usize> {
-        let id = find("calculation", &self.program.names().calculations, calculation)?;
+        let id = find("calculation", &self.program.declared.names.calculations, calculation)?;
         if self.program.calculation(id as u32).algorithm.custom_width() == Some(width) {
             return Ok(id);
         }

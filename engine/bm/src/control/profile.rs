@@ -13,7 +13,7 @@ use crate::tables::{
 
 impl State {
     pub(super) fn profile(&self, name: &str) -> Result<usize> {
-        find("action profile", &self.program.names().profiles, name)
+        find("action profile", &self.program.declared.names.profiles, name)
     }
 
     pub(super) fn profile_with_selector(&self, name: &str) -> Result<usize> {
@@ -48,7 +48,7 @@ impl State {
         data: &[Vec<u8>],
     ) -> Result<(u32, Vec<u64>)> {
         let program = &self.program;
-        let tables = program.match_tables().iter().filter(|t| t.profile == Some(profile as u32));
+        let tables = program.code.match_tables.iter().filter(|t| t.profile == Some(profile as u32));
         let mut names = Vec::new();
         for a in tables.flat_map(|t| &t.actions) {
             let info = program.action(a.action);
@@ -66,7 +66,7 @@ impl State {
 
     /// Returns the table of an entry or default entry with this target.
     fn pointing_table(&self, profile: usize, outcome: Outcome) -> &str {
-        let tables = self.program.match_tables();
+        let tables = &self.program.code.match_tables;
         (0..tables.len())
             .find(|&t| tables[t].profile == Some(profile as u32) && self.cells.tables[t].uses(outcome))
             .map_or("", |t| self.program.table(t as u32).name.as_str())

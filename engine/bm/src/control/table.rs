@@ -15,7 +15,7 @@ pub(super) fn table_name(info: &TableInfo) -> String {
 
 impl State {
     pub(super) fn table(&self, name: &str) -> Result<usize> {
-        find("table", &self.program.names().tables, name)
+        find("table", &self.program.declared.names.tables, name)
     }
 
     /// Returns a table by name, if it has one of the wanted types.

@@ -245,7 +245,7 @@ impl Loader<'_> {
             "assign_VL" => {
                 let [to, from] = arguments.tuple()?;
                 let (d, s) = (self.variable_store(&to)?, self.variable_store(&from)?);
-                let capacity = |store: u32| self.vl_stores[store as usize].capacity;
+                let capacity = |store: u32| self.packet.vl_stores[store as usize].capacity;
                 if capacity(d) < capacity(s) {
                     return Err(json.error("the destination is shorter than the source can be"));
                 }
@@ -271,7 +271,7 @@ impl Loader<'_> {
             "assign_header_stack" => {
                 let [to, from] = arguments.tuple()?;
                 let (d, s) = (self.stack(&to)?, self.stack(&from)?);
-                let (a, b) = (&self.stacks[d as usize], &self.stacks[s as usize]);
+                let (a, b) = (&self.packet.stacks[d as usize], &self.packet.stacks[s as usize]);
                 if a.type_id != b.type_id || a.size != b.size {
                     return Err(json.error("the stacks are of different types or sizes"));
                 }
@@ -295,7 +295,7 @@ impl Loader<'_> {
                 else {
                     return Err(json.error("stacks of header unions are needed"));
                 };
-                let (a, b) = (&self.union_stacks[d as usize], &self.union_stacks[s as usize]);
+                let (a, b) = (&self.packet.union_stacks[d as usize], &self.packet.union_stacks[s as usize]);
                 if a.type_id != b.type_id || a.size != b.size {
                     return Err(json.error("the stacks are of different types or sizes"));
                 }
@@ -350,7 +350,7 @@ impl Loader<'_> {
             "count" => {
                 let [counter, index] = arguments.tuple()?;
                 let c = self.array(&counter, "counter_array")?;
-                if self.counter_arrays[c as usize].direct_table.is_some() {
+                if self.declared.counter_arrays[c as usize].direct_table.is_some() {
                     return Err(counter.error("is a direct counter; those count by themselves"));
                 }
                 let idx = self.scalar(&index, params)?;
@@ -359,7 +359,7 @@ impl Loader<'_> {
             "execute_meter" => {
                 let [meter, index, to] = arguments.tuple()?;
                 let m = self.array(&meter, "meter_array")?;
-                if self.meter_arrays[m as usize].direct_table.is_some() {
+                if self.declared.meter_arrays[m as usize].direct_table.is_some() {
                     return Err(meter.error("is a direct meter; those are executed by their table"));
                 }
                 let idx = self.scalar(&index, params)?;
@@ -455,7 +455,7 @@ impl Loader<'_> {
     }
 
     fn is_metadata(&self, header: &HeaderRef) -> bool {
-        matches!(header, HeaderRef::Fixed(id) if self.headers[*id as usize].metadata)
+        matches!(header, HeaderRef::Fixed(id) if self.packet.headers[*id as usize].metadata)
     }
 
     fn stack(&self, json: &Json<'_>) -> Result<u32> {
@@ -483,10 +483,10 @@ impl Loader<'_> {
             return Err(json.error(format!("a '{kind}' is needed, not '{}'", clip(given))));
         }
         let names = match kind {
-            "counter_array" => &self.names.counters,
-            "meter_array" => &self.names.meters,
-            "register_array" => &self.names.registers,
-            _ => &self.names.calculations,
+            "counter_array" => &self.declared.names.counters,
+            "meter_array" => &self.declared.names.meters,
+            "register_array" => &self.declared.names.registers,
+            _ => &self.declared.names.calculations,
         };
         look_up(names, kind, &json.get("value")?)
     }
@@ -498,9 +498,9 @@ impl Loader<'_> {
         }
         let target = json.get("value")?;
         let [header, member] = target.tuple()?;
-        let id = look_up(&self.names.headers, "header", &header)?;
-        let h = &self.headers[id as usize];
-        let ty = &self.header_types[h.type_id as usize];
+        let id = look_up(&self.declared.names.headers, "header", &header)?;
+        let h = &self.packet.headers[id as usize];
+        let ty = &self.packet.header_types[h.type_id as usize];
         match (h.vl, ty.field(member.str()?)) {
             (Some(store), Some(f)) if f.variable => Ok(store),
             _ => Err(json.error("is not a field of variable length")),
@@ -512,8 +512,8 @@ impl Loader<'_> {
             let target = json.get("value")?;
             let [header, member] = target.tuple()?;
             if member.value.as_str() == Some("$valid$") {
-                let id = look_up(&self.names.headers, "header", &header)?;
-                if self.headers[id as usize].shown.is_none() {
+                let id = look_up(&self.declared.names.headers, "header", &header)?;
+                if self.packet.headers[id as usize].shown.is_none() {
                     return Err(json.error("validity is written with add_header and remove_header"));
                 }
             }
@@ -525,7 +525,9 @@ impl Loader<'_> {
         let first_param = params.first().map_or(Slot::MAX, |p| p.slot);
         match self.int(json, params)? {
             // Parameter slots come after header slots.
-            Expr::Slot { slot, width, signed } if slot < first_param && (slot as usize) < self.reset_end => {
+            Expr::Slot { slot, width, signed }
+                if slot < first_param && (slot as usize) < self.packet.reset_end =>
+            {
                 Ok(Lvalue::Fixed(Field { slot, width: width as u16, signed }))
             }
             Expr::Field { header, off, width, signed } => Ok(Lvalue::Found { header, off, width, signed }),
@@ -575,7 +577,7 @@ impl Loader<'_> {
         let r = self.array(&register, "register_array")?;
         let to = self.lvalue(&to, params)?;
         let idx = self.scalar(&index, params)?;
-        let width = self.register_arrays[r as usize].bitwidth;
+        let width = self.declared.register_arrays[r as usize].bitwidth;
         if to.width() == 0 {
             return Ok(());
         }
@@ -604,7 +606,7 @@ impl Loader<'_> {
         let r = self.array(&register, "register_array")?;
         let idx = self.scalar(&index, params)?;
         let value = self.int(&value, params)?;
-        let width = self.register_arrays[r as usize].bitwidth;
+        let width = self.declared.register_arrays[r as usize].bitwidth;
         let fail = |e: String| json.error(e);
         if width <= 64 {
             let a = self.compiler.low64(&value, width).map_err(fail)?;
@@ -623,7 +625,7 @@ impl Loader<'_> {
     fn hash(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
         let [to, base, calculation, size] = json.get("parameters")?.tuple()?;
         let id = self.array(&calculation, "calculation")?;
-        if self.calculations[id as usize].payload {
+        if self.code.calculations[id as usize].payload {
             return Err(calculation.error("covers the payload, which is not supported in an action"));
         }
         let to = self.lvalue(&to, params)?;
@@ -637,8 +639,8 @@ impl Loader<'_> {
         };
         let (base, size) = (low(self, &base)?, low(self, &size)?);
         let d = self.compiler.temp(1).map_err(|e| json.error(e))?;
-        let call = self.hash_calls.len() as u32;
-        self.hash_calls.push(HashCall { calculation: id, d, base, size });
+        let call = self.code.hash_calls.len() as u32;
+        self.code.hash_calls.push(HashCall { calculation: id, d, base, size });
         self.emit(json, Op::Hash { call })?;
         self.assign(json, &to, &Expr::Slot { slot: d, width: 64, signed: false })
     }
@@ -647,8 +649,8 @@ impl Loader<'_> {
         let HeaderRef::Fixed(id) = self.header_ref(header, &[])? else {
             return Err(header.error("needs the standard metadata"));
         };
-        let h = &self.headers[id as usize];
-        let ty = &self.header_types[h.type_id as usize];
+        let h = &self.packet.headers[id as usize];
+        let ty = &self.packet.header_types[h.type_id as usize];
         let slot =
             |name: &str| ty.field(name).filter(|f| f.width <= 64).map(|f| (h.base + f.off, f.width as u8));
         let (egress_spec, w) = slot("egress_spec")
@@ -696,8 +698,8 @@ impl Loader<'_> {
                 fields.len()
             )));
         }
-        let call = self.log_calls.len() as u32;
-        self.log_calls.push(LogCall { texts, values: fields });
+        let call = self.code.log_calls.len() as u32;
+        self.code.log_calls.push(LogCall { texts, values: fields });
         self.emit(json, Op::Log { call })
     }
 }

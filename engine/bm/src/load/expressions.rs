@@ -72,8 +72,8 @@ impl Loader<'_> {
     /// Returns the header type of a reference.
     pub(super) fn type_of(&self, header: &HeaderRef) -> u32 {
         match header {
-            HeaderRef::Fixed(id) => self.headers[*id as usize].type_id,
-            HeaderRef::At(stack, _) | HeaderRef::Last(stack) => self.stacks[*stack as usize].type_id,
+            HeaderRef::Fixed(id) => self.packet.headers[*id as usize].type_id,
+            HeaderRef::At(stack, _) | HeaderRef::Last(stack) => self.packet.stacks[*stack as usize].type_id,
             HeaderRef::Member(union, member) => {
                 self.union_types[self.union_type_of(union) as usize].members[*member as usize].1
             }
@@ -83,8 +83,10 @@ impl Loader<'_> {
     /// Returns the header union type of a reference.
     pub(super) fn union_type_of(&self, union: &UnionRef) -> u32 {
         match union {
-            UnionRef::Fixed(id) => self.unions[*id as usize].type_id,
-            UnionRef::At(stack, _) | UnionRef::Last(stack) => self.union_stacks[*stack as usize].type_id,
+            UnionRef::Fixed(id) => self.packet.unions[*id as usize].type_id,
+            UnionRef::At(stack, _) | UnionRef::Last(stack) => {
+                self.packet.union_stacks[*stack as usize].type_id
+            }
         }
     }
 
@@ -98,7 +100,7 @@ impl Loader<'_> {
 
     /// Returns the place of a member in the type of a stack of unions, and its header type.
     pub(super) fn union_stack_member(&self, stack: u32, member: &Json<'_>) -> Result<(u32, u32)> {
-        let ty = &self.union_types[self.union_stacks[stack as usize].type_id as usize];
+        let ty = &self.union_types[self.packet.union_stacks[stack as usize].type_id as usize];
         let name = member.str()?;
         (0..)
             .zip(&ty.members)
@@ -111,7 +113,7 @@ impl Loader<'_> {
 
     /// Returns a field of a header by name.
     fn named_field_of(&self, json: &Json<'_>, header: HeaderRef, name: &str) -> Result<Operand> {
-        let ty = &self.header_types[self.type_of(&header) as usize];
+        let ty = &self.packet.header_types[self.type_of(&header) as usize];
         let index = if name == "$valid$" {
             ty.fields.len()
         } else {
@@ -123,7 +125,7 @@ impl Loader<'_> {
     }
 
     fn field_of(&self, json: &Json<'_>, header: HeaderRef, index: usize) -> Result<Operand> {
-        let ty = &self.header_types[self.type_of(&header) as usize];
+        let ty = &self.packet.header_types[self.type_of(&header) as usize];
         let Some(f) = ty.fields.get(index) else {
             // BMv2's hidden validity field follows the declared fields.
             if index == ty.fields.len() {
@@ -142,7 +144,7 @@ impl Loader<'_> {
         }
         Ok(Operand::Int(match header {
             HeaderRef::Fixed(id) => {
-                let slot = self.headers[id as usize].base + f.off;
+                let slot = self.packet.headers[id as usize].base + f.off;
                 Expr::Slot { slot, width: f.width, signed: f.signed }
             }
             header => Expr::Field { header, off: f.off, width: f.width, signed: f.signed },
@@ -178,8 +180,8 @@ impl Loader<'_> {
                     let header = self.header_ref(&header, params)?;
                     return self.named_field_of(json, header, member.str()?);
                 }
-                let id = look_up(&self.names.headers, "header", &header)?;
-                let ty = &self.header_types[self.headers[id as usize].type_id as usize];
+                let id = look_up(&self.declared.names.headers, "header", &header)?;
+                let ty = &self.packet.header_types[self.packet.headers[id as usize].type_id as usize];
                 if ty.field(member.str()?).is_some_and(|f| f.variable) {
                     return Ok(Operand::Varbit(HeaderRef::Fixed(id)));
                 }
@@ -197,9 +199,8 @@ impl Loader<'_> {
                     json.error(format!("unknown action parameter {index}; there are {}", params.len()))
                 })
             }
-            "header" => {
-                look_up(&self.names.headers, "header", value).map(|id| Operand::Header(HeaderRef::Fixed(id)))
-            }
+            "header" => look_up(&self.declared.names.headers, "header", value)
+                .map(|id| Operand::Header(HeaderRef::Fixed(id))),
             "header_stack" => look_up(&self.stack_ids, "header stack", value).map(Operand::Stack),
             "stack_field" => {
                 let [stack, member] = value.tuple()?;
@@ -408,8 +409,8 @@ impl Loader<'_> {
             "last_stack_index" | "size_stack" => {
                 let operand = if json.get("left")?.is_null() { side("right")? } else { side("left")? };
                 let slot = match operand {
-                    Operand::Stack(stack) => self.stacks[stack as usize].next,
-                    Operand::UnionStack(stack) => self.union_stacks[stack as usize].next,
+                    Operand::Stack(stack) => self.packet.stacks[stack as usize].next,
+                    Operand::UnionStack(stack) => self.packet.union_stacks[stack as usize].next,
                     other => {
                         return Err(
                             json.error(format!("operation '{op}' takes a stack, not {}", other.what()))

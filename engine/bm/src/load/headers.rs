@@ -9,7 +9,9 @@ use super::limits::Limits;
 use super::{actions, add_name, look_up, unions, Loader, Result};
 use crate::error::clip;
 use crate::number::words;
-use crate::program::{Field, FieldDef, Header, HeaderType, Layout, Names, Slot, Stack, VlStore};
+use crate::program::{
+    Code, Declared, Field, FieldDef, Header, HeaderType, Layout, Names, PacketLayout, Slot, Stack, VlStore,
+};
 
 /// Maximum length of a header with a variable-length field, in bytes.
 const MAX_VARIABLE_BYTES: u64 = 65_536;
@@ -172,50 +174,36 @@ impl<'a> Loader<'a> {
             header.valid = one;
         }
 
-        Ok(Loader {
-            limits,
-            compiler,
+        let packet = PacketLayout {
             header_types,
             headers,
             stacks,
-            union_types,
             unions,
             union_stacks,
             vl_stores,
             vl_bytes,
             metadata_end: metadata_end as usize,
             reset_end: reset_end as usize,
+            param_base: param_base as usize,
             condition_slot,
+            ..PacketLayout::default()
+        };
+        let Limits { max_steps, max_parser_steps, .. } = *limits;
+        Ok(Loader {
+            limits,
+            compiler,
+            packet,
+            code: Code { max_steps, max_parser_steps, ..Code::default() },
+            declared: Declared { names, actions: infos, ..Declared::default() },
+            union_types,
             unused_slot,
             stack_ids,
             union_ids,
             union_stack_ids,
             action_sources,
             action_ids,
-            selects: Vec::new(),
-            hash_calls: Vec::new(),
-            log_calls: Vec::new(),
-            calculations: Vec::new(),
-            checksums: Vec::new(),
-            parsers: Vec::new(),
-            pipelines: Vec::new(),
-            deparsers: Vec::new(),
-            match_tables: Vec::new(),
-            profile_selectors: Vec::new(),
-            lists: Vec::new(),
             asserts: 0,
-            marks: None,
             cells: 0,
-            names,
-            tables: Vec::new(),
-            actions: infos,
-            action_profiles: Vec::new(),
-            register_arrays: Vec::new(),
-            counter_arrays: Vec::new(),
-            meter_arrays: Vec::new(),
-            parse_vsets: Vec::new(),
-            field_lists: Vec::new(),
-            learn_lists: Vec::new(),
         })
     }
 
@@ -229,7 +217,13 @@ impl<'a> Loader<'a> {
             };
             let (field_place, _) = self.field(&target)?;
             let alias = (header.to_owned(), field.to_owned());
-            if self.names.aliases.insert(alias, field_place).is_some_and(|other| other != field_place) {
+            if self
+                .declared
+                .names
+                .aliases
+                .insert(alias, field_place)
+                .is_some_and(|other| other != field_place)
+            {
                 return Err(json.error("another alias of this name is of another field; keep one of them"));
             }
         }
@@ -239,13 +233,13 @@ impl<'a> Loader<'a> {
     /// Returns the field that a `[header, member]` tuple names, and its header.
     pub(super) fn field(&self, json: &Json<'_>) -> Result<(Field, u32)> {
         let [header, member] = json.tuple()?;
-        let id = look_up(&self.names.headers, "header", &header)?;
-        let h = &self.headers[id as usize];
+        let id = look_up(&self.declared.names.headers, "header", &header)?;
+        let h = &self.packet.headers[id as usize];
         let name = member.str()?;
         if name == "$valid$" {
             return Ok((Field { slot: h.shown.unwrap_or(h.valid), width: 1, signed: false }, id));
         }
-        let ty = &self.header_types[h.type_id as usize];
+        let ty = &self.packet.header_types[h.type_id as usize];
         let f = ty
             .field(name)
             .ok_or_else(|| json.error(format!("header '{}' has no field '{}'", clip(&h.name), clip(name))))?;
@@ -269,26 +263,26 @@ impl<'a> Loader<'a> {
 
     /// Returns the field if it is a `bit<0>`, without bits; it is 0 regardless of assignments. Returns `None` for other fields.
     pub(super) fn empty_field(&self, header: &Json<'_>, member: &Json<'_>) -> Result<Option<Field>> {
-        let id = look_up(&self.names.headers, "header", header)?;
-        let ty = &self.header_types[self.headers[id as usize].type_id as usize];
+        let id = look_up(&self.declared.names.headers, "header", header)?;
+        let ty = &self.packet.header_types[self.packet.headers[id as usize].type_id as usize];
         let found = ty.field(member.str()?).filter(|f| f.width == 0 && !f.variable);
         Ok(found.map(|_| Field { slot: self.unused_slot, width: 0, signed: false }))
     }
 
     /// Returns the field with this name, by which a target knows it.
     pub(super) fn named_field(&self, header: &str, field: &str) -> Option<Field> {
-        if let Some(aliased) = self.names.aliases.get(&(header.to_owned(), field.to_owned())) {
+        if let Some(aliased) = self.declared.names.aliases.get(&(header.to_owned(), field.to_owned())) {
             return Some(*aliased);
         }
-        let h = &self.headers[*self.names.headers.get(header)? as usize];
-        let f = self.header_types[h.type_id as usize].field(field)?;
+        let h = &self.packet.headers[*self.declared.names.headers.get(header)? as usize];
+        let f = self.packet.header_types[h.type_id as usize].field(field)?;
         Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
     }
 
     /// Returns the slots of a header's validity and of its shown validity, if a parser sets its validity as a field.
     pub(super) fn shown(&self, header: &HeaderRef) -> Option<(Slot, Slot)> {
         let HeaderRef::Fixed(id) = header else { return None };
-        let header = &self.headers[*id as usize];
+        let header = &self.packet.headers[*id as usize];
         header.shown.map(|shown| (header.valid, shown))
     }
 }

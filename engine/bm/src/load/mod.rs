@@ -21,12 +21,7 @@ mod unions;
 use std::collections::HashMap;
 
 use crate::error::{clip, LoadError};
-use crate::program::{
-    ActionInfo, ActionProfileInfo, Calculation, Checksum, Code, CounterInfo, Declared, Deparser, Field,
-    FieldListInfo, HashCall, Header, HeaderType, LearnListInfo, LogCall, Mark, MatchTable, MeterInfo, Names,
-    PacketLayout, ParseVsetInfo, Pc, Program, RegisterInfo, Select, Slot, Stack, Start, TableInfo, Union,
-    UnionStack, UnionType, VlStore,
-};
+use crate::program::{Code, Declared, Field, Mark, PacketLayout, Pc, Program, Slot, UnionType};
 use compile::{Compiled, Compiler};
 use json::Json;
 
@@ -50,21 +45,14 @@ struct ActionSource<'a> {
     pc: Option<Pc>,
 }
 
-/// A program during loading.
+/// A program during loading: its parts so far, and what only the loader needs.
 struct Loader<'a> {
     limits: &'a Limits,
     compiler: Compiler,
-    header_types: Vec<HeaderType>,
-    headers: Vec<Header>,
-    stacks: Vec<Stack>,
+    packet: PacketLayout,
+    code: Code,
+    declared: Declared,
     union_types: Vec<UnionType>,
-    unions: Vec<Union>,
-    union_stacks: Vec<UnionStack>,
-    vl_stores: Vec<VlStore>,
-    vl_bytes: usize,
-    metadata_end: usize,
-    reset_end: usize,
-    condition_slot: Slot,
     /// A slot that is written but never read.
     unused_slot: Slot,
     stack_ids: HashMap<String, u32>,
@@ -72,31 +60,8 @@ struct Loader<'a> {
     union_stack_ids: HashMap<String, u32>,
     action_sources: Vec<ActionSource<'a>>,
     action_ids: HashMap<u64, u32>,
-    selects: Vec<Select>,
-    hash_calls: Vec<HashCall>,
-    log_calls: Vec<LogCall>,
-    calculations: Vec<Calculation>,
-    checksums: Vec<Checksum>,
-    parsers: Vec<Start>,
-    pipelines: Vec<Start>,
-    deparsers: Vec<Deparser>,
-    match_tables: Vec<MatchTable>,
-    profile_selectors: Vec<Option<Calculation>>,
-    lists: Vec<Vec<Field>>,
     asserts: u32,
-    /// See `run::observe`; collected only for a program that is loaded for tracing.
-    marks: Option<Vec<(Pc, Mark)>>,
     cells: usize,
-    names: Names,
-    tables: Vec<TableInfo>,
-    actions: Vec<ActionInfo>,
-    action_profiles: Vec<ActionProfileInfo>,
-    register_arrays: Vec<RegisterInfo>,
-    counter_arrays: Vec<CounterInfo>,
-    meter_arrays: Vec<MeterInfo>,
-    parse_vsets: Vec<ParseVsetInfo>,
-    field_lists: Vec<FieldListInfo>,
-    learn_lists: Vec<LearnListInfo>,
 }
 
 impl Program {
@@ -128,10 +93,10 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
 
     identity::check_ids(&root, limits)?;
     let mut loader = Loader::with_headers(&root, limits)?;
-    loader.marks = for_tracing.then(Vec::new);
+    loader.code.marks = for_tracing.then(Vec::new);
     loader.load_aliases(&root)?;
-    let (errors, core_errors) = objects::load_errors(&root, limits)?;
-    let enums = objects::load_enums(&root, limits)?;
+    (loader.declared.errors, loader.code.core_errors) = objects::load_errors(&root, limits)?;
+    objects::check_enums(&root, limits)?;
     loader.load_lists(&root)?;
     loader.load_arrays(&root)?;
     loader.load_calculations(&root)?;
@@ -142,57 +107,12 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     loader.load_deparsers(&root)?;
     loader.load_checksums(&root)?;
 
+    let Loader { compiler, mut packet, mut code, declared, .. } = loader;
     let Compiled { ops, cold_ops, const_base, constants } =
-        loader.compiler.finish().map_err(|reason| LoadError::new("program", reason))?;
-    let packet = PacketLayout {
-        header_types: loader.header_types,
-        headers: loader.headers,
-        stacks: loader.stacks,
-        unions: loader.unions,
-        union_stacks: loader.union_stacks,
-        vl_stores: loader.vl_stores,
-        vl_bytes: loader.vl_bytes,
-        metadata_end: loader.metadata_end,
-        reset_end: loader.reset_end,
-        param_base: loader.condition_slot as usize + 2,
-        const_base: const_base as usize,
-        constants,
-        condition_slot: loader.condition_slot,
-        lists: loader.lists,
-    };
-    let code = Code {
-        ops,
-        marks: loader.marks,
-        cold_ops,
-        selects: loader.selects,
-        hash_calls: loader.hash_calls,
-        log_calls: loader.log_calls,
-        calculations: loader.calculations,
-        checksums: loader.checksums,
-        parsers: loader.parsers,
-        pipelines: loader.pipelines,
-        deparsers: loader.deparsers,
-        core_errors,
-        match_tables: loader.match_tables,
-        selectors: loader.profile_selectors,
-        max_steps: limits.max_steps,
-        max_parser_steps: limits.max_parser_steps,
-    };
-    let declared = Declared {
-        names: loader.names,
-        tables: loader.tables,
-        actions: loader.actions,
-        action_profiles: loader.action_profiles,
-        register_arrays: loader.register_arrays,
-        counter_arrays: loader.counter_arrays,
-        meter_arrays: loader.meter_arrays,
-        parse_vsets: loader.parse_vsets,
-        field_lists: loader.field_lists,
-        learn_lists: loader.learn_lists,
-        enums,
-        errors,
-    };
-    Ok(Program::new(packet, code, declared))
+        compiler.finish().map_err(|reason| LoadError::new("program", reason))?;
+    (code.ops, code.cold_ops) = (ops, cold_ops);
+    (packet.const_base, packet.constants) = (const_base as usize, constants);
+    Ok(Program { packet, code, declared })
 }
 
 fn check_version(root: &Json<'_>) -> Result<()> {
@@ -234,7 +154,7 @@ fn look_up(names: &HashMap<String, u32>, kind: &str, json: &Json<'_>) -> Result<
 impl Loader<'_> {
     /// Marks the construct that begins at `pc`. Marks are ordered by `pc`; those of one `pc` by the order of calls.
     fn mark(&mut self, pc: Pc, mark: Mark) {
-        if let Some(marks) = &mut self.marks {
+        if let Some(marks) = &mut self.code.marks {
             let at = marks.partition_point(|(other, _)| *other <= pc);
             marks.insert(at, (pc, mark));
         }

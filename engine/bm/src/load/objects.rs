@@ -8,8 +8,8 @@ use super::{add_name, look_up, Loader, Result};
 use crate::error::clip;
 use crate::number::{parse_cut, words};
 use crate::program::{
-    join_fields, Algorithm, Calculation, Checksum, CoreErrors, CounterInfo, EnumInfo, Field, FieldList,
-    FieldListInfo, Input, LearnListInfo, MeterInfo, Op, ParseVsetInfo, RegisterInfo, UNLISTED_ERROR,
+    join_fields, Algorithm, Calculation, Checksum, CoreErrors, CounterInfo, Field, FieldList, FieldListInfo,
+    Input, LearnListInfo, MeterInfo, Op, ParseVsetInfo, RegisterInfo, UNLISTED_ERROR,
 };
 
 fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(String, u64)>> {
@@ -30,7 +30,8 @@ fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(St
     Ok(constants)
 }
 
-pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(EnumInfo, CoreErrors)> {
+/// Returns the program's errors, and the values of the core library's among them.
+pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(Vec<(String, u64)>, CoreErrors)> {
     let entries = load_constants(root, "errors", limits)?;
     let value =
         |name: &str| entries.iter().find(|(n, _)| n == name).map_or(UNLISTED_ERROR, |&(_, v)| v as u32);
@@ -42,18 +43,17 @@ pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(EnumInfo,
         parser_timeout: value("ParserTimeout"),
         parser_invalid_argument: value("ParserInvalidArgument"),
     };
-    Ok((EnumInfo { name: "error".to_owned(), entries }, core))
+    Ok((entries, core))
 }
 
-pub(super) fn load_enums(root: &Json<'_>, limits: &Limits) -> Result<Vec<EnumInfo>> {
+/// Checks the enums; instructions contain their values.
+pub(super) fn check_enums(root: &Json<'_>, limits: &Limits) -> Result<()> {
     let mut names = HashMap::new();
-    let mut enums = Vec::new();
-    for json in root.list("enums", limits.max_objects)? {
-        let name = json.get("name")?.str()?.to_owned();
-        add_name(&mut names, &json, &name, enums.len())?;
-        enums.push(EnumInfo { name, entries: load_constants(&json, "entries", limits)? });
+    for (at, json) in root.list("enums", limits.max_objects)?.iter().enumerate() {
+        add_name(&mut names, json, json.get("name")?.str()?, at)?;
+        load_constants(json, "entries", limits)?;
     }
-    Ok(enums)
+    Ok(())
 }
 
 impl Loader<'_> {
@@ -66,13 +66,12 @@ impl Loader<'_> {
         for json in root.list("field_lists", self.limits.max_objects)? {
             let (id, name) = (Self::json_id(&json)?, json.get("name")?.str()?.to_owned());
             let list = self.load_list(&json)?;
-            self.field_lists.push(FieldListInfo { name, id, list });
+            self.declared.field_lists.push(FieldListInfo { name, id, list });
         }
         for json in root.list("learn_lists", self.limits.max_objects)? {
             let (id, name) = (Self::json_id(&json)?, json.get("name")?.str()?.to_owned());
             let list = self.load_list(&json)?;
-            let bitwidths = self.lists[list.0 as usize].iter().map(|f| f.width()).collect();
-            self.learn_lists.push(LearnListInfo { name, id, list, bitwidths });
+            self.declared.learn_lists.push(LearnListInfo { name, id, list });
         }
         Ok(())
     }
@@ -90,8 +89,8 @@ impl Loader<'_> {
                 }
             }
         }
-        self.lists.push(fields);
-        Ok(FieldList(self.lists.len() as u32 - 1))
+        self.packet.lists.push(fields);
+        Ok(FieldList(self.packet.lists.len() as u32 - 1))
     }
 
     /// Loads registers, counters and meters.
@@ -108,16 +107,16 @@ impl Loader<'_> {
             }
             let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
             self.take_cells(&json, size.saturating_mul(words(bitwidth as u32) as usize))?;
-            add_name(&mut self.names.registers, &json, &name, self.register_arrays.len())?;
+            add_name(&mut self.declared.names.registers, &json, &name, self.declared.register_arrays.len())?;
             let id = Self::json_id(&json)?;
-            self.register_arrays.push(RegisterInfo { name, id, size, bitwidth: bitwidth as u32 });
+            self.declared.register_arrays.push(RegisterInfo { name, id, size, bitwidth: bitwidth as u32 });
         }
         for json in root.list("counter_arrays", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
             let (size, direct_table) = self.size_or_table(&json)?;
-            add_name(&mut self.names.counters, &json, &name, self.counter_arrays.len())?;
+            add_name(&mut self.declared.names.counters, &json, &name, self.declared.counter_arrays.len())?;
             let id = Self::json_id(&json)?;
-            self.counter_arrays.push(CounterInfo { name, id, size, direct_table });
+            self.declared.counter_arrays.push(CounterInfo { name, id, size, direct_table });
         }
         for json in root.list("meter_arrays", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
@@ -129,9 +128,9 @@ impl Loader<'_> {
                 other => return Err(kind.error(format!("'{}' is neither bytes nor packets", clip(other)))),
             };
             let rate_count = json.get("rate_count")?.number(16)? as usize;
-            add_name(&mut self.names.meters, &json, &name, self.meter_arrays.len())?;
+            add_name(&mut self.declared.names.meters, &json, &name, self.declared.meter_arrays.len())?;
             let id = Self::json_id(&json)?;
-            self.meter_arrays.push(MeterInfo { name, id, size, bytes, rate_count, direct_table });
+            self.declared.meter_arrays.push(MeterInfo { name, id, size, bytes, rate_count, direct_table });
         }
         Ok(())
     }
@@ -149,8 +148,8 @@ impl Loader<'_> {
         for json in root.list("calculations", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
             let calculation = self.load_calculation(&json)?;
-            add_name(&mut self.names.calculations, &json, &name, self.calculations.len())?;
-            self.calculations.push(calculation);
+            add_name(&mut self.declared.names.calculations, &json, &name, self.code.calculations.len())?;
+            self.code.calculations.push(calculation);
         }
         Ok(())
     }
@@ -187,9 +186,9 @@ impl Loader<'_> {
                     inputs.push(Input::Constant { value, width: bits });
                 }
                 "header" => {
-                    let header = look_up(&self.names.headers, "header", &input.get("value")?)?;
-                    let h = &self.headers[header as usize];
-                    if !self.header_types[h.type_id as usize].whole_bytes {
+                    let header = look_up(&self.declared.names.headers, "header", &input.get("value")?)?;
+                    let h = &self.packet.headers[header as usize];
+                    if !self.packet.header_types[h.type_id as usize].whole_bytes {
                         return Err(input.error(format!("header '{}' is not whole bytes", clip(&h.name))));
                     }
                     inputs.push(Input::Header { header, valid: h.valid });
@@ -207,10 +206,10 @@ impl Loader<'_> {
     fn load_field_input(&self, input: &Json<'_>) -> Result<Option<Input>> {
         let target = input.get("value")?;
         let [header, member] = target.tuple()?;
-        let id = look_up(&self.names.headers, "header", &header)?;
-        let h = &self.headers[id as usize];
+        let id = look_up(&self.declared.names.headers, "header", &header)?;
+        let h = &self.packet.headers[id as usize];
         let is_variable =
-            self.header_types[h.type_id as usize].field(member.str()?).is_some_and(|f| f.variable);
+            self.packet.header_types[h.type_id as usize].field(member.str()?).is_some_and(|f| f.variable);
         match h.vl {
             Some(store) if is_variable => Ok(Some(Input::Variable { store, valid: h.valid })),
             _ if self.empty_field(&header, &member)?.is_some() => Ok(None),
@@ -225,7 +224,8 @@ impl Loader<'_> {
                 return Err(kind.error(format!("checksum type '{}' is not supported", clip(kind.str()?))));
             }
             let (target, header): (Field, u32) = self.field(&json.get("target")?)?;
-            let calculation = look_up(&self.names.calculations, "calculation", &json.get("calculation")?)?;
+            let calculation =
+                look_up(&self.declared.names.calculations, "calculation", &json.get("calculation")?)?;
             let flag = |key: &str| json.opt(key)?.map_or(Ok(true), |v| v.bool());
             let (update, verify) = (flag("update")?, flag("verify")?);
             let condition = match json.opt("if_cond")? {
@@ -236,14 +236,14 @@ impl Loader<'_> {
                     let parsed = self.condition(&condition, &[])?;
                     let fail = |e: String| condition.error(e);
                     let a = self.compiler.boolean(&parsed).map_err(fail)?;
-                    let d = self.condition_slot;
+                    let d = self.packet.condition_slot;
                     self.emit(&condition, Op::Mov { w: 64, d, a })?;
                     self.emit(&condition, Op::Halt)?;
                     Some(pc)
                 }
             };
-            let valid = self.headers[header as usize].valid;
-            self.checksums.push(Checksum { target, valid, calculation, update, verify, condition });
+            let valid = self.packet.headers[header as usize].valid;
+            self.code.checksums.push(Checksum { target, valid, calculation, update, verify, condition });
         }
         Ok(())
     }
@@ -259,9 +259,9 @@ impl Loader<'_> {
                     given.error(format!("is {bitwidth}; value sets of 1 to {widest} bits are supported"))
                 );
             }
-            add_name(&mut self.names.vsets, &json, &name, self.parse_vsets.len())?;
+            add_name(&mut self.declared.names.vsets, &json, &name, self.declared.parse_vsets.len())?;
             let id = Self::json_id(&json)?;
-            self.parse_vsets.push(ParseVsetInfo { name, id, bitwidth: bitwidth as u32 });
+            self.declared.parse_vsets.push(ParseVsetInfo { name, id, bitwidth: bitwidth as u32 });
         }
         Ok(())
     }

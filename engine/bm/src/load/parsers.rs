@@ -30,7 +30,7 @@ impl Loader<'_> {
         let mut names = HashMap::new();
         for json in root.list("parsers", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
-            add_name(&mut names, &json, &name, self.parsers.len())?;
+            add_name(&mut names, &json, &name, self.code.parsers.len())?;
             let states = json.list("parse_states", self.limits.max_objects)?;
             let mut labels = States::new();
             let mut seen = HashMap::new();
@@ -51,7 +51,7 @@ impl Loader<'_> {
             for (at, state) in (0u32..).zip(&states) {
                 let label = labels[state.get("name")?.str()?];
                 self.compiler.place(label);
-                let parser = self.parsers.len() as u32;
+                let parser = self.code.parsers.len() as u32;
                 self.mark(self.compiler.pc(), Mark::State { parser, state: at });
                 for op in state.list("parser_ops", self.limits.max_instructions)? {
                     self.compiler.release_temps();
@@ -66,7 +66,7 @@ impl Loader<'_> {
             for (select, targets) in pending {
                 let pc_of = |label: Option<Label>| label.and_then(|l| self.compiler.target(l)).unwrap_or(end);
                 let pcs: Vec<Pc> = targets.into_iter().map(pc_of).collect();
-                let select: &mut Select = &mut self.selects[select];
+                let select: &mut Select = &mut self.code.selects[select];
                 let (default, of_cases) = pcs.split_last().map_or((end, &[][..]), |(d, rest)| (*d, rest));
                 select.default = default;
                 for (case, pc) in select.cases.iter_mut().zip(of_cases) {
@@ -76,7 +76,7 @@ impl Loader<'_> {
                 }
                 select.narrow = narrow_cases(select);
             }
-            self.parsers.push(Start { name, pc });
+            self.code.parsers.push(Start { name, pc });
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Loader<'_> {
             "extract" => {
                 let [target] = arguments.tuple()?;
                 let (extracted, type_id) = self.extracted(&target)?;
-                let ty = &self.header_types[type_id as usize];
+                let ty = &self.packet.header_types[type_id as usize];
                 if let Some((field, _)) = &ty.variable {
                     return Err(target.error(format!(
                         "has the variable-length field '{}'; extract_VL gives its length",
@@ -118,7 +118,7 @@ impl Loader<'_> {
             "extract_VL" => {
                 let [target, length] = arguments.tuple()?;
                 let (extracted, type_id) = self.extracted(&target)?;
-                let ty = &self.header_types[type_id as usize];
+                let ty = &self.packet.header_types[type_id as usize];
                 if ty.variable.is_none() {
                     return Err(target.error("has no variable-length field"));
                 }
@@ -175,7 +175,7 @@ impl Loader<'_> {
             self.show_validity(json, &HeaderRef::Fixed(*header))?;
         }
         match extracted {
-            Extracted::Header(header) if self.headers[*header as usize].union.is_some() => {
+            Extracted::Header(header) if self.packet.headers[*header as usize].union.is_some() => {
                 self.emit_cold(json, ColdOp::UnionOnly { header: *header })
             }
             _ => Ok(()),
@@ -186,15 +186,15 @@ impl Loader<'_> {
         let value = json.get("value")?;
         let (extracted, type_id) = match json.get("type")?.str()? {
             "regular" => {
-                let id = look_up(&self.names.headers, "header", &value)?;
-                if self.headers[id as usize].metadata {
+                let id = look_up(&self.declared.names.headers, "header", &value)?;
+                if self.packet.headers[id as usize].metadata {
                     return Err(json.error("is metadata, which is not extracted from a packet"));
                 }
-                (Extracted::Header(id), self.headers[id as usize].type_id)
+                (Extracted::Header(id), self.packet.headers[id as usize].type_id)
             }
             "stack" => {
                 let id = look_up(&self.stack_ids, "header stack", &value)?;
-                (Extracted::Stack(id), self.stacks[id as usize].type_id)
+                (Extracted::Stack(id), self.packet.stacks[id as usize].type_id)
             }
             "union_stack" => {
                 let [stack, member] = value.tuple()?;
@@ -204,7 +204,7 @@ impl Loader<'_> {
             }
             other => return Err(json.error(format!("extraction to a '{}' is not supported", clip(other)))),
         };
-        let ty = &self.header_types[type_id as usize];
+        let ty = &self.packet.header_types[type_id as usize];
         if !ty.whole_bytes {
             return Err(json.error(format!("header type '{}' is not whole bytes", clip(&ty.name))));
         }
@@ -225,8 +225,8 @@ impl Loader<'_> {
         let target = to.get("value")?;
         let is_variable = |target: &Json<'_>| -> Result<bool> {
             let [header, member] = target.tuple()?;
-            let id = look_up(&self.names.headers, "header", &header)?;
-            let ty = &self.header_types[self.headers[id as usize].type_id as usize];
+            let id = look_up(&self.declared.names.headers, "header", &header)?;
+            let ty = &self.packet.header_types[self.packet.headers[id as usize].type_id as usize];
             Ok(ty.field(member.str()?).is_some_and(|f| f.variable))
         };
         let op = if is_variable(&target)? { "assign_VL" } else { "assign" };
@@ -288,9 +288,9 @@ impl Loader<'_> {
                 }
                 "parse_vset" if !key.is_empty() => {
                     let given = transition.get("value")?;
-                    let vset = look_up(&self.names.vsets, "parse_vset", &given)?;
+                    let vset = look_up(&self.declared.names.vsets, "parse_vset", &given)?;
                     let bits: u32 = key.iter().map(|(f, _): &KeyPart| f.width()).sum();
-                    let declared = self.parse_vsets[vset as usize].bitwidth;
+                    let declared = self.declared.parse_vsets[vset as usize].bitwidth;
                     if bits != declared {
                         return Err(
                             given.error(format!("holds values of {declared} bits, but the key has {bits}"))
@@ -344,8 +344,8 @@ impl Loader<'_> {
             });
         }
         targets.push(default);
-        let select = self.selects.len();
-        self.selects.push(Select { key: plan, cases: built, narrow: None, default: 0 });
+        let select = self.code.selects.len();
+        self.code.selects.push(Select { key: plan, cases: built, narrow: None, default: 0 });
         pending.push((select, targets));
         self.emit(state, Op::Select { select: select as u32 })
     }
@@ -372,7 +372,7 @@ impl Loader<'_> {
 
     /// Loads a field of a header that is determined at run time into a temporary, and returns that.
     fn found_key_part(&mut self, part: &Json<'_>, header: &HeaderRef, member: &Json<'_>) -> Result<Field> {
-        let ty = &self.header_types[self.type_of(header) as usize];
+        let ty = &self.packet.header_types[self.type_of(header) as usize];
         let name = member.str()?;
         let f = ty
             .field(name)
@@ -413,20 +413,20 @@ impl Loader<'_> {
         let mut names = HashMap::new();
         for json in root.list("deparsers", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
-            add_name(&mut names, &json, &name, self.deparsers.len())?;
+            add_name(&mut names, &json, &name, self.code.deparsers.len())?;
             if let Some(first) = json.list("primitives", self.limits.max_objects)?.first() {
                 return Err(first.error("operations in a deparser are not supported"));
             }
             let mut headers = Vec::new();
             for header in json.list("order", self.limits.max_objects)? {
-                let id = look_up(&self.names.headers, "header", &header)?;
-                let h = &self.headers[id as usize];
-                if h.metadata || !self.header_types[h.type_id as usize].whole_bytes {
+                let id = look_up(&self.declared.names.headers, "header", &header)?;
+                let h = &self.packet.headers[id as usize];
+                if h.metadata || !self.packet.header_types[h.type_id as usize].whole_bytes {
                     return Err(header.error("is metadata, or not whole bytes, and cannot be deparsed"));
                 }
                 headers.push(id);
             }
-            self.deparsers.push(Deparser { name, headers });
+            self.code.deparsers.push(Deparser { name, headers });
         }
         Ok(())
     }

@@ -125,9 +125,9 @@ impl<'a> Loader<'a> {
                 self.load_profile(&profile)?;
             }
             let name = json.get("name")?.str()?.to_owned();
-            add_name(&mut names, &json, &name, self.pipelines.len())?;
-            let pc = self.load_flow(&json, self.pipelines.len() as u32, &mut nodes)?;
-            self.pipelines.push(Start { name, pc });
+            add_name(&mut names, &json, &name, self.code.pipelines.len())?;
+            let pc = self.load_flow(&json, self.code.pipelines.len() as u32, &mut nodes)?;
+            self.code.pipelines.push(Start { name, pc });
         }
         self.check_direct_arrays(root)
     }
@@ -137,10 +137,10 @@ impl<'a> Loader<'a> {
         let id = json.get("id")?.number(u64::from(u32::MAX))? as u32;
         let max_size = json.opt("max_size")?.map_or(Ok(0), |v| v.number(u64::from(u32::MAX)))? as usize;
         let selector = json.opt("selector")?.map(|s| self.load_calculation(&s)).transpose()?;
-        add_name(&mut self.names.profiles, json, &name, self.action_profiles.len())?;
+        add_name(&mut self.declared.names.profiles, json, &name, self.declared.action_profiles.len())?;
         let with_selector = selector.is_some();
-        self.action_profiles.push(ActionProfileInfo { name, id, max_size, with_selector });
-        self.profile_selectors.push(selector);
+        self.declared.action_profiles.push(ActionProfileInfo { name, id, max_size, with_selector });
+        self.code.selectors.push(selector);
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl<'a> Loader<'a> {
             let hits: Vec<Pc> = (0..next.by_action.len()).map(|local| pc_of(next.hit(local))).collect();
             let misses: Vec<Pc> = (0..next.by_action.len()).map(|local| pc_of(next.miss(local))).collect();
             let none = pc_of(next.none());
-            let table = &mut self.match_tables[table as usize];
+            let table = &mut self.code.match_tables[table as usize];
             table.next_none = none;
             for (local, action) in table.actions.iter_mut().enumerate() {
                 (action.next_hit, action.next_miss) = (hits[local], misses[local]);
@@ -285,7 +285,7 @@ impl<'a> Loader<'a> {
 
     fn named_action(&self, json: &Json<'_>) -> Result<usize> {
         let name = json.str()?;
-        let found = self.actions.iter().position(|action| action.name == name);
+        let found = self.declared.actions.iter().position(|action| action.name == name);
         found.ok_or_else(|| json.error(format!("no action is named '{}'", clip(name))))
     }
 
@@ -298,8 +298,8 @@ impl<'a> Loader<'a> {
         placed: &[bool],
     ) -> Result<Vec<u32>> {
         let (info, table, next) = self.read_table(flow, json)?;
-        let id = self.tables.len() as u32;
-        add_name(&mut self.names.tables, json, &info.name, id as usize)?;
+        let id = self.declared.tables.len() as u32;
+        add_name(&mut self.declared.names.tables, json, &info.name, id as usize)?;
         let inline = match &table.default {
             Some(call) if info.key.is_empty() && info.const_default && call.data.is_empty() => {
                 (info.table_type == TableType::Simple && !info.with_counters).then_some(call.local as usize)
@@ -322,8 +322,8 @@ impl<'a> Loader<'a> {
                 successors
             }
         };
-        self.tables.push(info);
-        self.match_tables.push(table);
+        self.declared.tables.push(info);
+        self.code.match_tables.push(table);
         pending.push(PendingTable { table: id, next });
         Ok(successors)
     }
@@ -343,8 +343,8 @@ impl<'a> Loader<'a> {
             _ => {
                 // BMv2 before 2.0 called this act_prof_name.
                 let given = json.get("action_profile")?;
-                let profile = look_up(&self.names.profiles, "action profile", &given)?;
-                if table_type == TableType::IndirectWs && self.profile_selectors[profile as usize].is_none() {
+                let profile = look_up(&self.declared.names.profiles, "action profile", &given)?;
+                if table_type == TableType::IndirectWs && self.code.selectors[profile as usize].is_none() {
                     return Err(given.error("has no selector, which a table of type indirect_ws needs"));
                 }
                 Some(profile)
@@ -372,7 +372,7 @@ impl<'a> Loader<'a> {
                 next_hit: 0,
                 next_miss: 0,
             });
-            action_names.push(self.actions[at].name.clone());
+            action_names.push(self.declared.actions[at].name.clone());
         }
         let next = flow.next_of_table(json, &action_names)?;
         let stride = actions.iter().map(|a| a.words as usize).max().unwrap_or(0);
@@ -417,9 +417,9 @@ impl<'a> Loader<'a> {
             key: key_info,
             actions: actions.iter().map(|a| ActionId(a.action)).collect(),
             max_size,
-            action_profile: profile.map(|p| self.action_profiles[p as usize].name.clone()),
+            action_profile: profile.map(|p| self.declared.action_profiles[p as usize].name.clone()),
             with_counters,
-            direct_meter: direct_meter.map(|(m, _)| self.meter_arrays[m as usize].name.clone()),
+            direct_meter: direct_meter.map(|(m, _)| self.declared.meter_arrays[m as usize].name.clone()),
             support_timeout,
             const_entries: !const_entries.is_empty(),
             const_default,
@@ -454,8 +454,9 @@ impl<'a> Loader<'a> {
 
     /// Returns the first action with the same name and parameters, which may be this one.
     fn first_namesake(&self, at: usize) -> usize {
-        let this = &self.actions[at];
-        self.actions
+        let this = &self.declared.actions[at];
+        self.declared
+            .actions
             .iter()
             .position(|other| other.name == this.name && other.params == this.params)
             .unwrap_or(at)
@@ -470,8 +471,8 @@ impl<'a> Loader<'a> {
             let match_type = self.match_type(&given)?;
             let target = part.get("target")?;
             let (field, label): (Field, String) = if match_type == MatchType::Valid {
-                let header = look_up(&self.names.headers, "header", &target)?;
-                let h = &self.headers[header as usize];
+                let header = look_up(&self.declared.names.headers, "header", &target)?;
+                let h = &self.packet.headers[header as usize];
                 (Field { slot: h.valid, width: 1, signed: false }, h.name.clone())
             } else {
                 let (field, _) = self.field(&target)?;
@@ -505,8 +506,8 @@ impl<'a> Loader<'a> {
     /// Returns the meter array of a table, and the field that gets the colour.
     fn direct_meter(&self, json: &Json<'_>, table: &str) -> Result<Option<(u32, Field)>> {
         let Some(given) = json.opt("direct_meters")? else { return Ok(None) };
-        let meter = look_up(&self.names.meters, "meter_array", &given)?;
-        if self.meter_arrays[meter as usize].direct_table.as_deref() != Some(table) {
+        let meter = look_up(&self.declared.names.meters, "meter_array", &given)?;
+        if self.declared.meter_arrays[meter as usize].direct_table.as_deref() != Some(table) {
             return Err(given.error("is not a direct meter of this table"));
         }
         // The meter's declaration names the colour's field: see check_direct_arrays.
@@ -517,16 +518,16 @@ impl<'a> Loader<'a> {
     fn check_direct_arrays(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("counter_arrays", self.limits.max_objects)? {
             if json.get("is_direct")?.bool()? {
-                look_up(&self.names.tables, "table", &json.get("binding")?)?;
+                look_up(&self.declared.names.tables, "table", &json.get("binding")?)?;
             }
         }
         for json in root.list("meter_arrays", self.limits.max_objects)? {
             if !json.get("is_direct")?.bool()? {
                 continue;
             }
-            let table = look_up(&self.names.tables, "table", &json.get("binding")?)?;
+            let table = look_up(&self.declared.names.tables, "table", &json.get("binding")?)?;
             let (target, _) = self.field(&json.get("result_target")?)?;
-            if let Some((_, field)) = &mut self.match_tables[table as usize].direct_meter {
+            if let Some((_, field)) = &mut self.code.match_tables[table as usize].direct_meter {
                 *field = target;
             }
         }

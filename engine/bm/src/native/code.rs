@@ -109,7 +109,7 @@ impl Writer {
             code: unsafe { transmute::<*const u8, WriterCode>(code.address(id)) },
             room: bytes + super::layout::SPARE,
             slots: program.slots(),
-            variable_bytes: program.vl_bytes(),
+            variable_bytes: program.packet.vl_bytes,
         }
     }
 

@@ -51,27 +51,28 @@ impl Native {
     /// Compiles a program; `None` if the machine has no code generator or the code cannot be placed in memory.
     pub(crate) fn compile(program: &Program) -> Option<Native> {
         let mut maker = Maker::new()?;
-        let starts = program.parsers().iter().chain(program.pipelines()).map(|start| start.pc);
-        let conditions = program.checksums().iter().filter_map(|checksum| checksum.condition);
+        let starts = program.code.parsers.iter().chain(&program.code.pipelines).map(|start| start.pc);
+        let conditions = program.code.checksums.iter().filter_map(|checksum| checksum.condition);
         let mut entries = Vec::new();
         for pc in starts.chain(conditions) {
             entries.extend(maker.entry(program, pc).map(|code| (pc, code)));
         }
         let deparsers: Vec<_> = program
-            .deparsers()
+            .code
+            .deparsers
             .iter()
             .map(|d| maker.writer(program, &layout::deparsed(program, d)))
             .collect();
         let mut covered = |calculation: &Calculation| {
             layout::covered(program, calculation).and_then(|parts| maker.writer(program, &parts))
         };
-        let calculations: Vec<_> = program.calculations().iter().map(&mut covered).collect();
+        let calculations: Vec<_> = program.code.calculations.iter().map(&mut covered).collect();
         let selectors: Vec<_> =
-            program.selectors().iter().map(|s| s.as_ref().and_then(&mut covered)).collect();
+            program.code.selectors.iter().map(|s| s.as_ref().and_then(&mut covered)).collect();
 
         maker.module.finalize_definitions().ok()?;
         let code = code::Code::new(maker.module);
-        let mut by_pc = vec![None; program.ops().len()];
+        let mut by_pc = vec![None; program.code.ops.len()];
         for (pc, id) in entries {
             by_pc[pc as usize] = Some(Entry::new(&code, id, program));
         }

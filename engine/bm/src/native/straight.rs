@@ -125,7 +125,7 @@ impl Translation<'_> {
 
     /// Returns the header that a slot names, if the slot is constant.
     fn header(&self, h: Slot) -> Option<usize> {
-        self.program.constant(h).map(|id| id as usize).filter(|&id| id < self.program.headers().len())
+        self.program.constant(h).map(|id| id as usize).filter(|&id| id < self.program.packet.headers.len())
     }
 
     /// Makes the interpreter run one instruction.
@@ -222,7 +222,7 @@ impl Translation<'_> {
         let length = self.frame_word(types::I64, offset::PACKET_LENGTH);
         let left = self.b.ins().isub(length, cursor);
         let too_short = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, left, i64::from(layout.bytes));
-        self.end_if(too_short, Self::parser_error(program.core_errors().packet_too_short));
+        self.end_if(too_short, Self::parser_error(program.code.core_errors.packet_too_short));
         let packet = self.frame_word(types::I64, offset::PACKET);
         let data = self.b.ins().iadd(packet, cursor);
         layout::extract(&mut self.b, layout, h.base, self.slots, data);

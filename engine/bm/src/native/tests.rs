@@ -16,7 +16,7 @@ const WORDS: u32 = 8;
 /// Returns a program with two registers and a counter, with the instructions `ops` and these constants.
 fn program(ops: Vec<Op>, constants: &[u64]) -> Arc<Executable> {
     let program = Program::from_json(include_bytes!("../../tests/programs/actions.json")).unwrap();
-    assert!(program.register_arrays().len() >= 2 && program.reset_end() >= WORDS as usize);
+    assert!(program.register_arrays().len() >= 2 && program.packet.reset_end >= WORDS as usize);
     Executable::new(program.with_ops(ops, constants, 20))
 }
 
@@ -111,7 +111,7 @@ fn run(program: &Arc<Executable>, words: &[u64], native: bool) -> Ran {
         packet: &[],
         cursor: 0,
         parsing: false,
-        max_steps: program.max_steps(),
+        max_steps: program.code.max_steps,
         native: native.then_some(compiled),
     };
     let ended = execute(&mut context, &mut phv, 0, &mut Unwatched);
@@ -130,7 +130,7 @@ proptest! {
         words in prop::collection::vec(word(), WORDS as usize),
         constants in prop::collection::vec(word(), 4),
     ) {
-        let const_base = program(Vec::new(), &constants).const_base() as Slot;
+        let const_base = program(Vec::new(), &constants).packet.const_base as Slot;
         let ops = ops.into_iter().map(|op| at_const_base(op, const_base)).collect();
         let program = program(with_steps(ops), &constants);
         prop_assert_eq!(run(&program, &words, true), run(&program, &words, false));

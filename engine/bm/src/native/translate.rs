@@ -74,7 +74,7 @@ fn blocks(program: &Program, nodes: &[FlowNode], b: &mut FunctionBuilder<'_>) ->
     let mut ways_in = vec![0; nodes.len()];
     ways_in[0] = 2;
     for node in nodes {
-        let op = program.ops()[node.pc as usize];
+        let op = program.code.ops[node.pc as usize];
         let branches = matches!(op, Op::Apply { .. } | Op::Select { .. }) || node.next.len() > 1;
         node.next.iter().for_each(|&next| ways_in[next] += if branches { 2 } else { 1 });
     }
@@ -191,7 +191,7 @@ impl Translation<'_> {
     fn run_on(&mut self, nodes: &[FlowNode], mut at: usize) {
         loop {
             let FlowNode { pc, next } = &nodes[at];
-            let op = self.program.ops()[*pc as usize];
+            let op = self.program.code.ops[*pc as usize];
             match op {
                 Op::Halt | Op::Ret | Op::EndInline | Op::Exit | Op::Jmp { .. } => {}
                 _ if self.branch(op, next) => return,
@@ -247,7 +247,7 @@ impl Translation<'_> {
             let data = self.frame_word(types::I64, offset::DATA);
             for word in 0..actions[number / 2].words {
                 let value = self.b.ins().load(types::I64, MemFlags::trusted(), data, slot_offset(word));
-                self.set(self.program.param_base() as Slot + word, value);
+                self.set(self.program.packet.param_base as Slot + word, value);
             }
             let to = self.block(to);
             self.b.ins().jump(to, &[]);
@@ -264,7 +264,7 @@ impl Translation<'_> {
     }
 
     fn select(&mut self, id: u32, next: &[usize]) {
-        self.take_step(Self::parser_error(self.program.core_errors().parser_timeout));
+        self.take_step(Self::parser_error(self.program.code.core_errors.parser_timeout));
         let program = self.program;
         let select = program.select(id);
         let to: Vec<Block> = next.iter().map(|&node| self.block(node)).collect();

@@ -55,7 +55,7 @@ pub(crate) fn flow(program: &Program, start: Pc) -> Option<Vec<FlowNode>> {
 
 /// Returns the successors of a point, in the order of [`FlowNode::next`].
 fn following(program: &Program, point: ProgramPoint) -> Option<Vec<ProgramPoint>> {
-    let mut op = *program.ops().get(point.pc as usize)?;
+    let mut op = *program.code.ops.get(point.pc as usize)?;
     let next = ProgramPoint { pc: point.pc + 1, ..point };
     let to = |pc| ProgramPoint { pc, ..point };
     Some(match op {

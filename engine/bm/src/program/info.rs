@@ -210,15 +210,4 @@ pub struct LearnListInfo {
     pub id: u32,
     /// Its fields.
     pub list: FieldList,
-    /// Widths of its elements in bits.
-    pub bitwidths: Vec<u32>,
-}
-
-/// An enum, or the errors of the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EnumInfo {
-    /// Name.
-    pub name: String,
-    /// Its constants with their values.
-    pub entries: Vec<(String, u64)>,
 }

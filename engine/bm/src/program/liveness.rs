@@ -40,7 +40,7 @@ pub struct Kept {
 
 impl Kept {
     fn everything(program: &Program) -> Kept {
-        Kept { always: std::iter::once(0..program.reset_end()).collect(), if_valid: Vec::new() }
+        Kept { always: std::iter::once(0..program.packet.reset_end).collect(), if_valid: Vec::new() }
     }
 }
 
@@ -74,7 +74,7 @@ impl Program {
         };
         match self.constant(index) {
             Some(index) => index < size,
-            None => self.headers().iter().filter(|header| header.metadata).any(cannot_exceed),
+            None => self.packet.headers.iter().filter(|header| header.metadata).any(cannot_exceed),
         }
     }
 
@@ -105,7 +105,7 @@ impl Program {
     ) -> Zeroed {
         let analysed =
             if self.is_marked() { None } else { zeroed(self, parser, ingress, egress, deparser, read) };
-        analysed.unwrap_or_else(|| Zeroed(std::iter::once(0..self.reset_end()).collect()))
+        analysed.unwrap_or_else(|| Zeroed(std::iter::once(0..self.packet.reset_end).collect()))
     }
 }
 
@@ -116,19 +116,19 @@ fn kept(
     read: &[Field],
     written: &[Field],
 ) -> Option<Kept> {
-    let mut reader = Reader { program, guarded: vec![false; program.headers().len()] };
-    let sets = Sets::new(program.reset_end());
+    let mut reader = Reader { program, guarded: vec![false; program.packet.headers.len()] };
+    let sets = Sets::new(program.packet.reset_end);
     let mut always = needed_ahead(&mut reader, &sets, pipeline, deparser, read)?;
     let kept_by_caller = |slot: Slot| read.iter().any(|field| words_of(*field).contains(&slot));
     for slot in written.iter().flat_map(|field| words_of(*field)).filter(|&slot| !kept_by_caller(slot)) {
         sets.take(&mut always, slot);
     }
     // Validity is always saved: it determines which other words are saved.
-    for (header, _) in program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
+    for (header, _) in program.packet.headers.iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
         sets.add(&mut always, header.valid..header.valid + 1);
     }
-    program.vl_stores().iter().for_each(|store| sets.add(&mut always, store.length..store.length + 1));
-    for (header, _) in program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
+    program.packet.vl_stores.iter().for_each(|store| sets.add(&mut always, store.length..store.length + 1));
+    for (header, _) in program.packet.headers.iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
         let words = header_words(program, header);
         // Words of a header that are saved anyway would otherwise be saved twice if it is valid.
         if words.len() <= SMALL || words.clone().any(|slot| sets.has(&always, slot)) {
@@ -136,7 +136,7 @@ fn kept(
         }
     }
     let always = sets.runs(&always, GAP);
-    let guarded = program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded);
+    let guarded = program.packet.headers.iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded);
     let if_valid = guarded
         .map(|(header, _)| (header.valid as usize, header_words(program, header)))
         .map(|(valid, words)| (valid, words.start as usize..words.end as usize))
@@ -155,24 +155,24 @@ fn zeroed(
     deparser: DeparserId,
     read: &[Field],
 ) -> Option<Zeroed> {
-    let mut reader = Reader { program, guarded: vec![false; program.headers().len()] };
-    let sets = Sets::new(program.reset_end());
+    let mut reader = Reader { program, guarded: vec![false; program.packet.headers.len()] };
+    let sets = Sets::new(program.packet.reset_end);
     let mut always = sets.empty();
     always_needed(program, &sets, read, &mut always);
-    for checksum in program.checksums().iter().filter(|checksum| checksum.verify) {
+    for checksum in program.code.checksums.iter().filter(|checksum| checksum.verify) {
         sets.add(&mut always, words_of(checksum.target));
     }
     let mut at_end = needed_ahead(&mut reader, &sets, egress, deparser, read)?;
     at_end.iter_mut().zip(&always).for_each(|(at_end, always)| *at_end |= always);
-    let ingress = walk(&mut reader, program.pipelines()[ingress.0 as usize].pc)?;
+    let ingress = walk(&mut reader, program.code.pipelines[ingress.0 as usize].pc)?;
     // The parser may stop with an error at any instruction, so later stages may see the zeros from before it.
     for set in [sets.solve(&ingress, &at_end)?, sets.of_checksums(&mut reader, |checksum| checksum.verify)?] {
         always.iter_mut().zip(set).for_each(|(always, set)| *always |= set);
     }
-    let parser = walk(&mut reader, program.parsers()[parser.0 as usize].pc)?;
+    let parser = walk(&mut reader, program.code.parsers[parser.0 as usize].pc)?;
     let parsed = sets.solve(&parser, &sets.empty())?;
     always.iter_mut().zip(parsed).for_each(|(always, set)| *always |= set);
-    for (header, guarded) in program.headers().iter().zip(&reader.guarded) {
+    for (header, guarded) in program.packet.headers.iter().zip(&reader.guarded) {
         let is_written = || parser.iter().chain(&ingress).any(|node| node.writes.contains(&header.valid));
         if *guarded && (header.metadata || is_written()) {
             sets.add(&mut always, header_words(program, header));
@@ -187,12 +187,12 @@ fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u
         sets.add(needed, words_of(*field));
     }
     // Validity bits, lengths and stack indices are few words, and determine the meaning of the others.
-    for header in program.headers() {
+    for header in &program.packet.headers {
         sets.add(needed, header.valid..header.valid + 1);
     }
-    program.stacks().iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
-    program.union_stacks().iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
-    program.vl_stores().iter().for_each(|store| sets.add(needed, store.length..store.length + 1));
+    program.packet.stacks.iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
+    program.packet.union_stacks.iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
+    program.packet.vl_stores.iter().for_each(|store| sets.add(needed, store.length..store.length + 1));
     // A clone starts a pipeline again with the headers that are kept here, so only its field list is added.
     let starts_again = |op: &Op| {
         matches!(
@@ -204,7 +204,7 @@ fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u
                 | Op::Digest { .. }
         )
     };
-    if program.ops().iter().any(starts_again) {
+    if program.code.ops.iter().any(starts_again) {
         let fields = program.packet.lists.iter().flatten();
         fields.for_each(|field| sets.add(needed, words_of(*field)));
     }
@@ -222,12 +222,12 @@ fn needed_ahead(
     let program = reader.program;
     let mut at_end = sets.of_checksums(reader, |checksum| checksum.update)?;
     always_needed(program, sets, read, &mut at_end);
-    for &header in &program.deparsers()[deparser.0 as usize].headers {
+    for &header in &program.code.deparsers[deparser.0 as usize].headers {
         reader.guarded[header as usize] = true;
     }
-    let nodes = walk(reader, program.pipelines()[pipeline.0 as usize].pc)?;
+    let nodes = walk(reader, program.code.pipelines[pipeline.0 as usize].pc)?;
     // Metadata is always valid; a header whose validity is written like a field may become valid with its present words.
-    for (header, guarded) in program.headers().iter().zip(&mut reader.guarded) {
+    for (header, guarded) in program.packet.headers.iter().zip(&mut reader.guarded) {
         let is_written = || nodes.iter().any(|node| node.writes.contains(&header.valid));
         if *guarded && (header.metadata || is_written()) {
             *guarded = false;
@@ -250,7 +250,7 @@ fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
     let program = reader.program;
     let node = |flow: FlowNode| {
         let mut node = Node { next: flow.next, ..Node::default() };
-        reader.operands(program.ops()[flow.pc as usize], &mut node);
+        reader.operands(program.code.ops[flow.pc as usize], &mut node);
         node
     };
     Some(flow(program, start)?.into_iter().map(node).collect())
@@ -258,13 +258,13 @@ fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
 
 impl Reader<'_> {
     fn everything(&self) -> Range<Slot> {
-        0..self.program.reset_end() as Slot
+        0..self.program.packet.reset_end as Slot
     }
 
     /// Returns the header that a slot names, if the slot is constant.
     fn header(&self, slot: Slot) -> Option<usize> {
         let id = self.program.constant(slot)? as usize;
-        (id < self.program.headers().len()).then_some(id)
+        (id < self.program.packet.headers.len()).then_some(id)
     }
 
     /// Returns the words that a calculation covers.
@@ -293,7 +293,7 @@ impl Reader<'_> {
                         && all.start <= words.start
                         && words.end <= all.end
                 };
-                match self.program.headers().iter().position(of) {
+                match self.program.packet.headers.iter().position(of) {
                     Some(header) => self.guarded[header] = true,
                     None => reads.push(words),
                 }
@@ -488,7 +488,7 @@ impl Sets {
     ) -> Option<Vec<u64>> {
         let program = reader.program;
         let mut set = self.empty();
-        for checksum in program.checksums().iter().filter(|checksum| is_of_kind(checksum)) {
+        for checksum in program.code.checksums.iter().filter(|checksum| is_of_kind(checksum)) {
             let mut reads = reader.calculation(program.calculation(checksum.calculation));
             if let Some(pc) = checksum.condition {
                 for node in walk(reader, pc)? {
@@ -568,7 +568,7 @@ mod tests {
     /// Returns the probe program with another egress pipeline.
     fn program(ops: &[Op]) -> Program {
         let mut program = Program::from_json(PROBE).unwrap();
-        assert!(program.metadata_end() > C as usize, "the words are metadata");
+        assert!(program.packet.metadata_end > C as usize, "the words are metadata");
         let egress = program.pipeline("egress").unwrap();
         program.code.pipelines[egress.0 as usize].pc = 0;
         program.code.ops = ops.to_vec();
@@ -617,7 +617,7 @@ mod tests {
         let port = probe.field("standard_metadata", "egress_port").unwrap();
         assert!(!with_index(port.slot, 1 << port.width));
         assert!(with_index(port.slot, (1 << port.width) - 1));
-        let in_header = probe.headers().iter().find(|header| !header.metadata).unwrap().base;
+        let in_header = probe.packet.headers.iter().find(|header| !header.metadata).unwrap().base;
         assert!(with_index(in_header, usize::MAX));
     }
 
@@ -645,7 +645,7 @@ mod tests {
         let mut untouched = program(&[Op::Halt]);
         // The probe's large header.
         let of = |program: &Program| {
-            let headers = program.headers().iter().filter(|h| !h.metadata);
+            let headers = program.packet.headers.iter().filter(|h| !h.metadata);
             headers.max_by_key(|h| words(program, h).len()).cloned().unwrap()
         };
         let report = of(&untouched);
@@ -669,7 +669,7 @@ mod tests {
         let program = Program::from_json(include_bytes!("../../../../p4src/compiled/eeon.json")).unwrap();
         let kept = kept(&program);
         let words: usize = kept.always.iter().map(ExactSizeIterator::len).sum();
-        assert!(words < program.reset_end() * 2 / 3, "{words} of {}", program.reset_end());
+        assert!(words < program.packet.reset_end * 2 / 3, "{words} of {}", program.packet.reset_end);
     }
 
     #[test]
@@ -744,7 +744,7 @@ mod tests {
     #[test]
     fn a_deparsed_header_is_zeroed_only_where_it_may_be_read_or_become_valid_without_being_written() {
         let large = |program: &Program| {
-            let headers = program.headers().iter().enumerate().filter(|(_, header)| !header.metadata);
+            let headers = program.packet.headers.iter().enumerate().filter(|(_, header)| !header.metadata);
             let of_words = |header: &Header| program.header_type(header.type_id).words;
             headers
                 .max_by_key(|(_, header)| of_words(header))
@@ -767,6 +767,10 @@ mod tests {
         let program = Program::from_json(include_bytes!("../../../../p4src/compiled/eeon.json")).unwrap();
         let runs = zeroed(&program).0;
         let words: usize = runs.iter().map(ExactSizeIterator::len).sum();
-        assert!(words < program.reset_end() * 3 / 4, "{words} of {} in {runs:?}", program.reset_end());
+        assert!(
+            words < program.packet.reset_end * 3 / 4,
+            "{words} of {} in {runs:?}",
+            program.packet.reset_end
+        );
     }
 }

@@ -28,7 +28,7 @@ pub use field::Field;
 pub(crate) use flow::{flow, FlowNode};
 pub(crate) use header::{Header, HeaderType, Stack, Union, UnionStack, UnionType, VlStore};
 pub use info::{
-    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, EnumInfo, FieldList, FieldListInfo,
+    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, FieldList, FieldListInfo,
     LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo,
     TableInfo, TableKeyInfo, TableType,
 };
@@ -58,14 +58,13 @@ pub(crate) struct Start {
 /// A loaded program.
 #[derive(Debug)]
 pub struct Program {
-    packet: PacketLayout,
-    code: Code,
-    declared: Declared,
+    pub(crate) packet: PacketLayout,
+    pub(crate) code: Code,
+    pub(crate) declared: Declared,
 }
 
-/// The location of headers, metadata, parameters and constants in a packet's slots. The loader fills in its fields, and only
-/// [`Program`]'s methods expose them; the same applies to the other two parts.
-#[derive(Debug)]
+/// The location of headers, metadata, parameters and constants in a packet's slots.
+#[derive(Debug, Default)]
 pub(crate) struct PacketLayout {
     pub(crate) header_types: Vec<HeaderType>,
     pub(crate) headers: Vec<Header>,
@@ -91,7 +90,7 @@ pub(crate) struct PacketLayout {
 }
 
 /// The executable part: instructions, their starting points, and the objects that they refer to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) ops: Vec<Op>,
     /// The constructs that begin at instructions, in order; only for a program loaded for tracing. See `run::observe`.
@@ -109,12 +108,14 @@ pub(crate) struct Code {
     pub(crate) pipelines: Vec<Start>,
     pub(crate) deparsers: Vec<Deparser>,
     pub(crate) core_errors: CoreErrors,
+    /// Maximum number of backward jumps and table applications in one pipeline run.
     pub(crate) max_steps: u32,
+    /// Maximum number of parse states that one packet may enter.
     pub(crate) max_parser_steps: u32,
 }
 
 /// The declarations of the program.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Declared {
     pub(crate) names: Names,
     pub(crate) tables: Vec<TableInfo>,
@@ -126,8 +127,7 @@ pub(crate) struct Declared {
     pub(crate) parse_vsets: Vec<ParseVsetInfo>,
     pub(crate) field_lists: Vec<FieldListInfo>,
     pub(crate) learn_lists: Vec<LearnListInfo>,
-    pub(crate) enums: Vec<EnumInfo>,
-    pub(crate) errors: EnumInfo,
+    pub(crate) errors: Vec<(String, u64)>,
 }
 
 /// Dense ids by name, for the loader and the runtime interface.
@@ -145,7 +145,7 @@ pub(crate) struct Names {
 }
 
 /// Values of the core library's parser errors. BMv2 uses the reserved value 2^31 - 1 for errors that the program does not list.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CoreErrors {
     pub(crate) no_error: u32,
     pub(crate) packet_too_short: u32,
@@ -159,10 +159,6 @@ pub(crate) struct CoreErrors {
 pub(crate) const UNLISTED_ERROR: u32 = i32::MAX as u32;
 
 impl Program {
-    pub(crate) fn new(packet: PacketLayout, code: Code, declared: Declared) -> Program {
-        Program { packet, code, declared }
-    }
-
     /// Returns the parser with this name (v1model: "parser").
     pub fn parser(&self, name: &str) -> Option<ParserId> {
         position(&self.code.parsers, |p| p.name == name).map(ParserId)
@@ -204,61 +200,11 @@ impl Program {
 
     /// Returns the value of an error constant of the program, such as "PacketTooShort".
     pub fn error_code(&self, name: &str) -> Option<u32> {
-        self.declared.errors.entries.iter().find(|(n, _)| n == name).map(|&(_, value)| value as u32)
+        self.declared.errors.iter().find(|(n, _)| n == name).map(|&(_, value)| value as u32)
     }
 
-    /// Returns the tables in dense order.
-    pub fn tables(&self) -> &[TableInfo] {
-        &self.declared.tables
-    }
-
-    /// Returns the actions in dense order.
-    pub fn actions(&self) -> &[ActionInfo] {
-        &self.declared.actions
-    }
-
-    /// Returns the action profiles in dense order.
-    pub fn action_profiles(&self) -> &[ActionProfileInfo] {
-        &self.declared.action_profiles
-    }
-
-    /// Returns the register arrays in dense order.
-    pub fn register_arrays(&self) -> &[RegisterInfo] {
-        &self.declared.register_arrays
-    }
-
-    /// Returns the counter arrays in dense order.
-    pub fn counter_arrays(&self) -> &[CounterInfo] {
-        &self.declared.counter_arrays
-    }
-
-    /// Returns the meter arrays in dense order.
-    pub fn meter_arrays(&self) -> &[MeterInfo] {
-        &self.declared.meter_arrays
-    }
-
-    /// Returns the parser value sets in dense order.
-    pub fn parse_vsets(&self) -> &[ParseVsetInfo] {
-        &self.declared.parse_vsets
-    }
-
-    /// Returns the field lists in dense order.
-    pub fn field_lists(&self) -> &[FieldListInfo] {
-        &self.declared.field_lists
-    }
-
-    /// Returns the learn lists in dense order.
-    pub fn learn_lists(&self) -> &[LearnListInfo] {
-        &self.declared.learn_lists
-    }
-
-    /// Returns the enums.
-    pub fn enums(&self) -> &[EnumInfo] {
-        &self.declared.enums
-    }
-
-    /// Returns the program's errors.
-    pub fn errors(&self) -> &EnumInfo {
+    /// Returns the program's errors with their values.
+    pub fn errors(&self) -> &[(String, u64)] {
         &self.declared.errors
     }
 
@@ -276,6 +222,28 @@ impl Program {
         &self.packet.lists[list.0 as usize]
     }
 
+    #[inline]
+    pub(crate) fn vl_store(&self, id: u32) -> VlStore {
+        self.packet.vl_stores[id as usize]
+    }
+
+    /// Returns the value of a slot, if it holds a constant.
+    #[inline]
+    pub(crate) fn constant(&self, slot: Slot) -> Option<u64> {
+        self.packet.constants.get((slot as usize).checked_sub(self.packet.const_base)?).copied()
+    }
+
+    /// Returns the selector's calculation of an action profile, if it has one.
+    #[inline]
+    pub(crate) fn selector(&self, profile: u32) -> Option<&Calculation> {
+        self.code.selectors[profile as usize].as_ref()
+    }
+
+    /// Returns whether the program was loaded for tracing.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.code.marks.is_some()
+    }
+
     /// Returns the constructs that begin at an instruction.
     pub(crate) fn marks_at(&self, pc: Pc) -> impl Iterator<Item = &Mark> {
         let marks = self.code.marks.as_deref().unwrap_or_default();
@@ -288,246 +256,59 @@ impl Program {
     }
 }
 
-/// Locations in a packet.
-impl Program {
-    #[inline]
-    pub(crate) fn header(&self, id: u32) -> &Header {
-        &self.packet.headers[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn headers(&self) -> &[Header] {
-        &self.packet.headers
-    }
-
-    #[inline]
-    pub(crate) fn header_type(&self, id: u32) -> &HeaderType {
-        &self.packet.header_types[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn stack(&self, id: u32) -> &Stack {
-        &self.packet.stacks[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn stacks(&self) -> &[Stack] {
-        &self.packet.stacks
-    }
-
-    #[inline]
-    pub(crate) fn union(&self, id: u32) -> &Union {
-        &self.packet.unions[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn union_stack(&self, id: u32) -> &UnionStack {
-        &self.packet.union_stacks[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn union_stacks(&self) -> &[UnionStack] {
-        &self.packet.union_stacks
-    }
-
-    #[inline]
-    pub(crate) fn vl_store(&self, id: u32) -> VlStore {
-        self.packet.vl_stores[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn vl_stores(&self) -> &[VlStore] {
-        &self.packet.vl_stores
-    }
-
-    /// Returns the number of bytes of all variable-length fields.
-    #[inline]
-    pub(crate) fn vl_bytes(&self) -> usize {
-        self.packet.vl_bytes
-    }
-
-    /// Returns the first slot after metadata.
-    #[inline]
-    pub(crate) fn metadata_end(&self) -> usize {
-        self.packet.metadata_end
-    }
-
-    /// Returns the first slot after metadata and headers: a reset zeroes all slots before it.
-    #[inline]
-    pub(crate) fn reset_end(&self) -> usize {
-        self.packet.reset_end
-    }
-
-    /// Returns the first slot of the running action's parameters.
-    #[inline]
-    pub(crate) fn param_base(&self) -> usize {
-        self.packet.param_base
-    }
-
-    /// Returns the first slot of the constants.
-    #[inline]
-    pub(crate) fn const_base(&self) -> usize {
-        self.packet.const_base
-    }
-
-    #[inline]
-    pub(crate) fn constants(&self) -> &[u64] {
-        &self.packet.constants
-    }
-
-    /// Returns the slot for the condition of a checksum.
-    #[inline]
-    pub(crate) fn condition_slot(&self) -> Slot {
-        self.packet.condition_slot
-    }
-
-    /// Returns the value of a slot, if it holds a constant.
-    #[inline]
-    pub(crate) fn constant(&self, slot: Slot) -> Option<u64> {
-        self.packet.constants.get((slot as usize).checked_sub(self.packet.const_base)?).copied()
-    }
+/// Defines methods that return an element of a list by its id.
+macro_rules! by_id {
+    ($($name:ident: $element:ty = $part:ident.$list:ident;)*) => {
+        impl Program {
+            $(#[inline]
+            pub(crate) fn $name(&self, id: u32) -> &$element {
+                &self.$part.$list[id as usize]
+            })*
+        }
+    };
 }
 
-/// The executable part.
-impl Program {
-    #[inline]
-    pub(crate) fn ops(&self) -> &[Op] {
-        &self.code.ops
-    }
-
-    /// Returns whether the program was loaded for tracing.
-    pub(crate) fn is_marked(&self) -> bool {
-        self.code.marks.is_some()
-    }
-
-    #[inline]
-    pub(crate) fn cold_op(&self, id: u32) -> &ColdOp {
-        &self.code.cold_ops[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn select(&self, id: u32) -> &Select {
-        &self.code.selects[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn hash_call(&self, id: u32) -> HashCall {
-        self.code.hash_calls[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn log_call(&self, id: u32) -> &LogCall {
-        &self.code.log_calls[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn calculation(&self, id: u32) -> &Calculation {
-        &self.code.calculations[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn calculations(&self) -> &[Calculation] {
-        &self.code.calculations
-    }
-
-    #[inline]
-    pub(crate) fn checksums(&self) -> &[Checksum] {
-        &self.code.checksums
-    }
-
-    #[inline]
-    pub(crate) fn match_table(&self, id: u32) -> &MatchTable {
-        &self.code.match_tables[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn match_tables(&self) -> &[MatchTable] {
-        &self.code.match_tables
-    }
-
-    /// Returns the selector's calculation of an action profile, if it has one.
-    #[inline]
-    pub(crate) fn selector(&self, profile: u32) -> Option<&Calculation> {
-        self.code.selectors[profile as usize].as_ref()
-    }
-
-    pub(crate) fn selectors(&self) -> &[Option<Calculation>] {
-        &self.code.selectors
-    }
-
-    #[inline]
-    pub(crate) fn parsers(&self) -> &[Start] {
-        &self.code.parsers
-    }
-
-    #[inline]
-    pub(crate) fn pipelines(&self) -> &[Start] {
-        &self.code.pipelines
-    }
-
-    #[inline]
-    pub(crate) fn deparsers(&self) -> &[Deparser] {
-        &self.code.deparsers
-    }
-
-    #[inline]
-    pub(crate) fn core_errors(&self) -> &CoreErrors {
-        &self.code.core_errors
-    }
-
-    /// Returns the maximum number of backward jumps and table applications in one pipeline run.
-    #[inline]
-    pub(crate) fn max_steps(&self) -> u32 {
-        self.code.max_steps
-    }
-
-    /// Returns the maximum number of parse states that one packet may enter.
-    #[inline]
-    pub(crate) fn max_parser_steps(&self) -> u32 {
-        self.code.max_parser_steps
-    }
+by_id! {
+    header: Header = packet.headers;
+    header_type: HeaderType = packet.header_types;
+    stack: Stack = packet.stacks;
+    union: Union = packet.unions;
+    union_stack: UnionStack = packet.union_stacks;
+    cold_op: ColdOp = code.cold_ops;
+    select: Select = code.selects;
+    hash_call: HashCall = code.hash_calls;
+    log_call: LogCall = code.log_calls;
+    calculation: Calculation = code.calculations;
+    match_table: MatchTable = code.match_tables;
+    table: TableInfo = declared.tables;
+    action: ActionInfo = declared.actions;
+    action_profile: ActionProfileInfo = declared.action_profiles;
+    register_array: RegisterInfo = declared.register_arrays;
+    counter_array: CounterInfo = declared.counter_arrays;
+    meter_array: MeterInfo = declared.meter_arrays;
+    parse_vset: ParseVsetInfo = declared.parse_vsets;
 }
 
-/// The declarations, by id.
-impl Program {
-    pub(crate) fn names(&self) -> &Names {
-        &self.declared.names
-    }
+/// Defines methods that return the program's declarations of a kind.
+macro_rules! declarations {
+    ($($list:ident: $element:ty = $what:literal;)*) => {
+        impl Program {
+            $(#[doc = concat!("Returns the ", $what, " in dense order.")]
+            pub fn $list(&self) -> &[$element] {
+                &self.declared.$list
+            })*
+        }
+    };
+}
 
-    #[inline]
-    pub(crate) fn table(&self, id: u32) -> &TableInfo {
-        &self.declared.tables[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn action(&self, id: u32) -> &ActionInfo {
-        &self.declared.actions[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn action_profile(&self, id: u32) -> &ActionProfileInfo {
-        &self.declared.action_profiles[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn register_array(&self, id: u32) -> &RegisterInfo {
-        &self.declared.register_arrays[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn counter_array(&self, id: u32) -> &CounterInfo {
-        &self.declared.counter_arrays[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn meter_array(&self, id: u32) -> &MeterInfo {
-        &self.declared.meter_arrays[id as usize]
-    }
-
-    #[inline]
-    pub(crate) fn parse_vset(&self, id: u32) -> &ParseVsetInfo {
-        &self.declared.parse_vsets[id as usize]
-    }
+declarations! {
+    tables: TableInfo = "tables";
+    actions: ActionInfo = "actions";
+    action_profiles: ActionProfileInfo = "action profiles";
+    register_arrays: RegisterInfo = "register arrays";
+    counter_arrays: CounterInfo = "counter arrays";
+    meter_arrays: MeterInfo = "meter arrays";
+    parse_vsets: ParseVsetInfo = "parser value sets";
 }
 
 #[cfg(test)]

@@ -185,11 +185,11 @@ pub(crate) fn execute_cold<T: Externs>(
         Op::Advance { a } => {
             let bits = value(phv, a);
             if bits % 8 != 0 {
-                return Err(Trap::ParserError(program.core_errors().parser_invalid_argument));
+                return Err(Trap::ParserError(program.code.core_errors.parser_invalid_argument));
             }
             let bytes = usize::try_from(bits / 8).unwrap_or(usize::MAX);
             if context.packet.len() - context.cursor < bytes {
-                return Err(Trap::ParserError(program.core_errors().packet_too_short));
+                return Err(Trap::ParserError(program.code.core_errors.packet_too_short));
             }
             context.cursor += bytes;
         }

@@ -67,7 +67,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             let stack = program.union_stack(stack);
             let next = value(phv, stack.next);
             if next >= u64::from(stack.size) {
-                return Err(Trap::ParserError(program.core_errors().stack_out_of_bounds));
+                return Err(Trap::ParserError(program.code.core_errors.stack_out_of_bounds));
             }
             let header = program.union(stack.first + next as u32).members[member as usize];
             match len {

@@ -31,7 +31,7 @@ impl<T> Context<'_, T> {
     /// BMv2 stops the switch in both cases.
     pub(crate) fn empty_stack(&self) -> Trap {
         if self.parsing {
-            Trap::ParserError(self.program.core_errors().stack_out_of_bounds)
+            Trap::ParserError(self.program.code.core_errors.stack_out_of_bounds)
         } else {
             Fault::StackIndex.into()
         }

@@ -33,7 +33,7 @@ unsafe extern "C" fn call_single<T: Externs>(frame: *mut Frame, pc: u32) -> u64 
     // SAFETY: as above; the frame itself is not part of `calls`.
     let cursor = unsafe { &mut (*frame).cursor };
     calls.context.cursor = *cursor;
-    let ran = execute_cold(calls.context, calls.phv, calls.context.program.ops()[pc as usize]);
+    let ran = execute_cold(calls.context, calls.phv, calls.context.program.code.ops[pc as usize]);
     *cursor = calls.context.cursor;
     match ran {
         Ok(()) => 0,

@@ -55,7 +55,7 @@ fn run<T: Externs, O: Observer>(
     observer: &mut O,
 ) -> Result<(), Trap> {
     let program = context.program;
-    let ops = program.ops();
+    let ops = &program.code.ops;
     let mut steps = context.max_steps;
     let mut pc = start as usize;
     let mut next_node = 0;
@@ -161,7 +161,7 @@ fn run<T: Externs, O: Observer>(
             Op::Extract { header } => extract(context, phv, header)?,
             Op::Select { select } => {
                 steps =
-                    steps.checked_sub(1).ok_or(Trap::ParserError(program.core_errors().parser_timeout))?;
+                    steps.checked_sub(1).ok_or(Trap::ParserError(program.code.core_errors.parser_timeout))?;
                 let select = program.select(select);
                 pc = select.target(branch(context, phv, select)) as usize;
             }
@@ -179,7 +179,7 @@ fn apply<T: Externs>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) ->
     match found {
         Some(Found { local, is_hit, data }) => {
             let action = &table.actions[local];
-            let base = program.param_base();
+            let base = program.packet.param_base;
             phv.slots[base..base + data.len()].copy_from_slice(data);
             (action.pc as usize, if is_hit { action.next_hit } else { action.next_miss } as usize)
         }

@@ -13,7 +13,7 @@ pub(crate) fn extract<T>(context: &mut Context<'_, T>, phv: &mut Phv, header: u3
     let data = &context.packet[context.cursor..];
     let length = ty.before.bytes as usize;
     if data.len() < length {
-        return Err(Trap::ParserError(program.core_errors().packet_too_short));
+        return Err(Trap::ParserError(program.code.core_errors.packet_too_short));
     }
     ty.before.extract(data, &mut phv.slots[h.base as usize..(h.base + ty.words) as usize]);
     phv.slots[h.valid as usize] = 1;
@@ -30,7 +30,7 @@ pub(crate) fn extract_vl<T>(
     max: u32,
 ) -> Result<(), Trap> {
     let program = context.program;
-    let errors = program.core_errors();
+    let errors = program.code.core_errors;
     let h = program.header(header);
     let ty = program.header_type(h.type_id);
     let (Some(vl), Some((field, after))) = (h.vl, &ty.variable) else {
@@ -64,7 +64,7 @@ pub(super) fn next_of_stack<T>(context: &Context<'_, T>, phv: &Phv, stack: u32) 
     let stack = &context.program.stack(stack);
     let next = phv.slots[stack.next as usize];
     if next >= u64::from(stack.size) {
-        return Err(Trap::ParserError(context.program.core_errors().stack_out_of_bounds));
+        return Err(Trap::ParserError(context.program.code.core_errors.stack_out_of_bounds));
     }
     Ok(stack.first + next as u32)
 }
@@ -74,7 +74,7 @@ pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Re
     let data = &context.packet[context.cursor..];
     let (first, end) = (bit as usize / 8, (bit + width).div_ceil(8) as usize);
     let Some(bytes) = data.get(first..end) else {
-        return Err(Trap::ParserError(context.program.core_errors().packet_too_short));
+        return Err(Trap::ParserError(context.program.code.core_errors.packet_too_short));
     };
     // Up to 128 bits may span 17 bytes: the surplus bits of the first byte are shifted out at the top.
     let surplus = (8 - (bit + width) % 8) % 8;

@@ -43,10 +43,10 @@ impl Phv {
     /// Creates reset scratch memory for packets of `program`.
     pub fn new(program: &Program) -> Phv {
         let mut slots = vec![0; program.slots()];
-        slots[program.const_base()..].copy_from_slice(program.constants());
+        slots[program.packet.const_base..].copy_from_slice(&program.packet.constants);
         Phv {
             slots,
-            vl: vec![0; program.vl_bytes()],
+            vl: vec![0; program.packet.vl_bytes],
             bytes: Vec::new(),
             kept: Vec::new(),
             present: Vec::new(),
@@ -60,7 +60,7 @@ impl Phv {
 
     /// Invalidates every header, zeroes every field, and sets both lengths to `length` bytes.
     pub fn reset(&mut self, program: &Program, length: u64) {
-        zero(&mut self.slots[..program.reset_end()]);
+        zero(&mut self.slots[..program.packet.reset_end]);
         self.set_length(length);
     }
 
@@ -69,7 +69,7 @@ impl Phv {
     #[inline]
     pub fn begin(&mut self, program: &Program, zeroed: &Zeroed, length: u64) {
         if cfg!(debug_assertions) {
-            self.slots[..program.reset_end()].fill(UNREAD);
+            self.slots[..program.packet.reset_end].fill(UNREAD);
         }
         for run in &zeroed.0 {
             zero(&mut self.slots[run.clone()]);
@@ -85,7 +85,7 @@ impl Phv {
 
     /// Zeroes all metadata (user and standard), and keeps headers.
     pub fn reset_metadata(&mut self, program: &Program) {
-        zero(&mut self.slots[..program.metadata_end()]);
+        zero(&mut self.slots[..program.packet.metadata_end]);
     }
 
     /// Zeroes all metadata except the fields of `keep`, as BMv2 does for resubmit, recirculate and clone.

@@ -27,7 +27,7 @@ pub struct SavedPhv {
 impl Phv {
     /// Saves all packet data. Scratch memory is not saved: nothing reads it before writing it.
     pub fn save(&mut self, program: &Program, to: &mut SavedPhv) {
-        let slots = &self.slots[..program.reset_end()];
+        let slots = &self.slots[..program.packet.reset_end];
         let (blocks, rest) = slots.split_at(slots.len() - slots.len() % BLOCK);
         let groups = blocks.chunks(64 * BLOCK);
         let mut used = rest.len() + groups.len();
@@ -79,7 +79,7 @@ impl Phv {
     /// Saves the data outside the slots.
     fn save_others(&self, program: &Program, to: &mut SavedPhv) {
         to.vl.clear();
-        for &store in program.vl_stores() {
+        for &store in &program.packet.vl_stores {
             to.vl.extend_from_slice(self.vl_bytes(store));
         }
         to.ingress_length = self.ingress_length;
@@ -95,7 +95,7 @@ impl Phv {
             self.restore_kept(program, kept, from);
         }
         let mut vl = &from.vl[..];
-        for store in program.vl_stores() {
+        for store in &program.packet.vl_stores {
             let (bytes, others) = vl.split_at(self.slots[store.length as usize] as usize);
             self.vl[store.start..store.start + bytes.len()].copy_from_slice(bytes);
             vl = others;
@@ -106,7 +106,7 @@ impl Phv {
     }
 
     fn restore_kept(&mut self, program: &Program, kept: &Kept, from: &SavedPhv) {
-        let slots = &mut self.slots[..program.reset_end()];
+        let slots = &mut self.slots[..program.packet.reset_end];
         if cfg!(debug_assertions) {
             slots.fill(UNREAD);
         }
@@ -127,7 +127,7 @@ impl Phv {
     }
 
     fn restore_whole(&mut self, program: &Program, from: &SavedPhv) {
-        let slots = &mut self.slots[..program.reset_end()];
+        let slots = &mut self.slots[..program.packet.reset_end];
         slots.fill(0);
         let whole = slots.len() - slots.len() % BLOCK;
         let mut words = &from.words[..];
@@ -160,14 +160,14 @@ mod tests {
         ) {
             let program = Program::from_json(include_bytes!("../../tests/programs/headers.json")).unwrap();
             let mut phv = Phv::new(&program);
-            for (slot, word) in phv.slots[..program.reset_end()].iter_mut().zip(words.iter().cycle()) {
+            for (slot, word) in phv.slots[..program.packet.reset_end].iter_mut().zip(words.iter().cycle()) {
                 *slot = word.unwrap_or(0);
             }
             for (byte, value) in phv.vl.iter_mut().zip(vl.iter().cycle()) {
                 *byte = *value;
             }
-            prop_assert!(!program.vl_stores().is_empty());
-            for (store, length) in program.vl_stores().iter().zip(lengths) {
+            prop_assert!(!program.packet.vl_stores.is_empty());
+            for (store, length) in program.packet.vl_stores.iter().zip(lengths) {
                 phv.slots[store.length as usize] = u64::from(length) % (store.capacity as u64 + 1);
             }
             (phv.ingress_length, phv.packet_length, phv.payload_offset) = (1, 2, 3);
@@ -175,11 +175,11 @@ mod tests {
             phv.save(&program, &mut saved);
 
             let mut other = Phv::new(&program);
-            other.slots[..program.reset_end()].fill(7);
+            other.slots[..program.packet.reset_end].fill(7);
             let kept = Kept { always: Vec::new(), if_valid: Vec::new() };
             other.restore(&program, &kept, &saved);
             prop_assert_eq!(&other.slots, &phv.slots);
-            for store in program.vl_stores() {
+            for store in &program.packet.vl_stores {
                 prop_assert_eq!(other.vl_bytes(*store), phv.vl_bytes(*store));
             }
             prop_assert_eq!((other.ingress_length, other.packet_length, other.payload_offset), (1, 2, 3));

@@ -33,7 +33,7 @@ pub(crate) struct Cells {
 impl Cells {
     pub(crate) fn new(program: &Program) -> Cells {
         Cells {
-            tables: program.match_tables().iter().map(Entries::new).collect(),
+            tables: program.code.match_tables.iter().map(Entries::new).collect(),
             profiles: vec![ActionProfile::default(); program.action_profiles().len()],
             registers: Registers::new(program.register_arrays()),
             counters: Counters::new(program.counter_arrays()),

@@ -299,7 +299,7 @@ impl Trace {
     /// Returns a trace for packets of `program`.
     pub fn new(program: &Program) -> Trace {
         let mut lvalues = Vec::new();
-        for header in program.headers() {
+        for header in &program.packet.headers {
             let fields = &program.header_type(header.type_id).fields;
             for field in fields.iter().filter(|field| field.width > 0 || field.variable) {
                 let name = format!("{}.{}", header.name, field.name);

@@ -78,7 +78,7 @@ impl Trace {
                 self.condition = None;
                 self.events.push(match condition.of {
                     Some((pipeline, conditional)) => {
-                        let pipeline = moment.program.pipelines()[pipeline as usize].name.clone();
+                        let pipeline = moment.program.code.pipelines[pipeline as usize].name.clone();
                         Event::Condition { pipeline, conditional, holds }
                     }
                     None => Event::Branch { holds },
@@ -134,7 +134,7 @@ impl Trace {
         let here = moment.pc as Pc;
         match mark {
             Mark::State { parser, state } => {
-                let parser = moment.program.parsers()[parser as usize].name.clone();
+                let parser = moment.program.code.parsers[parser as usize].name.clone();
                 self.events.push(Event::State { parser, state });
             }
             Mark::Condition { pipeline, conditional, end } => {
@@ -145,7 +145,7 @@ impl Trace {
                 let info = moment.program.action(action);
                 let mut params = Vec::new();
                 if called {
-                    let mut slot = moment.program.param_base() as Slot;
+                    let mut slot = moment.program.packet.param_base as Slot;
                     for param in &info.params {
                         params.push(named(&param.name, param.bitwidth, &moment.phv.slots, slot));
                         slot += crate::number::words(param.bitwidth);
@@ -170,7 +170,7 @@ impl Trace {
             let arguments = arguments.iter().map(|at| slot(*at)).collect();
             self.events.push(Event::Request { primitive, arguments });
         };
-        match program.ops()[moment.pc] {
+        match program.code.ops[moment.pc] {
             Op::RegisterRead { r, idx, .. } | Op::RegisterReadWide { r, idx, .. } => {
                 let (index, value) = (slot(idx), cells.registers.get_wide(r, slot(idx)));
                 let register = program.register_array(r).name.clone();
