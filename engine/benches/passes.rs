@@ -116,16 +116,16 @@ fn passes(criterion: &mut Criterion) {
         phv.set(ingress_port, 1);
         phv.set(packet_length, frame.len() as u64);
         phv.set(arrival, now);
-        assert_eq!(state.parse(parser, &mut phv, &frame), 0);
-        assert!(state.verify_checksums(&mut phv, &frame));
-        state.run(ingress, &mut phv, &mut Idle).unwrap();
+        assert_eq!(state.parse(parser, &mut phv, &frame, None), 0);
+        assert!(state.verify_checksums(&mut phv, &frame, None));
+        state.run(ingress, &mut phv, &mut Idle, None).unwrap();
         assert_eq!(phv.get(egress_spec), expected);
         phv.set(egress_port, expected);
         // Late enough for any gate to be open, so the packet leaves and the queue is empty again.
         phv.set(departure, now + 1_000_000);
-        state.run(egress, &mut phv, &mut Idle).unwrap();
+        state.run(egress, &mut phv, &mut Idle, None).unwrap();
         let payload = &frame[phv.payload_offset()..];
-        state.update_checksums(&mut phv, payload);
+        state.update_checksums(&mut phv, payload, None);
         out.clear();
         state.deparse(deparser, &mut phv, &mut out);
         black_box(&out);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Fault;
 use crate::executable::Executable;
 use crate::native::Native;
-use crate::program::{DeparserId, Field, Op, ParserId, Pc, PipelineId, Program};
+use crate::program::{DeparserId, Op, ParserId, Pc, PipelineId, Program};
 use crate::run::trace::Trace;
 use crate::run::{calculated, execute, Context, Detached, Externs, Observer, Phv, Stop, Unwatched};
 use crate::tables::{Cells, Change};
@@ -73,17 +73,23 @@ impl State {
         &self.program
     }
 
-    /// Parses `packet` into a reset `phv`. Returns the parser error; the program's value of `NoError`, usually 0, means success.
+    /// Parses `packet` into a reset `phv`, and records events in `trace`, if given. Returns the parser error; the program's value
+    /// of `NoError`, usually 0, means success.
     ///
     /// In cases where BMv2 would stop the switch (a failed `assert`, a division by zero, a stack index out of bounds), the
     /// packet gets `ParserInvalidArgument`. A parser that exceeds its step limit gives `ParserTimeout`.
-    pub fn parse(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8]) -> u32 {
-        self.parse_watched(parser, phv, packet, &mut Unwatched)
-    }
-
-    /// Parses as [`State::parse`] does, and records events.
-    pub fn parse_traced(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> u32 {
-        self.parse_watched(parser, phv, packet, trace)
+    #[inline]
+    pub fn parse(
+        &mut self,
+        parser: ParserId,
+        phv: &mut Phv,
+        packet: &[u8],
+        trace: Option<&mut Trace>,
+    ) -> u32 {
+        match trace {
+            None => self.parse_watched(parser, phv, packet, &mut Unwatched),
+            Some(trace) => self.parse_watched(parser, phv, packet, trace),
+        }
     }
 
     fn parse_watched<O: Observer>(
@@ -94,15 +100,12 @@ impl State {
         observer: &mut O,
     ) -> u32 {
         let program = &*self.program;
+        let mut externs = Detached;
         let mut context = Context {
-            program,
-            cells: &mut self.cells,
-            externs: &mut Detached,
             packet,
-            cursor: 0,
             parsing: true,
             max_steps: program.code.max_parser_steps,
-            native: native(program, self.native),
+            ..Context::new(program, &mut self.cells, &mut externs, native(program, self.native))
         };
         let stop = execute(&mut context, phv, program.code.parsers[parser.0 as usize].pc, observer);
         phv.payload_offset = context.cursor;
@@ -114,120 +117,69 @@ impl State {
         }
     }
 
-    /// Returns whether every checksum that the program verifies is correct. `packet` is the parsed packet.
-    pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
-        self.verify_checksums_watched(phv, packet, |_, _, _, _| {})
-    }
-
-    /// Verifies as [`State::verify_checksums`] does, and records the comparisons.
-    pub fn verify_checksums_traced(&mut self, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> bool {
-        self.verify_checksums_watched(phv, packet, |at, computed, phv, target| {
-            trace.checksum(at, false, computed, phv.get_wide(target));
-        })
-    }
-
-    /// Verifies checksums, and calls `watch` for each with the computed value and the checksum's field.
+    /// Returns whether every checksum that the program verifies is correct, and records the comparisons in `trace`, if given.
+    /// `packet` is the parsed packet.
     #[inline]
-    fn verify_checksums_watched(
-        &mut self,
-        phv: &mut Phv,
-        packet: &[u8],
-        mut watch: impl FnMut(u32, Option<u64>, &Phv, Field),
-    ) -> bool {
+    pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8], mut trace: Option<&mut Trace>) -> bool {
         let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
         let payload = packet.get(phv.payload_offset..).unwrap_or_default();
         let mut hold = true;
         for (at, checksum) in (0u32..).zip(&program.code.checksums).filter(|(_, c)| c.verify) {
-            if phv.slots[checksum.valid as usize] == 0
-                || !condition_holds(program, cells, phv, native, checksum.condition)
-            {
-                watch(at, None, phv, checksum.target);
-                continue;
+            let is_due = phv.slots[checksum.valid as usize] != 0
+                && condition_holds(program, cells, phv, native, checksum.condition);
+            let computed =
+                is_due.then(|| calculated(program, native, &cells.crcs, phv, checksum.calculation, payload));
+            let found = phv.get_wide(checksum.target);
+            if let Some(trace) = &mut trace {
+                trace.checksum(at, false, computed, found);
             }
-            let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
-            watch(at, Some(computed), phv, checksum.target);
-            hold &= u128::from(computed) == phv.get_wide(checksum.target);
+            hold &= computed.is_none_or(|computed| u128::from(computed) == found);
         }
         hold
     }
 
-    /// Runs one pipeline.
+    /// Runs one pipeline, and records events in `trace`, if given.
+    #[inline]
     pub fn run<T: Externs>(
         &mut self,
         pipeline: PipelineId,
         phv: &mut Phv,
         externs: &mut T,
-    ) -> Result<(), Fault> {
-        self.run_watched(pipeline, phv, externs, &mut Unwatched)
-    }
-
-    /// Runs as [`State::run`] does, and records events.
-    pub fn run_traced<T: Externs>(
-        &mut self,
-        pipeline: PipelineId,
-        phv: &mut Phv,
-        externs: &mut T,
-        trace: &mut Trace,
-    ) -> Result<(), Fault> {
-        self.run_watched(pipeline, phv, externs, trace)
-    }
-
-    fn run_watched<T: Externs, O: Observer>(
-        &mut self,
-        pipeline: PipelineId,
-        phv: &mut Phv,
-        externs: &mut T,
-        observer: &mut O,
+        trace: Option<&mut Trace>,
     ) -> Result<(), Fault> {
         let program = &*self.program;
-        let mut context = Context {
-            program,
-            cells: &mut self.cells,
-            externs,
-            packet: &[],
-            cursor: 0,
-            parsing: false,
-            max_steps: program.code.max_steps,
-            native: native(program, self.native),
+        let pc = program.code.pipelines[pipeline.0 as usize].pc;
+        let mut context = Context::new(program, &mut self.cells, externs, native(program, self.native));
+        let stop = match trace {
+            None => execute(&mut context, phv, pc, &mut Unwatched),
+            Some(trace) => execute(&mut context, phv, pc, trace),
         };
-        execute(&mut context, phv, program.code.pipelines[pipeline.0 as usize].pc, observer).map(|_| ())
+        stop.map(|_| ())
     }
 
-    /// Computes and stores the checksums that the program updates. `payload` is the part of the packet after the headers.
-    pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
-        self.update_checksums_watched(phv, payload, |_, _, _, _| {});
-    }
-
-    /// Updates checksums, and calls `watch` for each with the computed value and the checksum's field, before the field
-    /// changes.
+    /// Computes and stores the checksums that the program updates, and records the changes in `trace`, if given. `payload` is the
+    /// part of the packet after the headers.
     #[inline]
-    fn update_checksums_watched(
-        &mut self,
-        phv: &mut Phv,
-        payload: &[u8],
-        mut watch: impl FnMut(u32, Option<u64>, &Phv, Field),
-    ) {
+    pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8], mut trace: Option<&mut Trace>) {
         let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
+        if let Some(trace) = &mut trace {
+            trace.watch(phv);
+        }
         for (at, checksum) in (0u32..).zip(&program.code.checksums).filter(|(_, c)| c.update) {
-            if condition_holds(program, cells, phv, native, checksum.condition) {
-                let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
-                watch(at, Some(computed), phv, checksum.target);
+            let computed = condition_holds(program, cells, phv, native, checksum.condition)
+                .then(|| calculated(program, native, &cells.crcs, phv, checksum.calculation, payload));
+            if let Some(trace) = &mut trace {
+                trace.checksum(at, true, computed, phv.get_wide(checksum.target));
+            }
+            if let Some(computed) = computed {
                 phv.set(checksum.target, computed);
-            } else {
-                watch(at, None, phv, checksum.target);
             }
         }
-    }
-
-    /// Updates as [`State::update_checksums`] does, and records the changes.
-    pub fn update_checksums_traced(&mut self, phv: &mut Phv, payload: &[u8], trace: &mut Trace) {
-        trace.watch(phv);
-        self.update_checksums_watched(phv, payload, |at, computed, phv, target| {
-            trace.checksum(at, true, computed, phv.get_wide(target));
-        });
-        trace.write_changes(phv);
+        if let Some(trace) = trace {
+            trace.write_changes(phv);
+        }
     }
 
     /// Appends the valid headers to `out` in the deparser's order, without the payload.
@@ -268,16 +220,8 @@ fn condition_holds(
         phv.slots[d as usize] = phv.slots[a as usize];
         return phv.slots[program.packet.condition_slot as usize] != 0;
     }
-    let mut context = Context {
-        program,
-        cells,
-        externs: &mut Detached,
-        packet: &[],
-        cursor: 0,
-        parsing: false,
-        max_steps: program.code.max_steps,
-        native,
-    };
+    let mut externs = Detached;
+    let mut context = Context::new(program, cells, &mut externs, native);
     execute(&mut context, phv, pc, &mut Unwatched).is_ok()
         && phv.slots[program.packet.condition_slot as usize] != 0
 }

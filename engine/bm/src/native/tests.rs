@@ -104,16 +104,9 @@ fn run(program: &Arc<Executable>, words: &[u64], native: bool) -> Ran {
     phv.slots[..words.len()].copy_from_slice(words);
     let compiled = program.native().expect("this machine has a code generator");
     assert!(compiled.at(0).is_some(), "the instructions are compiled");
-    let mut context = Context {
-        program,
-        cells: &mut state.cells,
-        externs: &mut Detached,
-        packet: &[],
-        cursor: 0,
-        parsing: false,
-        max_steps: program.code.max_steps,
-        native: native.then_some(compiled),
-    };
+    let native = native.then_some(compiled);
+    let mut externs = Detached;
+    let mut context = Context::new(program, &mut state.cells, &mut externs, native);
     let ended = execute(&mut context, &mut phv, 0, &mut Unwatched);
     (ended, phv.slots, state.cells.registers.words)
 }

@@ -22,8 +22,20 @@ pub(crate) struct Context<'a, T> {
     pub(crate) native: Option<&'a Native>,
 }
 
-impl<T> Context<'_, T> {
-    pub(super) fn moment<'a>(&'a self, phv: &'a Phv, pc: usize) -> Moment<'a> {
+impl<'a, T> Context<'a, T> {
+    /// Returns the context of a pipeline or a condition; a parser's differs in three fields.
+    #[inline]
+    pub(crate) fn new(
+        program: &'a Program,
+        cells: &'a mut Cells,
+        externs: &'a mut T,
+        native: Option<&'a Native>,
+    ) -> Context<'a, T> {
+        let max_steps = program.code.max_steps;
+        Context { program, cells, externs, packet: &[], cursor: 0, parsing: false, max_steps, native }
+    }
+
+    pub(super) fn moment<'m>(&'m self, phv: &'m Phv, pc: usize) -> Moment<'m> {
         Moment { program: self.program, cells: self.cells, phv, pc, cursor: self.cursor }
     }
 

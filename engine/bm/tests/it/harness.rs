@@ -83,8 +83,8 @@ impl Bench {
         self.phv.reset(&self.program, frame.len() as u64);
         let parser = self.program.parser("parser").unwrap();
         let (mut state, mut phv) = self.interpreted();
-        let error = self.state.parse(parser, &mut self.phv, frame);
-        assert_eq!(state.parse(parser, &mut phv, frame), error, "interpreted and native");
+        let error = self.state.parse(parser, &mut self.phv, frame, None);
+        assert_eq!(state.parse(parser, &mut phv, frame, None), error, "interpreted and native");
         self.assert_same(&phv);
         error
     }
@@ -104,8 +104,8 @@ impl Bench {
 
     pub fn checksums_hold(&mut self) -> bool {
         let (mut state, mut phv) = self.interpreted();
-        let hold = self.state.verify_checksums(&mut self.phv, &self.frame);
-        assert_eq!(state.verify_checksums(&mut phv, &self.frame), hold, "interpreted and native");
+        let hold = self.state.verify_checksums(&mut self.phv, &self.frame, None);
+        assert_eq!(state.verify_checksums(&mut phv, &self.frame, None), hold, "interpreted and native");
         self.assert_same(&phv);
         hold
     }
@@ -115,8 +115,8 @@ impl Bench {
         let (mut state, mut phv) = self.interpreted();
         let mut externs = Recorder { now_ps: self.externs.now_ps, ..Recorder::default() };
         let calls = self.externs.calls.len();
-        let ran = self.state.run(pipeline, &mut self.phv, &mut self.externs);
-        assert_eq!(state.run(pipeline, &mut phv, &mut externs), ran, "interpreted and native");
+        let ran = self.state.run(pipeline, &mut self.phv, &mut self.externs, None);
+        assert_eq!(state.run(pipeline, &mut phv, &mut externs, None), ran, "interpreted and native");
         assert_eq!(externs.calls, self.externs.calls[calls..], "interpreted and native");
         self.assert_same(&phv);
         ran
@@ -126,8 +126,8 @@ impl Bench {
     pub fn deparse(&mut self) -> Vec<u8> {
         let payload = self.frame[self.phv.payload_offset()..].to_vec();
         let (mut state, mut phv) = self.interpreted();
-        self.state.update_checksums(&mut self.phv, &payload);
-        state.update_checksums(&mut phv, &payload);
+        self.state.update_checksums(&mut self.phv, &payload, None);
+        state.update_checksums(&mut phv, &payload, None);
         self.assert_same(&phv);
         let (mut out, mut interpreted) = (Vec::new(), Vec::new());
         let deparser = self.program.deparser("deparser").unwrap();

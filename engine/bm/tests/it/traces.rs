@@ -39,9 +39,9 @@ impl Traced {
         let (parser, ingress) =
             (self.program.parser("parser").unwrap(), self.program.pipeline("ingress").unwrap());
         self.phv.reset(&self.program, frame.len() as u64);
-        self.state.parse_traced(parser, &mut self.phv, frame, &mut self.trace);
+        self.state.parse(parser, &mut self.phv, frame, Some(&mut self.trace));
         let parsed = self.trace.take();
-        self.state.run_traced(ingress, &mut self.phv, &mut externs, &mut self.trace).unwrap();
+        self.state.run(ingress, &mut self.phv, &mut externs, Some(&mut self.trace)).unwrap();
         self.calls = externs.calls;
         (parsed, self.trace.take())
     }
@@ -279,8 +279,8 @@ fn a_watched_packet_leaves_what_an_unwatched_one_leaves() {
     for frame in frames.iter().cycle().take(12) {
         let mut externs = Recorder::default();
         phv.reset(&program, frame.len() as u64);
-        state.parse(program.parser("parser").unwrap(), &mut phv, frame);
-        let ran = state.run(program.pipeline("ingress").unwrap(), &mut phv, &mut externs);
+        state.parse(program.parser("parser").unwrap(), &mut phv, frame, None);
+        let ran = state.run(program.pipeline("ingress").unwrap(), &mut phv, &mut externs, None);
         if ran.is_err() {
             continue;
         }

@@ -127,18 +127,18 @@ fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool
     let mut digest = DefaultHasher::new();
     phv.reset(program, packet.len() as u64);
     if let Some(parser) = program.parser("parser") {
-        state.parse(parser, &mut phv, packet).hash(&mut digest);
+        state.parse(parser, &mut phv, packet, None).hash(&mut digest);
     }
     assert!(phv.payload_offset() <= packet.len(), "the parser has read beyond the packet");
-    state.verify_checksums(&mut phv, packet).hash(&mut digest);
+    state.verify_checksums(&mut phv, packet, None).hash(&mut digest);
     for name in ["ingress", "egress"] {
         if let Some(pipeline) = program.pipeline(name) {
             // A fault is a valid result.
-            state.run(pipeline, &mut phv, &mut Nowhere).is_ok().hash(&mut digest);
+            state.run(pipeline, &mut phv, &mut Nowhere, None).is_ok().hash(&mut digest);
         }
     }
     let payload = &packet[phv.payload_offset()..];
-    state.update_checksums(&mut phv, payload);
+    state.update_checksums(&mut phv, payload, None);
     if let Some(deparser) = program.deparser("deparser") {
         let mut headers = Vec::new();
         state.deparse(deparser, &mut phv, &mut headers);

@@ -22,7 +22,7 @@ impl Switch {
         phv.reset(&self.program, length);
         // The parser may read the port, and the second parse must see what the first saw.
         phv.set(self.v1model.ingress_port, u64::from(packet.arrival_port));
-        self.state.parse(self.v1model.parser, phv, &packet.frame);
+        self.state.parse(self.v1model.parser, phv, &packet.frame, None);
         phv.reset_metadata(&self.program);
         if let Some(list) = self.program.field_list(request.field_list) {
             phv.copy_fields(&self.program, list, &self.scratch.phv);

@@ -55,10 +55,8 @@ impl Switch {
         phv.set(v1model.packet_length, phv.packet_length);
 
         self.effects.start(self.now);
-        let ran = match watcher::<WATCHED>(&mut self.watch, id) {
-            None => self.state.run(v1model.egress, phv, &mut self.effects),
-            Some(trace) => self.state.run_traced(v1model.egress, phv, &mut self.effects, trace),
-        };
+        let trace = watcher::<WATCHED>(&mut self.watch, id);
+        let ran = self.state.run(v1model.egress, phv, &mut self.effects, trace);
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
             watch.ran(id, self.now, Some(port), packet, phv, ran.as_ref().err());
         }
@@ -110,10 +108,8 @@ impl Switch {
     fn deparse<const WATCHED: bool>(&mut self, id: PacketId) {
         let (packet, phv) = self.packets.open(id);
         let parsed = phv.payload_offset().min(packet.frame.len());
-        match watcher::<WATCHED>(&mut self.watch, id) {
-            None => self.state.update_checksums(phv, &packet.frame[parsed..]),
-            Some(trace) => self.state.update_checksums_traced(phv, &packet.frame[parsed..], trace),
-        }
+        let trace = watcher::<WATCHED>(&mut self.watch, id);
+        self.state.update_checksums(phv, &packet.frame[parsed..], trace);
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
             watch.traced(id, self.now, |follower| What::Deparsed { events: follower.trace.take() });
         }

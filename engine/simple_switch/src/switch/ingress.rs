@@ -38,10 +38,8 @@ impl Switch {
     fn ingress_once<const WATCHED: bool>(&mut self, id: PacketId) -> bool {
         let v1model = &self.v1model;
         let (packet, phv) = self.packets.open(id);
-        let error = match watcher::<WATCHED>(&mut self.watch, id) {
-            None => self.state.parse(v1model.parser, phv, &packet.frame),
-            Some(trace) => self.state.parse_traced(v1model.parser, phv, &packet.frame, trace),
-        };
+        let trace = watcher::<WATCHED>(&mut self.watch, id);
+        let error = self.state.parse(v1model.parser, phv, &packet.frame, trace);
         if error != self.no_error {
             // Resubmitted and recirculated packets are whole, so this packet has just arrived.
             if packet.frame.is_snapped() {
@@ -54,10 +52,8 @@ impl Switch {
         if let Some(field) = v1model.parser_error {
             phv.set(field, u64::from(error));
         }
-        let checksums_hold = match watcher::<WATCHED>(&mut self.watch, id) {
-            None => self.state.verify_checksums(phv, &packet.frame),
-            Some(trace) => self.state.verify_checksums_traced(phv, &packet.frame, trace),
-        };
+        let trace = watcher::<WATCHED>(&mut self.watch, id);
+        let checksums_hold = self.state.verify_checksums(phv, &packet.frame, trace);
         if let Some(field) = v1model.checksum_error {
             phv.set(field, u64::from(!checksums_hold));
         }
@@ -70,10 +66,8 @@ impl Switch {
         }
 
         self.effects.start(self.now);
-        let ran = match watcher::<WATCHED>(&mut self.watch, id) {
-            None => self.state.run(v1model.ingress, phv, &mut self.effects),
-            Some(trace) => self.state.run_traced(v1model.ingress, phv, &mut self.effects, trace),
-        };
+        let trace = watcher::<WATCHED>(&mut self.watch, id);
+        let ran = self.state.run(v1model.ingress, phv, &mut self.effects, trace);
         let arrival_port = packet.arrival_port;
         if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
             watch.ran(id, self.now, None, packet, phv, ran.as_ref().err());

@@ -89,11 +89,11 @@ impl Switch {
                     hops.forget(id);
                 }
                 let (packet, phv) = self.packets.open(id);
-                let error = self.state.parse(self.v1model.parser, phv, &packet.frame);
+                let error = self.state.parse(self.v1model.parser, phv, &packet.frame, None);
                 self.v1model.parser_error.iter().for_each(|field| phv.set(*field, u64::from(error)));
                 self.counts.p4_passes += 1;
                 self.effects.start(self.now);
-                let ran = self.state.run(self.v1model.ingress, phv, &mut self.effects);
+                let ran = self.state.run(self.v1model.ingress, phv, &mut self.effects, None);
                 if let (Ok(_), Some(clone)) = (ran, self.effects.requests().clone) {
                     self.clone_ingress_to_egress(id, clone);
                 }

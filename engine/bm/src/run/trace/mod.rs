@@ -1,6 +1,6 @@
 //! Traces of one packet through parser and pipelines, as lists of events.
 //!
-//! A [`Trace`] observes runs of the instructions (`State::parse_traced`, `State::run_traced`, ...) and records what they read,
+//! A [`Trace`] observes runs of the instructions ([`crate::State::parse`], [`crate::State::run`], ...) and records what they read,
 //! decide and change. Only a program loaded with [`Program::from_json_for_tracing`] maps events to source constructs; other
 //! programs give the same events without states, conditions, actions and statements.
 //!
