@@ -93,17 +93,10 @@ pub(super) fn load_signatures<'a>(
         let mut infos_of = Vec::new();
         let mut words = 0;
         for param in json.list("runtime_data", limits.max_objects)? {
-            let given = param.get("bitwidth")?;
-            let width = given.u64()?;
-            let widest = limits.widest();
-            if width == 0 || width > widest {
-                return Err(
-                    given.error(format!("is {width}; parameters of 1 to {widest} bits are supported"))
-                );
-            }
+            let width = param.get("bitwidth")?.width(limits.widest(), "parameters")?;
             params.push(Field { slot: param_base + words, width: width as u16, signed: false });
-            words += number::words(width as u32);
-            infos_of.push(ParamInfo { name: param.get("name")?.str()?.to_owned(), bitwidth: width as u32 });
+            words += number::words(width);
+            infos_of.push(ParamInfo { name: param.get("name")?.str()?.to_owned(), bitwidth: width });
         }
         max_words = max_words.max(words);
         infos.push(ActionInfo { name: json.get("name")?.str()?.to_owned(), id: id as u32, params: infos_of });

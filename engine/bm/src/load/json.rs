@@ -199,6 +199,15 @@ impl<'a> Json<'a> {
         Ok(value)
     }
 
+    /// Returns a width of 1 to `widest` bits; `what` names the objects that have it.
+    pub(crate) fn width(&self, widest: u64, what: &str) -> Result<u32> {
+        let bits = self.u64()?;
+        if bits == 0 || bits > widest {
+            return Err(self.error(format!("is {bits}; {what} of 1 to {widest} bits are supported")));
+        }
+        Ok(bits as u32)
+    }
+
     pub(crate) fn is_null(&self) -> bool {
         self.value.is_null()
     }

@@ -97,19 +97,12 @@ impl Loader<'_> {
     pub(super) fn load_arrays(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("register_arrays", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
-            let given = json.get("bitwidth")?;
-            let widest = self.limits.widest();
-            let bitwidth = given.u64()?;
-            if bitwidth == 0 || bitwidth > widest {
-                return Err(
-                    given.error(format!("is {bitwidth}; registers of 1 to {widest} bits are supported"))
-                );
-            }
+            let bitwidth = json.get("bitwidth")?.width(self.limits.widest(), "registers")?;
             let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
-            self.take_cells(&json, size.saturating_mul(words(bitwidth as u32) as usize))?;
+            self.take_cells(&json, size.saturating_mul(words(bitwidth) as usize))?;
             add_name(&mut self.declared.names.registers, &json, &name, self.declared.register_arrays.len())?;
             let id = Self::json_id(&json)?;
-            self.declared.register_arrays.push(RegisterInfo { name, id, size, bitwidth: bitwidth as u32 });
+            self.declared.register_arrays.push(RegisterInfo { name, id, size, bitwidth });
         }
         for json in root.list("counter_arrays", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
@@ -173,15 +166,7 @@ impl Loader<'_> {
             match input.get("type")?.str()? {
                 "field" => inputs.extend(self.load_field_input(&input)?),
                 "hexstr" => {
-                    let width = input.get("bitwidth")?;
-                    let bits = width.u64()?;
-                    let widest = self.limits.widest();
-                    if bits == 0 || bits > widest {
-                        return Err(
-                            width.error(format!("is {bits}; constants of 1 to {widest} bits are supported"))
-                        );
-                    }
-                    let bits = bits as u32;
+                    let bits = input.get("bitwidth")?.width(self.limits.widest(), "constants")?;
                     let value = parse_cut(input.get("value")?.str()?, bits).map_err(|e| input.error(e))?;
                     inputs.push(Input::Constant { value, width: bits });
                 }
@@ -251,17 +236,10 @@ impl Loader<'_> {
     pub(super) fn load_vsets(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("parse_vsets", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
-            let given = json.get("compressed_bitwidth")?;
-            let bitwidth = given.u64()?;
-            let widest = self.limits.widest();
-            if bitwidth == 0 || bitwidth > widest {
-                return Err(
-                    given.error(format!("is {bitwidth}; value sets of 1 to {widest} bits are supported"))
-                );
-            }
+            let bitwidth = json.get("compressed_bitwidth")?.width(self.limits.widest(), "value sets")?;
             add_name(&mut self.declared.names.vsets, &json, &name, self.declared.parse_vsets.len())?;
             let id = Self::json_id(&json)?;
-            self.declared.parse_vsets.push(ParseVsetInfo { name, id, bitwidth: bitwidth as u32 });
+            self.declared.parse_vsets.push(ParseVsetInfo { name, id, bitwidth });
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ type KeyPart = (Field, Option<Vec<u64>>);
 type States = HashMap<String, Label>;
 
 /// The target of an extraction.
+#[derive(Clone, Copy)]
 enum Extracted {
     Header(u32),
     Stack(u32),
@@ -94,48 +95,11 @@ impl Loader<'_> {
         match json.get("op")?.str()? {
             "extract" => {
                 let [target] = arguments.tuple()?;
-                let (extracted, type_id) = self.extracted(&target)?;
-                let ty = &self.packet.header_types[type_id as usize];
-                if let Some((field, _)) = &ty.variable {
-                    return Err(target.error(format!(
-                        "has the variable-length field '{}'; extract_VL gives its length",
-                        clip(&ty.fields[*field].name)
-                    )));
-                }
-                self.emit(
-                    json,
-                    match extracted {
-                        Extracted::Header(header) => Op::Extract { header },
-                        Extracted::Stack(stack) => Op::ExtractStack { stack },
-                        Extracted::UnionStack(stack, member) => {
-                            let op = ColdOp::ExtractUnionStack { stack, member, len: None, max: 0 };
-                            return self.emit_cold(json, op);
-                        }
-                    },
-                )?;
-                self.keep_union(json, &extracted)
+                self.extract(json, &target, None)
             }
             "extract_VL" => {
                 let [target, length] = arguments.tuple()?;
-                let (extracted, type_id) = self.extracted(&target)?;
-                let ty = &self.packet.header_types[type_id as usize];
-                if ty.variable.is_none() {
-                    return Err(target.error("has no variable-length field"));
-                }
-                let max = ty.max_bytes;
-                let len = self.scalar(&length, &[])?;
-                self.emit(
-                    json,
-                    match extracted {
-                        Extracted::Header(header) => Op::ExtractVl { header, len, max },
-                        Extracted::Stack(stack) => Op::ExtractStackVl { stack, len, max },
-                        Extracted::UnionStack(stack, member) => {
-                            let op = ColdOp::ExtractUnionStack { stack, member, len: Some(len), max };
-                            return self.emit_cold(json, op);
-                        }
-                    },
-                )?;
-                self.keep_union(json, &extracted)
+                self.extract(json, &target, Some(&length))
             }
             "set" => self.set(json),
             "verify" => {
@@ -168,18 +132,39 @@ impl Loader<'_> {
         }
     }
 
-    /// Emits the changes of validity after an extraction: invalidates the other members of a union, and updates the header's
-    /// shown validity.
-    fn keep_union(&mut self, json: &Json<'_>, extracted: &Extracted) -> Result<()> {
-        if let Extracted::Header(header) = extracted {
-            self.show_validity(json, &HeaderRef::Fixed(*header))?;
-        }
-        match extracted {
-            Extracted::Header(header) if self.packet.headers[*header as usize].union.is_some() => {
-                self.emit_cold(json, ColdOp::UnionOnly { header: *header })
+    /// Compiles an extraction; `length` gives the bits of a variable-length field, if the header has one.
+    fn extract(&mut self, json: &Json<'_>, target: &Json<'_>, length: Option<&Json<'_>>) -> Result<()> {
+        let (extracted, type_id) = self.extracted(target)?;
+        let ty = &self.packet.header_types[type_id as usize];
+        match (&ty.variable, length) {
+            (Some((field, _)), None) => {
+                return Err(target.error(format!(
+                    "has the variable-length field '{}'; extract_VL gives its length",
+                    clip(&ty.fields[*field].name)
+                )))
             }
-            _ => Ok(()),
+            (None, Some(_)) => return Err(target.error("has no variable-length field")),
+            _ => {}
         }
+        let max = ty.max_bytes;
+        let length = length.map(|length| self.scalar(length, &[])).transpose()?;
+        match (extracted, length) {
+            (Extracted::Header(header), None) => self.emit(json, Op::Extract { header })?,
+            (Extracted::Header(header), Some(len)) => self.emit(json, Op::ExtractVl { header, len, max })?,
+            (Extracted::Stack(stack), None) => return self.emit(json, Op::ExtractStack { stack }),
+            (Extracted::Stack(stack), Some(len)) => {
+                return self.emit(json, Op::ExtractStackVl { stack, len, max })
+            }
+            (Extracted::UnionStack(stack, member), len) => {
+                return self.emit_cold(json, ColdOp::ExtractUnionStack { stack, member, len, max })
+            }
+        }
+        let Extracted::Header(header) = extracted else { return Ok(()) };
+        self.show_validity(json, &HeaderRef::Fixed(header))?;
+        if self.packet.headers[header as usize].union.is_some() {
+            return self.emit_cold(json, ColdOp::UnionOnly { header });
+        }
+        Ok(())
     }
 
     fn extracted(&self, json: &Json<'_>) -> Result<(Extracted, u32)> {
