@@ -103,6 +103,26 @@ pub enum Hop {
 }
 
 impl Hop {
+    /// Returns the kind.
+    pub const fn kind(&self) -> HopKind {
+        match self {
+            Hop::Offered { .. } => HopKind::Offered,
+            Hop::Arrived { .. } => HopKind::Arrived,
+            Hop::Judged { .. } => HopKind::Judged,
+            Hop::Copied { .. } => HopKind::Copied,
+            Hop::Queued { .. } => HopKind::Queued,
+            Hop::Held { .. } => HopKind::Held,
+            Hop::Slept { .. } => HopKind::Slept,
+            Hop::Woke { .. } => HopKind::Woke,
+            Hop::Recirculated { .. } => HopKind::Recirculated,
+            Hop::Sent { .. } => HopKind::Sent,
+            Hop::Dropped { .. } => HopKind::Dropped,
+            Hop::Delivered { .. } => HopKind::Delivered,
+            Hop::Slowed { .. } => HopKind::Slowed,
+            Hop::Paused { .. } => HopKind::Paused,
+        }
+    }
+
     /// Creates a [`Hop::Sent`]; the log fills in the rest.
     pub const fn sent(bytes: u32, depth: Depth, until: Time) -> Self {
         Self::Sent { bytes, depth, until, values: NONE, frame_at: 0, frame_len: 0 }
@@ -114,38 +134,12 @@ impl Hop {
     }
 }
 
-macro_rules! hop_kinds {
-    ($($kind:ident $name:literal,)*) => {
-        /// The kinds of [`Hop`], for filters and reports.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[repr(u8)]
-        #[allow(missing_docs)] // See `Hop`.
-        pub enum HopKind {
-            $($kind,)*
-        }
-
-        impl HopKind {
-            /// Every kind, in the order of their numbers.
-            pub const ALL: [HopKind; [$($name),*].len()] = [$(HopKind::$kind),*];
-
-            /// Returns the name in filters and reports.
-            pub const fn name(self) -> &'static str {
-                [$($name),*][self as usize]
-            }
-        }
-
-        impl Hop {
-            /// Returns the kind.
-            pub const fn kind(&self) -> HopKind {
-                match self {
-                    $(Hop::$kind { .. } => HopKind::$kind,)*
-                }
-            }
-        }
-    };
-}
-
-hop_kinds! {
+crate::stats::named! {
+/// The kinds of [`Hop`], for filters and reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)] // See `Hop`.
+HopKind {
     Offered "offered",
     Arrived "arrived",
     Judged "judged",
@@ -160,6 +154,7 @@ hop_kinds! {
     Delivered "delivered",
     Slowed "slowed",
     Paused "paused",
+}
 }
 
 /// One event.

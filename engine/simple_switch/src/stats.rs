@@ -4,71 +4,58 @@
 
 use serde::{Serialize, Serializer};
 
+/// Defines an enum whose values have names in reports.
+macro_rules! named {
+    ($(#[$of_enum:meta])* $enum:ident { $($(#[$of_value:meta])* $value:ident $name:literal,)* }) => {
+        $(#[$of_enum])*
+        pub enum $enum {
+            $($(#[$of_value])* $value,)*
+        }
+
+        impl $enum {
+            /// Every value, in the order of their numbers.
+            pub const ALL: [$enum; [$($name),*].len()] = [$($enum::$value),*];
+
+            /// Returns the name in filters and reports.
+            pub const fn name(self) -> &'static str {
+                [$($name),*][self as usize]
+            }
+        }
+    };
+}
+pub(crate) use named;
+
+named! {
 /// Why a packet was dropped. Each drop has exactly one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(usize)]
-pub enum DropCause {
+DropCause {
     /// The ingress pipeline chose the drop port.
-    Ingress,
+    Ingress "ingress",
     /// The egress pipeline chose the drop port.
-    Egress,
+    Egress "egress",
     /// The queue's limit of packets or bytes was reached.
-    QueueFull,
+    QueueFull "queue_full",
     /// The packet came from, or was sent to, a port without a link.
-    NoSuchPort,
+    NoSuchPort "no_such_port",
     /// `priority` names a queue that the port does not have.
-    PriorityOutOfRange,
+    PriorityOutOfRange "priority_out_of_range",
     /// The multicast group does not exist or has no ports.
-    NoReplicas,
+    NoReplicas "no_replicas",
     /// The packet recirculated more often than [`crate::SwitchConfig::recirculation_limit`].
-    RecirculationLimit,
+    RecirculationLimit "recirculation_limit",
     /// The packet was resubmitted or cloned from clone to clone more often than [`crate::INSTANT_LIMIT`], or more
     /// than [`crate::INSTANT_COPIES`] copies of copies were made at once.
-    InstantLimit,
+    InstantLimit "instant_limit",
     /// The program failed on this packet: an assertion, a division by zero, an endless loop. BMv2 aborts here.
-    ProgramFault,
+    ProgramFault "program_fault",
     /// The frame is longer than [`crate::MAX_FRAME_BYTES`].
-    FrameTooLong,
+    FrameTooLong "frame_too_long",
     /// The switch already holds [`crate::MAX_PACKETS`] packets, or [`crate::MAX_STORED_BYTES`].
-    NoBuffer,
+    NoBuffer "no_buffer",
     /// The packet was inside the switch when another program was loaded.
-    ProgramChanged,
+    ProgramChanged "program_changed",
 }
-
-impl DropCause {
-    /// Every cause, in the order of [`Drops`].
-    pub const ALL: [DropCause; 12] = [
-        DropCause::Ingress,
-        DropCause::Egress,
-        DropCause::QueueFull,
-        DropCause::NoSuchPort,
-        DropCause::PriorityOutOfRange,
-        DropCause::NoReplicas,
-        DropCause::RecirculationLimit,
-        DropCause::InstantLimit,
-        DropCause::ProgramFault,
-        DropCause::FrameTooLong,
-        DropCause::NoBuffer,
-        DropCause::ProgramChanged,
-    ];
-
-    /// Returns the name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DropCause::Ingress => "ingress",
-            DropCause::Egress => "egress",
-            DropCause::QueueFull => "queue_full",
-            DropCause::NoSuchPort => "no_such_port",
-            DropCause::PriorityOutOfRange => "priority_out_of_range",
-            DropCause::NoReplicas => "no_replicas",
-            DropCause::RecirculationLimit => "recirculation_limit",
-            DropCause::InstantLimit => "instant_limit",
-            DropCause::ProgramFault => "program_fault",
-            DropCause::FrameTooLong => "frame_too_long",
-            DropCause::NoBuffer => "no_buffer",
-            DropCause::ProgramChanged => "program_changed",
-        }
-    }
 }
 
 /// By name.
