@@ -1971,8 +1971,8 @@ TraceEvent: TypeAlias = (
     | ChecksumEvent
 )
 """
-An [`Event`] with its names; `event` is its kind. Indices into the JSON's lists (`state`, `conditional`, `action_index`,
-`primitive`) identify the place in the source.
+One event, with the program's names; `event` is its kind. Indices into the JSON's lists (`state`, `conditional`,
+`action_index`, `primitive`) identify the place in the source.
 """
 
 
