@@ -92,7 +92,7 @@ impl Scheduling {
             let bps = u128::from(rate.as_bps()) * u128::from(spec.capacity_ppm) / 1_000_000;
             DataRate::from_bps((bps as u64).max(1))
         };
-        let rates: Vec<DataRate> = network.directions().map(|one| given_out(one.rate)).collect();
+        let rates: Vec<DataRate> = network.directions.iter().map(|one| given_out(one.rate)).collect();
         let floor = (spec.floor_bps > 0)
             .then(|| Floor { rate: DataRate::from_bps(spec.floor_bps), reserve_ppm: spec.floor_reserve_ppm });
         Self {
@@ -143,7 +143,7 @@ impl Scheduling {
         self.flows.insert(number, live);
         self.counts.flows += 1;
         // The headers of each segment count with preamble, FCS and gap, as on the first link.
-        let headers = headers + parts.network.uplink(new.side.host).overhead.get();
+        let headers = headers + parts.network.directions[new.side.host].overhead.get();
         let bytes = u128::from(new.bytes) + u128::from(new.bytes.div_ceil(new.mss)) * u128::from(headers);
         let volume_bits = u64::try_from(bytes * 8).unwrap_or(u64::MAX);
         let id = FlowId { transfer, flow: number };
