@@ -39,7 +39,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
         poller.wait(wait, &mut ready)?;
         do_commands(io, &poller, shared)?;
         if Instant::now() >= next_maintenance {
-            io.maintain(&mut |event| shared.event(event));
+            io.maintain(&mut |event| shared.events.push(event));
             publish(io, shared);
             next_maintenance = Instant::now() + MAINTAIN_EVERY;
         }
@@ -70,7 +70,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
         wait = due.min(next_maintenance.saturating_duration_since(Instant::now()));
     }
     io.flush();
-    io.maintain(&mut |event| shared.event(event));
+    io.maintain(&mut |event| shared.events.push(event));
     publish(io, shared);
     Ok(())
 }

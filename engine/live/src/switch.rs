@@ -1,6 +1,6 @@
 //! A running switch: its public interface.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{mpsc, Arc};
@@ -104,13 +104,13 @@ impl LiveSwitch {
         ports: Ports,
     ) -> Result<Self, LiveError> {
         let LiveConfig { switch: mut switch_config, port_defaults, capture, follows_all } = config;
-        let mut events = VecDeque::new();
+        let mut described = Vec::new();
         let unlisted_are_up = matches!(ports, Ports::Fixed(..));
         let (io, numbers): (Box<dyn PortIo>, Vec<u16>) = match ports {
             Ports::Interfaces(named) => {
                 let open = |(port, name): &(u16, String)| {
                     let interface = Interface::open(*port, name, capture.as_deref())?;
-                    events.push_back(format!("port {port}: {}", interface.describe()));
+                    described.push(format!("port {port}: {}", interface.describe()));
                     Ok::<_, IoError>((*port, interface))
                 };
                 let opened = named.iter().map(open).collect::<Result<Vec<_>, _>>()?;
@@ -127,7 +127,8 @@ impl LiveSwitch {
         let clock = Clock::new(Instant::now());
         let mut engine = Engine::new(switch_config, switch, clock, unlisted_are_up, follows_all);
         engine.set_links(&io.ports());
-        let shared = Arc::new(Shared::new(engine, io.ports(), events, poller.waker()));
+        let shared = Arc::new(Shared::new(engine, io.ports(), poller.waker()));
+        described.into_iter().for_each(|text| shared.events.push(text));
         Ok(Self {
             shared,
             port_defaults,
@@ -147,7 +148,7 @@ impl LiveSwitch {
         let body = move || {
             let _guard = EndGuard(&shared);
             if let Err(error) = run::run(io, poller, &shared) {
-                shared.event(format!("the switch stops: {error}"));
+                shared.events.push(format!("the switch stops: {error}"));
             }
         };
         let thread =
@@ -280,7 +281,7 @@ impl LiveSwitch {
         if done.is_err() {
             self.drop_port(port);
         } else {
-            self.shared.event(format!("port {port}: {described}"));
+            self.shared.events.push(format!("port {port}: {described}"));
         }
         done
     }
@@ -327,7 +328,7 @@ impl LiveSwitch {
     /// Returns the counts at the ports, as last published, and those of the loop.
     pub fn counts(&self) -> LiveCounts {
         let io = self.shared.view.lock().1;
-        let events_lost = self.shared.events_lost();
+        let events_lost = self.shared.events.lost();
         let packets_in_lost = self.shared.packet_ins.lost();
         let engine = self.shared.engine.lock();
         LiveCounts {
@@ -341,7 +342,7 @@ impl LiveSwitch {
 
     /// Returns messages for users, such as interfaces that went down. If there are none, waits for one, up to `timeout`.
     pub fn take_events(&self, timeout: Duration) -> Vec<String> {
-        self.shared.take_events(timeout)
+        self.shared.events.take(timeout)
     }
 
     /// Returns P4Runtime's device id.

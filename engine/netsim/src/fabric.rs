@@ -57,7 +57,7 @@ impl Fabric {
     /// Builds the fabric; every switch runs `program`.
     pub fn new(program: Arc<Executable>, spec: FabricSpec) -> Result<Self, FabricError> {
         let network = Network::new(&program, &spec)?;
-        let mut events = EventQueue::new(network.hosts().len(), network.wire_count(), network.switch_count());
+        let mut events = EventQueue::new(network.hosts.len(), network.wires.len(), network.switches.len());
         events.set(Event::LinksChange, network.next_link_change());
         Ok(Self {
             events,
@@ -94,7 +94,7 @@ impl Fabric {
 
     /// Returns the index of a switch in the spec's list.
     pub fn switch_index(&self, name: &str) -> Option<usize> {
-        self.network.switch_index(name)
+        self.network.switches.iter().position(|node| node.name == name)
     }
 
     /// Returns a switch, for reading.
@@ -102,7 +102,7 @@ impl Fabric {
     /// # Panics
     /// If no switch has this index; other calls that take one panic likewise, unless they return an error.
     pub fn switch(&self, index: usize) -> &Switch {
-        self.network.switch(index)
+        &self.network.switches[index].switch
     }
 
     /// Returns a switch, for configuration. Frames enter and leave through the fabric only.
@@ -110,7 +110,7 @@ impl Fabric {
         if let Some(driver) = &mut self.driver {
             driver.switch_changes(index);
         }
-        self.network.switch_mut(index)
+        &mut self.network.switches[index].switch
     }
 
     /// Returns the tag of a frame that [`Fabric::send`] takes at `at`, to follow the frame with [`Switch::follow`].
@@ -122,7 +122,7 @@ impl Fabric {
     /// Offers a frame of `wire_len` bytes to the host's NIC at `at`. `captured` has its first bytes; the others are
     /// zero. Frames must be fed in order of time.
     pub fn send(&mut self, host: usize, at: Time, captured: &[u8], wire_len: usize) -> Result<(), SendError> {
-        let count = self.network.hosts().len();
+        let count = self.network.hosts.len();
         if host >= count {
             return Err(SendError::NoSuchNode { kind: "host", index: host, count });
         }
@@ -140,7 +140,7 @@ impl Fabric {
         if self.pending.len() >= MAX_PENDING {
             return Err(SendError::TooMany);
         }
-        let mut buffer = self.network.buffer();
+        let mut buffer = self.network.buffers.take();
         buffer.clear();
         buffer.extend_from_slice(captured);
         self.pending.push_back((at, host as u32, HostFrame::new(at, buffer, wire_len)));
@@ -183,7 +183,7 @@ impl Fabric {
 
     /// Passes a packet from the controller to the switch, now: a frame on the CPU port, packet-out header included.
     pub fn packet_out(&mut self, switch: usize, packet: &[u8]) -> Result<(), SendError> {
-        let count = self.network.switch_count();
+        let count = self.network.switches.len();
         if switch >= count {
             return Err(SendError::NoSuchNode { kind: "switch", index: switch, count });
         }
@@ -196,7 +196,7 @@ impl Fabric {
 
     /// Returns the next packet that the switch has sent to the controller, packet-in header included.
     pub fn poll_packet_in(&mut self, switch: usize) -> Option<Vec<u8>> {
-        self.network.poll_packet_in(switch)
+        self.network.switches[switch].poll_packet_in()
     }
 
     /// Handles every event due before `until`, or before [`LATEST`] if that is earlier.
@@ -237,12 +237,12 @@ impl Fabric {
     /// or until `limit`, at most [`LATEST`], is reached (`false`). Returns `true` at once if such a frame waits already.
     pub fn run_until_heard(&mut self, limit: Time) -> bool {
         let limit = limit.min(LATEST);
-        if self.network.listener().is_empty() {
+        if self.network.listener.is_empty() {
             self.stop = Stop::Heard;
             self.run(limit);
             self.stop = Stop::Never;
         }
-        let heard = !self.network.listener().is_empty();
+        let heard = !self.network.listener.is_empty();
         if !heard {
             self.pass_time(limit);
         }
@@ -251,22 +251,22 @@ impl Fabric {
 
     /// Starts or stops keeping the frames that arrive at a host, for [`Fabric::poll_heard`].
     pub fn listen(&mut self, host: usize, on: bool) -> Result<(), SendError> {
-        let count = self.network.hosts().len();
+        let count = self.network.hosts.len();
         if host >= count {
             return Err(SendError::NoSuchNode { kind: "host", index: host, count });
         }
-        self.network.listen(host, on);
+        self.network.hosts[host].is_listened_to = on;
         Ok(())
     }
 
     /// Returns the next frame that has arrived at a host that is listened to. At most [`crate::MAX_HEARD`] wait.
     pub fn poll_heard(&mut self) -> Option<Heard> {
-        self.network.listener_mut().poll()
+        self.network.listener.poll()
     }
 
     /// Returns the number of frames lost at hosts that are listened to, because too many waited.
     pub fn heard_lost(&self) -> u64 {
-        self.network.listener().lost()
+        self.network.listener.lost()
     }
 
     /// Returns whether only link changes are left.
@@ -362,7 +362,7 @@ impl Fabric {
         match self.stop {
             Stop::Never => false,
             Stop::WorkloadFinished => self.workload_is_finished(),
-            Stop::Heard => !self.network.listener().is_empty(),
+            Stop::Heard => !self.network.listener.is_empty(),
         }
     }
 
@@ -386,7 +386,7 @@ impl Fabric {
                 Some((at, event)) if send.is_none_or(|send| at < send) => self.handle(event),
                 _ => self.send_pending(),
             }
-            if self.network.has_left() {
+            if !self.network.left.is_empty() {
                 self.transport.frames_left(&mut self.events, &mut self.network);
                 self.after_transport();
             }

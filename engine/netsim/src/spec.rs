@@ -55,6 +55,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroU64};
 
+use schedule::{fca::Volume, Name};
 use serde::{Deserialize, Serialize};
 
 use crate::mac::Mac;
@@ -68,13 +69,13 @@ pub struct FabricSpec {
     /// Seed of everything random: the programs' `random()`, and RED in NICs.
     pub seed: u64,
     /// Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us.
-    #[serde(default = "default_tick_ps")]
+    #[serde(default = "default::<1_000, u64>")]
     pub tick_ps: u64,
     /// Port of packet-ins and packet-outs. Default 510.
-    #[serde(default = "default_cpu_port")]
+    #[serde(default = "default::<510, u16>")]
     pub cpu_port: u16,
     /// Port that drops packets. Default 511.
-    #[serde(default = "default_drop_port")]
+    #[serde(default = "default::<511, u16>")]
     pub drop_port: u16,
     /// Register with the tick before which a port sends nothing. Without one, the program holds packets by
     /// recirculation.
@@ -88,14 +89,14 @@ pub struct FabricSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_register: Option<String>,
     /// Time from a recirculated packet's egress to its next ingress. Default 1 us.
-    #[serde(default = "default_recirculation_delay_ps")]
+    #[serde(default = "default::<1_000_000, u64>")]
     pub recirculation_delay_ps: u64,
     /// Maximum number of packets that wait in each queue of a switch port. No limit when absent, because the E-EON
     /// program enforces a limit in bytes itself. BMv2's is 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit_packets: Option<usize>,
     /// Queues of each switch port, 1 to 8; the highest priority is served first, unless it has a quantum. Default 1, as in BMv2.
-    #[serde(default = "default_priorities")]
+    #[serde(default = "default::<1, usize>")]
     pub priorities: usize,
     /// Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: those with a
     /// priority above the highest of these are served before them, the rest after them. Default: all are strict, as in BMv2.
@@ -158,35 +159,6 @@ pub struct QueueQuantum {
     pub bytes: NonZeroU32,
 }
 
-/// The kind of scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum SchedulerKind {
-    /// Max-min fairness among all flows.
-    Fair,
-    /// Flow chasing.
-    Fca,
-    /// Smallest effective bottleneck first, with MADD.
-    Sebf,
-    /// Transfers in order of their longest flow, with MADD.
-    Scf,
-    /// Least attained service in ten queues.
-    Dclas,
-}
-
-/// The volume that orders transfers in flow chasing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum SchedulerOrder {
-    /// All announced bytes.
-    #[default]
-    Total,
-    /// The remaining bytes.
-    Remaining,
-}
-
 /// A scheduler of applications' flows, with the delays of its reports and decisions. It knows the transfers that have
 /// their own connection; a flow is the larger direction of one, and is limited at its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,10 +166,10 @@ pub enum SchedulerOrder {
 #[serde(deny_unknown_fields)]
 pub struct SchedulerSpec {
     /// The kind.
-    pub kind: SchedulerKind,
+    pub kind: Name,
     /// The order of transfers. Flow chasing only.
     #[serde(default)]
-    pub order: SchedulerOrder,
+    pub order: Volume,
     /// Whether flows take the rate that no transfer needs. Flow chasing only. Default true.
     #[serde(default = "default_true")]
     pub work_conserving: bool,
@@ -208,13 +180,13 @@ pub struct SchedulerSpec {
     #[serde(default)]
     pub mice_bytes: u64,
     /// Minimum rate of each flow in bits per second, as far as the reserve suffices. Default 100000.
-    #[serde(default = "default_floor_bps")]
+    #[serde(default = "default::<100_000, u64>")]
     pub floor_bps: u64,
     /// Part of each link that is reserved for this minimum, in millionths. Default 10000.
-    #[serde(default = "default_floor_reserve_ppm")]
+    #[serde(default = "default::<10_000, u32>")]
     pub floor_reserve_ppm: u32,
     /// Part of each link that the scheduler assigns, in millionths; the rest is for ACKs and other traffic. Default 950000.
-    #[serde(default = "default_capacity_ppm")]
+    #[serde(default = "default::<950_000, u32>")]
     pub capacity_ppm: u32,
     /// Delay from a flow's beginning or end until the scheduler knows of it. Default 0.
     #[serde(default)]
@@ -279,7 +251,7 @@ pub struct LinkSpec {
     /// Propagation delay.
     pub delay_ps: u64,
     /// Bytes added to each frame on the wire. Default 24: preamble 8, FCS 4, inter-frame gap 12.
-    #[serde(default = "default_overhead_bytes")]
+    #[serde(default = "default::<24, u64>")]
     pub overhead_bytes: u64,
 }
 
@@ -525,44 +497,13 @@ impl Default for QueueSamplesSpec {
     }
 }
 
-const fn default_tick_ps() -> u64 {
-    1_000
-}
-
-const fn default_cpu_port() -> u16 {
-    510
-}
-
-const fn default_drop_port() -> u16 {
-    511
-}
-
-const fn default_priorities() -> usize {
-    1
-}
-
-const fn default_recirculation_delay_ps() -> u64 {
-    1_000_000
-}
-
-const fn default_overhead_bytes() -> u64 {
-    24
+/// Returns a number, for the fields that have it as their default.
+fn default<const NUMBER: u32, T: TryFrom<u32>>() -> T {
+    T::try_from(NUMBER).unwrap_or_else(|_| unreachable!("{NUMBER} is a value of its field's type"))
 }
 
 const fn default_true() -> bool {
     true
-}
-
-const fn default_floor_bps() -> u64 {
-    100_000
-}
-
-const fn default_floor_reserve_ppm() -> u32 {
-    10_000
-}
-
-const fn default_capacity_ppm() -> u32 {
-    950_000
 }
 
 const fn default_lpi_fraction() -> f64 {

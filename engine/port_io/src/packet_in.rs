@@ -4,12 +4,16 @@
 //! are recorded but have no effect. A PAIR has one peer: a second one waits until the first has gone.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, ToSocketAddrs};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+
+use rustix::io::Errno;
+use rustix::net::sockopt::set_tcp_nodelay;
+use rustix::net::{accept_with, send, SendFlags, SocketFlags};
 
 use crate::message::{self, Request};
 use crate::sp::{Decoder, Mapping, PAIR_GREETING};
@@ -24,43 +28,8 @@ const PENDING_LIMIT: usize = 8 << 20;
 const READ_BYTES: usize = 64 << 10;
 const EVENT_LIMIT: usize = 64;
 
-enum Listener {
-    Unix(UnixListener, PathBuf),
-    Tcp(TcpListener),
-}
-
-enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl AsFd for Stream {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Stream::Unix(stream) => stream.as_fd(),
-            Stream::Tcp(stream) => stream.as_fd(),
-        }
-    }
-}
-
-impl Stream {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => stream.read(room),
-            Stream::Tcp(stream) => stream.read(room),
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => stream.write(bytes),
-            Stream::Tcp(stream) => stream.write(bytes),
-        }
-    }
-}
-
 struct Peer {
-    stream: Stream,
+    stream: OwnedFd,
     decoder: Decoder,
     pending: Vec<u8>,
     is_readable: bool,
@@ -69,7 +38,9 @@ struct Peer {
 /// The PAIR socket.
 pub struct PacketIn {
     address: String,
-    listener: Listener,
+    listener: OwnedFd,
+    /// The socket's file, if it is a Unix socket.
+    path: Option<PathBuf>,
     mapping: Mapping,
     peer: Option<Peer>,
     /// Ports that the peer has added.
@@ -85,16 +56,17 @@ impl PacketIn {
     /// Listens at `ipc://PATH` or `tcp://HOST:PORT`; `*` means every address of this machine.
     pub fn listen(address: &str) -> Result<Self, IoError> {
         let failed = |reason: String| IoError::Address { address: address.to_owned(), reason };
-        let (listener, mapping) = if let Some(path) = address.strip_prefix("ipc://") {
-            (Listener::Unix(listen_unix(path).map_err(failed)?, PathBuf::from(path)), Mapping::Ipc)
+        let (listener, path, mapping) = if let Some(path) = address.strip_prefix("ipc://") {
+            (listen_unix(path).map_err(failed)?.into(), Some(PathBuf::from(path)), Mapping::Ipc)
         } else if let Some(place) = address.strip_prefix("tcp://") {
-            (Listener::Tcp(listen_tcp(place).map_err(failed)?), Mapping::Tcp)
+            (listen_tcp(place).map_err(failed)?.into(), None, Mapping::Tcp)
         } else {
             return Err(failed("starts with neither ipc:// nor tcp://".into()));
         };
         Ok(Self {
             address: address.to_owned(),
             listener,
+            path,
             mapping,
             peer: None,
             ports: BTreeSet::new(),
@@ -113,24 +85,19 @@ impl PacketIn {
 
     /// Accepts the next waiting peer, if any.
     fn accept(&mut self, poller: &Poller) -> Result<(), IoError> {
-        let accepted = match &self.listener {
-            Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(true)?;
-                Ok(Stream::Unix(stream))
-            }),
-            Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(true)?;
-                stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
-            }),
-        };
+        let accepted = accept_with(&self.listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
+        let accepted = accepted.and_then(|stream| {
+            if self.mapping == Mapping::Tcp {
+                set_tcp_nodelay(&stream, true)?;
+            }
+            Ok(stream)
+        });
         let stream = match accepted {
             Ok(stream) => stream,
             // Harmless: the next turn tries again.
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                return Ok(())
-            }
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(()),
             Err(error) => {
+                let error = io::Error::from(error);
                 let text = format!("{}: a peer could not be accepted: {error}", self.address);
                 self.event(text);
                 return Ok(());
@@ -159,12 +126,12 @@ impl PacketIn {
         let mut written = 0;
         let mut problem = None;
         while written < peer.pending.len() {
-            match peer.stream.write(&peer.pending[written..]) {
+            match send(&peer.stream, &peer.pending[written..], SendFlags::NOSIGNAL) {
                 Ok(count) => written += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) => break,
                 Err(error) => {
-                    problem = Some(error.to_string());
+                    problem = Some(io::Error::from(error).to_string());
                     break;
                 }
             }
@@ -232,7 +199,7 @@ fn listen_tcp(place: &str) -> Result<TcpListener, String> {
 
 impl Drop for PacketIn {
     fn drop(&mut self) {
-        if let Listener::Unix(_, path) = &self.listener {
+        if let Some(path) = &self.path {
             // It may have been removed already.
             let _ = std::fs::remove_file(path);
         }
@@ -241,10 +208,7 @@ impl Drop for PacketIn {
 
 impl PortIo for PacketIn {
     fn register(&mut self, poller: &Poller) -> Result<(), IoError> {
-        match &self.listener {
-            Listener::Unix(listener, _) => poller.add_edge(listener, LISTENER),
-            Listener::Tcp(listener) => poller.add_edge(listener, LISTENER),
-        }
+        poller.add_edge(&self.listener, LISTENER)
     }
 
     fn receive(
@@ -267,19 +231,19 @@ impl PortIo for PacketIn {
             }
         }
         let Some(peer) = self.peer.as_mut().filter(|peer| peer.is_readable) else { return Ok(false) };
-        match peer.stream.read(&mut self.room) {
+        match rustix::io::read(&peer.stream, &mut self.room) {
             Ok(0) => {
                 self.lose_peer("it closed the connection");
                 return Ok(false);
             }
             Ok(count) => peer.decoder.feed(&self.room[..count]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            Err(Errno::INTR) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => {
                 peer.is_readable = false;
                 return Ok(false);
             }
             Err(error) => {
-                self.lose_peer(&error.to_string());
+                self.lose_peer(&io::Error::from(error).to_string());
                 return Ok(false);
             }
         }
@@ -330,6 +294,7 @@ impl PortIo for PacketIn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
     use std::time::Duration;
 
     /// Returns a socket path for this test.

@@ -198,13 +198,13 @@ class DcqcnSettings(TypedDict):
 
 @final
 class DelayedAckSpec(TypedDict):
-    """When data in order is acknowledged."""
+    """When in-order data is acknowledged (RFC 9293, 3.8.6.3; RFC 5681, 4.2)."""
 
     segments: int
-    """At the latest after this many segments."""
+    """The number of segments that makes an ACK due at once; at least 1. The RFCs specify 2."""
 
     timer_ps: int
-    """At the latest after this time."""
+    """The maximum delay of an ACK; at most 500 ms in the RFCs."""
 
 
 @final
@@ -245,7 +245,7 @@ class DscpPriority(TypedDict):
 
 
 Ect: TypeAlias = Literal["data_only", "ns2", "linux"]
-"""Which packets of a DCTCP endpoint are ECN-capable."""
+"""Which packets of a DCTCP endpoint are ECN-capable, once ECN has been negotiated. RFC 8257, 3.6 leaves the choice open; stacks differ."""
 
 
 @final
@@ -413,13 +413,13 @@ class HostDelaySpec(TypedDict):
 
 @final
 class HyStartSpec(TypedDict):
-    """The rise of round-trip times at which HyStart++ ends slow start: an eighth, within these bounds."""
+    """The rise of the round-trip time between two rounds that HyStart++ takes for a queue: an eighth, within these bounds."""
 
     min_rtt_thresh_ps: int
-    """MIN_RTT_THRESH; 4 ms in RFC 9406."""
+    """MIN_RTT_THRESH; 4 ms in RFC 9406, 4.3, for Internet paths: where a round trip takes 100 us, no queue is so long."""
 
     max_rtt_thresh_ps: int
-    """MAX_RTT_THRESH; 16 ms in RFC 9406."""
+    """MAX_RTT_THRESH; 16 ms in RFC 9406, 4.3."""
 
 
 @final

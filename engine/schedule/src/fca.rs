@@ -13,15 +13,18 @@ use crate::flows::{is_used_up, least, rate_by, rate_within, take, Demand, Flows}
 use crate::ordered::{Order, Ordered};
 use crate::schedule::Scheduler;
 use crate::FlowId;
+use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// The volume that determines the order of transfers, and of flows within a transfer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The volume that orders transfers in flow chasing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SchedulerOrder"))]
+#[serde(rename_all = "snake_case")]
 pub enum Volume {
-    /// The whole announced volume, as in the paper's testbed (5.2).
+    /// All announced bytes, as in the paper's testbed (5.2).
     #[default]
     Total,
-    /// The remaining volume, as in the paper's algorithm (4.3).
+    /// The remaining bytes, as in the paper's algorithm (4.3).
     Remaining,
 }
 

@@ -3,24 +3,28 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::dclas::Dclas;
 use crate::fair::Fair;
 use crate::fca::{self, Fca};
 use crate::ordered::{Order, Ordered};
 use crate::Scheduler;
 
-/// A scheduler's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The kind of scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SchedulerKind"))]
+#[serde(rename_all = "snake_case")]
 pub enum Name {
-    /// [`Fair`].
+    /// Max-min fairness among all flows.
     Fair,
-    /// [`Fca`].
+    /// Flow chasing.
     Fca,
-    /// [`Ordered`] by [`Order::Bottleneck`].
+    /// Smallest effective bottleneck first, with MADD.
     Sebf,
-    /// [`Ordered`] by [`Order::Length`].
+    /// Transfers in order of their longest flow, with MADD.
     Scf,
-    /// [`Dclas`].
+    /// Least attained service in ten queues.
     Dclas,
 }
 

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use units::{Bytes, Duration};
 use wire::tcp_options::MAX_WINDOW_SCALE;
 
@@ -27,7 +28,9 @@ pub enum Algorithm {
 }
 
 /// Which packets of a DCTCP endpoint are ECN-capable, once ECN has been negotiated. RFC 8257, 3.6 leaves the choice open; stacks differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ect"))]
+#[serde(rename_all = "snake_case")]
 pub enum DctcpEct {
     /// New data only, as RFC 3168 specifies for TCP.
     DataOnly,
@@ -39,20 +42,27 @@ pub enum DctcpEct {
 }
 
 /// When in-order data is acknowledged (RFC 9293, 3.8.6.3; RFC 5681, 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DelayedAckSpec"))]
+#[serde(deny_unknown_fields)]
 pub struct DelayedAck {
     /// The number of segments that makes an ACK due at once; at least 1. The RFCs specify 2.
     pub segments: u32,
     /// The maximum delay of an ACK; at most 500 ms in the RFCs.
+    #[serde(rename = "timer_ps")]
     pub timer: Duration,
 }
 
 /// The rise of the round-trip time between two rounds that HyStart++ takes for a queue: an eighth, within these bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "HyStartSpec"))]
+#[serde(deny_unknown_fields)]
 pub struct HyStart {
-    /// MIN_RTT_THRESH. Default 4 ms (RFC 9406, 4.3), for Internet paths: where a round trip takes 100 us, no queue is so long.
+    /// MIN_RTT_THRESH; 4 ms in RFC 9406, 4.3, for Internet paths: where a round trip takes 100 us, no queue is so long.
+    #[serde(rename = "min_rtt_thresh_ps")]
     pub min_rtt_thresh: Duration,
-    /// MAX_RTT_THRESH. Default 16 ms (RFC 9406, 4.3).
+    /// MAX_RTT_THRESH; 16 ms in RFC 9406, 4.3.
+    #[serde(rename = "max_rtt_thresh_ps")]
     pub max_rtt_thresh: Duration,
 }
 

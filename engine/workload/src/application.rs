@@ -22,9 +22,6 @@ pub(crate) trait Application: Send {
     /// Handles the outcome of a transfer that the application has begun.
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>);
 
-    /// Returns the time at which the application finished, if it has.
-    fn finished_at(&self) -> Option<Time>;
-
     /// Returns the application's measurements.
     fn report(&self) -> Measures;
 }
@@ -37,9 +34,15 @@ pub(crate) struct Out<'a> {
     pub(crate) application: u32,
     pub(crate) timers: &'a mut Timers,
     pub(crate) actions: &'a mut VecDeque<Action>,
+    pub(crate) finished_at: &'a mut Option<Time>,
 }
 
 impl Out<'_> {
+    /// Declares that the application has finished; only the first call counts.
+    pub(crate) fn finish(&mut self) {
+        self.finished_at.get_or_insert(self.now);
+    }
+
     /// Requests a call of `handle_timer` with `token` at `at`, or now if `at` has passed.
     pub(crate) fn timer(&mut self, at: Time, token: u64) {
         self.timers.push(at.max(self.now), self.application, token);

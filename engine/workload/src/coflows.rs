@@ -75,7 +75,6 @@ struct Coflow {
 pub(crate) struct Coflows {
     coflows: Vec<Coflow>,
     unfinished: usize,
-    finished_at: Option<Time>,
 }
 
 impl CoflowsSpec<'_> {
@@ -92,7 +91,7 @@ impl CoflowsSpec<'_> {
         if coflows.is_empty() {
             return Err(at.wrong("coflows", "[]", "there must be at least one"));
         }
-        Ok(Coflows { unfinished: coflows.len(), coflows, finished_at: None })
+        Ok(Coflows { unfinished: coflows.len(), coflows })
     }
 }
 
@@ -144,12 +143,8 @@ impl Application for Coflows {
         coflow.finished_at = (coflow.failed == 0).then_some(out.now);
         self.unfinished -= 1;
         if self.unfinished == 0 {
-            self.finished_at = Some(out.now);
+            out.finish();
         }
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
     }
 
     fn report(&self) -> Measures {

@@ -150,10 +150,3 @@ impl<'de> Deserialize<'de> for ReadByHead {
         IgnoredAny::deserialize(deserializer).map(|_| Self)
     }
 }
-
-/// Returns a present value, including `null`; an absent field is `None` by default.
-pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
-}

@@ -178,7 +178,6 @@ pub(crate) struct Flows {
     failed: u64,
     completion: Histogram,
     slowdowns: Slowdowns,
-    finished_at: Option<Time>,
 }
 
 impl FlowsSpec<'_> {
@@ -214,7 +213,6 @@ impl FlowsSpec<'_> {
             failed: 0,
             completion: Histogram::default(),
             slowdowns: Slowdowns::default(),
-            finished_at: None,
         })
     }
 }
@@ -398,12 +396,8 @@ impl Application for Flows {
             flow.ideal.into_iter().for_each(|ideal| self.slowdowns.record(flow.bytes, time, ideal));
         }
         if self.unfinished == 0 {
-            self.finished_at = Some(out.now);
+            out.finish();
         }
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
     }
 
     fn report(&self) -> Measures {

@@ -54,11 +54,7 @@ fn default_connection() -> ConnectionKind {
 pub(crate) struct Incast {
     client: u32,
     servers: Vec<u32>,
-    bytes_per_server: u64,
-    request_bytes: u64,
-    connection: ConnectionKind,
-    think: Duration,
-    start: Time,
+    spec: IncastSpec,
     rounds_left: u64,
     began: Time,
     unanswered: usize,
@@ -66,7 +62,6 @@ pub(crate) struct Incast {
     is_spoilt: bool,
     failed: u64,
     rounds: Histogram,
-    finished_at: Option<Time>,
 }
 
 impl IncastSpec {
@@ -87,38 +82,34 @@ impl IncastSpec {
         Ok(Incast {
             client,
             servers,
-            bytes_per_server: self.bytes_per_server,
-            request_bytes: self.request_bytes,
-            connection: self.connection,
-            think: Duration::from_ps(self.think_ps),
-            start: Time::from_ps(self.start_ps),
             rounds_left: self.rounds,
+            spec: self,
             began: Time::ZERO,
             unanswered: 0,
             is_spoilt: false,
             failed: 0,
             rounds: Histogram::default(),
-            finished_at: None,
         })
     }
 }
 
 impl Application for Incast {
     fn start(&mut self, out: &mut Out<'_>) {
-        if self.connection == ConnectionKind::Persistent {
+        if self.spec.connection == ConnectionKind::Persistent {
             for (number, server) in self.servers.iter().enumerate() {
                 out.open(number as u32, self.client, *server);
             }
         }
-        out.timer(self.start, 0);
+        out.timer(Time::from_ps(self.spec.start_ps), 0);
     }
 
     fn handle_timer(&mut self, _token: u64, out: &mut Out<'_>) {
         (self.began, self.unanswered, self.is_spoilt) = (out.now, self.servers.len(), false);
         self.rounds_left -= 1;
         for (number, server) in self.servers.iter().enumerate() {
-            let connection = self.connection.number(number as u32);
-            let (hosts, bytes) = ([self.client, *server], [self.request_bytes, self.bytes_per_server]);
+            let connection = self.spec.connection.number(number as u32);
+            let (hosts, bytes) =
+                ([self.client, *server], [self.spec.request_bytes, self.spec.bytes_per_server]);
             out.exchange(number as u64, Some(self.rounds_left), hosts, bytes, connection);
         }
     }
@@ -136,14 +127,10 @@ impl Application for Incast {
             self.rounds.record(out.now.saturating_since(self.began));
         }
         if self.rounds_left == 0 {
-            self.finished_at = Some(out.now);
+            out.finish();
         } else {
-            out.after(self.think, 0);
+            out.after(Duration::from_ps(self.spec.think_ps), 0);
         }
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
     }
 
     fn report(&self) -> Measures {

@@ -154,14 +154,19 @@ impl Workload {
     ) {
         let Some(entry) = self.applications.get_mut(number) else { return };
         let begin = self.actions.len();
-        let mut out =
-            Out { now, application: number as u32, timers: &mut self.timers, actions: &mut self.actions };
+        let had_finished = entry.finished_at.is_some();
+        let mut out = Out {
+            now,
+            application: number as u32,
+            timers: &mut self.timers,
+            actions: &mut self.actions,
+            finished_at: &mut entry.finished_at,
+        };
         call(entry.application.as_mut(), &mut out);
         if let Some(jitter) = &entry.jitter {
             self.delayed.take(now, jitter, &mut self.actions, begin);
         }
-        if !entry.finished && entry.application.finished_at().is_some() {
-            entry.finished = true;
+        if !had_finished && entry.finished_at.is_some() {
             self.unfinished -= usize::from(!entry.background);
         }
     }
@@ -179,7 +184,7 @@ impl Workload {
     /// Returns the time at which the last foreground application finished; `None` before.
     pub fn finished_at(&self) -> Option<Time> {
         let foreground = self.applications.iter().filter(|entry| !entry.background);
-        let ends: Option<Vec<_>> = foreground.map(|entry| entry.application.finished_at()).collect();
+        let ends: Option<Vec<_>> = foreground.map(|entry| entry.finished_at).collect();
         ends.map(|ends| ends.into_iter().max().unwrap_or(Time::ZERO))
     }
 
@@ -190,7 +195,7 @@ impl Workload {
             kind: entry.kind,
             background: entry.background,
             dscp: entry.dscp,
-            finished_ps: entry.application.finished_at().map(Time::as_ps),
+            finished_ps: entry.finished_at.map(Time::as_ps),
             measures: entry.application.report(),
         };
         self.applications.iter().map(report).collect()

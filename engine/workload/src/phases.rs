@@ -83,12 +83,10 @@ pub(crate) struct Phases {
     /// Hosts by rank.
     ranks: Vec<u32>,
     noise: Vec<Stream>,
-    noise_sigma: f64,
     steps: Vec<Step>,
     /// Pairs of ranks, by the number of their connection.
     pairs: Vec<(u32, u32)>,
-    connection: ConnectionKind,
-    iterations: u64,
+    spec: PhasesSpec,
     /// Number of steps begun, over all iterations.
     begun: u64,
     began: Time,
@@ -98,7 +96,6 @@ pub(crate) struct Phases {
     resent: u64,
     times: Histogram,
     waited: Duration,
-    finished_at: Option<Time>,
 }
 
 /// The purpose of a timer.
@@ -124,7 +121,11 @@ impl Token {
 }
 
 impl PhasesSpec {
-    pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<Phases, WorkloadError> {
+    pub(crate) fn check(
+        mut self,
+        at: &FieldPath<'_>,
+        context: &Context<'_>,
+    ) -> Result<Phases, WorkloadError> {
         at.count("ranks", self.ranks.len() as u64, 2, MAX_RANKS as u64)?;
         at.count("iterations", self.iterations, 1, u32::MAX.into())?;
         at.count("steps", self.steps.len() as u64, 1, MAX_MESSAGES as u64)?;
@@ -137,7 +138,7 @@ impl PhasesSpec {
         let mut pairs = Vec::new();
         let mut steps = Vec::with_capacity(self.steps.len());
         let mut count = 0;
-        for (number, step) in self.steps.iter().enumerate() {
+        for (number, step) in std::mem::take(&mut self.steps).iter().enumerate() {
             at.count(&format!("steps[{number}].compute_ps"), step.compute_ps, 0, MAX_TIME_PS)?;
             count += step.messages.len();
             at.count(&format!("steps[{number}].messages"), count as u64, 0, MAX_MESSAGES as u64)?;
@@ -165,11 +166,9 @@ impl PhasesSpec {
                 .map(|rank| context.stream(Purpose::ComputeNoise, &[rank]))
                 .collect(),
             ranks,
-            noise_sigma: self.noise_sigma,
             steps,
             pairs,
-            connection: self.connection,
-            iterations: self.iterations,
+            spec: self,
             begun: 0,
             began: Time::ZERO,
             computed: Time::ZERO,
@@ -178,7 +177,6 @@ impl PhasesSpec {
             resent: 0,
             times: Histogram::default(),
             waited: Duration::ZERO,
-            finished_at: None,
         })
     }
 }
@@ -193,7 +191,7 @@ impl Phases {
     fn begin(&mut self, out: &mut Out<'_>) {
         self.begun += 1;
         (self.began, self.computing, self.under_way) = (out.now, self.ranks.len(), 0);
-        let (compute, sigma) = (self.step().compute, self.noise_sigma);
+        let (compute, sigma) = (self.step().compute, self.spec.noise_sigma);
         for (rank, noise) in self.noise.iter_mut().enumerate() {
             let factor = if sigma > 0.0 { noise.log_normal(sigma) } else { 1.0 };
             let span = Duration::from_ps((compute.as_ps() as f64 * factor) as u64);
@@ -204,7 +202,7 @@ impl Phases {
     fn send(&self, index: usize, out: &mut Out<'_>) {
         let message = &self.step().messages[index];
         let hosts = [message.from, message.to].map(|rank| self.ranks[rank as usize]);
-        let connection: Connection = self.connection.number(message.connection);
+        let connection: Connection = self.spec.connection.number(message.connection);
         out.exchange(index as u64, Some(self.begun), hosts, [message.bytes, 0], connection);
     }
 
@@ -216,8 +214,8 @@ impl Phases {
         out.group_ends(self.begun);
         self.times.record(out.now.saturating_since(self.began));
         self.waited += out.now.saturating_since(self.computed);
-        if self.begun == self.iterations * self.steps.len() as u64 {
-            self.finished_at = Some(out.now);
+        if self.begun == self.spec.iterations * self.steps.len() as u64 {
+            out.finish();
         } else {
             self.begin(out);
         }
@@ -226,7 +224,7 @@ impl Phases {
 
 impl Application for Phases {
     fn start(&mut self, out: &mut Out<'_>) {
-        if self.connection == ConnectionKind::Persistent {
+        if self.spec.connection == ConnectionKind::Persistent {
             for (number, (from, to)) in self.pairs.iter().enumerate() {
                 out.open(number as u32, self.ranks[*from as usize], self.ranks[*to as usize]);
             }
@@ -256,10 +254,6 @@ impl Application for Phases {
         }
         self.under_way -= 1;
         self.end_if_done(out);
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
     }
 
     fn report(&self) -> Measures {

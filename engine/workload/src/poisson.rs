@@ -72,7 +72,6 @@ pub(crate) struct Poisson {
     start: Time,
     end: Time,
     frames: u64,
-    finished_at: Option<Time>,
 }
 
 impl PoissonSpec {
@@ -99,7 +98,7 @@ impl PoissonSpec {
         }
         let start = Time::from_ps(self.start_ps);
         let end = Time::from_ps(self.start_ps + self.duration_ps);
-        Ok(Poisson { flows, start, end, frames: 0, finished_at: None })
+        Ok(Poisson { flows, start, end, frames: 0 })
     }
 }
 
@@ -123,7 +122,7 @@ impl Application for Poisson {
 
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
         if token == END {
-            self.finished_at = Some(out.now);
+            out.finish();
             return;
         }
         let Flow { source, destination, frame_bytes, .. } = self.flows[token as usize];
@@ -134,10 +133,6 @@ impl Application for Poisson {
 
     fn handle_transfer(&mut self, _token: u64, _outcome: Outcome, _out: &mut Out<'_>) {
         unreachable!("frames are not transfers")
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
     }
 
     fn report(&self) -> Measures {

@@ -59,11 +59,7 @@ struct Pair {
 /// All pairs of one application.
 pub(crate) struct Rpc {
     pairs: Vec<Pair>,
-    request_bytes: u64,
-    response_bytes: u64,
-    mean_interval: Duration,
-    connection: ConnectionKind,
-    start: Time,
+    spec: RpcSpec,
     /// No call is made after this time.
     end: Time,
     /// Number of pairs that will call again.
@@ -73,7 +69,6 @@ pub(crate) struct Rpc {
     free: Vec<u32>,
     failed: u64,
     response: Histogram,
-    finished_at: Option<Time>,
 }
 
 impl RpcSpec {
@@ -107,17 +102,12 @@ impl RpcSpec {
         Ok(Rpc {
             calling: pairs.len(),
             pairs,
-            request_bytes: self.request_bytes,
-            response_bytes: self.response_bytes,
-            mean_interval: Duration::from_ps(self.mean_interval_ps),
-            connection: self.connection,
-            start: Time::from_ps(self.start_ps),
+            spec: self,
             end,
             calls: Vec::new(),
             free: Vec::new(),
             failed: 0,
             response: Histogram::default(),
-            finished_at: None,
         })
     }
 }
@@ -158,7 +148,7 @@ fn random_pairs(
 impl Rpc {
     /// Schedules the pair's next call, one gap after `since`, if the end allows it.
     fn schedule(&mut self, number: usize, since: Time, out: &mut Out<'_>) {
-        let gap = self.pairs[number].gaps.exponential(self.mean_interval);
+        let gap = self.pairs[number].gaps.exponential(Duration::from_ps(self.spec.mean_interval_ps));
         let next = since.saturating_add(gap);
         if next <= self.end && next < Time::MAX {
             out.timer(next, number as u64);
@@ -171,9 +161,9 @@ impl Rpc {
         self.calls.len() - self.free.len()
     }
 
-    fn check_finished(&mut self, now: Time) {
+    fn check_finished(&self, out: &mut Out<'_>) {
         if self.calling == 0 && self.open_calls() == 0 {
-            self.finished_at.get_or_insert(now);
+            out.finish();
         }
     }
 }
@@ -181,12 +171,12 @@ impl Rpc {
 impl Application for Rpc {
     fn start(&mut self, out: &mut Out<'_>) {
         for number in 0..self.pairs.len() {
-            if self.connection == ConnectionKind::Persistent {
+            if self.spec.connection == ConnectionKind::Persistent {
                 out.open(number as u32, self.pairs[number].client, self.pairs[number].server);
             }
-            self.schedule(number, self.start, out);
+            self.schedule(number, Time::from_ps(self.spec.start_ps), out);
         }
-        self.check_finished(out.now);
+        self.check_finished(out);
     }
 
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
@@ -197,14 +187,14 @@ impl Application for Rpc {
                 Some(made) => *made = out.now,
                 None => self.calls.push(out.now),
             }
-            let connection = self.connection.number(token as u32);
-            let bytes = [self.request_bytes, self.response_bytes];
+            let connection = self.spec.connection.number(token as u32);
+            let bytes = [self.spec.request_bytes, self.spec.response_bytes];
             out.exchange(call.into(), None, [client, server], bytes, connection);
         } else {
             self.failed += 1;
         }
         self.schedule(token as usize, out.now, out);
-        self.check_finished(out.now);
+        self.check_finished(out);
     }
 
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>) {
@@ -213,11 +203,7 @@ impl Application for Rpc {
             Outcome::Failed => self.failed += 1,
         }
         self.free.push(token as u32);
-        self.check_finished(out.now);
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
+        self.check_finished(out);
     }
 
     fn report(&self) -> Measures {

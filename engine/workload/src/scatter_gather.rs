@@ -88,14 +88,10 @@ enum Part {
 }
 
 /// All clients of one application.
-#[derive(Default)]
 pub(crate) struct ScatterGather {
     clients: Vec<Client>,
     racks: Vec<Vec<u32>>,
-    request_bytes: u64,
-    response_bytes: u64,
-    answer_bytes: u64,
-    mean_interval: Duration,
+    spec: ScatterGatherSpec,
     /// Number of clients that will query again.
     asking: usize,
     /// By number; numbers are reused.
@@ -104,7 +100,6 @@ pub(crate) struct ScatterGather {
     made: u64,
     failed: u64,
     times: Histogram,
-    finished_at: Option<Time>,
 }
 
 impl ScatterGatherSpec {
@@ -152,11 +147,12 @@ impl ScatterGatherSpec {
             asking: clients.len(),
             clients,
             racks,
-            request_bytes: self.request_bytes,
-            response_bytes: self.response_bytes,
-            answer_bytes: self.answer_bytes,
-            mean_interval: Duration::from_ps(self.mean_interval_ps),
-            ..ScatterGather::default()
+            spec: self,
+            queries: Vec::new(),
+            free: Vec::new(),
+            made: 0,
+            failed: 0,
+            times: Histogram::default(),
         })
     }
 }
@@ -214,7 +210,7 @@ impl ScatterGather {
             return;
         }
         client.left = client.left.map(|left| left - 1);
-        let gap = client.gaps.exponential(self.mean_interval);
+        let gap = client.gaps.exponential(Duration::from_ps(self.spec.mean_interval_ps));
         out.after(gap, number as u64);
     }
 
@@ -243,7 +239,7 @@ impl ScatterGather {
         });
         let ends = [client.host, hosts[gatherer as usize]];
         self.queries[slot as usize] = Some(query);
-        out.transfer(token(slot, Part::Question), None, ends, [self.request_bytes, 0]);
+        out.transfer(token(slot, Part::Question), None, ends, [self.spec.request_bytes, 0]);
     }
 
     fn scatter(&self, slot: u32, query: &Query, out: &mut Out<'_>) {
@@ -253,25 +249,30 @@ impl ScatterGather {
             if *server != gatherer {
                 let token = token(slot, Part::Server(place as u32));
                 let ends = [gatherer, *server];
-                out.transfer(token, Some(query.group), ends, [self.request_bytes, self.response_bytes]);
+                out.transfer(
+                    token,
+                    Some(query.group),
+                    ends,
+                    [self.spec.request_bytes, self.spec.response_bytes],
+                );
             }
         }
     }
 
     /// Ends a query. `asked` is the time of its request, or `None` if it has failed.
-    fn end(&mut self, slot: u32, asked: Option<Time>, now: Time) {
+    fn end(&mut self, slot: u32, asked: Option<Time>, out: &mut Out<'_>) {
         match asked {
-            Some(asked) => self.times.record(now.saturating_since(asked)),
+            Some(asked) => self.times.record(out.now.saturating_since(asked)),
             None => self.failed += 1,
         }
         self.queries[slot as usize] = None;
         self.free.push(slot);
-        self.check_finished(now);
+        self.check_finished(out);
     }
 
-    fn check_finished(&mut self, now: Time) {
+    fn check_finished(&self, out: &mut Out<'_>) {
         if self.asking == 0 && self.free.len() == self.queries.len() {
-            self.finished_at.get_or_insert(now);
+            out.finish();
         }
     }
 }
@@ -286,7 +287,7 @@ impl Application for ScatterGather {
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
         self.ask(token as u32, out);
         self.schedule(token as usize, out);
-        self.check_finished(out.now);
+        self.check_finished(out);
     }
 
     fn handle_transfer(&mut self, token_: u64, outcome: Outcome, out: &mut Out<'_>) {
@@ -295,27 +296,23 @@ impl Application for ScatterGather {
         let is_done = outcome == Outcome::Finished;
         match part {
             Part::Question if is_done => self.scatter(slot, &query, out),
-            Part::Answer if is_done => return self.end(slot, Some(query.asked), out.now),
-            Part::Question | Part::Answer => return self.end(slot, None, out.now),
+            Part::Answer if is_done => return self.end(slot, Some(query.asked), out),
+            Part::Question | Part::Answer => return self.end(slot, None, out),
             Part::Server(_) => {
                 query.is_spoilt |= !is_done;
                 query.unanswered -= 1;
                 if query.unanswered == 0 {
                     out.group_ends(query.group);
                     if query.is_spoilt {
-                        return self.end(slot, None, out.now);
+                        return self.end(slot, None, out);
                     }
                     let gatherer = self.racks[query.rack as usize][query.gatherer as usize];
                     let ends = [gatherer, self.clients[query.client as usize].host];
-                    out.transfer(token(slot, Part::Answer), None, ends, [self.answer_bytes, 0]);
+                    out.transfer(token(slot, Part::Answer), None, ends, [self.spec.answer_bytes, 0]);
                 }
             }
         }
         self.queries[slot as usize] = Some(query);
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
     }
 
     fn report(&self) -> Measures {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use units::Time;
 
 use crate::application::Application;
 use crate::coflows::CoflowsSpec;
@@ -37,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) dscp: u8,
     pub(crate) jitter: Option<Jitter>,
     pub(crate) application: Box<dyn Application>,
-    pub(crate) finished: bool,
+    pub(crate) finished_at: Option<Time>,
 }
 
 /// Applications that run over a fabric, and their settings.
@@ -154,6 +155,6 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         dscp: head.dscp,
         jitter: Jitter::new(top.seed, index as u64, head.start_jitter_ps),
         application,
-        finished: false,
+        finished_at: None,
     })
 }

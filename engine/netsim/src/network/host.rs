@@ -39,7 +39,7 @@ pub(crate) struct Host {
     /// DCQCN: answers frames that arrive with CE, and makes outgoing data ECN-capable; `None` without DCQCN.
     pub(super) notification_point: Option<Box<NotificationPoint>>,
     /// Whether a caller listens to the frames that arrive.
-    pub(super) is_listened_to: bool,
+    pub(crate) is_listened_to: bool,
 }
 
 impl Host {

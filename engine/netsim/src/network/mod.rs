@@ -33,7 +33,7 @@ pub(crate) mod wiring;
 use std::num::NonZeroU32;
 
 use simple_switch::hops::Cause;
-use simple_switch::{Frame, Switch, Transmit};
+use simple_switch::{Frame, Transmit};
 use units::{Bytes, Time};
 use wire::build::Addresses;
 use wire::{Ecn, FiveTuple, PacketClass};
@@ -56,19 +56,19 @@ use wiring::{Direction, Node};
 
 /// Hosts, links and switches, and the measurements of the packets between them.
 pub(crate) struct Network {
-    hosts: Vec<Host>,
+    pub(crate) hosts: Vec<Host>,
     /// Directions that leave switches, in the order of the links.
-    wires: Vec<Wire>,
-    switches: Vec<SwitchNode>,
-    /// Every direction: first those that leave hosts, in the order of the hosts, then those of `wires`.
-    directions: Vec<Direction>,
+    pub(crate) wires: Vec<Wire>,
+    pub(crate) switches: Vec<SwitchNode>,
+    /// Every direction: first those that leave hosts, in the order of the hosts, then those of `wires`. A path consists of indices.
+    pub(crate) directions: Vec<Direction>,
     cpu_port: u16,
     measures: Measures,
     queue_depth: QueueDepth,
-    buffers: Buffers,
-    listener: Listener,
+    pub(crate) buffers: Buffers,
+    pub(crate) listener: Listener,
     /// Frames that have left NICs or were dropped there, and whose owners must be notified.
-    left: Vec<LeftNic>,
+    pub(crate) left: Vec<LeftNic>,
     /// The number of the last frame that a host has offered.
     offered: u32,
     /// Records hops, if requested. See `hops`.
@@ -102,23 +102,9 @@ pub(crate) struct Arrival {
 }
 
 impl Network {
-    pub(crate) fn hosts(&self) -> &[Host] {
-        &self.hosts
-    }
-
-    /// Returns the direction that leaves a host.
-    pub(crate) fn uplink(&self, host: usize) -> &Direction {
-        &self.directions[host]
-    }
-
     /// Returns the directions of a path.
     pub(crate) fn path(&self, numbers: &[u32]) -> Vec<&Direction> {
         numbers.iter().map(|number| &self.directions[*number as usize]).collect()
-    }
-
-    /// Returns every direction: first those that leave hosts, then those that leave switches. A path consists of indices into this list.
-    pub(crate) fn directions(&self) -> impl Iterator<Item = &Direction> {
-        self.directions.iter()
     }
 
     /// Returns the addresses of a frame from one host to another.
@@ -131,54 +117,9 @@ impl Network {
         self.hosts[one].addresses_with(&self.hosts[other])
     }
 
-    pub(crate) fn switch_index(&self, name: &str) -> Option<usize> {
-        self.switches.iter().position(|node| node.name == name)
-    }
-
-    pub(crate) fn wire_count(&self) -> usize {
-        self.wires.len()
-    }
-
-    pub(crate) fn switch_count(&self) -> usize {
-        self.switches.len()
-    }
-
-    pub(crate) fn switch(&self, index: usize) -> &Switch {
-        &self.switches[index].switch
-    }
-
-    pub(crate) fn switch_mut(&mut self, index: usize) -> &mut Switch {
-        &mut self.switches[index].switch
-    }
-
     /// Returns the number of P4 passes of all switches.
     pub(crate) fn p4_passes(&self) -> u64 {
         self.switches.iter().map(|node| node.switch.p4_passes()).sum()
-    }
-
-    /// Starts or stops keeping the frames that arrive at a host.
-    pub(crate) fn listen(&mut self, host: usize, on: bool) {
-        self.hosts[host].is_listened_to = on;
-    }
-
-    /// Returns the frames kept for the listener.
-    pub(crate) fn listener(&self) -> &Listener {
-        &self.listener
-    }
-
-    /// Returns the frames kept for the listener, for taking.
-    pub(crate) fn listener_mut(&mut self) -> &mut Listener {
-        &mut self.listener
-    }
-
-    /// Returns a buffer for a frame of a host.
-    pub(crate) fn buffer(&mut self) -> Vec<u8> {
-        self.buffers.take()
-    }
-
-    /// Takes back a buffer that was not needed.
-    pub(crate) fn return_buffer(&mut self, buffer: Vec<u8>) {
-        self.buffers.give_back(buffer);
     }
 
     /// Advances to the time of `events`; nothing has changed before it.
@@ -424,17 +365,6 @@ impl Network {
         self.schedule_nic(events, host);
     }
 
-    /// Returns whether [`Network::pop_left`] has a frame whose owner must be notified.
-    #[inline]
-    pub(crate) fn has_left(&self) -> bool {
-        !self.left.is_empty()
-    }
-
-    /// Returns a frame that has left its NIC or was dropped there.
-    pub(crate) fn pop_left(&mut self) -> Option<LeftNic> {
-        self.left.pop()
-    }
-
     /// Sets the number of the packet that arrives next at a switch, if hops are recorded.
     #[inline]
     fn expect(&mut self, switch: usize, packet: u64) {
@@ -479,11 +409,6 @@ impl Network {
         node.switch.handle_packet(events.now(), self.cpu_port, packet, packet_tag);
         self.advance(events);
         self.send_from_switch(events, index);
-    }
-
-    /// Returns the next packet that a switch has sent to the controller, packet-in header included.
-    pub(crate) fn poll_packet_in(&mut self, index: usize) -> Option<Vec<u8>> {
-        self.switches[index].poll_packet_in()
     }
 
     /// Puts a switch's frames on the wires, and notes its queue depths and its next wake-up.

@@ -17,8 +17,8 @@ pub(super) const NO_WIRE: u32 = u32::MAX;
 
 /// A switch, and the state that belongs to it.
 pub(crate) struct SwitchNode {
-    pub(super) name: String,
-    pub(super) switch: Switch,
+    pub(crate) name: String,
+    pub(crate) switch: Switch,
     /// Index into the network's wires by port, or [`NO_WIRE`].
     pub(super) wire_by_port: Vec<u32>,
     /// Ports with links, in order, each with its queue-depth series.
@@ -56,7 +56,7 @@ impl SwitchNode {
     }
 
     /// Takes a stored packet for the controller.
-    pub(super) fn poll_packet_in(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn poll_packet_in(&mut self) -> Option<Vec<u8>> {
         let frame = self.packet_ins.pop_front()?;
         let packet = frame.to_vec();
         self.switch.recycle(frame);

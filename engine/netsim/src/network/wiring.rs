@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schedule::{fca::Volume, Name};
 use simple_switch::Quanta;
 use units::{Bytes, DataRate, Duration, Time};
 
@@ -13,8 +14,7 @@ use crate::network::phy::PhyType;
 use crate::network::reactions::ReactionSettings;
 use crate::reaction::SettingsError;
 use crate::spec::{
-    EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicDcqcnSpec, NicSpec, SchedulerKind,
-    SchedulerOrder, SchedulerSpec, SpecError,
+    EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicDcqcnSpec, NicSpec, SchedulerSpec, SpecError,
 };
 
 /// A node, by its index in the spec's list.
@@ -266,11 +266,11 @@ fn reactions(
 
 fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), SpecError> {
     let place = |field: &str| format!("scheduler.{field}");
-    if scheduler.kind != SchedulerKind::Fca {
-        let defaults = (SchedulerOrder::Total, true, false);
+    if scheduler.kind != Name::Fca {
+        let defaults = (Volume::Total, true, false);
         if (scheduler.order, scheduler.work_conserving, scheduler.preempt) != defaults {
             let reason = "has no order, work_conserving and preempt; leave them out, or choose fca";
-            return Err(wrong(place("kind"), format!("{:?}", scheduler.kind).to_lowercase(), reason));
+            return Err(wrong(place("kind"), scheduler.kind, reason));
         }
     }
     for (field, value) in
@@ -292,7 +292,7 @@ fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), Spe
     }
     if wiring.nics.iter().any(|nic| nic.eee.is_some()) {
         let reason = "is with NICs that sleep; what EEE saves between paced frames is not modelled: turn off EEE of the NICs";
-        return Err(wrong("scheduler", format!("{:?}", scheduler.kind).to_lowercase(), reason));
+        return Err(wrong("scheduler", scheduler.kind, reason));
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ impl Transport {
         settings: &Settings,
         flow: FlowSpec,
     ) -> Result<usize, FlowError> {
-        let number = self.flows.add(&mut self.endpoints, events.now(), network.hosts(), settings, flow)?;
+        let number = self.flows.add(&mut self.endpoints, events.now(), &network.hosts, settings, flow)?;
         self.schedule_timer(events);
         Ok(number)
     }
@@ -159,7 +159,7 @@ impl Transport {
 
     /// Offers all segments that one end of a connection sends now to its host's NIC, after the host's delay.
     fn transmit(&mut self, events: &mut EventQueue, network: &mut Network, end: usize) {
-        let mut captured = network.buffer();
+        let mut captured = network.buffers.take();
         while let Some(outgoing) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
             let [delay, _] = self.delays;
             if delay.is_zero() {
@@ -167,14 +167,14 @@ impl Transport {
             } else {
                 self.going_out.push_back(OnItsWayOut { due: events.now() + delay, captured, outgoing });
             }
-            captured = network.buffer();
+            captured = network.buffers.take();
         }
-        network.return_buffer(captured);
+        network.buffers.give_back(captured);
     }
 
     /// Continues connections whose limit of data in NICs held segments back until frames left. The caller sets the next timer.
     pub(crate) fn frames_left(&mut self, events: &mut EventQueue, network: &mut Network) {
-        while let Some(left) = network.pop_left() {
+        while let Some(left) = network.left.pop() {
             if let Some(end) = self.endpoints.left_nic(left) {
                 self.transmit(events, network, end);
             }
@@ -207,11 +207,11 @@ impl Transport {
 
     /// Returns the report of one flow, by its index.
     pub(crate) fn flow_report(&self, network: &Network, number: usize) -> Option<FlowReport> {
-        self.flows.report(number, &self.endpoints, network.hosts())
+        self.flows.report(number, &self.endpoints, &network.hosts)
     }
 
     /// Returns the report of each flow, in the order in which they were added.
     pub(crate) fn flow_reports(&self, network: &Network) -> Vec<FlowReport> {
-        self.flows.reports(&self.endpoints, network.hosts())
+        self.flows.reports(&self.endpoints, &network.hosts)
     }
 }

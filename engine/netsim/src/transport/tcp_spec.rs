@@ -17,7 +17,7 @@ pub(crate) struct TcpSpec {
     /// Offer and accept AccECN (RFC 9768), with ECN.
     accecn: Option<bool>,
     /// Which packets of a DCTCP endpoint are ECN-capable.
-    dctcp_ect: Option<Ect>,
+    dctcp_ect: Option<DctcpEct>,
     /// A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331).
     l4s: Option<bool>,
     /// DCTCP's estimation gain g, above 0 and at most 1.
@@ -37,23 +37,23 @@ pub(crate) struct TcpSpec {
     slow_start_limit: Option<Option<u32>>,
     /// End the first slow start when round-trip times rise (HyStart++, RFC 9406); `null` is off.
     #[serde(deserialize_with = "given")]
-    hystart: Option<Option<HyStartSpec>>,
+    hystart: Option<Option<HyStart>>,
     /// Minimum window after a reduction for a mark, in segments.
     min_window_segments: Option<u32>,
     /// After a reduction for a mark, grow with the next ACK without ECE (ns-2), not only when all data that was in
     /// flight is acknowledged (Linux).
     cwr_growth: Option<bool>,
     /// The maximum window announced; `null` is unlimited.
-    #[serde(deserialize_with = "given")]
-    receive_buffer_bytes: Option<Option<u64>>,
+    #[serde(rename = "receive_buffer_bytes", deserialize_with = "given")]
+    receive_buffer: Option<Option<Bytes>>,
     /// Offer and accept SACK (RFC 2018).
     sack: Option<bool>,
     /// Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off.
-    #[serde(deserialize_with = "given")]
-    timestamps_ps: Option<Option<u64>>,
+    #[serde(rename = "timestamps_ps", deserialize_with = "given")]
+    timestamps: Option<Option<Duration>>,
     /// How ACKs are delayed; `null` acknowledges each segment.
     #[serde(deserialize_with = "given")]
-    delayed_ack: Option<Option<DelayedAckSpec>>,
+    delayed_ack: Option<Option<DelayedAck>>,
     /// Number of segments that are acknowledged at once, at the start and after data that was lost or arrived twice.
     quick_acks: Option<u32>,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
@@ -61,7 +61,8 @@ pub(crate) struct TcpSpec {
     /// With SACK, find losses by time and probe for a lost tail (RFC 8985).
     rack: Option<bool>,
     /// Maximum time for which the peer may delay the ACK of a single segment, for tail loss probes; the default is the minimum RTO.
-    max_ack_delay_ps: Option<u64>,
+    #[serde(rename = "max_ack_delay_ps")]
+    max_ack_delay: Option<Duration>,
     /// In recovery with SACK, send in proportion to the delivered data (RFC 9937).
     prr: Option<bool>,
     /// Detect spurious time-outs, and after one continue with new data and the window restored (RFC 5682, RFC 4015).
@@ -72,60 +73,32 @@ pub(crate) struct TcpSpec {
     /// After an idle time longer than the RTO, start from the initial window (RFC 5681, 4.1).
     restart_after_idle: Option<bool>,
     /// RTO before the first measurement.
-    initial_rto_ps: Option<u64>,
+    #[serde(rename = "initial_rto_ps")]
+    initial_rto: Option<Duration>,
     /// RTO of data after a lost SYN, without a measurement (RFC 6298, 5.7).
-    syn_lost_rto_ps: Option<u64>,
+    #[serde(rename = "syn_lost_rto_ps")]
+    syn_lost_rto: Option<Duration>,
     /// Minimum RTO.
-    min_rto_ps: Option<u64>,
+    #[serde(rename = "min_rto_ps")]
+    min_rto: Option<Duration>,
     /// Maximum RTO.
-    max_rto_ps: Option<u64>,
+    #[serde(rename = "max_rto_ps")]
+    max_rto: Option<Duration>,
     /// Time added to every RTO (FreeBSD's `rexmit_slop`).
-    rto_slop_ps: Option<u64>,
+    #[serde(rename = "rto_slop_ps")]
+    rto_slop: Option<Duration>,
     /// Granularity G of the clock (RFC 6298, 2.2).
-    clock_granularity_ps: Option<u64>,
+    #[serde(rename = "clock_granularity_ps")]
+    clock_granularity: Option<Duration>,
     /// Maximum number of retransmissions of a SYN or SYN-ACK.
     syn_retries: Option<u32>,
     /// Duration of TIME-WAIT.
-    time_wait_ps: Option<u64>,
+    #[serde(rename = "time_wait_ps")]
+    time_wait: Option<Duration>,
     /// Limit of a connection's data in its host's NIC: what leaves in this time at its pacing rate, and always two
     /// segments (TCP small queues); `null` is no limit.
-    #[serde(deserialize_with = "given")]
-    tsq_ps: Option<Option<u64>>,
-}
-
-/// Which packets of a DCTCP endpoint are ECN-capable.
-#[derive(Clone, Copy, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-enum Ect {
-    /// New data only.
-    DataOnly,
-    /// Everything after the handshake.
-    Ns2,
-    /// Everything, SYN and SYN-ACK included.
-    Linux,
-}
-
-/// When data in order is acknowledged.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-struct DelayedAckSpec {
-    /// At the latest after this many segments.
-    segments: u32,
-    /// At the latest after this time.
-    timer_ps: u64,
-}
-
-/// The rise of round-trip times at which HyStart++ ends slow start: an eighth, within these bounds.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-struct HyStartSpec {
-    /// MIN_RTT_THRESH; 4 ms in RFC 9406.
-    min_rtt_thresh_ps: u64,
-    /// MAX_RTT_THRESH; 16 ms in RFC 9406.
-    max_rtt_thresh_ps: u64,
+    #[serde(rename = "tsq_ps", deserialize_with = "given")]
+    tsq: Option<Option<Duration>>,
 }
 
 /// Reads a value that is present, `null` included, as distinct from an absent one.
@@ -143,63 +116,16 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         .unwrap_or_default();
     let name = spec.algorithm.as_deref().unwrap_or("newreno");
     let base: Config = name.parse().map_err(|error: tcp::ConfigError| refuse(error.to_string()))?;
-    let ps = |value: Option<u64>, default| value.map_or(default, Duration::from_ps);
-    let config = Config {
-        ecn: spec.ecn.unwrap_or(base.ecn),
-        accecn: spec.accecn.unwrap_or(base.accecn),
-        dctcp_ect: spec.dctcp_ect.map_or(base.dctcp_ect, |ect| match ect {
-            Ect::DataOnly => DctcpEct::DataOnly,
-            Ect::Ns2 => DctcpEct::Ns2,
-            Ect::Linux => DctcpEct::Linux,
-        }),
-        l4s: spec.l4s.unwrap_or(base.l4s),
-        dctcp_gain: spec.dctcp_gain.unwrap_or(base.dctcp_gain),
-        dctcp_initial_alpha: spec.dctcp_initial_alpha.unwrap_or(base.dctcp_initial_alpha),
-        ect_retransmissions: spec.ect_retransmissions.unwrap_or(base.ect_retransmissions),
-        fin: spec.fin.unwrap_or(base.fin),
-        mss: spec.mss.unwrap_or(base.mss),
-        initial_window_segments: spec.initial_window_segments.unwrap_or(base.initial_window_segments),
-        slow_start_limit: spec.slow_start_limit.unwrap_or(base.slow_start_limit),
-        hystart: spec.hystart.map_or(base.hystart, |hystart| {
-            hystart.map(|HyStartSpec { min_rtt_thresh_ps, max_rtt_thresh_ps }| HyStart {
-                min_rtt_thresh: Duration::from_ps(min_rtt_thresh_ps),
-                max_rtt_thresh: Duration::from_ps(max_rtt_thresh_ps),
-            })
-        }),
-        min_window_segments: spec.min_window_segments.unwrap_or(base.min_window_segments),
-        cwr_growth: spec.cwr_growth.unwrap_or(base.cwr_growth),
-        receive_buffer: spec
-            .receive_buffer_bytes
-            .map_or(base.receive_buffer, |buffer| buffer.map(Bytes::new)),
-        sack: spec.sack.unwrap_or(base.sack),
-        timestamps: spec.timestamps_ps.map_or(base.timestamps, |tick| tick.map(Duration::from_ps)),
-        delayed_ack: spec.delayed_ack.map_or(base.delayed_ack, |delayed| {
-            delayed.map(|DelayedAckSpec { segments, timer_ps }| DelayedAck {
-                segments,
-                timer: Duration::from_ps(timer_ps),
-            })
-        }),
-        quick_acks: spec.quick_acks.unwrap_or(base.quick_acks),
-        limited_transmit: spec.limited_transmit.unwrap_or(base.limited_transmit),
-        rack: spec.rack.unwrap_or(base.rack),
-        max_ack_delay: spec
-            .max_ack_delay_ps
-            .map_or(base.max_ack_delay, |delay| Some(Duration::from_ps(delay))),
-        prr: spec.prr.unwrap_or(base.prr),
-        frto: spec.frto.unwrap_or(base.frto),
-        dsack: spec.dsack.unwrap_or(base.dsack),
-        restart_after_idle: spec.restart_after_idle.unwrap_or(base.restart_after_idle),
-        initial_rto: ps(spec.initial_rto_ps, base.initial_rto),
-        syn_lost_rto: ps(spec.syn_lost_rto_ps, base.syn_lost_rto),
-        min_rto: ps(spec.min_rto_ps, base.min_rto),
-        max_rto: ps(spec.max_rto_ps, base.max_rto),
-        rto_slop: ps(spec.rto_slop_ps, base.rto_slop),
-        clock_granularity: ps(spec.clock_granularity_ps, base.clock_granularity),
-        syn_retries: spec.syn_retries.unwrap_or(base.syn_retries),
-        time_wait: ps(spec.time_wait_ps, base.time_wait),
-        tsq: spec.tsq_ps.map_or(base.tsq, |time| time.map(Duration::from_ps)),
-        ..base
+    macro_rules! given_or_base {
+        ($($field:ident)*) => { Config { $($field: spec.$field.unwrap_or(base.$field),)* ..base } };
+    }
+    let config = given_or_base! {
+        ecn accecn dctcp_ect l4s dctcp_gain dctcp_initial_alpha ect_retransmissions fin mss
+        initial_window_segments slow_start_limit hystart min_window_segments cwr_growth receive_buffer
+        sack timestamps delayed_ack quick_acks limited_transmit rack prr frto dsack restart_after_idle
+        initial_rto syn_lost_rto min_rto max_rto rto_slop clock_granularity syn_retries time_wait tsq
     };
+    let config = Config { max_ack_delay: spec.max_ack_delay.or(base.max_ack_delay), ..config };
     config.check().map_err(|error| refuse(error.to_string()))
 }
 

@@ -54,12 +54,12 @@ impl Driver {
         network: &Network,
         scheduler: Option<&SchedulerSpec>,
     ) -> Result<Self, WorkloadError> {
-        let hosts = network.hosts();
+        let hosts = &network.hosts;
         let infos: Vec<_> = hosts
             .iter()
             .enumerate()
             .map(|(index, host)| {
-                let uplink = network.uplink(index);
+                let uplink = &network.directions[index];
                 HostInfo { name: host.name().to_owned(), rate: uplink.rate, overhead: uplink.overhead }
             })
             .collect();

@@ -6,15 +6,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
-use schedule::fca::{Options, Volume};
-use schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule};
+use schedule::fca::Options;
+use schedule::{Floor, FlowId, Links, NewFlow, Schedule};
 use units::{DataRate, Duration, Time};
 
 use super::Parts;
 use crate::events::{Event, EventQueue};
 use crate::network::{Network, Paths};
 use crate::report::SchedulerReport;
-use crate::spec::{SchedulerKind, SchedulerOrder, SchedulerSpec};
+use crate::spec::SchedulerSpec;
 use crate::transport::Side;
 
 /// Divides the volume of a flow that has not ended when it should have; the result is what it is assumed to have left.
@@ -73,30 +73,17 @@ pub(super) struct Scheduling {
 
 impl Scheduling {
     pub(super) fn new(spec: &SchedulerSpec, network: &Network) -> Self {
-        let options = Options {
-            order: match spec.order {
-                SchedulerOrder::Total => Volume::Total,
-                SchedulerOrder::Remaining => Volume::Remaining,
-            },
-            work_conserving: spec.work_conserving,
-            preempt: spec.preempt,
-        };
-        let name = match spec.kind {
-            SchedulerKind::Fair => Name::Fair,
-            SchedulerKind::Fca => Name::Fca,
-            SchedulerKind::Sebf => Name::Sebf,
-            SchedulerKind::Scf => Name::Scf,
-            SchedulerKind::Dclas => Name::Dclas,
-        };
+        let SchedulerSpec { kind, order, work_conserving, preempt, .. } = *spec;
+        let scheduler = kind.scheduler(Options { order, work_conserving, preempt });
         let given_out = |rate: DataRate| {
             let bps = u128::from(rate.as_bps()) * u128::from(spec.capacity_ppm) / 1_000_000;
             DataRate::from_bps((bps as u64).max(1))
         };
-        let rates: Vec<DataRate> = network.directions().map(|one| given_out(one.rate)).collect();
+        let rates: Vec<DataRate> = network.directions.iter().map(|one| given_out(one.rate)).collect();
         let floor = (spec.floor_bps > 0)
             .then(|| Floor { rate: DataRate::from_bps(spec.floor_bps), reserve_ppm: spec.floor_reserve_ppm });
         Self {
-            schedule: Schedule::new(&Links::any(&rates), name.scheduler(options), floor),
+            schedule: Schedule::new(&Links::any(&rates), scheduler, floor),
             mice_bytes: spec.mice_bytes,
             report_delay: Duration::from_ps(spec.report_delay_ps),
             answer_delay: Duration::from_ps(spec.decide_delay_ps + spec.enforce_delay_ps),
@@ -143,7 +130,7 @@ impl Scheduling {
         self.flows.insert(number, live);
         self.counts.flows += 1;
         // The headers of each segment count with preamble, FCS and gap, as on the first link.
-        let headers = headers + parts.network.uplink(new.side.host).overhead.get();
+        let headers = headers + parts.network.directions[new.side.host].overhead.get();
         let bytes = u128::from(new.bytes) + u128::from(new.bytes.div_ceil(new.mss)) * u128::from(headers);
         let volume_bits = u64::try_from(bytes * 8).unwrap_or(u64::MAX);
         let id = FlowId { transfer, flow: number };

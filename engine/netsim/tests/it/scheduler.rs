@@ -2,8 +2,9 @@
 //! the worked example of flow chasing (Ren and Wang 2016, section 4.1) with TCP.
 
 use crate::common::{LeafSpine, PLAIN};
-use netsim::spec::{SchedulerKind, SchedulerOrder, SchedulerSpec};
+use netsim::spec::SchedulerSpec;
 use netsim::{Fabric, FabricError, FabricSpec, Report};
+use schedule::{fca::Volume, Name};
 use serde_json::{json, Value};
 use units::Time;
 
@@ -12,10 +13,10 @@ const MILLISECOND: u64 = SECOND / 1_000;
 const MEGABIT: u64 = 1_000_000;
 
 /// Everything is given out, and what is heard and said is there at once.
-fn scheduler(kind: SchedulerKind) -> SchedulerSpec {
+fn scheduler(kind: Name) -> SchedulerSpec {
     SchedulerSpec {
         kind,
-        order: SchedulerOrder::Total,
+        order: Volume::Total,
         work_conserving: true,
         preempt: false,
         mice_bytes: 0,
@@ -52,7 +53,7 @@ fn completions(report: &Report) -> Vec<f64> {
 }
 
 /// The paper's example: links s1 5, s2 10, s3 15 Mb/s; a1 on s1 and b1 on s2, a2 and b2 together on s3; 30 Mbit each on the wire.
-fn worked_example(kind: Option<SchedulerKind>) -> Vec<f64> {
+fn worked_example(kind: Option<Name>) -> Vec<f64> {
     let size = LeafSpine {
         leaves: 1,
         hosts_per_leaf: 5,
@@ -82,10 +83,10 @@ fn assert_within(what: &str, took: &[f64], expected: &[f64], share: f64) {
 
 #[test]
 fn the_worked_example_ends_within_five_percent_of_its_closed_form() {
-    assert_within("fca", &worked_example(Some(SchedulerKind::Fca)), &[6.0, 3.0], 0.05);
-    assert_within("fair", &worked_example(Some(SchedulerKind::Fair)), &[6.0, 4.0], 0.05);
+    assert_within("fca", &worked_example(Some(Name::Fca)), &[6.0, 3.0], 0.05);
+    assert_within("fair", &worked_example(Some(Name::Fair)), &[6.0, 4.0], 0.05);
     // SEBF serves b first, which needs 3 s at its bottleneck, and a's bottleneck is its own.
-    assert_within("sebf", &worked_example(Some(SchedulerKind::Sebf)), &[6.0, 3.0], 0.05);
+    assert_within("sebf", &worked_example(Some(Name::Sebf)), &[6.0, 3.0], 0.05);
     let without = worked_example(None);
     assert!(without[1] > 3.5, "TCP alone shares s3 fairly: {without:?}");
 }
@@ -101,7 +102,7 @@ fn flows_that_share_an_uplink_by_the_switches_hash_share_its_rate() {
         ..LeafSpine::default()
     };
     let mut spec = size.spec();
-    spec.scheduler = Some(SchedulerSpec { capacity_ppm: 940_000, ..scheduler(SchedulerKind::Fair) });
+    spec.scheduler = Some(SchedulerSpec { capacity_ppm: 940_000, ..scheduler(Name::Fair) });
     let list = [coflow("all", &[(1, 5, 2_000_000), (2, 6, 2_000_000), (3, 7, 2_000_000), (4, 8, 2_000_000)])];
     let report = run(&size, spec, &json!([{"kind": "coflows", "name": "c", "coflows": list}]));
     let told = report.workload.as_ref().unwrap();
@@ -120,11 +121,7 @@ fn rates_come_after_the_delays_and_until_then_a_flow_sends_as_it_likes() {
     let at_once = |delay_ps: u64| {
         let mut spec = size.spec();
         // A hundredth of the link.
-        let slow = SchedulerSpec {
-            capacity_ppm: 10_000,
-            report_delay_ps: delay_ps,
-            ..scheduler(SchedulerKind::Fca)
-        };
+        let slow = SchedulerSpec { capacity_ppm: 10_000, report_delay_ps: delay_ps, ..scheduler(Name::Fca) };
         spec.scheduler =
             Some(SchedulerSpec { decide_delay_ps: delay_ps, enforce_delay_ps: delay_ps, ..slow });
         completions(&run(&size, spec, &workload))[0]
@@ -139,7 +136,7 @@ fn rates_come_after_the_delays_and_until_then_a_flow_sends_as_it_likes() {
 fn mice_and_transfers_over_shared_connections_are_not_announced() {
     let size = LeafSpine::default();
     let mut spec = size.spec();
-    spec.scheduler = Some(SchedulerSpec { mice_bytes: 50_000, ..scheduler(SchedulerKind::Fca) });
+    spec.scheduler = Some(SchedulerSpec { mice_bytes: 50_000, ..scheduler(Name::Fca) });
     let list = [coflow("small", &[(1, 2, 49_999), (1, 3, 50_000)])];
     let incast = json!({"kind": "incast", "name": "i", "client": "h4", "servers": ["h1", "h2"], "bytes_per_server": 100_000,
                         "request_bytes": 100, "connection": "persistent", "rounds": 3, "think_ps": 0, "start_ps": 0});
@@ -152,7 +149,7 @@ fn mice_and_transfers_over_shared_connections_are_not_announced() {
 #[test]
 fn a_scheduler_that_cannot_be_is_refused_with_its_place() {
     let size = LeafSpine::default();
-    let fca = scheduler(SchedulerKind::Fca);
+    let fca = scheduler(Name::Fca);
     let refused = |scheduler: SchedulerSpec| {
         let mut spec = size.spec();
         spec.scheduler = Some(scheduler);
@@ -169,6 +166,6 @@ fn a_scheduler_that_cannot_be_is_refused_with_its_place() {
     assert!(
         refused(SchedulerSpec { enforce_delay_ps: u64::MAX, ..fca }).contains("scheduler.enforce_delay_ps")
     );
-    let sebf = SchedulerSpec { preempt: true, ..scheduler(SchedulerKind::Sebf) };
+    let sebf = SchedulerSpec { preempt: true, ..scheduler(Name::Sebf) };
     assert!(refused(sebf).contains("scheduler.kind: sebf: has no order"));
 }

@@ -1,8 +1,10 @@
 //! The durations of tasks: CPU cycles at the clock rate, bytes at the disk's rates, multiplied by the task's noise.
 //! Network time is not included.
 
+use serde::Deserialize;
 use units::Duration;
 
+use super::MapReduceSpec;
 use crate::random::seconds;
 
 /// Map output that is sorted and written at once (MRPerf `buffer_size`: 50 MB); larger output is merged afterwards.
@@ -11,27 +13,45 @@ pub(crate) const SORT_BUFFER_BYTES: u64 = 50 << 20;
 /// Map output that a reducer keeps in memory (MRPerf `in_mem_space`: 66 % of 100 MB).
 pub(crate) const IN_MEMORY_BYTES: u64 = 66 << 20;
 
-/// The costs of a job's tasks, in cycles. Defaults: MRPerf's Terasort.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Costs of a job's tasks, in cycles of a worker's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "CostSpec"))]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct Cost {
+    /// Start of a task's JVM.
     pub(crate) startup_cycles: f64,
+    /// Map, per byte of its input.
     pub(crate) map_cycles_per_byte: f64,
+    /// Map, per byte of its output.
     pub(crate) sort_cycles_per_byte: f64,
+    /// Last merge of a reducer.
     pub(crate) merge_cycles: f64,
+    /// End of a map.
     pub(crate) wrapup_cycles: f64,
+    /// Final sort of a reducer.
     pub(crate) reduce_start_cycles: f64,
+    /// Reducer, per byte of its input.
     pub(crate) reduce_cycles_per_byte: f64,
 }
 
-/// A worker's CPU core and disk.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Machine {
-    pub(crate) cpu_hz: f64,
-    pub(crate) disk_read_bytes_per_second: f64,
-    pub(crate) disk_write_bytes_per_second: f64,
+/// MRPerf's Terasort.
+impl Default for Cost {
+    fn default() -> Self {
+        Self {
+            startup_cycles: 4.0e9,
+            map_cycles_per_byte: 40.0,
+            sort_cycles_per_byte: 44.0,
+            merge_cycles: 1.0e9,
+            // MRPerf specifies 4.8e9 cycles, but the call that would spend them is commented out.
+            wrapup_cycles: 0.0,
+            reduce_start_cycles: 6.0e9,
+            reduce_cycles_per_byte: 90.0,
+        }
+    }
 }
 
-impl Machine {
+/// A worker's CPU core and disk do the work.
+impl MapReduceSpec {
     fn work(&self, cycles: f64, read: u64, written: u64, noise: f64) -> Duration {
         let time = cycles / self.cpu_hz
             + read as f64 / self.disk_read_bytes_per_second

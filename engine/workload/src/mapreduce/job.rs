@@ -3,71 +3,36 @@
 use units::{Duration, Histogram, Time};
 
 use super::cost::Cost;
+use super::spec::JobSpec;
+use super::MapReduceSpec;
 use crate::random::{Purpose, Stream};
 use crate::report::{Distribution, JobReport};
 
-/// A checked description of a cluster, without its jobs and machine.
-pub(super) struct Settings {
+/// A checked cluster, without its jobs.
+pub(super) struct Cluster {
+    pub(super) spec: MapReduceSpec,
     pub(super) seed: u64,
     pub(super) application: u64,
     /// Hosts by worker.
     pub(super) workers: Vec<u32>,
     /// Racks by worker; `None` means a rack of its own.
     pub(super) racks: Vec<Option<u32>>,
-    pub(super) map_slots: u32,
-    pub(super) reduce_slots: u32,
-    pub(super) heartbeat: Duration,
-    pub(super) tasks_per_heartbeat: u32,
-    pub(super) parallel_fetches: u32,
-    pub(super) noise_sigma: f64,
-    pub(super) request_bytes: u64,
-    pub(super) slowstart: f64,
-    pub(super) replicas: u32,
-    pub(super) output_replication: u32,
 }
 
-impl Settings {
+impl Cluster {
     /// Returns the random stream of one task of a job.
     pub(super) fn stream(&self, purpose: Purpose, job: u32, task: u32) -> Stream {
         Stream::new(self.seed, purpose, &[self.application, job.into(), task.into()])
     }
 }
 
-/// A checked description of a job.
-#[derive(Clone, Debug)]
-pub(super) struct JobSettings {
-    pub(super) name: String,
-    pub(super) arrival: Time,
-    pub(super) maps: u32,
-    pub(super) reducers: u32,
-    pub(super) input_bytes: u64,
-    pub(super) shuffle_bytes: u64,
-    pub(super) output_bytes: u64,
-    pub(super) cost: Cost,
-}
-
 /// One job. Its tasks occupy memory only from its arrival to its end.
 pub(super) struct Job {
-    settings: JobSettings,
+    spec: JobSpec,
     tasks: Option<Box<Tasks>>,
-    /// Number of failed transfers.
-    pub(super) refetches: u64,
-    outcome: Outcome,
-}
-
-/// The data of the report.
-#[derive(Default)]
-struct Outcome {
-    local_maps: u32,
-    first_map_start: Option<Time>,
-    last_map_end: Option<Time>,
-    first_fetch_start: Option<Time>,
-    last_fetch_end: Option<Time>,
+    /// Its counts and times so far, without what [`Job::report`] derives from them.
+    pub(super) report: JobReport,
     end: Option<Time>,
-    map_task_ps: u64,
-    fetch_task_ps: u64,
-    reduce_task_ps: u64,
-    network_bytes: u64,
     /// For each reducer that fetched over the network: the time from its first fetch to its last byte.
     shuffles: Vec<Duration>,
 }
@@ -148,42 +113,42 @@ fn part(total: u64, index: u64, count: u64) -> u64 {
 }
 
 impl Job {
-    pub(super) fn new(settings: JobSettings) -> Self {
-        Self { settings, tasks: None, refetches: 0, outcome: Outcome::default() }
+    pub(super) fn new(spec: JobSpec) -> Self {
+        Self { spec, tasks: None, report: JobReport::default(), end: None, shuffles: Vec::new() }
     }
 
     pub(super) fn arrival(&self) -> Time {
-        self.settings.arrival
+        Time::from_ps(self.spec.arrival_ps)
     }
 
     pub(super) fn cost(&self) -> &Cost {
-        &self.settings.cost
+        &self.spec.cost
     }
 
     pub(super) fn is_finished(&self) -> bool {
-        self.outcome.end.is_some()
+        self.end.is_some()
     }
 
     /// Returns the size of a map's input, in bytes.
     pub(super) fn split(&self, map: u32) -> u64 {
-        part(self.settings.input_bytes, map.into(), self.settings.maps.into())
+        part(self.spec.input_bytes, map.into(), self.spec.maps.into())
     }
 
     /// Returns the size of a map's partition for a reducer, in bytes.
     pub(super) fn partition(&self, map: u32, reducer: u32) -> u64 {
-        let (maps, reducers) = (u64::from(self.settings.maps), u64::from(self.settings.reducers));
+        let (maps, reducers) = (u64::from(self.spec.maps), u64::from(self.spec.reducers));
         let index = u64::from(map) * reducers + u64::from(reducer);
-        part(self.settings.shuffle_bytes, index, maps * reducers)
+        part(self.spec.shuffle_bytes, index, maps * reducers)
     }
 
     /// Returns the size of a map's output, in bytes: the sum of its partitions.
     pub(super) fn map_output(&self, map: u32) -> u64 {
-        part(self.settings.shuffle_bytes, map.into(), self.settings.maps.into())
+        part(self.spec.shuffle_bytes, map.into(), self.spec.maps.into())
     }
 
     /// Returns the size of a reducer's output, in bytes.
     pub(super) fn output(&self, reducer: u32) -> u64 {
-        part(self.settings.output_bytes, reducer.into(), self.settings.reducers.into())
+        part(self.spec.output_bytes, reducer.into(), self.spec.reducers.into())
     }
 
     fn tasks(&self) -> &Tasks {
@@ -195,17 +160,17 @@ impl Job {
     }
 
     /// Submits the job, and places its input splits at random, with one stream per split.
-    pub(super) fn arrive(&mut self, number: u32, cluster: &Settings) {
+    pub(super) fn arrive(&mut self, number: u32, cluster: &Cluster) {
         let workers = cluster.workers.len();
-        let replicas_each = cluster.replicas.min(workers as u32) as usize;
+        let replicas_each = cluster.spec.locality.replicas.min(workers as u32) as usize;
         let mut local = vec![Vec::new(); workers];
-        let mut replicas = Vec::with_capacity(self.settings.maps as usize * replicas_each);
-        for map in 0..self.settings.maps {
+        let mut replicas = Vec::with_capacity(self.spec.maps as usize * replicas_each);
+        for map in 0..self.spec.maps {
             let mut stream = cluster.stream(Purpose::Replicas, number, map);
             let chosen = stream.choose(replicas_each, workers);
             replicas.extend_from_slice(&chosen);
         }
-        for map in (0..self.settings.maps).rev() {
+        for map in (0..self.spec.maps).rev() {
             for worker in &replicas[map as usize * replicas_each..][..replicas_each] {
                 local[*worker as usize].push(map);
             }
@@ -215,14 +180,14 @@ impl Job {
             replicas,
             replicas_each,
             local,
-            maps: vec![MapTask::default(); self.settings.maps as usize],
+            maps: vec![MapTask::default(); self.spec.maps as usize],
             ..Tasks::default()
         }));
     }
 
     /// Starts the next map on a worker, if there is one: preferably the first whose split the worker holds, otherwise the first.
-    pub(super) fn start_map(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<StartedMap> {
-        let maps = self.settings.maps;
+    pub(super) fn start_map(&mut self, worker: u32, now: Time, cluster: &Cluster) -> Option<StartedMap> {
+        let maps = self.spec.maps;
         let tasks = self.tasks_mut();
         if tasks.started_maps == maps {
             return None;
@@ -230,17 +195,19 @@ impl Job {
         let (map, is_local) = tasks.next_map(worker);
         tasks.maps[map as usize] = MapTask { started: Some(now), worker };
         tasks.started_maps += 1;
-        self.outcome.local_maps += u32::from(is_local);
-        self.outcome.first_map_start.get_or_insert(now);
+        self.report.local_maps += u32::from(is_local);
+        self.report.first_map_start_ps.get_or_insert(now.as_ps());
         Some(StartedMap { map, is_local, noise: self.map_noise(map, cluster) })
     }
 
-    pub(super) fn map_noise(&self, map: u32, cluster: &Settings) -> f64 {
-        cluster.stream(Purpose::MapNoise, self.tasks().number, map).log_normal(cluster.noise_sigma)
+    pub(super) fn map_noise(&self, map: u32, cluster: &Cluster) -> f64 {
+        cluster.stream(Purpose::MapNoise, self.tasks().number, map).log_normal(cluster.spec.noise_sigma)
     }
 
-    pub(super) fn reduce_noise(&self, reducer: u32, cluster: &Settings) -> f64 {
-        cluster.stream(Purpose::ReduceNoise, self.tasks().number, reducer).log_normal(cluster.noise_sigma)
+    pub(super) fn reduce_noise(&self, reducer: u32, cluster: &Cluster) -> f64 {
+        cluster
+            .stream(Purpose::ReduceNoise, self.tasks().number, reducer)
+            .log_normal(cluster.spec.noise_sigma)
     }
 
     /// Returns the worker on which a map runs or ran.
@@ -259,15 +226,15 @@ impl Job {
 
     /// Ends a map. Returns its worker.
     pub(super) fn end_map(&mut self, map: u32, now: Time) -> u32 {
-        let maps = self.settings.maps;
+        let maps = self.spec.maps;
         let tasks = self.tasks_mut();
         let task = tasks.maps[map as usize];
         tasks.ended_maps += 1;
         let is_last = tasks.ended_maps == maps;
         let started = task.started.expect("a map that ends has started");
-        self.outcome.map_task_ps += now.saturating_since(started).as_ps();
+        self.report.map_task_ps += now.saturating_since(started).as_ps();
         if is_last {
-            self.outcome.last_map_end = Some(now);
+            self.report.last_map_end_ps = Some(now.as_ps());
         }
         task.worker
     }
@@ -282,12 +249,12 @@ impl Job {
     }
 
     /// Starts the next reducer on a worker, if the job tracker knows that enough maps have ended. Returns its number and its noise.
-    pub(super) fn start_reducer(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<(u32, f64)> {
-        let (maps, reducers) = (self.settings.maps, self.settings.reducers);
+    pub(super) fn start_reducer(&mut self, worker: u32, now: Time, cluster: &Cluster) -> Option<(u32, f64)> {
+        let (maps, reducers) = (self.spec.maps, self.spec.reducers);
         let tasks = self.tasks_mut();
         let number = tasks.reducers.len() as u32;
         // The tolerance compensates for rounding where the share is a whole number of maps: 28 % of 25 is 7.
-        let enough = libm::ceil(cluster.slowstart * f64::from(maps) - 1e-9);
+        let enough = libm::ceil(cluster.spec.slowstart * f64::from(maps) - 1e-9);
         if number == reducers || (tasks.announced.len() as f64) < enough {
             return None;
         }
@@ -316,10 +283,10 @@ impl Job {
 
     /// Returns the next partition for a reducer, chosen at random from those available; `None` if there is none, or if
     /// the reducer already has the maximum number of fetches.
-    pub(super) fn next_fetch(&mut self, number: u32, cluster: &Settings) -> Option<Fetch> {
+    pub(super) fn next_fetch(&mut self, number: u32, cluster: &Cluster) -> Option<Fetch> {
         let tasks = self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end");
         let reducer = &mut tasks.reducers[number as usize];
-        if !reducer.ready || reducer.fetching >= cluster.parallel_fetches {
+        if !reducer.ready || cluster.spec.parallel_fetches.is_some_and(|most| reducer.fetching >= most) {
             return None;
         }
         reducer.known.extend_from_slice(&tasks.announced[reducer.heard..]);
@@ -349,13 +316,13 @@ impl Job {
 
     pub(super) fn fetch_begins(&mut self, number: u32, now: Time) {
         self.tasks_mut().reducers[number as usize].first_fetch.get_or_insert(now);
-        self.outcome.first_fetch_start.get_or_insert(now);
+        self.report.first_fetch_start_ps.get_or_insert(now.as_ps());
     }
 
     /// Records that a partition has arrived over the network.
     pub(super) fn fetched(&mut self, number: u32, map: u32, now: Time) {
         let bytes = self.partition(map, number);
-        self.outcome.network_bytes += bytes;
+        self.report.shuffle_network_bytes += bytes;
         let reducer = &mut self.tasks_mut().reducers[number as usize];
         reducer.fetching -= 1;
         reducer.last_byte = now;
@@ -364,8 +331,8 @@ impl Job {
     }
 
     /// Ends a fetch. Returns `Some` once, when the reducer has every partition.
-    pub(super) fn end_fetch(&mut self, number: u32, now: Time, cluster: &Settings) -> Option<Fetched> {
-        let maps = self.settings.maps;
+    pub(super) fn end_fetch(&mut self, number: u32, now: Time, cluster: &Cluster) -> Option<Fetched> {
+        let maps = self.spec.maps;
         let reducer = &mut self.tasks_mut().reducers[number as usize];
         if reducer.fetched < maps || reducer.has_everything.is_some() {
             return None;
@@ -374,15 +341,15 @@ impl Job {
         let (started, input_bytes) = (reducer.started, reducer.input_bytes);
         let shuffle = reducer.first_fetch.map(|first| reducer.last_byte.saturating_since(first));
         if let Some(shuffle) = shuffle {
-            self.outcome.shuffles.push(shuffle);
+            self.shuffles.push(shuffle);
         }
-        self.outcome.fetch_task_ps += now.saturating_since(started).as_ps();
-        self.outcome.last_fetch_end = Some(now);
+        self.report.fetch_task_ps += now.saturating_since(started).as_ps();
+        self.report.last_fetch_end_ps = Some(now.as_ps());
         Some(Fetched { input_bytes, noise: self.reduce_noise(number, cluster) })
     }
 
     /// Begins the output of a reducer, with `copies` copies to other workers.
-    pub(super) fn output_begins(&mut self, number: u32, copies: u32, cluster: &Settings) {
+    pub(super) fn output_begins(&mut self, number: u32, copies: u32, cluster: &Cluster) {
         let mut stream = cluster.stream(Purpose::OutputCopies, self.tasks().number, number);
         let reducer = &mut self.tasks_mut().reducers[number as usize];
         reducer.unwritten = Some(1 + copies);
@@ -403,7 +370,7 @@ impl Job {
 
     /// Completes one copy of a reducer's output. Returns its worker if this ends the task.
     pub(super) fn output_done(&mut self, number: u32, now: Time) -> Option<u32> {
-        let reducers = self.settings.reducers;
+        let reducers = self.spec.reducers;
         let tasks = self.tasks_mut();
         let reducer = &mut tasks.reducers[number as usize];
         let unwritten = reducer.unwritten.as_mut().expect("a reducer that has written has begun to");
@@ -415,46 +382,36 @@ impl Job {
         let worker = reducer.worker;
         tasks.ended_reducers += 1;
         let is_last = tasks.ended_reducers == reducers;
-        self.outcome.reduce_task_ps += now.saturating_since(since).as_ps();
+        self.report.reduce_task_ps += now.saturating_since(since).as_ps();
         if is_last {
-            self.outcome.end = Some(now);
+            self.end = Some(now);
             self.tasks = None;
         }
         Some(worker)
     }
 
     pub(super) fn report(&self) -> JobReport {
-        let Job { settings, outcome, .. } = self;
-        let ps = |time: Option<Time>| time.map(Time::as_ps);
-        let runtime = outcome.end.map(|end| end.saturating_since(settings.arrival).as_ps());
+        let (so_far, arrival) = (&self.report, self.spec.arrival_ps);
+        let runtime = self.end.map(|end| end.as_ps().saturating_sub(arrival));
         let shares = runtime.filter(|runtime| *runtime > 0).and_then(|runtime| {
-            let (maps, fetches) = (outcome.last_map_end?, outcome.last_fetch_end?);
-            let until = |time: Time| time.saturating_since(settings.arrival).as_ps() as f64 / runtime as f64;
+            let (maps, fetches) = (so_far.last_map_end_ps?, so_far.last_fetch_end_ps?);
+            let until = |ps: u64| ps.saturating_sub(arrival) as f64 / runtime as f64;
             let (map, shuffled) = (until(maps), until(fetches.max(maps)));
             Some((map, shuffled - map, 1.0 - shuffled))
         });
         let mut shuffles = Histogram::default();
-        outcome.shuffles.iter().for_each(|shuffle| shuffles.record(*shuffle));
+        self.shuffles.iter().for_each(|shuffle| shuffles.record(*shuffle));
         JobReport {
-            name: settings.name.clone(),
-            arrival_ps: settings.arrival.as_ps(),
+            name: self.spec.name.clone(),
+            arrival_ps: arrival,
             runtime_ps: runtime,
-            maps: settings.maps,
-            reducers: settings.reducers,
-            local_maps: outcome.local_maps,
-            first_map_start_ps: ps(outcome.first_map_start),
-            last_map_end_ps: ps(outcome.last_map_end),
-            first_fetch_start_ps: ps(outcome.first_fetch_start),
-            last_fetch_end_ps: ps(outcome.last_fetch_end),
+            maps: self.spec.maps,
+            reducers: self.spec.reducers,
             map_share: shares.map(|(map, _, _)| map),
             shuffle_share: shares.map(|(_, shuffle, _)| shuffle),
             reduce_share: shares.map(|(_, _, reduce)| reduce),
-            map_task_ps: outcome.map_task_ps,
-            fetch_task_ps: outcome.fetch_task_ps,
-            reduce_task_ps: outcome.reduce_task_ps,
             reducer_shuffle_ps: Distribution::of(&shuffles),
-            shuffle_network_bytes: outcome.network_bytes,
-            refetches: self.refetches,
+            ..so_far.clone()
         }
     }
 }

@@ -11,14 +11,13 @@ mod spec;
 pub(crate) use spec::MapReduceSpec;
 pub use spec::{MAX_FETCHES, MAX_JOBS, MAX_MAPS, MAX_REDUCERS};
 
-use units::{Duration, Time};
+use units::Duration;
 
 use crate::application::{Application, Out};
 use crate::random::{Purpose, Stream};
 use crate::report::Measures;
 use crate::transfer::Outcome;
-use cost::Machine;
-use job::{Fetch, Job, Settings};
+use job::{Cluster, Fetch, Job};
 
 /// Delay before a failed transfer is repeated.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -122,33 +121,29 @@ struct Worker {
 
 /// The cluster.
 pub(crate) struct MapReduce {
-    settings: Settings,
-    machine: Machine,
+    cluster: Cluster,
     workers: Vec<Worker>,
     jobs: Vec<Job>,
     /// Jobs that have arrived and not ended, in order of arrival.
     active: Vec<u32>,
     unfinished: usize,
-    finished_at: Option<Time>,
 }
 
 impl MapReduce {
-    /// Creates the application from checked settings. `jobs` are in the order of the description.
-    fn new(settings: Settings, machine: Machine, jobs: Vec<Job>) -> Self {
+    /// Creates the application. `jobs` are in the order of the description.
+    fn new(cluster: Cluster, jobs: Vec<Job>) -> Self {
         let worker = |host: &u32| Worker {
             host: *host,
-            free_map_slots: settings.map_slots,
-            free_reduce_slots: settings.reduce_slots,
+            free_map_slots: cluster.spec.map_slots,
+            free_reduce_slots: cluster.spec.reduce_slots,
             ended: Vec::new(),
         };
         Self {
-            workers: settings.workers.iter().map(worker).collect(),
+            workers: cluster.workers.iter().map(worker).collect(),
             unfinished: jobs.len(),
-            settings,
-            machine,
+            cluster,
             jobs,
             active: Vec::new(),
-            finished_at: None,
         }
     }
 
@@ -157,18 +152,18 @@ impl MapReduce {
         for (job, map) in std::mem::take(&mut self.workers[worker as usize].ended) {
             self.announce(job, map, out);
         }
-        for _ in 0..self.settings.tasks_per_heartbeat {
+        for _ in 0..self.cluster.spec.tasks_per_heartbeat {
             if !self.start_map(worker, out) {
                 break;
             }
         }
-        for _ in 0..self.settings.tasks_per_heartbeat {
+        for _ in 0..self.cluster.spec.tasks_per_heartbeat {
             if !self.start_reducer(worker, out) {
                 break;
             }
         }
         if self.unfinished > 0 {
-            out.after(self.settings.heartbeat, Token::Heartbeat { worker }.pack());
+            out.after(Duration::from_ps(self.cluster.spec.heartbeat_ps), Token::Heartbeat { worker }.pack());
         }
     }
 
@@ -180,14 +175,15 @@ impl MapReduce {
         }
         for number in &self.active {
             let job = &mut self.jobs[*number as usize];
-            let Some(started) = job.start_map(worker, out.now, &self.settings) else { continue };
+            let Some(started) = job.start_map(worker, out.now, &self.cluster) else { continue };
             place.free_map_slots -= 1;
             let (job_number, map) = (*number, started.map);
             if started.is_local {
-                let span = self.machine.map(job.cost(), job.split(map), job.map_output(map), started.noise);
+                let span =
+                    self.cluster.spec.map(job.cost(), job.split(map), job.map_output(map), started.noise);
                 out.after(span, Token::MapEnds { job: job_number, map }.pack());
             } else {
-                let span = self.machine.start_up(job.cost(), started.noise);
+                let span = self.cluster.spec.start_up(job.cost(), started.noise);
                 out.after(span, Token::ReadInput { job: job_number, map }.pack());
             }
             return true;
@@ -199,15 +195,15 @@ impl MapReduce {
     fn read_input(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
         let token = Token::ReadInput { job, map }.pack();
         let job = &mut self.jobs[job as usize];
-        let (to, from) = (job.map_worker(map), job.replica(map, &self.settings.racks));
+        let (to, from) = (job.map_worker(map), job.replica(map, &self.cluster.racks));
         let hosts = [to, from].map(|worker| self.workers[worker as usize].host);
-        out.transfer(token, None, hosts, [self.settings.request_bytes, job.split(map)]);
+        out.transfer(token, None, hosts, [self.cluster.spec.request_bytes, job.split(map)]);
     }
 
     fn input_read(&mut self, number: u32, map: u32, out: &mut Out<'_>) {
         let job = &self.jobs[number as usize];
-        let noise = job.map_noise(map, &self.settings);
-        let span = self.machine.map_after_input(job.cost(), job.split(map), job.map_output(map), noise);
+        let noise = job.map_noise(map, &self.cluster);
+        let span = self.cluster.spec.map_after_input(job.cost(), job.split(map), job.map_output(map), noise);
         out.after(span, Token::MapEnds { job: number, map }.pack());
     }
 
@@ -234,9 +230,9 @@ impl MapReduce {
         }
         for number in &self.active {
             let job = &mut self.jobs[*number as usize];
-            let Some((reducer, noise)) = job.start_reducer(worker, out.now, &self.settings) else { continue };
+            let Some((reducer, noise)) = job.start_reducer(worker, out.now, &self.cluster) else { continue };
             place.free_reduce_slots -= 1;
-            let span = self.machine.start_up(job.cost(), noise);
+            let span = self.cluster.spec.start_up(job.cost(), noise);
             out.after(span, Token::FetchBegins { job: *number, reducer }.pack());
             return true;
         }
@@ -246,7 +242,7 @@ impl MapReduce {
     /// Begins the fetches that a reducer may make. When nothing is left to fetch, the reducer starts to reduce.
     fn fetch_more(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
-        while let Some(fetch) = job.next_fetch(reducer, &self.settings) {
+        while let Some(fetch) = job.next_fetch(reducer, &self.cluster) {
             match fetch {
                 Fetch::Local => {}
                 Fetch::Remote { map, worker, from, bytes } => {
@@ -254,13 +250,13 @@ impl MapReduce {
                     let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
                     let token = Token::Fetch { job: number, reducer, map }.pack();
                     let group = Some(group_of(number, reducer));
-                    out.transfer(token, group, hosts, [self.settings.request_bytes, bytes]);
+                    out.transfer(token, group, hosts, [self.cluster.spec.request_bytes, bytes]);
                 }
             }
         }
-        if let Some(task) = job.end_fetch(reducer, out.now, &self.settings) {
+        if let Some(task) = job.end_fetch(reducer, out.now, &self.cluster) {
             out.group_ends(group_of(number, reducer));
-            let span = self.machine.reduce(job.cost(), task.input_bytes, task.noise);
+            let span = self.cluster.spec.reduce(job.cost(), task.input_bytes, task.noise);
             out.after(span, Token::OutputBegins { job: number, reducer }.pack());
         }
     }
@@ -270,10 +266,13 @@ impl MapReduce {
     fn output_begins(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
         let job = &mut self.jobs[number as usize];
         let bytes = job.output(reducer);
-        let noise = job.reduce_noise(reducer, &self.settings);
-        out.after(self.machine.write(bytes, noise), Token::OutputWritten { job: number, reducer }.pack());
-        let copies = if bytes == 0 { 0 } else { self.settings.output_replication - 1 };
-        job.output_begins(reducer, copies, &self.settings);
+        let noise = job.reduce_noise(reducer, &self.cluster);
+        out.after(
+            self.cluster.spec.write(bytes, noise),
+            Token::OutputWritten { job: number, reducer }.pack(),
+        );
+        let copies = if bytes == 0 { 0 } else { self.cluster.spec.output_replication - 1 };
+        job.output_begins(reducer, copies, &self.cluster);
         for copy in 0..copies {
             self.copy_output(number, reducer, copy, out);
         }
@@ -295,7 +294,7 @@ impl MapReduce {
             self.active.retain(|active| *active != number);
             self.unfinished -= 1;
             if self.unfinished == 0 {
-                self.finished_at = Some(out.now);
+                out.finish();
             }
         }
     }
@@ -313,11 +312,11 @@ impl Application for MapReduce {
         }
         for worker in 0..self.workers.len() as u32 {
             let mut stream = Stream::new(
-                self.settings.seed,
+                self.cluster.seed,
                 Purpose::HeartbeatPhase,
-                &[self.settings.application, worker.into()],
+                &[self.cluster.application, worker.into()],
             );
-            let phase = Duration::from_ps(stream.below(self.settings.heartbeat.as_ps()));
+            let phase = Duration::from_ps(stream.below(self.cluster.spec.heartbeat_ps));
             out.after(phase, Token::Heartbeat { worker }.pack());
         }
     }
@@ -326,7 +325,7 @@ impl Application for MapReduce {
         match Token::unpack(token) {
             Token::Heartbeat { worker } => self.heartbeat(worker, out),
             Token::Arrival { job } => {
-                self.jobs[job as usize].arrive(job, &self.settings);
+                self.jobs[job as usize].arrive(job, &self.cluster);
                 self.active.push(job);
             }
             Token::ReadInput { job, map } => self.read_input(job, map, out),
@@ -340,7 +339,7 @@ impl Application for MapReduce {
                 let (worker, from, bytes) = asked.fetch_again(reducer, map);
                 let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
                 let group = Some(group_of(job, reducer));
-                out.transfer(token, group, hosts, [self.settings.request_bytes, bytes]);
+                out.transfer(token, group, hosts, [self.cluster.spec.request_bytes, bytes]);
             }
             Token::OutputBegins { job, reducer } => self.output_begins(job, reducer, out),
             Token::OutputWritten { job, reducer } => self.output_done(job, reducer, out),
@@ -354,7 +353,7 @@ impl Application for MapReduce {
             if let Token::ReadInput { job, .. } | Token::Fetch { job, .. } | Token::OutputCopy { job, .. } =
                 unpacked
             {
-                self.jobs[job as usize].refetches += 1;
+                self.jobs[job as usize].report.refetches += 1;
             }
             return out.after(RETRY_AFTER, token);
         }
@@ -367,10 +366,6 @@ impl Application for MapReduce {
             Token::OutputCopy { job, reducer, .. } => self.output_done(job, reducer, out),
             other => unreachable!("{other:?} is not a transfer"),
         }
-    }
-
-    fn finished_at(&self) -> Option<Time> {
-        self.finished_at
     }
 
     fn report(&self) -> Measures {

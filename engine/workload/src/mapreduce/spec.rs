@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use units::{Duration, Time};
 
-use super::cost::{Cost, Machine};
-use super::job::{Job, JobSettings, Settings};
+use super::cost::Cost;
+use super::job::{Cluster, Job};
 use super::{MapReduce, JOB_BITS, MAP_BITS, REDUCER_BITS};
 use crate::error::WorkloadError;
 use crate::fields::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
@@ -45,32 +44,31 @@ pub(crate) struct MapReduceSpec {
     /// Number of hosts at the start of `workers` that run no tasks (name node, job tracker).
     reserved: u32,
     /// Number of map tasks that a worker runs concurrently.
-    map_slots: u32,
+    pub(super) map_slots: u32,
     /// Number of reduce tasks that a worker runs concurrently.
-    reduce_slots: u32,
+    pub(super) reduce_slots: u32,
     /// Time between two heartbeats of a worker.
-    heartbeat_ps: u64,
+    pub(super) heartbeat_ps: u64,
     /// Maximum number of maps, and of reducers, assigned to a worker per heartbeat.
-    tasks_per_heartbeat: u32,
+    pub(super) tasks_per_heartbeat: u32,
     /// Clock rate of a worker's cores.
-    cpu_hz: f64,
+    pub(super) cpu_hz: f64,
     /// Read rate of a worker's disk.
-    disk_read_bytes_per_second: f64,
+    pub(super) disk_read_bytes_per_second: f64,
     /// Write rate of a worker's disk.
-    disk_write_bytes_per_second: f64,
+    pub(super) disk_write_bytes_per_second: f64,
     /// Maximum number of concurrent fetches of a reducer; `null` means no limit. Default 5.
-    #[serde(deserialize_with = "crate::fields::given")]
-    parallel_fetches: Option<Option<u32>>,
+    pub(super) parallel_fetches: Option<u32>,
     /// Sigma of the log-normal factor on a task's local work.
-    noise_sigma: f64,
+    pub(super) noise_sigma: f64,
     /// Payload of the request for a partition or a split; a copy of output has no request.
-    request_bytes: u64,
+    pub(super) request_bytes: u64,
     /// Fraction of a job's maps that must be known to have ended before its reducers start.
-    slowstart: f64,
+    pub(super) slowstart: f64,
     /// Placement of splits.
-    locality: LocalitySpec,
+    pub(super) locality: LocalitySpec,
     /// Number of workers that hold a copy of the output, including the one that produced it.
-    output_replication: u32,
+    pub(super) output_replication: u32,
     /// The jobs, served in order of arrival.
     jobs: Vec<JobSpec>,
 }
@@ -79,9 +77,9 @@ pub(crate) struct MapReduceSpec {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct LocalitySpec {
+pub(super) struct LocalitySpec {
     /// Number of workers that hold each split.
-    replicas: u32,
+    pub(super) replicas: u32,
     /// Hosts by rack, at least one in each. A map with a remote split then prefers a worker of its own rack that holds
     /// the split. Default none: it reads from the first worker that holds it.
     #[serde(default)]
@@ -92,46 +90,25 @@ struct LocalitySpec {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct JobSpec {
+pub(super) struct JobSpec {
     /// Name.
-    name: String,
+    pub(super) name: String,
     /// Time of submission. Default 0.
     #[serde(default)]
-    arrival_ps: u64,
+    pub(super) arrival_ps: u64,
     /// Number of map tasks.
-    maps: u32,
+    pub(super) maps: u32,
     /// Number of reduce tasks.
-    reducers: u32,
+    pub(super) reducers: u32,
     /// Bytes that its maps read.
-    input_bytes: u64,
+    pub(super) input_bytes: u64,
     /// Bytes that its maps write and its reducers fetch.
-    shuffle_bytes: u64,
+    pub(super) shuffle_bytes: u64,
     /// Bytes that its reducers write.
-    output_bytes: u64,
+    pub(super) output_bytes: u64,
     /// Costs of its tasks.
     #[serde(default)]
-    cost: CostSpec,
-}
-
-/// Costs of a job's tasks, in cycles of a worker's clock.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-struct CostSpec {
-    /// Start of a task's JVM.
-    startup_cycles: f64,
-    /// Map, per byte of its input.
-    map_cycles_per_byte: f64,
-    /// Map, per byte of its output.
-    sort_cycles_per_byte: f64,
-    /// Last merge of a reducer.
-    merge_cycles: f64,
-    /// End of a map.
-    wrapup_cycles: f64,
-    /// Final sort of a reducer.
-    reduce_start_cycles: f64,
-    /// Reducer, per byte of its input.
-    reduce_cycles_per_byte: f64,
+    pub(super) cost: Cost,
 }
 
 impl Default for MapReduceSpec {
@@ -151,7 +128,7 @@ impl Default for MapReduceSpec {
             cpu_hz: 2.5e9,
             disk_read_bytes_per_second: 280.0 * MIB,
             disk_write_bytes_per_second: 75.0 * MIB,
-            parallel_fetches: None,
+            parallel_fetches: Some(5),
             noise_sigma: 0.0953,
             request_bytes: 280,
             slowstart: 0.05,
@@ -162,23 +139,12 @@ impl Default for MapReduceSpec {
     }
 }
 
-impl Default for CostSpec {
-    fn default() -> Self {
-        Self {
-            startup_cycles: 4.0e9,
-            map_cycles_per_byte: 40.0,
-            sort_cycles_per_byte: 44.0,
-            merge_cycles: 1.0e9,
-            // MRPerf specifies 4.8e9 cycles, but the call that would spend them is commented out.
-            wrapup_cycles: 0.0,
-            reduce_start_cycles: 6.0e9,
-            reduce_cycles_per_byte: 90.0,
-        }
-    }
-}
-
 impl MapReduceSpec {
-    pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<MapReduce, WorkloadError> {
+    pub(crate) fn check(
+        mut self,
+        at: &FieldPath<'_>,
+        context: &Context<'_>,
+    ) -> Result<MapReduce, WorkloadError> {
         at.count("map_slots", self.map_slots.into(), 1, 1024)?;
         at.count("reduce_slots", self.reduce_slots.into(), 1, 1024)?;
         at.count("heartbeat_ps", self.heartbeat_ps, MIN_HEARTBEAT_PS, MAX_TIME_PS)?;
@@ -190,50 +156,28 @@ impl MapReduceSpec {
         at.number("disk_write_bytes_per_second", self.disk_write_bytes_per_second, 1e3, 1e15)?;
         at.number("noise_sigma", self.noise_sigma, 0.0, 3.0)?;
         at.number("slowstart", self.slowstart, 0.0, 1.0)?;
-        let parallel_fetches = self.parallel_fetches.unwrap_or(Some(5));
-        if let Some(fetches) = parallel_fetches {
+        if let Some(fetches) = self.parallel_fetches {
             at.count("parallel_fetches", fetches.into(), 1, u64::from(u32::MAX))?;
         }
         let workers = workers(self.workers.as_deref(), self.reserved, at, context.hosts)?;
         at.count("output_replication", self.output_replication.into(), 1, workers.len().min(1024) as u64)?;
         let racks = self.locality.racks(&workers, at, context)?;
-        let settings = Settings {
-            seed: context.seed,
-            application: context.number,
-            map_slots: self.map_slots,
-            reduce_slots: self.reduce_slots,
-            heartbeat: Duration::from_ps(self.heartbeat_ps),
-            tasks_per_heartbeat: self.tasks_per_heartbeat,
-            parallel_fetches: parallel_fetches.unwrap_or(u32::MAX),
-            noise_sigma: self.noise_sigma,
-            request_bytes: self.request_bytes,
-            slowstart: self.slowstart,
-            replicas: self.locality.replicas,
-            output_replication: self.output_replication,
-            workers,
-            racks,
-        };
         at.count("jobs", self.jobs.len() as u64, 1, MAX_JOBS as u64)?;
         let mut places = 0_u64;
-        let mut jobs = Vec::with_capacity(self.jobs.len());
-        for (index, job) in self.jobs.into_iter().enumerate() {
+        for (index, job) in self.jobs.iter().enumerate() {
             let place = at.of(&format!("jobs[{index}]"));
-            let job = job.check(&FieldPath(&place))?;
-            let replicas = settings.replicas.min(settings.workers.len() as u32);
+            job.check(&FieldPath(&place))?;
+            let replicas = self.locality.replicas.min(workers.len() as u32);
             places += u64::from(job.maps) * u64::from(replicas);
             if places > MAX_REPLICAS {
                 let reason =
                     format!("with these, maps times replicas of all jobs are more than {MAX_REPLICAS}");
                 return Err(WorkloadError::value(format!("{place}.maps"), job.maps, reason));
             }
-            jobs.push(Job::new(job));
         }
-        let machine = Machine {
-            cpu_hz: self.cpu_hz,
-            disk_read_bytes_per_second: self.disk_read_bytes_per_second,
-            disk_write_bytes_per_second: self.disk_write_bytes_per_second,
-        };
-        Ok(MapReduce::new(settings, machine, jobs))
+        let jobs = std::mem::take(&mut self.jobs).into_iter().map(Job::new).collect();
+        let cluster = Cluster { seed: context.seed, application: context.number, workers, racks, spec: self };
+        Ok(MapReduce::new(cluster, jobs))
     }
 }
 
@@ -290,7 +234,7 @@ fn workers(
 }
 
 impl JobSpec {
-    fn check(self, at: &FieldPath<'_>) -> Result<JobSettings, WorkloadError> {
+    fn check(&self, at: &FieldPath<'_>) -> Result<(), WorkloadError> {
         at.count("arrival_ps", self.arrival_ps, 0, MAX_TIME_PS)?;
         at.count("maps", self.maps.into(), 1, MAX_MAPS.into())?;
         at.count("reducers", self.reducers.into(), 1, MAX_REDUCERS.into())?;
@@ -313,23 +257,6 @@ impl JobSpec {
         ] {
             at.number(&format!("cost.{field}"), cycles, 0.0, 1e18)?;
         }
-        Ok(JobSettings {
-            name: self.name,
-            arrival: Time::from_ps(self.arrival_ps),
-            maps: self.maps,
-            reducers: self.reducers,
-            input_bytes: self.input_bytes,
-            shuffle_bytes: self.shuffle_bytes,
-            output_bytes: self.output_bytes,
-            cost: Cost {
-                startup_cycles: cost.startup_cycles,
-                map_cycles_per_byte: cost.map_cycles_per_byte,
-                sort_cycles_per_byte: cost.sort_cycles_per_byte,
-                merge_cycles: cost.merge_cycles,
-                wrapup_cycles: cost.wrapup_cycles,
-                reduce_start_cycles: cost.reduce_start_cycles,
-                reduce_cycles_per_byte: cost.reduce_cycles_per_byte,
-            },
-        })
+        Ok(())
     }
 }
