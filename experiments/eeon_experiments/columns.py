@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from eeon_tools.replay.result import CLASS_NAMES
+from eeon_tools.trace.frames import CLASS_NAMES
 
 Type = Literal["text", "whole", "number", "flag"]
 AXIS = "axis_"

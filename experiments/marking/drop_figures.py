@@ -14,8 +14,8 @@ from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.report.drops import all_dropped, dropped
 from eeon_experiments.report.runs import Chosen, Metric, Runs
 from eeon_experiments.results import Row
-from eeon_tools.replay.result import CLASS_NAMES
 from eeon_tools.svg import CLASS_COLOURS, INK
+from eeon_tools.trace.frames import CLASS_NAMES
 
 CLASS_TITLES = {
     "data": "data",

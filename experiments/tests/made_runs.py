@@ -12,7 +12,7 @@ from typing import Any
 from eeon_experiments import files, store
 from eeon_experiments.expand import combinations
 from eeon_experiments.results import Row
-from eeon_tools.replay.result import CLASS_NAMES
+from eeon_tools.trace.frames import CLASS_NAMES
 
 EXPERIMENTS = ("marking", "aqm", "eee", "eee_ecn", "threshold")
 """Experiments of which each kind of figure is drawn with made-up rows."""

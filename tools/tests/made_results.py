@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from eeon_tools.replay.feed import FeedCounts
-from eeon_tools.replay.result import (
-    CLASS_NAMES,
-    ClassPackets,
-    Energy,
-    Latency,
-    Layer,
-    QueueDepth,
-    RunResult,
-)
+from eeon_tools.replay.result import ClassPackets, Energy, Latency, Layer, QueueDepth, RunResult
+from eeon_tools.trace.frames import CLASS_NAMES
 from eeon_tools.trace.manifest import Manifest
 
 MANIFEST = Manifest(

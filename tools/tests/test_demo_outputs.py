@@ -18,7 +18,8 @@ from eeon_tools.demo.runs import RUNS
 from eeon_tools.errors import ReplayError
 from eeon_tools.replay import plots
 from eeon_tools.replay.page import run_page
-from eeon_tools.replay.result import CLASS_NAMES, RunResult
+from eeon_tools.replay.result import RunResult
+from eeon_tools.trace.frames import CLASS_NAMES
 from made_results import MANIFEST, run_result
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,8 @@ from eeon_tools.replay import live_page
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.live import difference, live_packets, losses
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
-from eeon_tools.replay.result import CLASS_NAMES, Latency
+from eeon_tools.replay.result import Latency
+from eeon_tools.trace.frames import CLASS_NAMES
 
 
 def counters(received: int, forwarded: int, dropped: int, marked: int = 0) -> FabricCounters:

@@ -200,13 +200,14 @@ def test_segments_of_a_jumbogram_are_no_jumbograms(tmp_path: Path, hosts: list[T
 def test_trace_info_knows_the_payload_of_a_frame_whose_ip_header_says_no_length(tmp_path: Path) -> None:
     path = tmp_path / "big.pcap"
     writer = open_writer(path)
-    for number, network in enumerate((IP(len=0, **ENDS4), IPv6(plen=0, **ENDS6))):
+    jumbogram = IPv6(plen=0, **ENDS6) / IPv6ExtHdrHopByHop(options=[Jumbo(jumboplen=100_028)])
+    for number, network in enumerate((IP(len=0, **ENDS4), IPv6(plen=0, **ENDS6), jumbogram)):
         frame = bytes(Ether() / network / TCP(flags="A") / bytes(100_000))
         writer.write(number, frame, len(frame))
     writer.close()
     found = json.loads(CliRunner().invoke(trace, ["info", str(path), "--json"]).stdout)
-    assert found["payload_bytes"] == 200_000
-    assert found["classes"]["data"]["packets"] == 2
+    assert found["payload_bytes"] == 300_000
+    assert found["classes"]["data"]["packets"] == 3
 
 
 def test_trace_info_counts_them_too(tmp_path: Path, hosts: list[TraceHost]) -> None:

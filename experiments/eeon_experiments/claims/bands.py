@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from eeon_tools.trace.frames import CLASS_NAMES
+
 from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, total, within
 from eeon_experiments.results import Chosen, Results, Spread
 
@@ -16,7 +18,6 @@ RUNTIME = "runtime_seconds"
 THROUGHPUT = "throughput_per_node_bps"
 LATENCY = "latency_mean_us"
 
-CLASSES = ("data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other")
 ACKS = ("ack", "ack_ece")
 SYNS = ("syn", "syn_ack")
 
@@ -75,7 +76,7 @@ def dropped(results: Results, classes: Sequence[str], point: Point) -> dict[int,
 
 def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread:
     """Returns the share of some classes in all drops. Raises Missing, also if nothing was dropped."""
-    some, every = dropped(results, classes, point), dropped(results, CLASSES, point)
+    some, every = dropped(results, classes, point), dropped(results, CLASS_NAMES, point)
     shares = [some[seed] / every[seed] for seed in some.keys() & every.keys() if every[seed]]
     if not shares:
         raise Missing(f"nothing was dropped in {point}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eeon_tools.replay.result import CLASS_NAMES
+from eeon_tools.trace.frames import CLASS_NAMES
 
 from eeon_experiments.results import Row
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eeon_tools.errors import InputError
-from eeon_tools.replay.result import CLASS_NAMES
+from eeon_tools.trace.frames import CLASS_NAMES
 
 from eeon_experiments import columns
 from eeon_experiments.results import Row

@@ -248,14 +248,12 @@ def _bytes(packet: str) -> bytes:
 
 
 def _sender_port(scene: Scene, frame: bytes) -> int:
-    from eeon_tools.trace.layers import source_place
+    from eeon_tools.trace.layers import IpFrame
 
-    place = source_place(frame)
-    if scene.fabric is not None and place is not None:
-        start, length = place
-        source = frame[start : start + length]
+    ip = IpFrame.of(frame, len(frame))
+    if scene.fabric is not None and ip is not None:
         for host in scene.fabric.topology.hosts.values():
-            if source and source in (host.ipv4.packed, host.ipv6.packed) and host.leaf == scene.switch:
+            if ip.source and ip.source in (host.ipv4.packed, host.ipv6.packed) and host.leaf == scene.switch:
                 return next(number for number, peer in scene.ports.items() if peer == host.name)
     raise InputError(
         "--port", "", f"give the port on which the frame arrives; no host at {scene.switch} is its sender"

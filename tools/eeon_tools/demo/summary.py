@@ -11,7 +11,8 @@ import jsonschema
 
 from eeon_tools.demo.runs import DemoRun
 from eeon_tools.errors import ReplayError
-from eeon_tools.replay.result import CLASS_NAMES, RunResult
+from eeon_tools.replay.result import RunResult
+from eeon_tools.trace.frames import CLASS_NAMES
 
 _COUNT = {"type": "integer", "minimum": 0}
 _LATENCY = {"type": ["number", "null"], "minimum": 0}

@@ -23,7 +23,7 @@ from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules, feed_offers
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.capture import read_packets
-from eeon_tools.trace.layers import protocol_name, source_place
+from eeon_tools.trace.layers import IpFrame, protocol_name
 
 if TYPE_CHECKING:
     from eeon_engine import SwitchHandle, Twin
@@ -295,8 +295,8 @@ def _of_frame(steps: list[JourneyStep], captured: bytes) -> list[JourneyStep]:
 
 def _is_same(frame: bytes, captured: bytes) -> bool:
     # Hops change the bytes before the source address: MACs, TTL, ECN, checksum.
-    place = source_place(captured)
-    start = place[0] if place is not None else 0
+    ip = IpFrame.of(captured, len(captured))
+    start = ip.source_at if ip is not None else 0
     return frame[start : len(captured)] == captured[start:]
 
 
@@ -310,7 +310,7 @@ def _segments(feed: Feed, capture: Path, number: int) -> list[Offer]:
             asked = packet if count == number else asked
         if asked is None:
             problem = f"does not exist; the capture has packets 1 to {count}"
-        elif source_place(asked.captured) is None:
+        elif IpFrame.of(asked.captured, asked.frame_bytes) is None:
             problem = f"is not IP but {protocol_name(asked.captured)}; hosts send only IP through the fabric"
         else:
             why = "a further copy, multicast, unmapped, from a host to itself, or too long for a frame"

@@ -22,21 +22,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from eeon_tools.errors import TraceError
-from eeon_tools.trace.capture import OnBreak, Packet, read_packets
+from eeon_tools.trace.capture import OnBreak, read_packets
 from eeon_tools.trace.copies import REPEATED, Copies
 from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.layers import (
-    CHECKSUM_AT,
-    ICMPV6,
-    UDP,
-    Transport,
-    ecn_of,
-    headers_end,
-    protocol_name,
-    source_place,
-    transport,
-)
+from eeon_tools.trace.layers import CHECKSUM_AT, ICMPV6, UDP, IpFrame, protocol_name
 from eeon_tools.trace.offload import Segmenter, cut
 
 if TYPE_CHECKING:
@@ -266,14 +256,13 @@ class Feed:
                     "by time first (reordercap does)",
                 )
             previous = packet.time_ns
-            place = source_place(packet.captured)
-            if place is None:
+            ip = IpFrame.of(packet.captured, packet.frame_bytes)
+            if ip is None:
                 counts.not_ip[protocol_name(packet.captured)] += 1
                 continue
-            found = transport(packet.captured, place) if place[1] else None
-            packet = self._with_headers(number, packet, place, found)
-            segment = self._segmenter.payload_of_segment(packet.captured, place, packet.frame_bytes, found)
-            seen = copies.seen(packet, place, segment)
+            ip = self._with_headers(number, ip)
+            segment = self._segmenter.payload_of_segment(ip)
+            seen = copies.seen(packet, ip, segment)
             if seen and all(seen):
                 counts.copies += 1
                 continue
@@ -289,17 +278,17 @@ class Feed:
                     f"is {since_start / 1e9:,.3f} s after the first one; at speed {self._speed:g} that is "
                     f"beyond the longest replay, {MAX_RUN_PS // 10**12:,} s",
                 )
-            offer = self._offer(number, packet, place, at_ps)
+            offer = self._offer(number, ip, at_ps)
             if offer is None:
                 continue
-            ecn = ECN_NAMES[ecn_of(offer.captured, place)]
+            ecn = ECN_NAMES[ip.traffic_class & 3]
             if segment is None and offer.frame_bytes <= _LONGEST_USUAL_BYTES:
                 counts.offered += 1
                 counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
                 yield offer
                 continue
-            for one in self._as_sent(offer, place, segment, seen):
+            for one in self._as_sent(offer, ip, segment, seen):
                 counts.offered += 1
                 counts.by_ecn[ecn] += 1
                 counts.last_ps = at_ps
@@ -312,20 +301,18 @@ class Feed:
                 "; ".join(["has no IPv4 or IPv6 packet to replay", *counts.remarks()]),
             )
 
-    def _as_sent(
-        self, offer: Offer, place: tuple[int, int], segment: int | None, seen: list[bool]
-    ) -> Iterator[Offer]:
+    def _as_sent(self, offer: Offer, ip: IpFrame, segment: int | None, seen: list[bool]) -> Iterator[Offer]:
         """Yields the frames that a NIC sends for a frame of its host: if it must be segmented, several with
         at most `segment` bytes of payload each, without those that were `seen` at another interface."""
         counts = self.counts
         if segment is not None:
             counts.super_frames += 1
             if not self._rules.keep_super_frames:
-                frames = cut(offer.captured, place, offer.frame_bytes, segment)
-                for (length, captured), is_copy in zip(frames, seen or repeat(False), strict=False):
+                whole = IpFrame(offer.captured, offer.frame_bytes, ip.ip_at, ip.version)
+                for one, is_copy in zip(cut(whole, segment), seen or repeat(False), strict=False):
                     if not is_copy:
                         counts.segments += 1
-                        yield replace(offer, frame_bytes=length, captured=captured)
+                        yield replace(offer, frame_bytes=one.frame_bytes, captured=one.captured)
                 return
         elif offer.frame_bytes > _LONGEST_USUAL_BYTES and offer.frame_bytes <= _MAX_OFFER_BYTES:
             counts.long_frames += 1
@@ -334,44 +321,39 @@ class Feed:
         else:
             yield offer
 
-    def _with_headers(
-        self, number: int, packet: Packet, place: tuple[int, int], found: Transport | None
-    ) -> Packet:
-        """Returns a packet with all headers that switches and hosts need to classify it alike. Missing bytes
+    def _with_headers(self, number: int, ip: IpFrame) -> IpFrame:
+        """Returns a frame with all headers that switches and hosts need to classify it alike. Missing bytes
         after the TCP flags become zeros. Raises TraceError if earlier ones are missing."""
-        at, length = place
-        kept = len(packet.captured)
+        kept, found, end = len(ip.captured), ip.transport, ip.headers_end
         is_tcp = found is not None and found.is_tcp
-        if length and kept >= at + 2 * length:
-            if kept == packet.frame_bytes:
-                return packet
-            end = headers_end(place, found)
-            if found is not None and end is not None and kept >= min(end, packet.frame_bytes):
-                whole = min(found.at + _TCP_HEADER_END, packet.frame_bytes) if is_tcp else kept
-                return packet._replace(captured=packet.captured.ljust(whole, b"\0"))
+        if ip.has_addresses:
+            if kept == ip.frame_bytes:
+                return ip
+            if found is not None and end is not None and kept >= min(end, ip.frame_bytes):
+                whole = min(found.at + _TCP_HEADER_END, ip.frame_bytes) if is_tcp else kept
+                return IpFrame(ip.captured.ljust(whole, b"\0"), ip.frame_bytes, ip.ip_at, ip.version)
             problem = (
-                f"only {kept} of its {packet.frame_bytes} bytes were captured, and its "
+                f"only {kept} of its {ip.frame_bytes} bytes were captured, and its "
                 f"{'TCP flags' if is_tcp else 'headers'} end at byte {end or kept + 1} or later; capture "
                 "more of each frame (`tcpdump -s 128`)"
             )
-        elif kept < packet.frame_bytes:
+        elif kept < ip.frame_bytes:
             problem = (
-                f"only {kept} of its {packet.frame_bytes} bytes were captured, too few for IP addresses; "
+                f"only {kept} of its {ip.frame_bytes} bytes were captured, too few for IP addresses; "
                 "capture more of each frame"
             )
         else:
             problem = f"its {kept} bytes end before its IP addresses; remove it from the trace"
         raise TraceError(self._trace, f"packet {number}", problem)
 
-    def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer | None:
+    def _offer(self, number: int, ip: IpFrame, at_ps: int) -> Offer | None:
         """Returns the frame that a host sends for a packet, or None if it is left out."""
-        at, length = place
-        frame = packet.captured
-        addresses = frame[at : at + length], frame[at + length : at + 2 * length]
+        frame = ip.captured
+        addresses = ip.source, ip.destination
         source, destination = (self._host_of(address) for address in addresses)
         # A mapped prefix may contain its networks' broadcast addresses. A frame to one is for all stations;
         # so is a frame whose sender knew no MAC address.
-        is_broadcast = length == 4 and addresses[1][3] == 0xFF and frame[:6] == b"\xff" * 6
+        is_broadcast = ip.version == 4 and addresses[1][3] == 0xFF and frame[:6] == b"\xff" * 6
         is_group = is_broadcast or _is_group(addresses[1])
         is_named = addresses[1] in self._mapping.hosts or addresses[1] in self._own
         if is_group and not is_named and self._rules.unmapped != "refuse":
@@ -389,24 +371,20 @@ class Feed:
             return None
         if not self._mapping.is_empty:
             assert destination is not None, "an unknown one is refused"
-            frame = self._mapped(frame, place, source, destination)
+            frame = self._mapped(ip, source, destination)
         elif frame[:12] != (stations := self._hosts[source].gateway_mac + self._hosts[source].mac):
             frame = stations + frame[12:]
         ends = b"" if self._mapping.is_empty else b"".join(addresses)
-        return Offer(source, at_ps, packet.frame_bytes, frame, number, ends)
+        return Offer(source, at_ps, ip.frame_bytes, frame, number, ends)
 
-    def _mapped(self, captured: bytes, place: tuple[int, int], source: int, destination: int) -> bytes:
-        at, length = place
-        frame = bytearray(captured)
-        changes = []
-        for host, offset in ((source, at), (destination, at + length)):
-            own = self._hosts[host]
-            new = own.ipv4.packed if length == 4 else own.ipv6.packed
-            changes.append(_words(new) - _words(frame[offset : offset + length]))
-            frame[offset : offset + length] = new
-        sender = self._hosts[source]
+    def _mapped(self, ip: IpFrame, source: int, destination: int) -> bytes:
+        frame = bytearray(ip.captured)
+        sender, receiver = self._hosts[source], self._hosts[destination]
         frame[0:6], frame[6:12] = sender.gateway_mac, sender.mac
-        _fix_checksums(frame, place, *changes)
+        ends = (sender.ipv4, receiver.ipv4) if ip.version == 4 else (sender.ipv6, receiver.ipv6)
+        new = [address.packed for address in ends]
+        frame[ip.source_at : ip.addresses_end] = b"".join(new)
+        _fix_checksums(frame, ip, _words(new[0]) - _words(ip.source), _words(new[1]) - _words(ip.destination))
         return bytes(frame)
 
     def _host_of(self, address: bytes) -> int | None:
@@ -447,25 +425,22 @@ def _listed(counts: Counter[str]) -> str:
     return ", ".join([*parts, *(["..."] if len(counts) > _PROTOCOLS_SHOWN else [])])
 
 
-def _words(data: bytes | bytearray) -> int:
+def _words(data: bytes) -> int:
     return sum(int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2))
 
 
-def _fix_checksums(
-    frame: bytearray, place: tuple[int, int], source_change: int, destination_change: int
-) -> None:
-    """Updates the IPv4 header checksum and the transport checksum after addresses have changed.
+def _fix_checksums(frame: bytearray, ip: IpFrame, source_change: int, destination_change: int) -> None:
+    """Updates the IPv4 header checksum and the transport checksum after addresses of `ip` have changed.
 
     Incremental (RFC 1624), because the payload may be missing. A UDP checksum of zero means none (RFC 768).
     """
-    source_at, length = place
     change = source_change + destination_change
-    if length == 4:
-        _adjust(frame, source_at - 2, change)
-    found = transport(frame, place)
+    if ip.version == 4:
+        _adjust(frame, ip.source_at - 2, change)
+    found = ip.transport
     if found is None or not found.is_first or found.protocol not in CHECKSUM_AT:
         return
-    if found.protocol == ICMPV6 and length == 4:
+    if found.protocol == ICMPV6 and ip.version == 4:
         return
     at = found.at + CHECKSUM_AT[found.protocol]
     if len(frame) < at + 2 or (found.protocol == UDP and frame[at : at + 2] == b"\0\0"):

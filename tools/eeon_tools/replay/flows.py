@@ -14,7 +14,7 @@ from pathlib import Path
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import Offer
 from eeon_tools.trace.frames import FIN, RST, SYN
-from eeon_tools.trace.layers import TCP, source_place, tcp_payload, transport
+from eeon_tools.trace.layers import TCP, IpFrame
 
 MAX_FLOWS = 1 << 20
 """The limit of an experiment's list."""
@@ -73,18 +73,16 @@ def flows_of(
     directions: dict[bytes, _Direction] = {}
     for offer in offers:
         frame = offer.captured
-        place = source_place(frame)
-        found = transport(frame, place) if place is not None and place[1] else None
-        payload = tcp_payload(frame, place, found, offer.frame_bytes) if place is not None else None
+        ip = IpFrame.of(frame, offer.frame_bytes)
+        found = ip.transport if ip is not None else None
         if found is not None and found.protocol == TCP and not found.is_first:
             counts.fragments += 1
             continue
-        if place is None or found is None or payload is None:
+        if ip is None or found is None or (payload := ip.tcp_payload) is None:
             counts.not_tcp += 1
             continue
-        at, length = place
         # Several addresses of the capture may be one host; connections are those of the capture.
-        name = (offer.ends or frame[at : at + 2 * length]) + frame[found.at : found.at + 4]
+        name = (offer.ends or ip.source + ip.destination) + frame[found.at : found.at + 4]
         sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
         flags = frame[found.at + 13]
         is_syn = bool(flags & SYN)
@@ -102,7 +100,7 @@ def flows_of(
             direction.end = (direction.next + (ahead if ahead < _HALF else 0)) % _SEQUENCES
         if not payload:
             continue
-        destination = hosts.get(frame[at + length : at + 2 * length])
+        destination = hosts.get(ip.destination)
         if destination is None:
             counts.to_no_host += 1
             continue

@@ -37,11 +37,12 @@ from eeon_tools.live.silence import silent_hosts
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AS_A_NIC, Offer, SendRules
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
-from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
+from eeon_tools.replay.result import ClassPackets
 from eeon_tools.replay.twin_run import latencies, own_manifest
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
+from eeon_tools.trace.frames import CLASS_NAMES
 
 if TYPE_CHECKING:
     from eeon_engine import Traffic

@@ -17,7 +17,8 @@ from eeon_control.topology import PortRole, Topology
 
 from eeon_tools.errors import ReplayError
 from eeon_tools.replay.faults import lost_by_class
-from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
+from eeon_tools.replay.result import ClassPackets
+from eeon_tools.trace.frames import CLASS_NAMES
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import Report, TrafficReport

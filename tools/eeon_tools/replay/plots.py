@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
-from eeon_tools.replay.result import CLASS_NAMES, ByClass, QueueDepth, RunResult
+from eeon_tools.replay.result import ByClass, QueueDepth, RunResult
 from eeon_tools.svg import CLASS_COLOURS, INK, element, new_figure, styled
+from eeon_tools.trace.frames import CLASS_NAMES
 
 
 def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:

@@ -9,10 +9,6 @@ from typing import Protocol, TypeVar
 from eeon_tools.replay.faults import FaultyLink
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.pauses import Pauses
-from eeon_tools.trace.frames import CLASSES
-
-CLASS_NAMES = tuple(kind.label for kind in CLASSES)
-"""Packet classes in the order of all lists."""
 
 
 @dataclass(frozen=True)

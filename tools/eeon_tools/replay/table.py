@@ -12,7 +12,8 @@ from rich.text import Text
 from eeon_tools import html
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.pauses import PausedQueue
-from eeon_tools.replay.result import CLASS_NAMES, RunResult
+from eeon_tools.replay.result import RunResult
+from eeon_tools.trace.frames import CLASS_NAMES
 
 
 def plain(*columns: str, title: str | None = None) -> Table:

@@ -28,13 +28,14 @@ from eeon_tools.replay import packet_counts
 from eeon_tools.replay.faults import Fault, FaultyLink
 from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
 from eeon_tools.replay.pauses import Pauses
-from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult, total_of
+from eeon_tools.replay.result import Energy, Latency, Layer, QueueDepth, RunResult, total_of
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
+from eeon_tools.trace.frames import CLASS_NAMES
 
 if TYPE_CHECKING:
     from eeon_engine.hops import HopFilter

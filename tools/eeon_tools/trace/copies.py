@@ -9,10 +9,9 @@ compared; a sender's NIC computes the checksum of TCP and UDP, so checksums are 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 
 from eeon_tools.trace.capture import Packet
-from eeon_tools.trace.layers import CHECKSUM_AT, TCP, Transport, ip_end, tcp_payload, transport
+from eeon_tools.trace.layers import CHECKSUM_AT, TCP, IpFrame, Transport
 from eeon_tools.trace.offload import cut
 
 _FORWARDED_NS = 10**9
@@ -52,34 +51,31 @@ class Copies:
         self._alike: dict[bytes, _Alike] = {}
         self._waiting: deque[tuple[int, bytes]] = deque()
 
-    def seen(self, packet: Packet, place: tuple[int, int], segment: int | None) -> list[bool]:
+    def seen(self, packet: Packet, ip: IpFrame, segment: int | None) -> list[bool]:
         """Returns for each frame that a NIC sends for a packet whether it is a further copy; nothing for a
         capture of one interface, where it counts repeated ones. `segment`: the payload of each if the packet
         is cut."""
         if packet.seen_at is None:
-            self.repeated += self._is_repeated(packet, place)
+            self.repeated += self._is_repeated(packet.time_ns, ip)
             return []
         self._forget(packet.time_ns - _FORWARDED_NS)
-        frames: Iterable[tuple[int, bytes]] = [(packet.frame_bytes, packet.captured)]
-        if segment is not None:
-            frames = cut(_headers(packet.captured, place), place, packet.frame_bytes, segment)
         return [
-            (identity := _identity(frame, place, length)) is not None
+            (identity := _identity(frame)) is not None
             and self._is_copy(packet.time_ns, packet.seen_at, identity)
-            for length, frame in frames
+            for frame in ([ip] if segment is None else cut(_headers(ip), segment))
         ]
 
-    def _is_repeated(self, packet: Packet, place: tuple[int, int]) -> bool:
+    def _is_repeated(self, time_ns: int, ip: IpFrame) -> bool:
         """Returns whether a packet of the same connection and content had its number: at 1 Gbit/s and more a
         sender of datagrams has used up all numbers within the second."""
-        at, frame = place[0], packet.captured
-        if place[1] != 4 or len(frame) < at + 8 or frame[at - 8 : at - 6] == b"\0\0":
+        at, frame = ip.source_at, ip.captured
+        if ip.version != 4 or not ip.has_addresses or frame[at - 8 : at - 6] == b"\0\0":
             return False
-        self._forget(packet.time_ns - _FORWARDED_NS)
+        self._forget(time_ns - _FORWARDED_NS)
         # TCP's sequence number, or what follows the length and the checksum of UDP.
         content = frame[at + 12 : at + 16] if frame[at - 3] == TCP else frame[at + 16 : at + _COMPARED_BYTES]
         identity = frame[at - 8 : at - 4] + frame[at : at + 12] + content
-        return self._is_copy(packet.time_ns, None, identity)
+        return self._is_copy(time_ns, None, identity)
 
     def _is_copy(self, time_ns: int, seen_at: bytes | None, identity: bytes) -> bool:
         alike = self._alike.setdefault(identity, _Alike())
@@ -104,32 +100,30 @@ class Copies:
                 del self._alike[identity]
 
 
-def _identity(frame: bytes, place: tuple[int, int], frame_bytes: int) -> bytes | None:
+def _identity(ip: IpFrame) -> bytes | None:
     """Returns the bytes of an IP packet that neither a hop nor a NIC changes; None if it is truncated before
     its addresses end."""
-    at, length = place
-    if not length or len(frame) < at + 2 * length:
+    if not ip.has_addresses:
         return None
-    found = transport(frame, place)
-    payload = tcp_payload(frame, place, found, frame_bytes)
+    at, found, payload, frame = ip.source_at, ip.transport, ip.tcp_payload, ip.captured
     if found is not None and payload is not None and not found.is_fragment:
         # Its numbers identify a segment; NICs number the segments that they cut in several ways (RFC 6864).
         end = found.at + (frame[found.at + 12] >> 4) * 4
-        return frame[at : at + 2 * length] + payload.to_bytes(4, "big") + _without_checksum(frame, found, end)
-    end = min(at + _COMPARED_BYTES, ip_end(frame, place, frame_bytes))
+        return ip.source + ip.destination + payload.to_bytes(4, "big") + _without_checksum(frame, found, end)
+    end = min(at + _COMPARED_BYTES, ip.ip_end)
     rest = frame[at:end] if found is None else frame[at : found.at] + _without_checksum(frame, found, end)
-    if length == 4:
+    if ip.version == 4:
         # Length, identification and fragment; protocol.
         return frame[at - 10 : at - 4] + frame[at - 3 : at - 2] + rest
     # Flow label, length and next header.
     return bytes([frame[at - 7] & 0xF]) + frame[at - 6 : at - 1] + rest
 
 
-def _headers(frame: bytes, place: tuple[int, int]) -> bytes:
+def _headers(ip: IpFrame) -> IpFrame:
     """Returns a frame of TCP without its payload: checksums of that would take long."""
-    found = transport(frame, place)
-    assert found is not None, "`Segmenter` has found it"
-    return frame[: found.at + _LONGEST_TCP_HEADER]
+    assert ip.transport is not None, "`Segmenter` has found it"
+    headers = ip.captured[: ip.transport.at + _LONGEST_TCP_HEADER]
+    return IpFrame(headers, ip.frame_bytes, ip.ip_at, ip.version)
 
 
 def _without_checksum(frame: bytes, found: Transport, end: int) -> bytes:

@@ -20,7 +20,7 @@ from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture_writer import check_suffix, open_writer
-from eeon_tools.trace.frames import CLASSES, with_dscp
+from eeon_tools.trace.frames import CLASS_NAMES, with_dscp
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.senders import BUFFER_BYTES, SenderSettings, sent
 
@@ -117,7 +117,7 @@ def generate(
             **workload.settings(),
         },
         seed=seed,
-        packets={kind.label: report["classes"][kind.label]["sent"]["packets"] for kind in CLASSES},
+        packets={name: report["classes"][name]["sent"]["packets"] for name in CLASS_NAMES},
         duration_ns=last_ns - first_ns,
         frame_bytes=frame_bytes,
         connections=came_of["flows"]["started"],

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from eeon_tools.trace.capture import Packet
 from eeon_tools.trace.copies import Copies
-from eeon_tools.trace.frames import CLASSES, ECN_NAMES, classify
-from eeon_tools.trace.layers import TCP, headers_end, source_place, tcp_payload, transport
-from eeon_tools.trace.offload import Segmenter
+from eeon_tools.trace.frames import CLASS_NAMES, ECN_NAMES
+from eeon_tools.trace.layers import TCP, IpFrame
+from eeon_tools.trace.offload import Segmenter, without_jumbo_option
 
 MAX_ADDRESSES = 65_536
 
@@ -51,7 +51,7 @@ class TraceInfo:
     repeated: int = 0
     super_frames: int = 0
     super_frame_segments: int = 0
-    by_class: dict[str, Totals] = field(default_factory=lambda: {kind.label: Totals() for kind in CLASSES})
+    by_class: dict[str, Totals] = field(default_factory=lambda: {name: Totals() for name in CLASS_NAMES})
     by_ecn: dict[str, Totals] = field(
         default_factory=lambda: {name: Totals() for name in (*ECN_NAMES, "not_ip")}
     )
@@ -111,7 +111,6 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
     copies = Copies()
     for packet in packets:
         time_ns, frame_bytes, captured, _ = packet
-        facts = classify(captured, frame_bytes)
         if info.packets == 0:
             info.first_ns = info.last_ns = time_ns
         info.first_ns = min(info.first_ns, time_ns)
@@ -121,32 +120,32 @@ def describe(packets: Iterable[Packet]) -> TraceInfo:
         info.packets += 1
         info.bytes += frame_bytes
         info.snapped += len(captured) < frame_bytes
-        place = source_place(captured)
-        found = transport(captured, place) if place is not None and place[1] else None
-        if place is not None:
-            end = headers_end(place, found)
+        ip = IpFrame.of(captured, frame_bytes)
+        if ip is not None:
+            found, end, payload = ip.transport, ip.headers_end, ip.tcp_payload or 0
             info.cut += len(captured) < (frame_bytes if end is None else min(end, frame_bytes))
-        if place is not None and place[1]:
             info.fragments += found is not None and found.protocol == TCP and not found.is_first
-            payload = tcp_payload(captured, place, found, frame_bytes) or 0
             info.payload_bytes += payload
-            segment = segmenter.payload_of_segment(captured, place, frame_bytes, found)
-            seen = copies.seen(packet, place, segment)
+            segment = segmenter.payload_of_segment(ip)
+            seen = copies.seen(packet, ip, segment)
             info.copies += bool(seen) and all(seen)
             if segment is not None:
                 info.super_frames += 1
                 info.super_frame_segments += -(-payload // segment) - sum(seen)
-        info.by_class[facts.packet_class.label].add(frame_bytes)
-        info.by_ecn["not_ip" if facts.ecn is None else ECN_NAMES[facts.ecn]].add(frame_bytes)
-        if facts.dscp is not None:
-            info.by_dscp.setdefault(facts.dscp, Totals()).add(frame_bytes)
-        if facts.source is not None:
-            totals = senders.get(facts.source)
-            if totals is None:
-                totals = (
-                    senders.setdefault(facts.source, Totals()) if len(senders) < MAX_ADDRESSES else others
-                )
-            totals.add(frame_bytes)
+            sent = ip if segment is None else without_jumbo_option(ip)
+            info.by_class[sent.packet_class].add(frame_bytes)
+        else:
+            info.by_class["other"].add(frame_bytes)
+        if ip is None or not ip.has_addresses:
+            info.by_ecn["not_ip"].add(frame_bytes)
+            continue
+        traffic_class, source = ip.traffic_class, ip.source
+        info.by_ecn[ECN_NAMES[traffic_class & 3]].add(frame_bytes)
+        info.by_dscp.setdefault(traffic_class >> 2, Totals()).add(frame_bytes)
+        totals = senders.get(source)
+        if totals is None:
+            totals = senders.setdefault(source, Totals()) if len(senders) < MAX_ADDRESSES else others
+        totals.add(frame_bytes)
     info.repeated = copies.repeated
     info.senders = {str(ipaddress.ip_address(address)): totals for address, totals in senders.items()}
     if others.packets:

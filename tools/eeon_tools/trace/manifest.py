@@ -15,7 +15,7 @@ from pathlib import Path
 import jsonschema
 
 from eeon_tools.errors import TraceError
-from eeon_tools.trace.frames import CLASSES
+from eeon_tools.trace.frames import CLASS_NAMES
 from eeon_tools.trace.hosts import TraceHost
 
 FORMAT = "eeon-trace-1"
@@ -115,7 +115,7 @@ def read(trace: Path) -> Manifest | None:
     problem = next(iter(jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)), None)
     if problem is not None:
         raise TraceError(path, problem.json_path, problem.message)
-    unknown = set(document["packets"]) - {kind.label for kind in CLASSES}
+    unknown = set(document["packets"]).difference(CLASS_NAMES)
     if unknown:
         raise TraceError(path, "$.packets", f"{sorted(unknown)[0]!r} is not a packet class")
     fields = {name: document.get(name, 0) for name in Manifest.__dataclass_fields__}

@@ -13,13 +13,12 @@ import struct
 from collections.abc import Iterator
 
 from eeon_tools.trace.frames import CWR, FIN, MTU_BYTES, PSH, SYN, internet_checksum
-from eeon_tools.trace.layers import TCP, TCP_FLAGS_END, Transport, tcp_payload, transport
+from eeon_tools.trace.layers import JUMBO_HEADER_BYTES, TCP, TCP_FLAGS_END, IpFrame, Transport
 
 _KNOWN_FLOWS = 65_536
 _MIN_SEGMENT_BYTES = 64
 """A smaller MSS counts as damage: one frame would become thousands."""
 _MSS_OPTION, _END_OPTION, _NO_OPERATION = 2, 0, 1
-_JUMBO_HEADER_BYTES = 8
 
 
 class Segmenter:
@@ -29,34 +28,34 @@ class Segmenter:
         self._mss: dict[bytes, int] = {}
         self._least_mss = MTU_BYTES
 
-    def payload_of_segment(
-        self, frame: bytes, place: tuple[int, int], frame_bytes: int, found: Transport | None
-    ) -> int | None:
+    def payload_of_segment(self, ip: IpFrame) -> int | None:
         """Returns the payload in bytes of each segment of a frame that must be cut; None for any other frame.
-        Learns the MSS from SYNs. `found`: the part after IP."""
+        Learns the MSS from SYNs."""
+        found, frame = ip.transport, ip.captured
         if found is None or found.protocol != TCP or found.is_fragment:
             return None
         if len(frame) < found.at + TCP_FLAGS_END:
             return None
         header = (frame[found.at + 12] >> 4) * 4
         if frame[found.at + 13] & SYN:
-            self._learn(frame, place, found, header)
+            self._learn(ip, found, header)
             return None
-        payload = tcp_payload(frame, place, found, frame_bytes)
+        payload = ip.tcp_payload
         if header < 20 or payload is None or payload <= _MIN_SEGMENT_BYTES:
             return None
-        usual = MTU_BYTES - (found.at - _ip_at(place)) - header
-        if _is_jumbogram(frame, place):
-            usual += _JUMBO_HEADER_BYTES
+        usual = MTU_BYTES - (found.at - ip.ip_at) - header
+        if ip.is_jumbogram:
+            usual += JUMBO_HEADER_BYTES
         if payload <= min(usual, self._least_mss - (header - 20)):
             return None
         # A host announces what its own link carries, too (RFC 6691).
-        ends = (self._mss.get(_flow(frame, place, found, is_reversed)) for is_reversed in (False, True))
+        ends = (self._mss.get(_flow(ip, found, is_reversed)) for is_reversed in (False, True))
         known = [mss - (header - 20) for mss in ends if mss is not None]
         segment = max(min(known, default=usual), _MIN_SEGMENT_BYTES)
         return segment if payload > segment else None
 
-    def _learn(self, frame: bytes, place: tuple[int, int], found: Transport, header: int) -> None:
+    def _learn(self, ip: IpFrame, found: Transport, header: int) -> None:
+        frame = ip.captured
         at, end = found.at + 20, min(found.at + header, len(frame))
         while at + 1 < end and frame[at] != _END_OPTION:
             if frame[at] == _NO_OPERATION:
@@ -66,45 +65,38 @@ class Segmenter:
                 if len(self._mss) >= _KNOWN_FLOWS:
                     self._mss.clear()
                 mss = int.from_bytes(frame[at + 2 : at + 4], "big")
-                self._mss[_flow(frame, place, found, is_reversed=True)] = mss
+                self._mss[_flow(ip, found, is_reversed=True)] = mss
                 self._least_mss = min(self._least_mss, mss)
                 return
             at += max(2, frame[at + 1])
 
 
-def _flow(frame: bytes, place: tuple[int, int], found: Transport, is_reversed: bool = False) -> bytes:
-    at, length = place
-    one = frame[at : at + length], frame[found.at : found.at + 2]
-    other = frame[at + length : at + 2 * length], frame[found.at + 2 : found.at + 4]
-    first, second = (other, one) if is_reversed else (one, other)
-    return first[0] + second[0] + first[1] + second[1]
+def _flow(ip: IpFrame, found: Transport, is_reversed: bool) -> bytes:
+    ports = ip.captured[found.at : found.at + 4]
+    if is_reversed:
+        return ip.destination + ip.source + ports[2:] + ports[:2]
+    return ip.source + ip.destination + ports
 
 
-def _ip_at(place: tuple[int, int]) -> int:
-    return place[0] - (12 if place[1] == 4 else 8)
+def without_jumbo_option(whole: IpFrame) -> IpFrame:
+    """Returns the frame as its segments have it, without the option that makes it a jumbogram."""
+    if not whole.is_jumbogram:
+        return whole
+    frame, ip = whole.captured, whole.ip_at
+    after, behind = frame[ip + 40 : ip + 41], frame[ip + 40 + JUMBO_HEADER_BYTES :]
+    frame = frame[: ip + 6] + after + frame[ip + 7 : ip + 40] + behind
+    return IpFrame(frame, whole.frame_bytes - JUMBO_HEADER_BYTES, ip, 6)
 
 
-def _is_jumbogram(frame: bytes, place: tuple[int, int]) -> bool:
-    """Returns whether IPv6's first extension header is hop-by-hop with only the jumbo option."""
-    ip = _ip_at(place)
-    return place[1] == 16 and frame[ip + 6] == 0 and frame[ip + 41 : ip + 44] == b"\x00\xc2\x04"
-
-
-def cut(
-    frame: bytes, place: tuple[int, int], frame_bytes: int, segment_bytes: int
-) -> Iterator[tuple[int, bytes]]:
-    """Yields the segments of a frame that `payload_of_segment` cuts: their lengths, and their captured bytes.
-    Bytes that were not captured, also of TCP's options, count as zeros."""
-    ip = _ip_at(place)
-    if _is_jumbogram(frame, place):
-        after, behind = frame[ip + 40 : ip + 41], frame[ip + 40 + _JUMBO_HEADER_BYTES :]
-        frame = frame[: ip + 6] + after + frame[ip + 7 : ip + 40] + behind
-        frame_bytes -= _JUMBO_HEADER_BYTES
-    found = transport(frame, place)
+def cut(whole: IpFrame, segment_bytes: int) -> Iterator[IpFrame]:
+    """Yields the segments of a frame that `payload_of_segment` cuts. Bytes that were not captured, also of
+    TCP's options, count as zeros."""
+    whole = without_jumbo_option(whole)
+    found, ip = whole.transport, whole.ip_at
     assert found is not None, "`payload_of_segment` has found it"
-    header = found.at + (frame[found.at + 12] >> 4) * 4
-    end = header + (tcp_payload(frame, place, found, frame_bytes) or 0)
-    frame = frame[:end].ljust(header, b"\0")
+    header = found.at + (whole.captured[found.at + 12] >> 4) * 4
+    end = header + (whole.tcp_payload or 0)
+    frame = whole.captured[:end].ljust(header, b"\0")
     sequence = int.from_bytes(frame[found.at + 4 : found.at + 8], "big")
     identification = int.from_bytes(frame[ip + 4 : ip + 6], "big")
     flags = frame[found.at + 13]
@@ -112,7 +104,7 @@ def cut(
         payload = min(segment_bytes, end - header - offset)
         is_last = header + offset + payload == end
         part = bytearray(frame[:header] + frame[header + offset : header + offset + payload])
-        if place[1] == 4:
+        if whole.version == 4:
             part[ip + 2 : ip + 4] = (header - ip + payload).to_bytes(2, "big")
             part[ip + 4 : ip + 6] = (identification + number & 0xFFFF).to_bytes(2, "big")
             part[ip + 10 : ip + 12] = b"\0\0"
@@ -122,8 +114,7 @@ def cut(
         part[found.at + 4 : found.at + 8] = (sequence + offset & 0xFFFF_FFFF).to_bytes(4, "big")
         part[found.at + 13] = flags & ~(0 if is_last else FIN | PSH) & ~(CWR if number else 0)
         part[found.at + 16 : found.at + 18] = b"\0\0"
-        pseudo = bytes(frame[place[0] : place[0] + 2 * place[1]])
-        pseudo += struct.pack("!II", header - found.at + payload, TCP)
+        pseudo = whole.source + whole.destination + struct.pack("!II", header - found.at + payload, TCP)
         checksum = internet_checksum(pseudo + bytes(part[found.at :]))
         part[found.at + 16 : found.at + 18] = checksum.to_bytes(2, "big")
-        yield header + payload, bytes(part)
+        yield IpFrame(bytes(part), header + payload, ip, whole.version)
