@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Annotated
 
 from finsy import P4Schema
+from pydantic import ConfigDict, Field
 
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
@@ -28,10 +30,12 @@ class SwitchPlan:
     so that loading it can keep the entries; `changes` are then those that remain.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")  # of saved plans
+
     push_pipeline: bool
     changes: tuple[Change, ...]
     held: str = ""
-    keep_entries: bool = False
+    keep_entries: Annotated[bool, Field(exclude=True)] = False
 
     @property
     def is_empty(self) -> bool:

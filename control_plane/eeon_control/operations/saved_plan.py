@@ -10,32 +10,14 @@ from pydantic import ValidationError
 
 from eeon_control.errors import InputError, Place, Problem, StateError
 from eeon_control.fabric import FabricPlan, SwitchPlan
-from eeon_control.fabric.diff import Change
 from eeon_control.model_base import Frozen
 from eeon_control.plan import Entry
 from eeon_control.port_settings import QUEUE_AQM, TABLES
 from eeon_control.state import Intended, Intent
 from eeon_control.state.files import Disk, failing_as_state_error
-from eeon_control.state.saved_snapshot import entry_from, entry_value
 from eeon_control.units import Duration
 
 _FILE_LIMIT_BYTES = 1 << 30
-
-
-class SavedChange(Frozen):
-    """One change of one entry."""
-
-    kind: Literal["insert", "modify", "delete"]
-    before: dict[str, object] | None
-    after: dict[str, object] | None
-
-
-class SavedSwitch(Frozen):
-    """The changes of one switch. `held`: digest of its state."""
-
-    held: str
-    push_pipeline: bool
-    changes: list[SavedChange]
 
 
 class SavedPlan(Frozen):
@@ -43,13 +25,12 @@ class SavedPlan(Frozen):
 
     format: Literal["eeon plan 1"] = "eeon plan 1"
     intent: Intent
-    switches: dict[str, SavedSwitch]
+    switches: dict[str, SwitchPlan]
 
     @classmethod
     def of(cls, meant: Intended, plan: FabricPlan) -> Self:
         """Returns the plan to be saved."""
-        switches = {name: _saved(one) for name, one in plan.switches.items()}
-        return cls(intent=Intent.of(meant), switches=switches)
+        return cls(intent=Intent.of(meant), switches=plan.switches)
 
     def save(self, path: Path) -> None:
         """Writes the file, or the one that a symbolic link names, atomically and for the owner only. Raises
@@ -75,8 +56,7 @@ class SavedPlan(Frozen):
             then = self.switches.get(name)
             if then is not None and then.held != now.held:
                 tick = Duration.parse(self.intent.targets["tick"])
-                what = _first(then, now.push_pipeline, now.changes, tick)
-                return f"{name} has changed since: {what}"
+                return f"{name} has changed since: {_first(then, now, tick)}"
         return ""
 
 
@@ -95,24 +75,15 @@ def load_plan(path: Path) -> SavedPlan:
         raise InputError([Problem(Place(str(path)), key, "", rule)]) from None
 
 
-def _saved(one: SwitchPlan) -> SavedSwitch:
-    changes = [
-        SavedChange(kind=change.kind.value, before=_value(change.before), after=_value(change.after))
-        for change in one.changes
-    ]
-    return SavedSwitch(held=one.held, push_pipeline=one.push_pipeline, changes=changes)
-
-
-def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: Duration) -> str:
-    if then.push_pipeline != pushes:
+def _first(then: SwitchPlan, now: SwitchPlan, tick: Duration) -> str:
+    if then.push_pipeline != now.push_pipeline:
         return "it now runs the program" if then.push_pipeline else "it no longer runs the program"
-    old = {entry.key: change for change in then.changes for entry in _entries(change)}
-    new = {change.entry.key: change for change in changes}
+    old, new = ({change.entry.key: change for change in one.changes} for one in (then, now))
     for key in [*old, *(key for key in new if key not in old)]:
         was_changed, is_changed = old.get(key), new.get(key)
         # An entry without a change is as intended.
-        intended = is_changed.after if is_changed else _revived(was_changed.after) if was_changed else None
-        held_then = _revived(was_changed.before) if was_changed else intended
+        intended = is_changed.after if is_changed else was_changed.after if was_changed else None
+        held_then = was_changed.before if was_changed else intended
         held_now = is_changed.before if is_changed else intended
         some = held_then or held_now
         if held_then != held_now and some is not None:
@@ -128,17 +99,5 @@ def _moved(some: Entry, then: Entry | None, now: Entry | None, tick: Duration) -
     return f"{some.match_text.replace('=', ' ')}: {table.describe_change(before, after, tick)}"
 
 
-def _entries(change: SavedChange) -> list[Entry]:
-    return [entry for entry in (_revived(change.after), _revived(change.before)) if entry is not None][:1]
-
-
 def _text(entry: Entry | None) -> str:
     return entry.action_text if entry is not None else "none"
-
-
-def _value(entry: Entry | None) -> dict[str, object] | None:
-    return None if entry is None else entry_value(entry)
-
-
-def _revived(value: dict[str, object] | None) -> Entry | None:
-    return None if value is None else entry_from(value)
