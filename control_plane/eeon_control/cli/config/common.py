@@ -47,7 +47,7 @@ def meant_by(config_names: tuple[str, ...], fabric: options.Fabric) -> Intended:
     loaded = configs.load(*config_names)
     if fabric.has_targets:
         named = fabric.targets.topology
-        fabric = replace(fabric, name=fabric.name or named)
+        fabric = replace(fabric, topology_name=fabric.topology_name or named)
     return Intended(fabric.topology, loaded, fabric.targets)
 
 
