@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import pytest
 from bmv2_process import start_bmv2
 from eeon_control import config, fabric, program, topology
+from eeon_control.config import Bmv2QueueValues
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
-from eeon_control.fabric.thrift import QueueSettings, ThriftClient
+from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.targets import Target
 from engine_switches import ONE_SWITCH, TICK_PS, serving_thrift_too
 from hypothesis import HealthCheck, given, settings
@@ -65,7 +66,7 @@ def test_registers_and_the_clock_are_read_by_port(served):
 
 def test_queue_depth_and_rate_are_taken(served):
     asyncio.run(
-        thrift.set_queues("leaf1", served.target, {1: QueueSettings(1024, 8000), 2: QueueSettings(64)})
+        thrift.set_queues("leaf1", served.target, {1: Bmv2QueueValues(1024, 8000), 2: Bmv2QueueValues(64, 0)})
     )
 
 
@@ -111,12 +112,6 @@ def test_without_a_thrift_address_the_targets_file_is_named():
 def test_nobody_listening_is_told_with_the_switch_and_its_address():
     with pytest.raises(FabricError, match=r"leaf1 \(Thrift 127.0.0.1:1\): Connection refused"):
         asyncio.run(thrift.read_clock("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1")))
-
-
-@pytest.mark.parametrize("wrong", [{"depth_packets": 0}, {"depth_packets": 2**31}, {"rate_pps": -1}])
-def test_settings_that_no_queue_can_have_are_refused_before_they_are_sent(wrong):
-    with pytest.raises(ValueError, match="a queue"):
-        QueueSettings(**wrong)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """A client of BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, ports, clock.
 
     reading = await read(name, target, program, ports, ["wakes"])
-    await set_queues("leaf1", target, {3: QueueSettings(depth_packets=1024)})
+    await set_queues("leaf1", target, {3: Bmv2QueueValues(1024, 0)})
 
 Each call has its own connection and runs in a thread; `ThriftClient` is the underlying blocking client. The
 engine's switches serve the same interface, which can set queue depths and rates but not read them. The
@@ -24,6 +24,7 @@ from thriftpy2.protocol.binary import TBinaryProtocol  # the C version does not 
 from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException
 
+from eeon_control.config import Bmv2QueueValues
 from eeon_control.errors import FabricError
 from eeon_control.fabric.thrift_transport import BoundedTransport, NoThrift
 from eeon_control.printable import one_line
@@ -36,25 +37,6 @@ ANSWER_BYTES = 1 << 20
 
 _IDL = Path(__file__).parent / "bmv2.thrift"
 _VERSION = "is it simple_switch or simple_switch_grpc 1.15, or eeon-switch?"
-_I32_MAX = (1 << 31) - 1
-_I64_MAX = (1 << 63) - 1
-
-
-@dataclass(frozen=True)
-class QueueSettings:
-    """Settings of one egress port's queue: capacity in packets, and packets per second (0: no limit).
-
-    None leaves a value unchanged.
-    """
-
-    depth_packets: int | None = None
-    rate_pps: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.depth_packets is not None and not 0 < self.depth_packets <= _I32_MAX:
-            raise ValueError(f"a queue depth must be 1 to {_I32_MAX} packets, not {self.depth_packets}")
-        if self.rate_pps is not None and not 0 <= self.rate_pps <= _I64_MAX:
-            raise ValueError(f"a queue rate must be 0 to {_I64_MAX} packets per second, not {self.rate_pps}")
 
 
 class ThriftClient:
@@ -121,17 +103,15 @@ class ThriftClient:
         """Returns the microseconds since the switch started: the clock of its timestamps."""
         return int(self._call("simple_switch", "get_time_elapsed_us"))
 
-    def set_queue(self, port: int, settings: QueueSettings) -> None:
-        """Sets depth and rate of a port's queue, if given. Neither can be read back."""
-        if settings.depth_packets is not None:
-            self._set("set_egress_queue_depth", port, settings.depth_packets)
-        if settings.rate_pps is not None:
-            self._set("set_egress_queue_rate", port, settings.rate_pps)
-
-    def _set(self, method: str, port: int, value: int) -> None:
-        status = self._call("simple_switch", method, port, value)
-        if status != 0:
-            raise self._error(f"refused {method}({port}, {value}): status {status}")
+    def set_queue(self, port: int, values: Bmv2QueueValues) -> None:
+        """Sets depth and rate of a port's queue. Neither can be read back."""
+        for method, value in (
+            ("set_egress_queue_depth", values.depth_packets),
+            ("set_egress_queue_rate", values.packets_per_second),
+        ):
+            status = self._call("simple_switch", method, port, value)
+            if status != 0:
+                raise self._error(f"refused {method}({port}, {value}): status {status}")
 
     # thriftpy2 creates its types at run time; each caller converts the answer to the right type.
     def _call(self, service: str, method: str, *arguments: int | str) -> Any:  # noqa: ANN401
@@ -219,7 +199,7 @@ async def port_states(name: str, target: Target) -> dict[int, bool]:
     return await _with_client(name, target, lambda client: client.port_states())
 
 
-async def set_queues(name: str, target: Target, settings: Mapping[int, QueueSettings]) -> None:
+async def set_queues(name: str, target: Target, settings: Mapping[int, Bmv2QueueValues]) -> None:
     """Sets queue depths and rates, port by port. None of them can be read back. Raises FabricError."""
 
     def work(client: ThriftClient) -> None:
