@@ -60,7 +60,7 @@ async def apply(
         )
     waiting = work.store.pending()
     if waiting is not None and action.startswith("apply"):
-        left = waiting.seconds_left(work.clock.now())
+        left = waiting.seconds_left(work.clock())
         raise StateError(
             f"revision {waiting.revision} waits to be confirmed ({left:.0f} s left); run `eeon config "
             "confirm` or `eeon config rollback` first"
@@ -182,7 +182,7 @@ class _Ledger(Ledger):
             self.pending = Pending(
                 revision=number + 1,
                 back_to=number,
-                since=self._work.clock.now(),
+                since=self._work.clock(),
                 seconds=self._confirm_seconds,
             )
         self.revision = store.commit(self._work.lock, self._draft, self.pending)

@@ -27,7 +27,7 @@ from eeon_control.errors import (
 from eeon_control.fabric import FabricPlan, Step
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
-from eeon_control.state import Intended, StateStore, SystemClock
+from eeon_control.state import Intended, StateStore, clock
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 
@@ -154,7 +154,7 @@ def tell_of_unfinished(store: StateStore) -> None:
     """Prints on stderr that a revision waits to be confirmed, and that an apply writes or was killed."""
     pending, journal = store.pending(), store.journal()
     if pending is not None:
-        if left := pending.seconds_left(SystemClock().now()):
+        if left := pending.seconds_left(clock.now()):
             what = f"waits to be confirmed; {span(left)} left until revision {pending.back_to} is restored"
         else:
             what = (

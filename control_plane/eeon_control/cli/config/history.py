@@ -9,7 +9,7 @@ from rich.text import Text
 from eeon_control.cli import options
 from eeon_control.cli.config.common import tell_of_unfinished
 from eeon_control.cli.output import console, moment, print_json
-from eeon_control.state import Revision, Stopped, SystemClock
+from eeon_control.state import Revision, Stopped, clock
 
 
 @click.command()
@@ -28,7 +28,7 @@ def history(fabric: options.Fabric, output: str) -> None:
         store.journal(),
     )
     stopped = store.stopped()
-    left = pending.seconds_left(SystemClock().now()) if pending is not None else None
+    left = pending.seconds_left(clock.now()) if pending is not None else None
     if output == "json":
         value = {
             "fabric": str(store.folder),
