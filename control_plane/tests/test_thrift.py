@@ -99,19 +99,21 @@ def test_a_program_of_another_file_that_does_the_same_is_read(served, monkeypatc
 def test_the_p4runtime_port_is_told_from_a_thrift_port(served):
     wrong = Target(served.target.address, 1, None, served.target.address)
     with pytest.raises(FabricError, match="Thrift"):
-        asyncio.run(thrift.read_clock("leaf1", wrong))
+        asyncio.run(thrift.ask("leaf1", wrong, ThriftClient.elapsed_us))
 
 
 def test_without_a_thrift_address_the_targets_file_is_named():
     with pytest.raises(
         FabricError, match="leaf1: no Thrift server is known; give `thrift` in the targets file"
     ):
-        asyncio.run(thrift.read_clock("leaf1", Target("127.0.0.1:1", 1)))
+        asyncio.run(thrift.ask("leaf1", Target("127.0.0.1:1", 1), ThriftClient.elapsed_us))
 
 
 def test_nobody_listening_is_told_with_the_switch_and_its_address():
     with pytest.raises(FabricError, match=r"leaf1 \(Thrift 127.0.0.1:1\): Connection refused"):
-        asyncio.run(thrift.read_clock("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1")))
+        asyncio.run(
+            thrift.ask("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1"), ThriftClient.elapsed_us)
+        )
 
 
 @contextlib.contextmanager

@@ -181,22 +181,7 @@ async def read(
             client.elapsed_us(),
         )
 
-    return await _with_client(name, target, work)
-
-
-async def check(name: str, target: Target) -> None:
-    """Checks that the Thrift server answers and belongs to this switch. Raises FabricError."""
-    await _with_client(name, target, lambda client: None)
-
-
-async def read_clock(name: str, target: Target) -> int:
-    """Returns the microseconds since the switch started. Raises FabricError."""
-    return await _with_client(name, target, lambda client: client.elapsed_us())
-
-
-async def port_states(name: str, target: Target) -> dict[int, bool]:
-    """Returns port number -> whether its interface is up. Raises FabricError."""
-    return await _with_client(name, target, lambda client: client.port_states())
+    return await ask(name, target, work)
 
 
 async def set_queues(name: str, target: Target, settings: Mapping[int, Bmv2QueueValues]) -> None:
@@ -206,10 +191,11 @@ async def set_queues(name: str, target: Target, settings: Mapping[int, Bmv2Queue
         for port, one in settings.items():
             client.set_queue(port, one)
 
-    await _with_client(name, target, work)
+    await ask(name, target, work)
 
 
-async def _with_client(name: str, target: Target, work: Callable[[ThriftClient], _T]) -> _T:
+async def ask(name: str, target: Target, work: Callable[[ThriftClient], _T]) -> _T:
+    """Returns what `work` gets from a switch's Thrift server, if that is the switch's. Raises FabricError."""
     address = target.thrift
     if address is None:
         raise FabricError(f"{name}: no Thrift server is known; give `thrift` in the targets file")
