@@ -93,6 +93,10 @@ class Document:
             value = self.get(path)
         return Problem(self.place(path), dotted(path), show(value), rule, severity)
 
+    def warning(self, path: KeyPath, rule: str, value: object = None) -> Problem:
+        """Returns the same as a warning."""
+        return self.problem(path, rule, value, severity=Severity.WARNING)
+
     def get(self, path: KeyPath) -> object:
         """Returns the value at `path`, or None."""
         here: object = self.value

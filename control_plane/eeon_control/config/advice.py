@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.queues import Queue
-from eeon_control.errors import PlanError, Problem, Severity
+from eeon_control.errors import PlanError, Problem
 from eeon_control.model_base import FULL_FRAME_BYTES
 from eeon_control.port_settings import Aqm, Codel, Eee, MarkThreshold, Red
 from eeon_control.port_settings.mark_threshold import DCTCP_RTT, bandwidth_delay_share, default_threshold
@@ -42,7 +42,7 @@ def queue_warnings(
     def warning(keys: tuple[str, ...], text: str) -> Problem:
         key = next((key for key in keys if config.document.has((*path, key))), None)
         place = path if key is None else (*path, key)
-        return config.document.problem(place, text, severity=Severity.WARNING)
+        return config.document.warning(place, text)
 
     if isinstance(aqm, MarkThreshold):
         yield from _threshold(warning, aqm, queue, rate, topology_rtt)

@@ -188,10 +188,9 @@ def _queues(
     for (name, rate), port in kinds.items():
         queue = config.profiles.queue[name]
         if queue.buffer_bytes < FULL_FRAME_BYTES:
-            yield config.document.problem(
+            yield config.document.warning(
                 ("profiles", "queue", name, "buffer"),
                 f"is smaller than a full frame ({FULL_FRAME_BYTES}B): every full frame is dropped",
-                severity=Severity.WARNING,
             )
         for path, aqm in _aqms(name, queue):
             try:
@@ -275,19 +274,17 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
                 f"{qcn.set_point} is not below the buffer ({queue.buffer}): no queue could exceed it",
             )
         elif 3 * qcn.set_point > 2 * queue.buffer_bytes:
-            yield config.document.problem(
+            yield config.document.warning(
                 (*path, "set_point"),
                 f"{qcn.set_point} is above two thirds of the buffer ({queue.buffer}): the room above it is "
                 "too small for strong feedback, and the queue overflows before senders slow down enough",
-                severity=Severity.WARNING,
             )
         modes = {queue.class_aqm.get(one, queue.aqm).mode for one in qcn.classes} - {"drop_tail"}
         if modes:
-            yield config.document.problem(
+            yield config.document.warning(
                 path,
                 "senders get two congestion signals: QCN messages, and the marks or drops of "
                 f"{_some(sorted(modes))}",
-                severity=Severity.WARNING,
             )
 
 
@@ -310,7 +307,7 @@ def _eee(
     for (name, queue, rate), port in beside.items():
         if text := hold_warning(config.eee_at(name, rate), config.profiles.queue[queue], rate):
             place = _eee_place(config, name, port)
-            yield config.document.problem(place, text, name, severity=Severity.WARNING)
+            yield config.document.warning(place, text, name)
 
 
 def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
@@ -353,12 +350,11 @@ def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Pro
         if one.priority > priority and None in (one.quantum, config.classes[lossless].quantum)
     ]
     if above:
-        yield config.document.problem(
+        yield config.document.warning(
             ("classes", lossless, "priority"),
             f"class {lossless} is lossless, but classes of higher priority ({', '.join(above)}) can starve "
             "it: on switches without timers (BMv2), a pause then ends before it is repeated, and packets "
             "are dropped; give each class a quantum, or the lossless class the highest priority",
-            severity=Severity.WARNING,
         )
 
 
@@ -391,13 +387,12 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
         )
     eee = config.eee_of(port)
     if eee.mode != "off" and eee.hold is not None and eee.hold > at.pause_time:
-        yield config.document.problem(
+        yield config.document.warning(
             path,
             f"a pause lasts {at.pause_time} at {port.rate}, but EEE on port {port.name} may hold packets "
             f"longer ({eee.hold}): on switches without timers (BMv2), the pause may end before it is "
             "repeated",
             name,
-            severity=Severity.WARNING,
         )
 
 
@@ -411,11 +406,10 @@ def _watchdog(config: FabricConfig, name: str, slowest: DataRate) -> Iterator[Pr
     for key, time in (("detect", profile.watchdog.detect), ("restore", profile.watchdog.restore)):
         if time < least:
             mistake = "ordinary pauses for a storm" if key == "detect" else "gaps between pauses for its end"
-            yield config.document.problem(
+            yield config.document.warning(
                 ("profiles", "pfc", name, "watchdog", key),
                 f"one pause lasts {pause} at {slowest}, and the controller needs {LEAST_WATCH} to read the "
                 f"switch a few times: {time} mistakes {mistake}; set {least} or more",
-                severity=Severity.WARNING,
             )
 
 

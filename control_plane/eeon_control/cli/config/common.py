@@ -70,11 +70,10 @@ def _unset(loaded: FabricConfig) -> Iterator[Problem]:
         return
     owner = next(name for name, one in loaded.classes.items() if one.quantum is not None)
     flags = " ".join(f"--queue-quantum {priority}={quantum}" for priority, quantum in loaded.quanta.items())
-    yield loaded.document.problem(
+    yield loaded.document.warning(
         ("classes", owner, "quantum"),
         f"P4Runtime cannot set how a port serves its queues: start eeon-switch with {flags}; BMv2 serves "
         "them by strict priority",
-        severity=Severity.WARNING,
     )
 
 
