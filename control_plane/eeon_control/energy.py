@@ -14,7 +14,7 @@ LPI may be off by the time since that packet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from eeon_control.constants import EEE_ACTIVE, TICK_VALUES, TICKS_AHEAD_LIMIT, WAKES_VALUES
 from eeon_control.entries import Action, Entry
@@ -96,29 +96,25 @@ class SwitchEnergy:
     restarted: bool
 
 
-@dataclass(frozen=True)
-class Assumptions:
-    """The assumptions behind every number of this module, to be shown with it."""
+ASSUMPTIONS: dict[str, object] = {
+    "watts": {f"{one.name} ({one.rate})": one.watts for one in phy.KNOWN},
+    "lpi_fraction": {f"{one.name} ({one.rate})": one.lpi_fraction for one in phy.KNOWN},
+    "transitions": "at full power",
+    "scope": "the transmitting side of switch ports, without hosts' NICs and the rest of the switch",
+    "source": "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1",
+}
+"""The assumptions behind every number of this module, to be shown with it."""
 
-    watts: Mapping[str, float | None] = field(
-        default_factory=lambda: {f"{one.name} ({one.rate})": one.watts for one in phy.KNOWN}
-    )
-    lpi_fraction: Mapping[str, float] = field(
-        default_factory=lambda: {f"{one.name} ({one.rate})": one.lpi_fraction for one in phy.KNOWN}
-    )
-    transitions: str = "at full power"
-    scope: str = "the transmitting side of switch ports, without hosts' NICs and the rest of the switch"
-    source: str = "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1"
 
-    def lines(self) -> tuple[str, ...]:
-        """Returns the assumptions as sentences."""
-        known = ", ".join(f"{name} {watts:g} W a port" for name, watts in self.watts.items() if watts)
-        shares = sorted({f"{share:.0%}" for share in self.lpi_fraction.values()})
-        return (
-            f"assumed: {known}; {' or '.join(shares)} of it in low-power idle; going to sleep and waking "
-            f"{self.transitions} ({self.source})",
-            f"counted: {self.scope}",
-        )
+def assumed() -> tuple[str, str]:
+    """Returns the assumptions as sentences."""
+    known = ", ".join(f"{one.name} ({one.rate}) {one.watts:g} W a port" for one in phy.KNOWN if one.watts)
+    shares = sorted({f"{one.lpi_fraction:.0%}" for one in phy.KNOWN})
+    return (
+        f"assumed: {known}; {' or '.join(shares)} of it in low-power idle; going to sleep and waking "
+        f"{ASSUMPTIONS['transitions']} ({ASSUMPTIONS['source']})",
+        f"counted: {ASSUMPTIONS['scope']}",
+    )
 
 
 def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing | None]:

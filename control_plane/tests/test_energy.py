@@ -160,7 +160,7 @@ def test_two_readings_of_one_moment_give_no_power_instead_of_a_division_by_zero(
 
 
 def test_the_assumptions_name_power_share_and_source():
-    first, second = energy.Assumptions().lines()
+    first, second = energy.assumed()
     assert "1000BASE-T (1Gbps) 0.5 W a port, 10GBASE-T (10Gbps) 2.5 W a port" in first
     assert "10% of it in low-power idle" in first and "thesis" in first
     assert "NICs" in second
