@@ -24,6 +24,7 @@ from eeon_control.views.table import (
 )
 
 REGISTERS = (*energy.REGISTERS, "held_packets")
+_TIMERS = {"stall": 1, "sleep": 2, "wake": 2, "hold": 3}  # with the worth of their columns
 VIEW = Kind(
     "eee",
     """Show EEE: settings, link states, time asleep, wakes.""",
@@ -58,10 +59,7 @@ def eee(
     columns = [
         PORT,
         Column("mode", "configured\nmode", right=False),
-        Column("stall_ps", "\nstall", time_exact, worth=1),
-        Column("sleep_ps", "\nsleep", time_exact, worth=2),
-        Column("wake_ps", "\nwake", time_exact, worth=2),
-        Column("hold_ps", "\nhold", time_exact, worth=3),
+        *(Column(f"{key}_ps", f"\n{key}", time_exact, worth=worth) for key, worth in _TIMERS.items()),
         Column("trigger", "\ntrigger", worth=3),
         Column("state", "operational\nstate", none, right=False),
         Column("held_packets", "\nheld", none, worth=4),
@@ -91,22 +89,10 @@ def _since_note(observed: FabricObservation) -> str:
 def _configured(action: Action | None, tick: Duration) -> Row:
     settings = None if action is None else EEE.from_action(action, tick)
     if not isinstance(settings, EeeSettings):
-        return {
-            "mode": "off" if action else "off (program default)",
-            "stall_ps": None,
-            "sleep_ps": None,
-            "wake_ps": None,
-            "hold_ps": None,
-            "trigger": "",
-        }
-    return {
-        "mode": settings.mode,
-        "stall_ps": int(settings.stall),
-        "sleep_ps": int(settings.sleep),
-        "wake_ps": int(settings.wake),
-        "hold_ps": int(settings.hold),
-        "trigger": str(settings.trigger),
-    }
+        mode = "off" if action else "off (program default)"
+        return {"mode": mode, **dict.fromkeys(f"{key}_ps" for key in _TIMERS), "trigger": ""}
+    timers = {f"{key}_ps": int(getattr(settings, key)) for key in _TIMERS}
+    return {"mode": settings.mode, **timers, "trigger": str(settings.trigger)}
 
 
 def _operational(found: Observation, port: Port) -> Row:
