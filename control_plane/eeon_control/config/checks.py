@@ -209,10 +209,14 @@ def _aqms(name: str, queue: Queue) -> Iterator[tuple[KeyPath, Aqm]]:
         yield (*path, "class_aqm", of_class), aqm
 
 
+def _queues_in_use(config: FabricConfig, used: list[_Used]) -> Iterator[tuple[str, Queue]]:
+    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
+        yield name, config.profiles.queue[name]
+
+
 def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
     """Checks that AQMs per queue have traffic classes, and that each belongs to a known class."""
-    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
-        queue = config.profiles.queue[name]
+    for name, queue in _queues_in_use(config, used):
         path: KeyPath = ("profiles", "queue", name)
         if not config.classes:
             for key in ("scope",) if queue.scope == "queue" else ("class_aqm",) if queue.class_aqm else ():
@@ -229,15 +233,17 @@ def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
         yield from _class_aqms(config, (*path, "class_aqm"), queue)
 
 
-def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[Problem]:
+def _unknown_classes(config: FabricConfig, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yields the unknown classes among the names, each with a suggestion."""
     known = {DEFAULT_CLASS, *config.classes}
-    for name in queue.class_aqm:
+    for name in names:
         if name not in known:
-            yield config.document.problem(
-                (*path, name),
-                f"unknown class{did_you_mean(name, known)}; there are {_some(sorted(known))}",
-                name,
-            )
+            yield name, f"{did_you_mean(name, known)}; there are {_some(sorted(known))}"
+
+
+def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[Problem]:
+    for name, near in _unknown_classes(config, queue.class_aqm):
+        yield config.document.problem((*path, name), f"unknown class{near}", name)
     for priority, (first, *others) in config.priorities_in_use.items():
         for name in others:
             if queue.class_aqm.get(name, queue.aqm) != queue.class_aqm.get(first, queue.aqm):
@@ -250,8 +256,7 @@ def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[P
 
 
 def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
-    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
-        queue = config.profiles.queue[name]
+    for name, queue in _queues_in_use(config, used):
         qcn = queue.qcn
         if qcn is None:
             continue
@@ -260,14 +265,8 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
             yield config.document.problem(
                 path, "needs traffic classes: QCN samples the queues of classes; add `classes`"
             )
-        known = {DEFAULT_CLASS, *config.classes}
-        for one in qcn.classes:
-            if one not in known:
-                yield config.document.problem(
-                    (*path, "classes"),
-                    f"unknown class {one}{did_you_mean(one, known)}; there are {_some(sorted(known))}",
-                    one,
-                )
+        for one, near in _unknown_classes(config, qcn.classes):
+            yield config.document.problem((*path, "classes"), f"unknown class {one}{near}", one)
         if qcn.set_point >= queue.buffer_bytes:
             yield config.document.problem(
                 (*path, "set_point"),
@@ -439,7 +438,7 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
 def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
     """Refuses classes behind which the switches' own frames would wait: BMv2 cannot send before its
     queues."""
-    has_qcn = any(one.queue is not None and config.profiles.queue[one.queue].qcn for one in used)
+    has_qcn = any(queue.qcn for _, queue in _queues_in_use(config, used))
     if config.target_settings.bmv2 is None or not (config.lossless or has_qcn):
         return
     for name, one in config.classes.items():
