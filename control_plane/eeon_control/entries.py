@@ -35,12 +35,14 @@ class Lpm(NamedTuple):
     prefix_length: int
     width: int
 
+    @property
+    def text(self) -> str:
+        """The prefix as text: `10.0.2.0/24`."""
+        kind = {32: IPv4Address, 128: IPv6Address}.get(self.width, hex)
+        return f"{kind(self.value)}/{self.prefix_length}"
+
     def __str__(self) -> str:
-        if self.width == 32:
-            return f"{self.field}={IPv4Address(self.value)}/{self.prefix_length}"
-        if self.width == 128:
-            return f"{self.field}={IPv6Address(self.value)}/{self.prefix_length}"
-        return f"{self.field}={self.value:#x}/{self.prefix_length}"
+        return f"{self.field}={self.text}"
 
 
 class Action(NamedTuple):

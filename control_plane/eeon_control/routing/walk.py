@@ -87,7 +87,7 @@ class Walk:
             yield Path(hops, share, f"no route to {address} at {name}")
         elif not route.members:
             yield Path(
-                hops, share, f"{name}: {route.prefix_text}: {route.fault or 'its group has no members'}"
+                hops, share, f"{name}: {route.prefix.text}: {route.fault or 'its group has no members'}"
             )
         elif flow is None or routes.per_packet:
             members = self._in_use(name, route)
@@ -116,11 +116,11 @@ class Walk:
         params = dict(action.params)
         number = params.get("port")
         if number is None:
-            yield Path(hops, share, f"{name}: {route.prefix_text}: {action} does not forward it")
+            yield Path(hops, share, f"{name}: {route.prefix.text}: {action} does not forward it")
             return
         port = self.topology.port(f"{name}:{number}")
         if port is None:
-            yield Path(hops, share, f"{name}: {route.prefix_text} leads to port {number}, which has no link")
+            yield Path(hops, share, f"{name}: {route.prefix.text} leads to port {number}, which has no link")
             return
         hops = (*hops, Hop(name, port, route, part, key))
         dead = self.down.at(port) if self.down is not None else None

@@ -30,7 +30,7 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
                     "port": hop.port.name,
                     "peer": str(hop.port.peer),
                     "rate_bps": int(hop.port.rate),
-                    "prefix": hop.route.prefix_text,
+                    "prefix": hop.route.prefix.text,
                     "members": len(hop.route.members),
                     "hash": hop.key,
                 }

@@ -128,7 +128,7 @@ def _row(
         problems += _difference(topology, switch.name, route, meant.get(key), instead.get(key, ()), lost)
     return {
         "switch": switch.name,
-        "prefix": route.prefix_text,
+        "prefix": route.prefix.text,
         "group": number,
         "members": len(route.members),
         "next_hops": _hops_text(topology, switch.name, route.members),
@@ -149,7 +149,7 @@ def _absent(
         texts.append(f"missing; planned: {_hops_text(topology, name, tuple(rest))}")
     return {
         "switch": name,
-        "prefix": Route(*key, actions).prefix_text,
+        "prefix": key[1].text,
         "group": None,
         "members": 0,
         "next_hops": "",
