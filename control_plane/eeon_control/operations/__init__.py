@@ -12,7 +12,7 @@ finishes it. `eeon controller run` uses the same functions.
 
 from eeon_control.operations.apply import Outcome, PlanOutdated, apply
 from eeon_control.operations.drift import Drift, drift
-from eeon_control.operations.gates import Rule, gate_of
+from eeon_control.operations.gates import Rule, gates_of
 from eeon_control.operations.owned import owned
 from eeon_control.operations.partial import on_switches
 from eeon_control.operations.recover import recover
@@ -31,7 +31,7 @@ __all__ = [
     "apply",
     "confirm",
     "drift",
-    "gate_of",
+    "gates_of",
     "goes_back_to",
     "load_plan",
     "meant_by",

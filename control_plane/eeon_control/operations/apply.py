@@ -76,7 +76,7 @@ async def apply(
                 f"revision {current.number}, to which an unconfirmed apply would roll back, {why}; apply "
                 "once without --confirm"
             )
-    gated = rollout is not None and rollout.gate is not None
+    gated = rollout is not None and bool(rollout.gates)
     ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved, gated=gated)
     ours = owned(meant, work.store.intended())
     bid = work.bid()

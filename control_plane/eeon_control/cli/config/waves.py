@@ -46,8 +46,8 @@ class WaveChoice:
             return None
         parts = (among,) if self.waves is None else waves(topology, self.waves, among)
         targets = resolve(topology, meant.targets.switches)
-        gate = operations.gate_of(topology, targets, self.rules, self.commands, self.gate_seconds)
-        return Rollout(parts, self.pause_seconds or 0.0, gate)
+        gates = operations.gates_of(topology, targets, self.rules, self.commands, self.gate_seconds)
+        return Rollout(parts, self.pause_seconds or 0.0, gates)
 
 
 _OPTIONS = (
