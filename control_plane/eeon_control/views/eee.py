@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eeon_control import constants, energy
-from eeon_control.energy import PortEnergy, Timing
+from eeon_control.energy import PortEnergy, timing_of
 from eeon_control.fabric.read import FabricObservation, Observation, Wanted
 from eeon_control.plan import Action
 from eeon_control.port_settings import EEE, EeeSettings
@@ -54,7 +54,7 @@ def eee(
             if before is not None:
                 row |= _operational(found, port) | _change(changes.get(port.number))
             else:
-                row |= _operational(found, port) | _since_start(found, port, Timing.of(action), tick)
+                row |= _operational(found, port) | _since_start(found, port, timing_of(action), tick)
             rows.append(row)
     columns = [
         PORT,
@@ -102,7 +102,7 @@ def _operational(found: Observation, port: Port) -> Row:
     return {"state": _state(values["eee_state"]), "held_packets": values["held_packets"]}
 
 
-def _since_start(found: Observation, port: Port, timing: Timing | None, tick: Duration) -> Row:
+def _since_start(found: Observation, port: Port, timing: EeeSettings | None, tick: Duration) -> Row:
     if found.registers is None:
         return {"lpi_ps": None, "lpi_share": None, "wakes": None}
     values = found.registers[port.number]
