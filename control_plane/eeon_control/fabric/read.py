@@ -126,11 +126,15 @@ async def _on_all(
         sessions = await open_all(stack, resolve(topology, targets), schema, election_id=None)
 
         async def one(session: P4RuntimeSession) -> _T:
-            if not await session.has_pipeline():
-                raise FabricError(f"{session.name}: does not run this program; `eeon config apply` loads it")
+            await _check_program(session)
             return await work(session, topology.switches[session.name])
 
         return await each(sessions, one)
+
+
+async def _check_program(session: P4RuntimeSession) -> None:
+    if not await session.has_pipeline():
+        raise FabricError(f"{session.name}: does not run this program; `eeon config apply` loads it")
 
 
 async def counters_of(
@@ -284,8 +288,7 @@ async def observe(
     async def one(name: str, target: Target) -> Observation | str:
         try:
             async with P4RuntimeSession(name, target, schema) as session:
-                if not await session.has_pipeline():
-                    return f"{name}: does not run this program; `eeon config apply` loads it"
+                await _check_program(session)
                 return await observe_switch(session, looked_at[name], target, wanted, program)
         except FabricError as error:
             return str(error)

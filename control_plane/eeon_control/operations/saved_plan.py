@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import ValidationError
 
-from eeon_control.errors import InputError, Place, Problem, StateError
+from eeon_control.errors import InputError, StateError
 from eeon_control.fabric import FabricPlan, SwitchPlan
 from eeon_control.model_base import Frozen
 from eeon_control.plan import Entry
@@ -47,7 +47,7 @@ class SavedPlan(Frozen):
         if (again.program, again.entries) != (self.intent.program, self.intent.entries):
             what = "has another P4 program" if again.program != self.intent.program else "makes other entries"
             rule = f"this version of eeon {what} than the version that made the plan; make a new plan"
-            raise InputError([Problem(Place(source), "", "", rule)])
+            raise InputError.of(source, rule)
         return meant
 
     def first_difference(self, plan: FabricPlan) -> str:
@@ -64,15 +64,15 @@ def load_plan(path: Path) -> SavedPlan:
     """Reads a plan file. Raises InputError."""
     try:
         if path.stat().st_size > _FILE_LIMIT_BYTES:
-            raise InputError([Problem(Place(str(path)), "", "", f"larger than {_FILE_LIMIT_BYTES} bytes")])
+            raise InputError.of(path, f"larger than {_FILE_LIMIT_BYTES} bytes")
         return SavedPlan.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise InputError([Problem(Place(str(path)), "", "", f"cannot be read: {error.strerror}")]) from None
+        raise InputError.of(path, f"cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(step) for step in first["loc"])
         rule = f"not a plan that `eeon config plan --out` of this version of eeon wrote: {first['msg']}"
-        raise InputError([Problem(Place(str(path)), key, "", rule)]) from None
+        raise InputError.of(path, rule, key=key) from None
 
 
 def _first(then: SwitchPlan, now: SwitchPlan, tick: Duration) -> str:

@@ -83,31 +83,32 @@ def import_(text: bytes, source: str, roles: Roles, *, name: str, delay: Duratio
 
 
 def _read(text: bytes, source: str) -> _Export:
-    def refuse(what: str, rule: str) -> InputError:
-        return InputError([Problem(Place(source), what, "", rule)])
-
     if len(text) > MAX_BYTES:
-        raise refuse("", f"larger than {MAX_BYTES} bytes")
+        raise InputError.of(source, f"larger than {MAX_BYTES} bytes")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise refuse("", f"not JSON: {one_line(str(error), 200)}") from None
+        raise InputError.of(source, f"not JSON: {one_line(str(error), 200)}") from None
     found: dict[str, dict[int, Item]] = {}
     for kind in _KINDS:
         items = value.get(kind) if isinstance(value, dict) else None
         if isinstance(items, dict):
             if items.get("next") is not None:
-                raise refuse(kind, "is one page of several; query NetBox with limit=0")
+                raise InputError.of(source, "is one page of several; query NetBox with limit=0", key=kind)
             items = items.get("results")
         if not isinstance(items, list):
-            raise refuse(
-                kind, "the list is missing; the file needs devices, interfaces and cables, as in NetBox's API"
+            raise InputError.of(
+                source,
+                "the list is missing; the file needs devices, interfaces and cables, as in NetBox's API",
+                key=kind,
             )
         found[kind] = {}
         for item in items:
             number = item.get("id") if isinstance(item, dict) else None
             if not isinstance(number, int) or number in found[kind]:
-                raise refuse(kind, f"an item has no id of its own: {one_line(json.dumps(item), 80)}")
+                raise InputError.of(
+                    source, f"an item has no id of its own: {one_line(json.dumps(item), 80)}", key=kind
+                )
             found[kind][number] = item
     return _Export(source, found["devices"], found["interfaces"], found["cables"])
 
