@@ -226,13 +226,13 @@ class _Writer(yaml.SafeDumper):
     yaml_implicit_resolvers = _CoreSchema.yaml_implicit_resolvers
 
 
+@dataclass
 class _Builder:
-    def __init__(self, name: str, limit_values: int) -> None:
-        self.name = name
-        self.limit_values = limit_values
-        self.places: dict[KeyPath, Place] = {}
-        self.problems: list[Problem] = []
-        self.nodes = 1  # the top level
+    name: str
+    limit_values: int
+    places: dict[KeyPath, Place] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    nodes: int = 1  # the top level
 
     def build(self, node: Node, path: KeyPath, depth: int) -> object:
         self.nodes += 1

@@ -26,7 +26,7 @@ def calls(monkeypatch):
     made: dict[str, dict[int, Bmv2QueueValues]] = {}
 
     def enter(self):
-        if self._address.endswith(":4"):
+        if self.address.endswith(":4"):
             raise self._error("Connection refused")
         return self
 
@@ -36,7 +36,7 @@ def calls(monkeypatch):
     monkeypatch.setattr(
         ThriftClient,
         "set_queue",
-        lambda self, port, settings: made.setdefault(self._address, {}).update({port: settings}),
+        lambda self, port, settings: made.setdefault(self.address, {}).update({port: settings}),
     )
     return made
 

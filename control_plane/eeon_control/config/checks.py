@@ -7,6 +7,7 @@ it. A profile used by a hundred ports is reported once per cause.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
@@ -60,25 +61,25 @@ class _Used(NamedTuple):
     eee: str
 
 
+@dataclass
 class _Rounding:
     """Collects the times of settings that a target with this tick rounds up."""
 
-    def __init__(self, tick: Duration) -> None:
-        self._tick = tick
-        self._found: dict[str, None] = {}
+    tick: Duration
+    _found: dict[str, None] = field(default_factory=dict)
 
     def of(self, settings: Settings) -> None:
         """Collects rounded times of `settings`. Raises PlanError if the target cannot express them."""
-        settings.to_action(self._tick)
+        settings.to_action(self.tick)
         for key, span in settings.spans().items():
-            up = codec.from_ticks(codec.to_ticks(span, self._tick), self._tick)
+            up = codec.from_ticks(codec.to_ticks(span, self.tick), self.tick)
             if up != span:
                 self._found[f"{key} {span} to {up}"] = None
 
     def problems(self) -> Iterator[Problem]:
         """Yields one warning for all times that were rounded up."""
         if self._found:
-            rule = f"times are rounded up to this target's {self._tick} tick: {', '.join(self._found)}"
+            rule = f"times are rounded up to this target's {self.tick} tick: {', '.join(self._found)}"
             yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
 
 

@@ -39,22 +39,20 @@ _IDL = Path(__file__).parent / "bmv2.thrift"
 _VERSION = "is it simple_switch or simple_switch_grpc 1.15, or eeon-switch?"
 
 
+@dataclass
 class ThriftClient:
     """A connection; use it with `with`. Every call raises FabricError naming the switch."""
 
-    def __init__(
-        self, name: str, address: str, *, device_id: int | None = None, seconds: float = CALL_SECONDS
-    ) -> None:
-        self._name = name
-        self._address = address
-        self._device_id = device_id
-        self._seconds = seconds
+    name: str
+    address: str
+    device_id: int | None = None
+    seconds: float = CALL_SECONDS
 
     def __enter__(self) -> Self:
-        host, _, port = self._address.rpartition(":")
+        host, _, port = self.address.rpartition(":")
         try:
             self._transport = BoundedTransport(
-                host.strip("[]"), int(port), seconds=self._seconds, answer_bytes=ANSWER_BYTES
+                host.strip("[]"), int(port), seconds=self.seconds, answer_bytes=ANSWER_BYTES
             )
         except OSError as error:
             reason = error.strerror or str(error) or "no answer"
@@ -74,9 +72,9 @@ class ThriftClient:
     def check_identity(self) -> None:
         """Checks the switch's device id, if one was given."""
         found = self._call("standard", "bm_mgmt_get_info").device_id
-        if self._device_id is not None and found != self._device_id:
+        if self.device_id is not None and found != self.device_id:
             raise self._error(
-                f"this is the Thrift port of device {found}, not of device {self._device_id}; correct "
+                f"this is the Thrift port of device {found}, not of device {self.device_id}; correct "
                 "`thrift` in the targets file"
             )
 
@@ -128,7 +126,7 @@ class ThriftClient:
             code = _idl().RegisterOperationErrorCode._VALUES_TO_NAMES.get(refusal.code, refusal.code)
             raise self._error(f"{method}{arguments[1:]}: {code}; does the switch run this program?") from None
         except TimeoutError:
-            raise self._error(f"{method}: no answer within {self._seconds:g} s") from None
+            raise self._error(f"{method}: no answer within {self.seconds:g} s") from None
         except NoThrift:
             raise self._error(
                 f"{method}: the answer is not Thrift, or is larger than {ANSWER_BYTES} bytes; is this the "
@@ -146,7 +144,7 @@ class ThriftClient:
             raise self._error(f"{method}: unexpected answer ({error}); {_VERSION}") from None
 
     def _error(self, reason: str) -> FabricError:
-        return FabricError(f"{self._name} (Thrift {self._address}): {one_line(reason)}")
+        return FabricError(f"{self.name} (Thrift {self.address}): {one_line(reason)}")
 
 
 @functools.cache

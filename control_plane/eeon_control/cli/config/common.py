@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -179,21 +179,21 @@ _WORDS = {
 }
 
 
+@dataclass
 class Progress:
     """Prints a line for every switch that was written or undone, and none for unchanged switches."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._written: set[str] = set()
+    quiet: bool = False
+    written: set[str] = field(default_factory=set)
 
     def __call__(self, step: Step, switch: str) -> None:
         """Prints a step; this makes the object an Observer (fabric.progress)."""
-        if self._quiet:
+        if self.quiet:
             return
         words = _WORDS.get(step)
         if step is Step.WRITTEN:
-            self._written.add(switch)
-        elif step is Step.VERIFIED and switch in self._written:
+            self.written.add(switch)
+        elif step is Step.VERIFIED and switch in self.written:
             words = "read back as intended"
         if words is not None:
             say(f"{switch}: {words}", "dim", folds=True)
