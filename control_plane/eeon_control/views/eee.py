@@ -19,7 +19,6 @@ from eeon_control.views.table import (
     Column,
     Row,
     View,
-    none,
     share,
 )
 
@@ -61,8 +60,8 @@ def eee(
         Column("mode", "configured\nmode", right=False),
         *(Column(f"{key}_ps", f"\n{key}", time_exact, worth=worth) for key, worth in _TIMERS.items()),
         Column("trigger", "\ntrigger", worth=3),
-        Column("state", "operational\nstate", none, right=False),
-        Column("held_packets", "\nheld", none, worth=4),
+        Column("state", "operational\nstate", right=False),
+        Column("held_packets", "\nheld", worth=4),
         Column("lpi_ps", "\ntime in LPI", time_measured),
         Column("lpi_share", "\nshare", share),
         Column("wakes", "\nwakes", whole),

@@ -16,7 +16,7 @@ from eeon_control.fabric.read import FabricObservation
 from eeon_control.plan import around, dead_ends
 from eeon_control.routing import ROUTE_TABLES, LinksDown, Route, RouteKey
 from eeon_control.topology import Switch, Topology, mac_text
-from eeon_control.views.table import Cell, Column, Row, View, good_if, none
+from eeon_control.views.table import Cell, Column, Row, View, good_if
 
 _SHOWN = 4  # maximum number of next hops per group in the table; JSON has all
 _NOT_COMPARED = (
@@ -77,11 +77,11 @@ def routes(
     columns = [
         Column("switch", "switch", right=False),
         Column("prefix", "prefix", right=False),
-        Column("group", "group", none, worth=1),
+        Column("group", "group", worth=1),
         Column("members", "members", worth=2),
         Column("next_hops", "next hops", right=False),
         Column("state", "state", right=False, worth=9, style=good_if("ok")),
-        Column("because", "because", none, shown=False),
+        Column("because", "because", shown=False),
     ]
     wrong = sum(row["state"] != "ok" and row["because"] is None for row in rows)
     without = sum(row["because"] is not None for row in rows)
