@@ -21,7 +21,7 @@ from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
 from eeon_control.state import clock
-from eeon_control.state.folder import make_part
+from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
@@ -267,7 +267,7 @@ def test_folder_in_which_this_user_may_not_look_is_named_with_the_way_out(store)
             "current": store.current,
             "journal.json": store.has_journal,
             "controllers": store.controllers,
-            "revisions": lambda: make_part(store.folder / "revisions"),
+            "revisions": lambda: make(store.folder / "revisions"),
         }.items():
             with pytest.raises(StateError, match=f"{store.folder}/{name}: .*Permission denied"):
                 read()

@@ -48,7 +48,7 @@ class StateStore:
             raise StateError(f"{folder}: is a file; give the folder of a fabric's state with --state")
         folders.check(folder)
         for part in folders.PARTS:
-            folders.make_part(folder / part)
+            folders.make(folder / part)
             folders.check(folder / part)
         return cls(folder, disk or Disk())
 
