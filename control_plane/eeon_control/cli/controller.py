@@ -79,7 +79,5 @@ def run(
     store = fabric.store(create=fabric.topology_name is not None or fabric.state_folder is not None)
     timing = controllers.Timing(check=check_interval)
     supervisor = controllers.Supervisor(store, controllers.Options(rank=rank, timing=timing))
-    service = process.no_service
-    if metrics is not None:
-        service = replace(metrics, zeros=not metrics_nonzero).open
+    service = None if metrics is None else replace(metrics, zeros=not metrics_nonzero).open
     asyncio.run(process.run(supervisor, service))
