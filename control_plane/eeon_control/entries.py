@@ -84,7 +84,6 @@ class Entry(NamedTuple):
 
     @property
     def key(self) -> EntryKey:
-        """Identifies the entry within a switch."""
         return self.table, self.match, self.is_default
 
     def as_value(self) -> dict[str, object]:
@@ -119,12 +118,10 @@ class Entry(NamedTuple):
 
     @property
     def match_text(self) -> str:
-        """The match as text."""
         return "(default)" if self.is_default else ", ".join(str(part) for part in self.match)
 
     @property
     def action_text(self) -> str:
-        """The action, or set of actions, as text."""
         return " | ".join(str(action) for action in self.actions)
 
 
@@ -133,7 +130,6 @@ Owned = Mapping[str, frozenset[EntryKey]]
 
 
 def keys_of(entries: Iterable[Entry]) -> frozenset[EntryKey]:
-    """Returns the keys of these entries."""
     return frozenset(entry.key for entry in entries)
 
 

@@ -46,11 +46,9 @@ class Link:
 
     @property
     def name(self) -> str:
-        """The name of the switch."""
         return self.machine.name
 
     def tell(self, event: m.Event) -> None:
-        """Queues an event."""
         self._events.put_nowait(event)
 
     async def run(self) -> None:

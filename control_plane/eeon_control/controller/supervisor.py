@@ -352,5 +352,4 @@ class Supervisor:
                 say(logging.ERROR, "bids_unwritten", reason=str(error))
 
     def states(self) -> Mapping[str, State]:
-        """Returns the state of every switch."""
         return {name: link.machine.state for name, link in self.links.items()}

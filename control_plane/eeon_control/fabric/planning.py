@@ -39,7 +39,6 @@ class SwitchPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the switch already is as intended."""
         return not self.push_pipeline and not self.changes
 
 
@@ -51,7 +50,6 @@ class FabricPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the whole fabric already is as intended."""
         return all(plan.is_empty for plan in self.switches.values())
 
 

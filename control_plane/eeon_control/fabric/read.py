@@ -262,7 +262,6 @@ class FabricObservation:
 
     @property
     def counters(self) -> FabricCounters:
-        """The counters of all switches that answered."""
         return FabricCounters(
             tuple(count for one in self.switches.values() for count in one.counters.received),
             tuple(count for one in self.switches.values() for count in one.counters.verdicts),

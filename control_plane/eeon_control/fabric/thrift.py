@@ -84,7 +84,6 @@ class ThriftClient:
         return bytes(found) if isinstance(found, (bytes, bytearray)) else str(found).encode("latin-1")
 
     def program_json(self) -> bytes:
-        """Returns the JSON that the switch runs."""
         return str(self._call("standard", "bm_get_config")).encode()
 
     def register(self, name: str) -> list[int]:

@@ -29,7 +29,6 @@ class SavedPlan(Frozen):
 
     @classmethod
     def of(cls, meant: Intended, plan: FabricPlan) -> Self:
-        """Returns the plan to be saved."""
         return cls(intent=Intent.of(meant), switches=plan.switches)
 
     def save(self, path: Path) -> None:

@@ -92,11 +92,9 @@ class WithoutParameters(Settings):
     in_keys: ClassVar[str]
 
     def describe(self) -> str:
-        """Returns `in_words`."""
         return self.in_words
 
     def summary(self) -> str:
-        """Returns `in_keys`."""
         return self.in_keys
 
 
@@ -178,7 +176,6 @@ def size_text(size: Bytes | Packets) -> str:
 
 
 def on_off(value: bool) -> str:
-    """Returns `on` or `off`."""
     return "on" if value else "off"
 
 

@@ -49,7 +49,6 @@ class Codel(Strict):
     it."""
 
     def settings_at(self, rate: DataRate) -> CodelSettings:
-        """Returns the same at every speed."""
         return CodelSettings(self.target, self.interval, self.mtu, self.ecn, self.protect)
 
 
@@ -83,7 +82,6 @@ class CodelSettings(Settings):
         return super().to_action(tick)
 
     def spans(self) -> dict[str, Duration]:
-        """Returns CoDel's two times."""
         return {"target": self.target, "interval": self.interval}
 
     def describe(self) -> str:
@@ -100,7 +98,6 @@ class CodelSettings(Settings):
         return f"codel {self.target}, interval {self.interval}, {ecn}, protect {self.protect}"
 
     def parts(self) -> dict[str, str]:
-        """Returns every parameter."""
         return {
             "target": codec.spaced(self.target),
             "interval": codec.spaced(self.interval),

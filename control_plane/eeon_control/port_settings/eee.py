@@ -45,7 +45,6 @@ class Trigger:
 
     @property
     def sizes(self) -> tuple[Packets | Bytes, ...]:
-        """The triggers that are on."""
         return tuple(size for size in (self.packets, self.bytes) if size is not None)
 
     def __str__(self) -> str:
@@ -280,7 +279,6 @@ class EeeSettings(Settings):
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns the settings; nothing is rounded."""
         packets, size = params["trigger_packets"], params["trigger_bytes"]
         return cls(
             sleep=codec.from_ticks(params["sleep_ticks"], tick),
@@ -302,7 +300,6 @@ class EeeSettings(Settings):
         return ", ".join([*shown, *([f"stall {parts['stall']}"] if self.stall else [])])
 
     def spans(self) -> dict[str, Duration]:
-        """Returns the times of the PHY and of the hold."""
         return {"sleep": self.sleep, "wake": self.wake, "stall": self.stall, "hold": self.hold}
 
     def summary(self) -> str:
@@ -310,7 +307,6 @@ class EeeSettings(Settings):
         return self.mode
 
     def parts(self) -> dict[str, str]:
-        """Returns every parameter."""
         packets, size = self.trigger.packets, self.trigger.bytes
         return {
             "hold": codec.spaced(self.hold),

@@ -116,7 +116,6 @@ class MarkThresholdSettings(Settings):
         return f"mark_threshold {self.threshold}{l4s}{' at dequeue' if self.at_dequeue else ''}"
 
     def parts(self) -> dict[str, str]:
-        """Returns every parameter."""
         same = self.l4s_threshold == self.threshold
         return {
             "marking threshold": codec.size_text(self.threshold),

@@ -23,7 +23,6 @@ class SavedSnapshot(Frozen):
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Self:
-        """Returns a snapshot as plain values."""
         return cls.model_construct(
             same_program=snapshot.same_program,
             entries=[entry.as_value() for entry in snapshot.entries],

@@ -211,7 +211,6 @@ class StateStore:
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:
-        """Confirms the current revision."""
         self._check(lock)
         self._removed("pending.json")
 

@@ -42,7 +42,6 @@ class _Families:
         return self._made[full]
 
     def add(self, name: str, value: float, *labels: str) -> None:
-        """Adds one sample of a counter or gauge."""
         family = self[name]
         assert isinstance(family, (CounterMetricFamily, GaugeMetricFamily))
         family.add_metric(labels, value)
