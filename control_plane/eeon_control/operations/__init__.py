@@ -10,7 +10,7 @@ an error that names the switches that could not be brought there. Then the journ
 finishes it. `eeon controller run` uses the same functions.
 """
 
-from eeon_control.operations.apply import Outcome, PlanOutdated, apply
+from eeon_control.operations.apply import Outcome, apply
 from eeon_control.operations.drift import Drift, drift
 from eeon_control.operations.gates import Rule, gates_of
 from eeon_control.operations.owned import owned
@@ -24,7 +24,6 @@ from eeon_control.operations.work import Work
 __all__ = [
     "Drift",
     "Outcome",
-    "PlanOutdated",
     "Rule",
     "SavedPlan",
     "Work",

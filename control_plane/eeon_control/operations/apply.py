@@ -19,10 +19,6 @@ from eeon_control.state import Draft, Intended, Journal, Pending, Revision
 from eeon_control.state.saved_snapshot import SavedSnapshot
 
 
-class PlanOutdated(FabricError):
-    """A saved plan no longer matches the switches; nothing was written."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """`report`: the writes, which were read back. `revision`: the one in force now. `is_new`: whether this
@@ -50,7 +46,7 @@ async def apply(
 
     Call `settle` first. With `confirm_seconds`, the revision must be confirmed. With `saved`, the switches
     must be in the state that this plan found. `rollout`: the waves; without it, all at once. Raises
-    ApplyError, PlanOutdated, FabricError, StateError.
+    ApplyError, FabricError, StateError.
     """
     current = work.store.current()
     if current is not None and current.intent.fabric != meant.topology.name:
@@ -143,7 +139,7 @@ class _Ledger(Ledger):
         if self.saved is not None:
             difference = self.saved.first_difference(plan)
             if difference:
-                raise PlanOutdated(
+                raise FabricError(
                     f"the plan is out of date: {difference}; nothing was written. Make a new plan"
                 )
         if before:
