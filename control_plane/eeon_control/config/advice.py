@@ -59,18 +59,13 @@ def _threshold(
     threshold, l4s = settings.threshold, settings.l4s_threshold
     keys = ("threshold", "mark_threshold")
     shown = f"auto is {threshold} at {rate}, " if aqm.threshold is None else ""
+    never = (
+        f"not below the buffer ({queue.buffer}): the port drops before it marks, so nothing is ever marked"
+    )
     if threshold >= queue.buffer_bytes:
-        yield warning(
-            keys,
-            f"{shown}not below the buffer ({queue.buffer}): the port drops before it marks, "
-            "so nothing is ever marked",
-        )
+        yield warning(keys, shown + never)
     if aqm.l4s_threshold is not None and l4s >= queue.buffer_bytes:
-        yield warning(
-            ("l4s_threshold",),
-            f"not below the buffer ({queue.buffer}): the port drops before it marks, "
-            "so nothing is ever marked",
-        )
+        yield warning(("l4s_threshold",), never)
     if aqm.threshold is not None and (low := _below_share(threshold, rate, aqm.rtt, topology_rtt)):
         yield warning(keys, low)
     is_auto = aqm.threshold is None and aqm.rtt is None and topology_rtt is not None

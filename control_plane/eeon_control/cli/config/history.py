@@ -21,13 +21,8 @@ def history(fabric: options.Fabric, output: str) -> None:
     Contacts no switch.
     """
     store = fabric.store()
-    revisions, current, pending, journal = (
-        store.revisions(),
-        store.current_number(),
-        store.pending(),
-        store.journal(),
-    )
-    stopped = store.stopped()
+    revisions, stopped, current = store.revisions(), store.stopped(), store.current_number()
+    pending, journal = store.pending(), store.journal()
     left = pending.seconds_left(clock.now()) if pending is not None else None
     if output == "json":
         value = {
