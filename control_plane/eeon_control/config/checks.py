@@ -119,7 +119,7 @@ def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
     document = config.document
-    yield from _names(config.document, topology, ("switches",), config.switches, ("ports",), config.ports)
+    yield from _names(config.document, topology, (), config.switches, config.ports)
     missing = [one.port for one in used if one.queue is None]
     for role in dict.fromkeys(port.role for port in missing):
         ports = [port.name for port in missing if port.role is role]
@@ -132,33 +132,22 @@ def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) ->
 
 def check_names(document: Document, topology: Topology) -> list[Problem]:
     """Returns problems of unknown switches and ports, in files that violate the schema elsewhere."""
-    switches, ports = document.get(("switches",)), document.get(("ports",))
-    return list(
-        _names(
-            document,
-            topology,
-            ("switches",),
-            [name for name in switches if isinstance(name, str)] if isinstance(switches, dict) else [],
-            ("ports",),
-            [name for name in ports if isinstance(name, str)] if isinstance(ports, dict) else [],
-        )
+    given = [document.get((key,)) for key in ("switches", "ports")]
+    names = (
+        [name for name in one if isinstance(name, str)] if isinstance(one, dict) else [] for one in given
     )
+    return list(_names(document, topology, (), *names))
 
 
 def _names(
-    document: Document,
-    topology: Topology,
-    switches_path: KeyPath,
-    switches: Iterable[str],
-    ports_path: KeyPath,
-    ports: Iterable[str],
+    document: Document, topology: Topology, at: KeyPath, switches: Iterable[str], ports: Iterable[str]
 ) -> Iterator[Problem]:
-    """Yields a problem for each switch and port that is not in the topology."""
+    """Yields a problem for each switch and port below `at` that is not in the topology."""
     for name in switches:
         if name not in topology.switches:
             near = did_you_mean(name, topology.switches)
             yield document.problem(
-                (*switches_path, name),
+                (*at, "switches", name),
                 f"topology {topology.name} has no switch of that name{near}; "
                 f"it has {_some(topology.switches)}",
                 name,
@@ -171,7 +160,7 @@ def _names(
             else:
                 near = did_you_mean(name.rpartition(":")[0], topology.switches)
             yield document.problem(
-                (*ports_path, name),
+                (*at, "ports", name),
                 f"topology {topology.name} has no linked switch port of that name{near}; "
                 "a port is written leaf1:3",
                 name,
@@ -458,9 +447,7 @@ def _target_settings(config: FabricConfig, topology: Topology, used: list[_Used]
     if bmv2 is None:
         return
     path: KeyPath = ("target_settings", "bmv2")
-    yield from _names(
-        config.document, topology, (*path, "switches"), bmv2.switches, (*path, "ports"), bmv2.ports
-    )
+    yield from _names(config.document, topology, path, bmv2.switches, bmv2.ports)
     for one in used:
         outside = one.queue is not None and config.profiles.queue[one.queue].held_packets == "outside"
         if outside and queue_depth(config.bmv2_levels(one.port)) == "auto":
