@@ -1,6 +1,6 @@
 """The power of a fabric's ports, computed from the P4 program's EEE registers. Pure.
 
-    before = Reading(at_ps=..., registers={3: {...}}, timings={3: Timing(...)})
+    before = Reading(at_ps=..., registers={3: {...}}, timings={3: timing_of(...)})
     energy = switch_energy(switch, before, after)         # watts and joules, port by port
 
 A port's PHY draws full power, except in low-power idle (LPI), where it draws a fraction. The registers hold
@@ -14,10 +14,10 @@ LPI may be off by the time since that packet.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from eeon_control.constants import EEE_ACTIVE, TICK_VALUES, TICKS_AHEAD_LIMIT, WAKES_VALUES
-from eeon_control.entries import Action, Entry
+from eeon_control.entries import Action, Entry, by_key
 from eeon_control.port_settings import EEE, IN_TICKS, EeeSettings
 from eeon_control.topology import Port, Switch, phy
 from eeon_control.units import DataRate
@@ -26,21 +26,6 @@ REGISTERS: tuple[str, ...] = ("eee_state", "busy_until", "wake_start", "asleep_a
 """P4Info aliases of the registers that `Reading.registers` must hold for every port."""
 
 _PS_PER_S = 10**12
-
-
-@dataclass(frozen=True)
-class Timing:
-    """EEE timers of one port, in ticks of the switch's timestamps, as the switch holds them."""
-
-    sleep: int
-    wake: int
-    stall: int
-
-    @classmethod
-    def of(cls, action: Action | None) -> Timing | None:
-        """Returns the timers in an action of the table `port_eee`; None if the link never sleeps."""
-        eee = None if action is None else EEE.from_action(action, IN_TICKS)
-        return cls(eee.sleep, eee.wake, eee.stall) if isinstance(eee, EeeSettings) else None
 
 
 @dataclass(frozen=True)
@@ -55,7 +40,7 @@ class Reading:
     at_ps: int
     tick_ps: int
     registers: Mapping[int, Mapping[str, int]]
-    timings: Mapping[int, Timing | None]
+    timings: Mapping[int, EeeSettings | None]
     now_ticks: int | None = None
 
 
@@ -96,39 +81,38 @@ class SwitchEnergy:
     restarted: bool
 
 
-@dataclass(frozen=True)
-class Assumptions:
-    """The assumptions behind every number of this module, to be shown with it."""
+ASSUMPTIONS: dict[str, object] = {
+    "watts": {f"{one.name} ({one.rate})": one.watts for one in phy.KNOWN},
+    "lpi_fraction": {f"{one.name} ({one.rate})": one.lpi_fraction for one in phy.KNOWN},
+    "transitions": "at full power",
+    "scope": "the transmitting side of switch ports, without hosts' NICs and the rest of the switch",
+    "source": "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1",
+}
+"""The assumptions behind every number of this module, to be shown with it."""
 
-    watts: Mapping[str, float | None] = field(
-        default_factory=lambda: {f"{one.name} ({one.rate})": one.watts for one in phy.KNOWN}
+
+def assumed() -> tuple[str, str]:
+    """Returns the assumptions as sentences."""
+    known = ", ".join(f"{one.name} ({one.rate}) {one.watts:g} W a port" for one in phy.KNOWN if one.watts)
+    shares = sorted({f"{one.lpi_fraction:.0%}" for one in phy.KNOWN})
+    return (
+        f"assumed: {known}; {' or '.join(shares)} of it in low-power idle; going to sleep and waking "
+        f"{ASSUMPTIONS['transitions']} ({ASSUMPTIONS['source']})",
+        f"counted: {ASSUMPTIONS['scope']}",
     )
-    lpi_fraction: Mapping[str, float] = field(
-        default_factory=lambda: {f"{one.name} ({one.rate})": one.lpi_fraction for one in phy.KNOWN}
-    )
-    transitions: str = "at full power"
-    scope: str = "the transmitting side of switch ports, without hosts' NICs and the rest of the switch"
-    source: str = "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1"
-
-    def lines(self) -> tuple[str, ...]:
-        """Returns the assumptions as sentences."""
-        known = ", ".join(f"{name} {watts:g} W a port" for name, watts in self.watts.items() if watts)
-        shares = sorted({f"{share:.0%}" for share in self.lpi_fraction.values()})
-        return (
-            f"assumed: {known}; {' or '.join(shares)} of it in low-power idle; going to sleep and waking "
-            f"{self.transitions} ({self.source})",
-            f"counted: {self.scope}",
-        )
 
 
-def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing | None]:
+def timing_of(action: Action | None) -> EeeSettings | None:
+    """Returns the settings in an action of the table `port_eee`, with times in ticks of the switch's
+    timestamps, as the switch holds them; None if the link never sleeps."""
+    eee = None if action is None else EEE.from_action(action, IN_TICKS)
+    return eee if isinstance(eee, EeeSettings) else None
+
+
+def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, EeeSettings | None]:
     """Returns the timers of every port in `ports`, from the entries of a switch's table `port_eee`."""
-    actions = {
-        entry.match[0].value: entry.actions[0]
-        for entry in entries
-        if entry.table == EEE.name and not entry.is_default and entry.actions
-    }
-    return {port.number: Timing.of(actions.get(port.number)) for port in ports}
+    actions = by_key(entries, EEE.name)
+    return {port.number: timing_of(actions.get(port.number)) for port in ports}
 
 
 def power_of(rate: DataRate) -> tuple[float, float] | None:
@@ -137,7 +121,7 @@ def power_of(rate: DataRate) -> tuple[float, float] | None:
     return None if known is None or known.watts is None else (known.watts, known.lpi_fraction)
 
 
-def lpi_ticks(registers: Mapping[str, int], timing: Timing | None, now: int) -> int:
+def lpi_ticks(registers: Mapping[str, int], timing: EeeSettings | None, now: int) -> int:
     """Returns the ticks in LPI from the switch's start to `now`, the current sleep included; modulo 2^48.
 
     The rules are those of the P4 program (control/eee.p4): a sleep begins `stall` after the wire became idle;
@@ -204,8 +188,8 @@ def _port_energy(
 def _lpi_between(
     then: Mapping[str, int],
     now: Mapping[str, int],
-    timing_then: Timing | None,
-    timing: Timing | None,
+    timing_then: EeeSettings | None,
+    timing: EeeSettings | None,
     clocks: tuple[int, int] | None,
     elapsed: int,
 ) -> int:

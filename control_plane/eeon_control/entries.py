@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
+
+from pydantic_core import CoreSchema, core_schema
 
 from eeon_control.topology import mac_text
 
@@ -33,12 +35,14 @@ class Lpm(NamedTuple):
     prefix_length: int
     width: int
 
+    @property
+    def text(self) -> str:
+        """The prefix as text: `10.0.2.0/24`."""
+        kind = {32: IPv4Address, 128: IPv6Address}.get(self.width, hex)
+        return f"{kind(self.value)}/{self.prefix_length}"
+
     def __str__(self) -> str:
-        if self.width == 32:
-            return f"{self.field}={IPv4Address(self.value)}/{self.prefix_length}"
-        if self.width == 128:
-            return f"{self.field}={IPv6Address(self.value)}/{self.prefix_length}"
-        return f"{self.field}={self.value:#x}/{self.prefix_length}"
+        return f"{self.field}={self.text}"
 
 
 class Action(NamedTuple):
@@ -80,17 +84,44 @@ class Entry(NamedTuple):
 
     @property
     def key(self) -> EntryKey:
-        """Identifies the entry within a switch."""
         return self.table, self.match, self.is_default
+
+    def as_value(self) -> dict[str, object]:
+        """Returns the entry as a JSON value, for the files of plans and journals."""
+        match = [list(part) for part in self.match]
+        actions = [[action.name, dict(action.params)] for action in self.actions]
+        flags = {"default": self.is_default, "selector": self.selector}
+        said = {name: True for name, is_set in flags.items() if is_set}
+        return {"table": self.table, "match": match, "actions": actions, **said}
+
+    # The files' values are untyped: values of the wrong shape cause a ValueError.
+    @classmethod
+    def of_value(cls, value: Any) -> Self:  # noqa: ANN401
+        """Returns the entry that `as_value` wrote. Raises ValueError for other values."""
+        if isinstance(value, cls):
+            return value
+        try:
+            return cls(
+                value["table"],
+                tuple(Exact(*part) if len(part) == 2 else Lpm(*part) for part in value["match"]),
+                tuple(Action(name, tuple(params.items())) for name, params in value["actions"]),
+                value.get("default", False),
+                value.get("selector", False),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not an entry: {error!r}") from None
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(cls.as_value)
+        return core_schema.no_info_plain_validator_function(cls.of_value, serialization=written)
 
     @property
     def match_text(self) -> str:
-        """The match as text."""
         return "(default)" if self.is_default else ", ".join(str(part) for part in self.match)
 
     @property
     def action_text(self) -> str:
-        """The action, or set of actions, as text."""
         return " | ".join(str(action) for action in self.actions)
 
 
@@ -99,7 +130,6 @@ Owned = Mapping[str, frozenset[EntryKey]]
 
 
 def keys_of(entries: Iterable[Entry]) -> frozenset[EntryKey]:
-    """Returns the keys of these entries."""
     return frozenset(entry.key for entry in entries)
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from eeon_control.printable import one_line
 
@@ -115,6 +115,11 @@ class InputError(EeonError):
         )
         assert self.problems, "an InputError needs at least one problem"
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    @classmethod
+    def of(cls, file: object, rule: str, *, line: int = 0, key: str = "", value: str = "") -> Self:
+        """Returns the error of a file that breaks one rule."""
+        return cls([Problem(Place(str(file), line), key, value, rule)])
 
 
 class ApplyError(FabricError):

@@ -93,6 +93,10 @@ class Document:
             value = self.get(path)
         return Problem(self.place(path), dotted(path), show(value), rule, severity)
 
+    def warning(self, path: KeyPath, rule: str, value: object = None) -> Problem:
+        """Returns the same as a warning."""
+        return self.problem(path, rule, value, severity=Severity.WARNING)
+
     def get(self, path: KeyPath) -> object:
         """Returns the value at `path`, or None."""
         here: object = self.value
@@ -133,12 +137,10 @@ def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: in
     try:
         size = path.stat().st_size
         if size > limit_bytes:
-            raise InputError(
-                [Problem(Place(name), "", "", f"the file has {size} bytes; the limit is {limit_bytes}")]
-            )
+            raise InputError.of(name, f"the file has {size} bytes; the limit is {limit_bytes}")
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError([Problem(Place(name), "", "", f"not UTF-8 text (byte {error.start})")]) from None
+        raise InputError.of(name, f"not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise DataNotFound(f"{name}: {error.strerror or error}") from None
     return parse_yaml(text, name, limit_values)
@@ -149,7 +151,7 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
     if other := _OTHER_VERSION.search(text):
         line = text.count("\n", 0, other.start()) + 1
         rule = "eeon reads YAML 1.2, in which `yes`, `on` and 010 are text; remove this line"
-        raise InputError([Problem(Place(name, line), "", other[0], rule)])
+        raise InputError.of(name, rule, line=line, value=other[0])
     try:
         root = _Reader(text).get_single_node()
     except MarkedYAMLError as error:
@@ -160,16 +162,14 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
         if mark and lines[line].startswith("\t", mark.column):
             rule += "; indent with spaces"
         rule += "; this looks like a template: render it first" if "{{" in text else ""
-        raise InputError([Problem(Place(name, line + 1), "", "", f"not YAML: {rule}")]) from None
+        raise InputError.of(name, f"not YAML: {rule}", line=line + 1) from None
     except (YAMLError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise InputError([Problem(Place(name), "", "", f"not YAML: {reason}")]) from None
+        raise InputError.of(name, f"not YAML: {reason}") from None
     if root is None:
-        raise InputError([Problem(Place(name), "", "", "the file is empty")])
+        raise InputError.of(name, "the file is empty")
     if not isinstance(root, MappingNode):
-        raise InputError(
-            [Problem(Place(name, 1), "", "", "the top level must be a mapping (key: value lines)")]
-        )
+        raise InputError.of(name, "the top level must be a mapping (key: value lines)", line=1)
     builder = _Builder(name, limit_values)
     value = builder.mapping(root, (), 0)
     if builder.problems:
@@ -226,13 +226,13 @@ class _Writer(yaml.SafeDumper):
     yaml_implicit_resolvers = _CoreSchema.yaml_implicit_resolvers
 
 
+@dataclass
 class _Builder:
-    def __init__(self, name: str, limit_values: int) -> None:
-        self.name = name
-        self.limit_values = limit_values
-        self.places: dict[KeyPath, Place] = {}
-        self.problems: list[Problem] = []
-        self.nodes = 1  # the top level
+    name: str
+    limit_values: int
+    places: dict[KeyPath, Place] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    nodes: int = 1  # the top level
 
     def build(self, node: Node, path: KeyPath, depth: int) -> object:
         self.nodes += 1

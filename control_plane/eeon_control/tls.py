@@ -54,13 +54,8 @@ class Tls:
 
     def as_value(self) -> dict[str, str]:
         """Returns the mapping for a targets file."""
-        named = {
-            "ca": self.ca,
-            "certificate": self.certificate,
-            "key": self.key,
-            "server_name": self.server_name,
-        }
-        return {key: str(value) for key, value in named.items() if value is not None}
+        named = {key: str(path) for key, path in self.files.items()}
+        return named | ({} if self.server_name is None else {"server_name": self.server_name})
 
     @property
     def files(self) -> dict[str, Path]:

@@ -440,7 +440,7 @@ class SetClock:
     def __init__(self) -> None:
         self.moment = state.Moment(wall_seconds=1.7e9, boot_seconds=1000.0, boot_id="this boot")
 
-    def now(self) -> state.Moment:
+    def __call__(self) -> state.Moment:
         return self.moment
 
     def set(self, **parts) -> None:

@@ -81,7 +81,7 @@ def _rollout(folder: str, targets: dict[str, object], at: int, gated: bool, told
             os.kill(os.getpid(), signal.SIGKILL)
 
     store = state.StateStore.open(Path(folder), disk=WatchedDisk(lambda name: step(f"disk {name}")))
-    rollout = Rollout(WAVES, gate=OpenGate() if gated else None)
+    rollout = Rollout(WAVES, gates=[OpenGate()] if gated else [])
     with store.lock("eeon config apply") as lock:
         work = operations.Work(store, lock, observer=lambda one, switch: step(f"{one.value} {switch}"))
         wanted = meant(NEW, Targets.from_value(targets, "test"))

@@ -50,9 +50,9 @@ async def applied(fakes, name: str, **options):
 def test_switches_of_a_later_wave_are_written_when_those_before_are_read_back(fakes):
     told = []
 
-    rollout = Rollout(waves(FABRIC4, "1,rest"), gate=Gate())
+    rollout = Rollout(waves(FABRIC4, "1,rest"), gates=[Gate()])
     run(applied(fakes, "drop_tail", rollout=rollout, observer=lambda *step: told.append(step)))
-    asked = rollout.gate.asked
+    asked = rollout.gates[0].asked
     assert asked == [
         (0, 0, ()),
         (1, 4, ("leaf1",)),
@@ -75,7 +75,7 @@ def test_switches_of_a_later_wave_are_written_when_those_before_are_read_back(fa
 def test_gate_that_closes_undoes_all_waves_and_says_which_wave(closes_behind, fakes):
     run(applied(fakes, "drop_tail"))
     before, written = fakes.state(), {}
-    rollout = Rollout(waves(FABRIC4, "rest"), gate=Gate(closes_behind))
+    rollout = Rollout(waves(FABRIC4, "rest"), gates=[Gate(closes_behind)])
     for name, one in fakes.switches.items():
         one.updates.clear()
         written[name] = one.updates
@@ -89,7 +89,7 @@ def test_gate_that_closes_undoes_all_waves_and_says_which_wave(closes_behind, fa
 
 def test_gate_that_is_closed_before_the_first_wave_leaves_everything_unwritten(fakes):
     with pytest.raises(NothingWritten, match=r"^it is raining$"):
-        run(applied(fakes, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gate=Gate(0))))
+        run(applied(fakes, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Gate(0)])))
     assert [(one.pushes, len(one.updates)) for one in fakes.switches.values()] == [(0, 0)] * 4
 
 
@@ -115,7 +115,7 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
             applied(
                 fakes,
                 "drop_tail",
-                rollout=Rollout(waves(FABRIC4, "rest"), gate=Watching(closes_behind=3)),
+                rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching(closes_behind=3)]),
             )
         )
     cookies = [one.config.cookie.cookie for one in fakes.switches.values()]
@@ -134,7 +134,7 @@ def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_und
                 fakes.switches["leaf1"].entries.popitem()
 
     with pytest.raises(ApplyError, match="leaf1: accepted every write, but 1 entries read back differ"):
-        run(applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gate=Disturbed())))
+        run(applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Disturbed()])))
     assert fakes.state() == before
 
 

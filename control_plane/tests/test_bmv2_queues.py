@@ -6,7 +6,8 @@ import json
 
 import pytest
 from eeon_command import eeon, place
-from eeon_control.fabric.thrift import QueueSettings, ThriftClient
+from eeon_control.config import Bmv2QueueValues
+from eeon_control.fabric.thrift import ThriftClient
 
 pytestmark = pytest.mark.system
 
@@ -22,10 +23,10 @@ target_settings:
 @pytest.fixture
 def calls(monkeypatch):
     """Returns Thrift calls by address, without a network: the server of port 4 does not answer."""
-    made: dict[str, dict[int, QueueSettings]] = {}
+    made: dict[str, dict[int, Bmv2QueueValues]] = {}
 
     def enter(self):
-        if self._address.endswith(":4"):
+        if self.address.endswith(":4"):
             raise self._error("Connection refused")
         return self
 
@@ -35,7 +36,7 @@ def calls(monkeypatch):
     monkeypatch.setattr(
         ThriftClient,
         "set_queue",
-        lambda self, port, settings: made.setdefault(self._address, {}).update({port: settings}),
+        lambda self, port, settings: made.setdefault(self.address, {}).update({port: settings}),
     )
     return made
 
@@ -59,10 +60,10 @@ def test_every_linked_port_gets_its_settings_and_a_switch_without_thrift_is_told
     assert result.exit_code == 0
     assert set(calls) == {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
     assert calls["127.0.0.1:1"] == {
-        1: QueueSettings(1024, 0),
-        2: QueueSettings(1024, 0),
-        3: QueueSettings(1024, 8000),
-        4: QueueSettings(1024, 0),
+        1: Bmv2QueueValues(1024, 0),
+        2: Bmv2QueueValues(1024, 0),
+        3: Bmv2QueueValues(1024, 8000),
+        4: Bmv2QueueValues(1024, 0),
     }
     assert (
         "warning: the entries are in force, but BMv2's queues were not set: spine2: no Thrift server is known"

@@ -119,8 +119,10 @@ def test_bmv2_queues_are_not_touched_unless_the_configuration_says_so():
     assert config.from_text(BASE).bmv2_queue(EDGE) is None
 
 
-# A full buffer of the shortest frames, or of packets, and one more.
-@pytest.mark.parametrize(("buffer", "depth"), [("300KB", 5001), ("200pkt", 201)])
+# A full buffer of the shortest frames, or of packets, and one more; at most what Thrift's 31 bits hold.
+@pytest.mark.parametrize(
+    ("buffer", "depth"), [("300KB", 5001), ("200pkt", 201), ("4000000000pkt", 2**31 - 1)]
+)
 def test_bmv2_queue_is_deep_enough_for_a_full_buffer_by_default(buffer, depth):
     loaded = config.from_text(BASE.replace("300KB", buffer) + "target_settings: {bmv2: {}}\n")
     assert loaded.bmv2_queue(EDGE) == config.Bmv2QueueValues(depth_packets=depth, packets_per_second=0)

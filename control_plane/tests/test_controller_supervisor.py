@@ -10,9 +10,9 @@ import logging
 import grpc
 import pytest
 from eeon_control import config, state
+from eeon_control.config import Bmv2QueueValues
 from eeon_control.controller import Options, State, Supervisor, log
 from eeon_control.controller import messages as m
-from eeon_control.fabric.thrift import QueueSettings
 from eeon_control.targets import Target
 from fake_p4runtime import FakeSwitch
 from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
@@ -213,7 +213,7 @@ def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away
 
     once, twice = asyncio.run(work())
     ports = [port.number for port in TOPOLOGY.switches["leaf1"].ports]
-    assert once == [("leaf1", {port: QueueSettings(1024, 0) for port in ports})]
+    assert once == [("leaf1", {port: Bmv2QueueValues(1024, 0) for port in ports})]
     assert twice == once * 2
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from eeon_control import energy, topology
 from eeon_control.constants import EEE_STATES
-from eeon_control.energy import Reading, Timing
+from eeon_control.energy import Reading
+from eeon_control.port_settings import EeeSettings
+from eeon_control.port_settings.eee import Trigger
+from eeon_control.units import Bytes, Duration
 
 TICK_PS = 1000
-TEN_G = Timing(sleep=2880, wake=4480, stall=0)
+TEN_G = EeeSettings(*map(Duration, (2880, 4480, 0, 0)), Trigger(), Fraction(0), Bytes(24))  # in ticks
 CLOCK = 1 << 48
 ACTIVE, HOLD, WAKE = (EEE_STATES.index(name) for name in ("active", "hold", "wake"))
 SECOND = 10**12
@@ -80,7 +85,7 @@ def test_a_port_that_sleeps_all_the_time_draws_the_lpi_share_of_its_full_power(s
 
 
 def test_transitions_are_counted_for_each_wake_and_drawn_at_full_power(switch):
-    before = reading(0, registers(busy_until=0), now=0, timing=Timing(2880, 4480, 0))
+    before = reading(0, registers(busy_until=0), now=0, timing=TEN_G)
     after_registers = registers(busy_until=SECOND_TICKS, lpi_ticks=SECOND_TICKS // 2, wakes=100)
     found = of_port_1(switch, before, reading(SECOND, after_registers, now=SECOND_TICKS))
     assert (found.lpi_ps, found.transition_ps) == (SECOND // 2, 100 * 7360 * TICK_PS)
@@ -160,7 +165,7 @@ def test_two_readings_of_one_moment_give_no_power_instead_of_a_division_by_zero(
 
 
 def test_the_assumptions_name_power_share_and_source():
-    first, second = energy.Assumptions().lines()
+    first, second = energy.assumed()
     assert "1000BASE-T (1Gbps) 0.5 W a port, 10GBASE-T (10Gbps) 2.5 W a port" in first
     assert "10% of it in low-power idle" in first and "thesis" in first
     assert "NICs" in second

@@ -554,7 +554,7 @@ def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, s
 
 def test_apply_that_is_stopped_after_its_commit_says_which_revision_is_in_force(store, monkeypatch):
     def commits(work, *_, **__):
-        pending = state.Pending(revision=2, back_to=1, since=work.clock.now(), seconds=600)
+        pending = state.Pending(revision=2, back_to=1, since=work.clock(), seconds=600)
         work.store.commit(work.lock, work.draft(work.store.intended(), "apply", ""), pending)
         raise KeyboardInterrupt
 

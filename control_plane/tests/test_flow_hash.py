@@ -139,7 +139,7 @@ def test_groups_and_members_that_have_ids_are_read_with_their_weights(start):
             return await routes_of(session)
 
     found = {
-        route.prefix_text: [dict(action.params)["port"] for action in route.members]
+        route.prefix.text: [dict(action.params)["port"] for action in route.members]
         for route in run(written_and_read()).routes
     }
     assert found == {"10.0.2.0/24": [3, 4, 4], "10.0.3.0/24": [4]}

@@ -20,7 +20,8 @@ from eeon_control.doctor.machine import state_folder
 from eeon_control.errors import InputError, StateError
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
-from eeon_control.state.folder import make_part
+from eeon_control.state import clock
+from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
@@ -61,7 +62,7 @@ def test_committed_revision_comes_back_to_life_and_means_the_same_entries(store)
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["moved", "replaced"])
 def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(store, monkeypatch, replaced):
-    pending = state.Pending(revision=1, back_to=0, since=state.SystemClock().now(), seconds=60)
+    pending = state.Pending(revision=1, back_to=0, since=clock.now(), seconds=60)
     with store.lock("test") as lock:
         store.commit(lock, draft("drop_tail"), pending)
 
@@ -266,7 +267,7 @@ def test_folder_in_which_this_user_may_not_look_is_named_with_the_way_out(store)
             "current": store.current,
             "journal.json": store.has_journal,
             "controllers": store.controllers,
-            "revisions": lambda: make_part(store.folder / "revisions"),
+            "revisions": lambda: make(store.folder / "revisions"),
         }.items():
             with pytest.raises(StateError, match=f"{store.folder}/{name}: .*Permission denied"):
                 read()
@@ -372,7 +373,7 @@ def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
     ],
 )
 def test_revision_that_nobody_confirmed_is_told_by_the_history_with_what_becomes_of_it(store, seconds, said):
-    pending = state.Pending(revision=2, back_to=1, since=state.SystemClock().now(), seconds=seconds)
+    pending = state.Pending(revision=2, back_to=1, since=clock.now(), seconds=seconds)
     with store.lock("test") as lock:
         store.commit(lock, draft("drop_tail"))
         store.commit(lock, draft("mark_threshold"), pending)

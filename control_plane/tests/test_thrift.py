@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import pytest
 from bmv2_process import start_bmv2
 from eeon_control import config, fabric, program, topology
+from eeon_control.config import Bmv2QueueValues
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
-from eeon_control.fabric.thrift import QueueSettings, ThriftClient
+from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.targets import Target
 from engine_switches import ONE_SWITCH, TICK_PS, serving_thrift_too
 from hypothesis import HealthCheck, given, settings
@@ -65,7 +66,7 @@ def test_registers_and_the_clock_are_read_by_port(served):
 
 def test_queue_depth_and_rate_are_taken(served):
     asyncio.run(
-        thrift.set_queues("leaf1", served.target, {1: QueueSettings(1024, 8000), 2: QueueSettings(64)})
+        thrift.set_queues("leaf1", served.target, {1: Bmv2QueueValues(1024, 8000), 2: Bmv2QueueValues(64, 0)})
     )
 
 
@@ -98,25 +99,21 @@ def test_a_program_of_another_file_that_does_the_same_is_read(served, monkeypatc
 def test_the_p4runtime_port_is_told_from_a_thrift_port(served):
     wrong = Target(served.target.address, 1, None, served.target.address)
     with pytest.raises(FabricError, match="Thrift"):
-        asyncio.run(thrift.read_clock("leaf1", wrong))
+        asyncio.run(thrift.ask("leaf1", wrong, ThriftClient.elapsed_us))
 
 
 def test_without_a_thrift_address_the_targets_file_is_named():
     with pytest.raises(
         FabricError, match="leaf1: no Thrift server is known; give `thrift` in the targets file"
     ):
-        asyncio.run(thrift.read_clock("leaf1", Target("127.0.0.1:1", 1)))
+        asyncio.run(thrift.ask("leaf1", Target("127.0.0.1:1", 1), ThriftClient.elapsed_us))
 
 
 def test_nobody_listening_is_told_with_the_switch_and_its_address():
     with pytest.raises(FabricError, match=r"leaf1 \(Thrift 127.0.0.1:1\): Connection refused"):
-        asyncio.run(thrift.read_clock("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1")))
-
-
-@pytest.mark.parametrize("wrong", [{"depth_packets": 0}, {"depth_packets": 2**31}, {"rate_pps": -1}])
-def test_settings_that_no_queue_can_have_are_refused_before_they_are_sent(wrong):
-    with pytest.raises(ValueError, match="a queue"):
-        QueueSettings(**wrong)
+        asyncio.run(
+            thrift.ask("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1"), ThriftClient.elapsed_us)
+        )
 
 
 @contextlib.contextmanager

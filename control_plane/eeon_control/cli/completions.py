@@ -6,7 +6,6 @@ A completion must be quick and silent: on any error, it offers nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,74 +15,46 @@ from eeon_control import topology as topologies
 from eeon_control.topology import Topology
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-_FILES = CompletionItem("", type="file")
+_Known = Callable[[click.Context], Iterable[str | CompletionItem]]
 
 
-def _silent(function: Complete) -> Complete:
-    @wraps(function)
-    def quiet(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _of(known: _Known, *otherwise: CompletionItem) -> Complete:
+    """Returns a completion of those of the known values that fit; of `otherwise`, if none does."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:
-            return function(ctx, param, incomplete)
+            items = [CompletionItem(one) if isinstance(one, str) else one for one in known(ctx)]
         except Exception:  # a traceback in the middle of a command line would not help
             return []
+        return [one for one in items if one.value.startswith(incomplete)] or [*otherwise]
 
-    return quiet
-
-
-@_silent
-def topology_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the packaged topologies that fit; if none does, file names are completed."""
-    return _names(data.names("topologies"), incomplete) or [_FILES]
+    return complete
 
 
-@_silent
-def config_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the packaged examples that fit; if none does, file names are completed."""
-    return _names(data.names("examples"), incomplete) or [_FILES]
+def _topology(ctx: click.Context) -> Topology:
+    """Returns the topology given earlier on the command line."""
+    return topologies.load(ctx.params["topology_name"])
 
 
-@_silent
-def switch_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the switches of the topology given earlier on the command line."""
-    return _names(_topology(ctx).switches, incomplete)
+def _ports(ctx: click.Context) -> Iterable[CompletionItem]:
+    for port in _topology(ctx).ports():
+        yield CompletionItem(port.name, help=f"{port.role.value}, to {port.peer}")
 
 
-@_silent
-def host_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the hosts of the topology given earlier on the command line."""
-    return _names(_topology(ctx).hosts, incomplete)
-
-
-@_silent
-def target_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the names of switches in the form of `--target`, each followed by `=`."""
-    return _names((f"{name}=" for name in _topology(ctx).switches), incomplete)
-
-
-@_silent
-def port_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Returns the linked ports of the topology given earlier on the command line, with their neighbours."""
-    return [
-        CompletionItem(port.name, help=f"{port.role.value}, to {port.peer}")
-        for port in _topology(ctx).ports()
-        if port.name.startswith(incomplete)
-    ]
-
-
-@_silent
-def revision_numbers(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _revisions(ctx: click.Context) -> Iterable[str]:
     """Returns the revisions of the fabric given earlier on the command line, newest first."""
     from eeon_control.state import StateStore, folder_of  # imports gRPC, which no other completion needs
 
     name = ctx.params.get("topology_name")
     folder = folder_of(topologies.load(name).name if name else "", ctx.params.get("state_folder"))
-    numbers = range(StateStore.open(folder, create=False).current_number(), 0, -1)
-    return _names((str(number) for number in numbers), incomplete)
+    return map(str, range(StateStore.open(folder, create=False).current_number(), 0, -1))
 
 
-def _topology(ctx: click.Context) -> Topology:
-    return topologies.load(ctx.params["topology_name"])
-
-
-def _names(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+_FILES = CompletionItem("", type="file")
+topology_names = _of(lambda ctx: data.names("topologies"), _FILES)
+config_names = _of(lambda ctx: data.names("examples"), _FILES)
+switch_names = _of(lambda ctx: _topology(ctx).switches)
+host_names = _of(lambda ctx: _topology(ctx).hosts)
+target_names = _of(lambda ctx: (f"{name}=" for name in _topology(ctx).switches))
+port_names = _of(_ports)
+revision_numbers = _of(_revisions)

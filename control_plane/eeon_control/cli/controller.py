@@ -14,27 +14,6 @@ from eeon_control.controller import log, process
 from eeon_control.controller.metrics import MetricsServer
 
 
-class _Interval(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    """A duration, or 0."""
-
-    name = "time"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        return 0.0 if str(value).strip() in ("0", "0.0") else options.SPAN.convert(value, param, ctx)
-
-
-class _Address(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    name = "address"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> MetricsServer:
-        try:
-            return value if isinstance(value, MetricsServer) else MetricsServer.parse(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 @click.group()
 def controller() -> None:
     """Keep every switch of a fabric at the revision in force."""
@@ -53,7 +32,7 @@ def controller() -> None:
 )
 @click.option(
     "--check-interval",
-    type=_Interval(),
+    type=options.SPAN_OR_ZERO,
     default="60s",
     show_default=True,
     metavar="TIME",
@@ -62,7 +41,7 @@ def controller() -> None:
 @click.option(
     "--metrics-address",
     "metrics",
-    type=_Address(),
+    type=options.Parsed(MetricsServer),
     metavar="[HOST:]PORT",
     help="address that serves Prometheus metrics; without HOST, loopback  [default: no metrics]",
 )
@@ -97,10 +76,8 @@ def run(
     if metrics_nonzero and metrics is None:
         raise click.UsageError("--metrics-nonzero needs --metrics-address")
     log.set_up(log_format, log_level)
-    store = fabric.store(create=fabric.name is not None or fabric.state_folder is not None)
+    store = fabric.store(create=fabric.topology_name is not None or fabric.state_folder is not None)
     timing = controllers.Timing(check=check_interval)
     supervisor = controllers.Supervisor(store, controllers.Options(rank=rank, timing=timing))
-    service = process.no_service
-    if metrics is not None:
-        service = replace(metrics, zeros=not metrics_nonzero).open
+    service = None if metrics is None else replace(metrics, zeros=not metrics_nonzero).open
     asyncio.run(process.run(supervisor, service))

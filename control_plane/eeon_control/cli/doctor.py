@@ -66,7 +66,7 @@ def doctor(
     targets: dict[str, Target] = {}
     state: Path | None = fabric.state_folder
     try:
-        topology = None if fabric.name is None else fabric.topology
+        topology = None if fabric.topology_name is None else fabric.topology
         if topology is not None:
             state = folder_of(topology.name, state)
         elif is_folder_given(state):

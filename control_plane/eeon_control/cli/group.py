@@ -68,7 +68,6 @@ class EeonGroup(LazyGroup):
         return command
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        """Returns the summary of a command."""
         plugin = None if name in self.places else _plugins().get(name)
         return (summary_of(plugin.value) if plugin is not None else None) or super().summary(ctx, name)
 

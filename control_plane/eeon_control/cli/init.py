@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -13,6 +14,8 @@ from eeon_control.cli.options import QuantityType
 from eeon_control.cli.output import counted
 from eeon_control.errors import EeonError
 from eeon_control.units import DataRate, Duration
+
+_F = TypeVar("_F", bound=Callable[..., object])
 
 
 def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type # noqa: ANN401
@@ -24,44 +27,26 @@ def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of
     return click.prompt(f"{param.help}", default=str(value), type=param.type, err=True)
 
 
+_ASKED = (
+    ("--leaves", click.IntRange(1), 2, "number of leaves"),
+    ("--spines", click.IntRange(0), 2, "number of spines, each linked to every leaf"),
+    ("--hosts", click.IntRange(1), 4, "number of hosts per leaf"),
+    ("--host-rate", QuantityType(DataRate), "10Gbps", "rate of links to hosts"),
+    ("--uplink-rate", QuantityType(DataRate), "10Gbps", "rate of links between leaves and spines"),
+)
+
+
+def _asked_options(function: _F) -> _F:
+    for name, kind, default, text in reversed(_ASKED):
+        option = click.option(name, type=kind, default=default, callback=_asked, show_default=True, help=text)
+        function = option(function)
+    return function
+
+
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing; use the defaults")
-@click.option(
-    "--leaves", type=click.IntRange(1), default=2, callback=_asked, show_default=True, help="number of leaves"
-)
-@click.option(
-    "--spines",
-    type=click.IntRange(0),
-    default=2,
-    callback=_asked,
-    show_default=True,
-    help="number of spines, each linked to every leaf",
-)
-@click.option(
-    "--hosts",
-    type=click.IntRange(1),
-    default=4,
-    callback=_asked,
-    show_default=True,
-    help="number of hosts per leaf",
-)
-@click.option(
-    "--host-rate",
-    type=QuantityType(DataRate),
-    default="10Gbps",
-    callback=_asked,
-    show_default=True,
-    help="rate of links to hosts",
-)
-@click.option(
-    "--uplink-rate",
-    type=QuantityType(DataRate),
-    default="10Gbps",
-    callback=_asked,
-    show_default=True,
-    help="rate of links between leaves and spines",
-)
+@_asked_options
 @click.option(
     "--delay",
     type=QuantityType(Duration),

@@ -64,7 +64,6 @@ class LazyGroup(click.Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list of commands in --help."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self._summaries(ctx)))
 

@@ -5,20 +5,21 @@ Functions import `eeon_control.state` on use, because it imports gRPC: a quarter
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeVar, cast
 
 import click
 
 from eeon_control import election
 from eeon_control import topology as topologies
 from eeon_control.cli import completions
-from eeon_control.errors import DataNotFound, EeonError, UnitError
+from eeon_control.errors import DataNotFound, EeonError
 from eeon_control.targets import Target, Targets, load_targets
 from eeon_control.topology import Topology
 from eeon_control.units import Duration, Quantity
@@ -29,21 +30,37 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., object])
 
 
-class QuantityType(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
+class _Parsable(Protocol):
+    @classmethod
+    def parse(cls, text: str) -> Self: ...
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
+    """A value of a class that parses text. It is refused with the parser's own message, a ValueError's."""
+
+    def __init__(self, kind: type[_Parsable]) -> None:
+        self.name = kind.__name__.lower()
+        self._kind = kind
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _Parsable:
+        try:
+            return value if isinstance(value, self._kind) else self._kind.parse(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class QuantityType(Parsed):
     """An option such as `64KB` or `30us`, converted to a quantity with its unit in the type."""
 
     def __init__(self, quantity: type[Quantity], minimum: int = 0) -> None:
-        self.name = quantity.__name__.lower()
-        self._quantity = quantity
-        self._minimum = minimum
+        super().__init__(quantity)
+        self._minimum = quantity(minimum)
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
-        try:
-            parsed = self._quantity.parse(value)
-        except UnitError as error:
-            self.fail(str(error), param, ctx)
+        parsed = super().convert(value, param, ctx)
+        assert isinstance(parsed, Quantity)
         if parsed < self._minimum:
-            self.fail(f"{value}: must be at least {self._quantity(self._minimum)}", param, ctx)
+            self.fail(f"{value}: must be at least {self._minimum}", param, ctx)
         return parsed
 
 
@@ -57,10 +74,16 @@ class _Span(click.ParamType):  # type: ignore[type-arg] # it takes arguments fro
     _text = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) *(s|min|m|h)", re.ASCII)
     _seconds: ClassVar = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
+    def __init__(self, *, or_zero: bool = False) -> None:
+        self._zeros = ("0", "0.0") if or_zero else ()
+
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float):
             return value
-        match = self._text.fullmatch(str(value).strip())
+        text = str(value).strip()
+        if text in self._zeros:
+            return 0.0
+        match = self._text.fullmatch(text)
         if match is None or float(match[1]) <= 0:
             self.fail(
                 f"{value!r} is not a duration from 0.001s to 999999h; write for example 90s, 10m or 1h",
@@ -71,6 +94,24 @@ class _Span(click.ParamType):  # type: ignore[type-arg] # it takes arguments fro
 
 
 SPAN = _Span()
+SPAN_OR_ZERO = _Span(or_zero=True)
+
+
+def as_one(name: str, kind: type) -> Callable[[_F], _F]:
+    """Returns a decorator: the parameters of a command that are fields of the dataclass `kind` reach it as
+    one, `name`."""
+    fields = [field.name for field in dataclasses.fields(kind)]
+
+    def decorate(function: _F) -> _F:
+        @functools.wraps(function)
+        def with_one(*args: object, **given: object) -> object:
+            parts = {field: given.pop(field) for field in fields if field in given}
+            return function(*args, **{name: kind(**parts)}, **given)
+
+        # It has the function's type, except for the parameters that only click passes.
+        return cast(_F, with_one)
+
+    return decorate
 
 
 def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
@@ -238,7 +279,7 @@ def _only_known(state_folder: Path | None) -> Path:
 class Fabric:
     """The fabric of a command line. Its members raise EeonError if they are unknown."""
 
-    name: str | None
+    topology_name: str | None
     state_folder: Path | None = None
     targets_file: Path | None = None
     target_texts: tuple[str, ...] = ()
@@ -247,8 +288,8 @@ class Fabric:
     @cached_property
     def topology(self) -> Topology:
         """The topology of -t, else that of the current revision."""
-        if self.name is not None:
-            return topologies.load(self.name)
+        if self.topology_name is not None:
+            return topologies.load(self.topology_name)
         meant = self.store().intended()
         if meant is None:
             raise EeonError("which fabric? give -t: the state folder has no revision yet")
@@ -288,43 +329,21 @@ class Fabric:
         """Opens the state folder: --state, EEON_STATE, the topology's, or the only one."""
         from eeon_control.state import StateStore, folder_of
 
-        if self.name is None:
+        if self.topology_name is None:
             return StateStore.open(_only_known(self.state_folder), create=create)
         try:
-            name = topologies.load(self.name).name
+            name = topologies.load(self.topology_name).name
         except DataNotFound:
-            name = self.name  # the file may be gone; the folder has the fabric's name
+            name = self.topology_name  # the file may be gone; the folder has the fabric's name
         return StateStore.open(folder_of(name, self.state_folder), create=create)
 
 
 def fabric_options(function: _F) -> _F:
     """Adds -t, -T, --target and --tick to a command. It gets them, and its --state, as one parameter:
     `fabric`."""
-
-    @functools.wraps(function)
-    def with_fabric(
-        *args: object,
-        topology_name: str | None,
-        targets_file: Path | None,
-        target_texts: tuple[str, ...],
-        tick: Duration | None,
-        state_folder: Path | None = None,
-        **others: object,
-    ) -> object:
-        fabric = Fabric(topology_name, state_folder, targets_file, target_texts, tick)
-        return function(*args, fabric=fabric, **others)
-
-    # It has the function's type, except for the parameters that only click passes.
-    return cast(_F, topology_option(required=False)(target_options(with_fabric)))
+    return topology_option(required=False)(target_options(as_one("fabric", Fabric)(function)))
 
 
 def store_options(function: _F) -> _F:
     """Adds -t and --state to a command, which gets them as one parameter: `fabric`."""
-
-    @functools.wraps(function)
-    def with_fabric(
-        *args: object, topology_name: str | None, state_folder: Path | None, **others: object
-    ) -> object:
-        return function(*args, fabric=Fabric(topology_name, state_folder), **others)
-
-    return cast(_F, topology_option(required=False)(state_option(with_fabric)))
+    return topology_option(required=False)(state_option(as_one("fabric", Fabric)(function)))

@@ -11,7 +11,7 @@ import click
 from eeon_control import config as configs
 from eeon_control import topology as topologies
 from eeon_control.cli import options
-from eeon_control.errors import InputError, Place, Problem
+from eeon_control.errors import InputError
 from eeon_control.sonic import yang
 from eeon_control.sonic.database import MAX_BYTES, Database, parse
 from eeon_control.sonic.exporting import export as exported
@@ -122,14 +122,13 @@ def _read(file: Path) -> Database:
         with file.open("rb") as content:
             return parse(content.read(MAX_BYTES + 1), str(file))
     except OSError as error:
-        raise InputError([Problem(Place(str(file)), "", "", error.strerror or str(error))]) from error
+        raise InputError.of(file, error.strerror or str(error)) from error
 
 
 def _switch(topology_name: str, name: str) -> Switch:
     topology = topologies.load(topology_name)
     if name not in topology.switches:
         hint = did_you_mean(name, topology.switches)
-        raise InputError(
-            [Problem(Place(topology.name), "--switch", name, f"is not a switch of the topology{hint}")]
-        )
+        rule = f"is not a switch of the topology{hint}"
+        raise InputError.of(topology.name, rule, key="--switch", value=name)
     return topology.switches[name]

@@ -40,7 +40,6 @@ class Guard:
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Writes lines in order."""
         for line in lines:
             self.write(line)
 
@@ -58,12 +57,10 @@ class _Stderr:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Writes text."""
         self._tried(lambda: self._stream.write(text))
         return len(text)
 
     def flush(self) -> None:
-        """Writes what is buffered."""
         self._tried(self._stream.flush)
 
     def _tried(self, call: Callable[[], object]) -> None:

@@ -10,7 +10,7 @@ import click
 
 from eeon_control import topology as topologies
 from eeon_control.cli.options import QuantityType
-from eeon_control.errors import InputError, Place, Problem
+from eeon_control.errors import InputError
 from eeon_control.topology import netbox as inventory
 from eeon_control.units import Duration
 
@@ -76,7 +76,7 @@ def netbox(
         with click.open_file(str(file), "rb") as content:
             text = content.read(inventory.MAX_BYTES + 1)
     except OSError as error:
-        raise InputError([Problem(Place(str(file)), "", "", error.strerror or str(error))]) from error
+        raise InputError.of(file, error.strerror or str(error)) from error
     source = "<stdin>" if str(file) == "-" else str(file)
     roles = inventory.Roles(leaf, spine, host, ignore)
     found, notes = inventory.import_(text, source, roles, name=name, delay=delay)

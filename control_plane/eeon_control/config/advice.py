@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.queues import Queue
-from eeon_control.errors import PlanError, Problem, Severity
+from eeon_control.errors import PlanError, Problem
 from eeon_control.model_base import FULL_FRAME_BYTES
 from eeon_control.port_settings import Aqm, Codel, Eee, MarkThreshold, Red
 from eeon_control.port_settings.mark_threshold import DCTCP_RTT, bandwidth_delay_share, default_threshold
@@ -42,7 +42,7 @@ def queue_warnings(
     def warning(keys: tuple[str, ...], text: str) -> Problem:
         key = next((key for key in keys if config.document.has((*path, key))), None)
         place = path if key is None else (*path, key)
-        return config.document.problem(place, text, severity=Severity.WARNING)
+        return config.document.warning(place, text)
 
     if isinstance(aqm, MarkThreshold):
         yield from _threshold(warning, aqm, queue, rate, topology_rtt)
@@ -59,18 +59,13 @@ def _threshold(
     threshold, l4s = settings.threshold, settings.l4s_threshold
     keys = ("threshold", "mark_threshold")
     shown = f"auto is {threshold} at {rate}, " if aqm.threshold is None else ""
+    never = (
+        f"not below the buffer ({queue.buffer}): the port drops before it marks, so nothing is ever marked"
+    )
     if threshold >= queue.buffer_bytes:
-        yield warning(
-            keys,
-            f"{shown}not below the buffer ({queue.buffer}): the port drops before it marks, "
-            "so nothing is ever marked",
-        )
+        yield warning(keys, shown + never)
     if aqm.l4s_threshold is not None and l4s >= queue.buffer_bytes:
-        yield warning(
-            ("l4s_threshold",),
-            f"not below the buffer ({queue.buffer}): the port drops before it marks, "
-            "so nothing is ever marked",
-        )
+        yield warning(("l4s_threshold",), never)
     if aqm.threshold is not None and (low := _below_share(threshold, rate, aqm.rtt, topology_rtt)):
         yield warning(keys, low)
     is_auto = aqm.threshold is None and aqm.rtt is None and topology_rtt is not None

@@ -7,6 +7,7 @@ it. A profile used by a hundred ports is reported once per cause.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
@@ -60,25 +61,25 @@ class _Used(NamedTuple):
     eee: str
 
 
+@dataclass
 class _Rounding:
     """Collects the times of settings that a target with this tick rounds up."""
 
-    def __init__(self, tick: Duration) -> None:
-        self._tick = tick
-        self._found: dict[str, None] = {}
+    tick: Duration
+    _found: dict[str, None] = field(default_factory=dict)
 
     def of(self, settings: Settings) -> None:
         """Collects rounded times of `settings`. Raises PlanError if the target cannot express them."""
-        settings.to_action(self._tick)
+        settings.to_action(self.tick)
         for key, span in settings.spans().items():
-            up = codec.from_ticks(codec.to_ticks(span, self._tick), self._tick)
+            up = codec.from_ticks(codec.to_ticks(span, self.tick), self.tick)
             if up != span:
                 self._found[f"{key} {span} to {up}"] = None
 
     def problems(self) -> Iterator[Problem]:
         """Yields one warning for all times that were rounded up."""
         if self._found:
-            rule = f"times are rounded up to this target's {self._tick} tick: {', '.join(self._found)}"
+            rule = f"times are rounded up to this target's {self.tick} tick: {', '.join(self._found)}"
             yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
 
 
@@ -118,7 +119,7 @@ def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
     document = config.document
-    yield from _names(config.document, topology, ("switches",), config.switches, ("ports",), config.ports)
+    yield from _names(config.document, topology, (), config.switches, config.ports)
     missing = [one.port for one in used if one.queue is None]
     for role in dict.fromkeys(port.role for port in missing):
         ports = [port.name for port in missing if port.role is role]
@@ -131,33 +132,22 @@ def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) ->
 
 def check_names(document: Document, topology: Topology) -> list[Problem]:
     """Returns problems of unknown switches and ports, in files that violate the schema elsewhere."""
-    switches, ports = document.get(("switches",)), document.get(("ports",))
-    return list(
-        _names(
-            document,
-            topology,
-            ("switches",),
-            [name for name in switches if isinstance(name, str)] if isinstance(switches, dict) else [],
-            ("ports",),
-            [name for name in ports if isinstance(name, str)] if isinstance(ports, dict) else [],
-        )
+    given = [document.get((key,)) for key in ("switches", "ports")]
+    names = (
+        [name for name in one if isinstance(name, str)] if isinstance(one, dict) else [] for one in given
     )
+    return list(_names(document, topology, (), *names))
 
 
 def _names(
-    document: Document,
-    topology: Topology,
-    switches_path: KeyPath,
-    switches: Iterable[str],
-    ports_path: KeyPath,
-    ports: Iterable[str],
+    document: Document, topology: Topology, at: KeyPath, switches: Iterable[str], ports: Iterable[str]
 ) -> Iterator[Problem]:
-    """Yields a problem for each switch and port that is not in the topology."""
+    """Yields a problem for each switch and port below `at` that is not in the topology."""
     for name in switches:
         if name not in topology.switches:
             near = did_you_mean(name, topology.switches)
             yield document.problem(
-                (*switches_path, name),
+                (*at, "switches", name),
                 f"topology {topology.name} has no switch of that name{near}; "
                 f"it has {_some(topology.switches)}",
                 name,
@@ -170,7 +160,7 @@ def _names(
             else:
                 near = did_you_mean(name.rpartition(":")[0], topology.switches)
             yield document.problem(
-                (*ports_path, name),
+                (*at, "ports", name),
                 f"topology {topology.name} has no linked switch port of that name{near}; "
                 "a port is written leaf1:3",
                 name,
@@ -188,10 +178,9 @@ def _queues(
     for (name, rate), port in kinds.items():
         queue = config.profiles.queue[name]
         if queue.buffer_bytes < FULL_FRAME_BYTES:
-            yield config.document.problem(
+            yield config.document.warning(
                 ("profiles", "queue", name, "buffer"),
                 f"is smaller than a full frame ({FULL_FRAME_BYTES}B): every full frame is dropped",
-                severity=Severity.WARNING,
             )
         for path, aqm in _aqms(name, queue):
             try:
@@ -210,10 +199,14 @@ def _aqms(name: str, queue: Queue) -> Iterator[tuple[KeyPath, Aqm]]:
         yield (*path, "class_aqm", of_class), aqm
 
 
+def _queues_in_use(config: FabricConfig, used: list[_Used]) -> Iterator[tuple[str, Queue]]:
+    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
+        yield name, config.profiles.queue[name]
+
+
 def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
     """Checks that AQMs per queue have traffic classes, and that each belongs to a known class."""
-    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
-        queue = config.profiles.queue[name]
+    for name, queue in _queues_in_use(config, used):
         path: KeyPath = ("profiles", "queue", name)
         if not config.classes:
             for key in ("scope",) if queue.scope == "queue" else ("class_aqm",) if queue.class_aqm else ():
@@ -230,15 +223,17 @@ def _scopes(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
         yield from _class_aqms(config, (*path, "class_aqm"), queue)
 
 
-def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[Problem]:
+def _unknown_classes(config: FabricConfig, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yields the unknown classes among the names, each with a suggestion."""
     known = {DEFAULT_CLASS, *config.classes}
-    for name in queue.class_aqm:
+    for name in names:
         if name not in known:
-            yield config.document.problem(
-                (*path, name),
-                f"unknown class{did_you_mean(name, known)}; there are {_some(sorted(known))}",
-                name,
-            )
+            yield name, f"{did_you_mean(name, known)}; there are {_some(sorted(known))}"
+
+
+def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[Problem]:
+    for name, near in _unknown_classes(config, queue.class_aqm):
+        yield config.document.problem((*path, name), f"unknown class{near}", name)
     for priority, (first, *others) in config.priorities_in_use.items():
         for name in others:
             if queue.class_aqm.get(name, queue.aqm) != queue.class_aqm.get(first, queue.aqm):
@@ -251,8 +246,7 @@ def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[P
 
 
 def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
-    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
-        queue = config.profiles.queue[name]
+    for name, queue in _queues_in_use(config, used):
         qcn = queue.qcn
         if qcn is None:
             continue
@@ -261,33 +255,25 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
             yield config.document.problem(
                 path, "needs traffic classes: QCN samples the queues of classes; add `classes`"
             )
-        known = {DEFAULT_CLASS, *config.classes}
-        for one in qcn.classes:
-            if one not in known:
-                yield config.document.problem(
-                    (*path, "classes"),
-                    f"unknown class {one}{did_you_mean(one, known)}; there are {_some(sorted(known))}",
-                    one,
-                )
+        for one, near in _unknown_classes(config, qcn.classes):
+            yield config.document.problem((*path, "classes"), f"unknown class {one}{near}", one)
         if qcn.set_point >= queue.buffer_bytes:
             yield config.document.problem(
                 (*path, "set_point"),
                 f"{qcn.set_point} is not below the buffer ({queue.buffer}): no queue could exceed it",
             )
         elif 3 * qcn.set_point > 2 * queue.buffer_bytes:
-            yield config.document.problem(
+            yield config.document.warning(
                 (*path, "set_point"),
                 f"{qcn.set_point} is above two thirds of the buffer ({queue.buffer}): the room above it is "
                 "too small for strong feedback, and the queue overflows before senders slow down enough",
-                severity=Severity.WARNING,
             )
         modes = {queue.class_aqm.get(one, queue.aqm).mode for one in qcn.classes} - {"drop_tail"}
         if modes:
-            yield config.document.problem(
+            yield config.document.warning(
                 path,
                 "senders get two congestion signals: QCN messages, and the marks or drops of "
                 f"{_some(sorted(modes))}",
-                severity=Severity.WARNING,
             )
 
 
@@ -310,7 +296,7 @@ def _eee(
     for (name, queue, rate), port in beside.items():
         if text := hold_warning(config.eee_at(name, rate), config.profiles.queue[queue], rate):
             place = _eee_place(config, name, port)
-            yield config.document.problem(place, text, name, severity=Severity.WARNING)
+            yield config.document.warning(place, text, name)
 
 
 def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
@@ -353,12 +339,11 @@ def _starved(config: FabricConfig, lossless: str, priority: int) -> Iterator[Pro
         if one.priority > priority and None in (one.quantum, config.classes[lossless].quantum)
     ]
     if above:
-        yield config.document.problem(
+        yield config.document.warning(
             ("classes", lossless, "priority"),
             f"class {lossless} is lossless, but classes of higher priority ({', '.join(above)}) can starve "
             "it: on switches without timers (BMv2), a pause then ends before it is repeated, and packets "
             "are dropped; give each class a quantum, or the lossless class the highest priority",
-            severity=Severity.WARNING,
         )
 
 
@@ -391,13 +376,12 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
         )
     eee = config.eee_of(port)
     if eee.mode != "off" and eee.hold is not None and eee.hold > at.pause_time:
-        yield config.document.problem(
+        yield config.document.warning(
             path,
             f"a pause lasts {at.pause_time} at {port.rate}, but EEE on port {port.name} may hold packets "
             f"longer ({eee.hold}): on switches without timers (BMv2), the pause may end before it is "
             "repeated",
             name,
-            severity=Severity.WARNING,
         )
 
 
@@ -411,11 +395,10 @@ def _watchdog(config: FabricConfig, name: str, slowest: DataRate) -> Iterator[Pr
     for key, time in (("detect", profile.watchdog.detect), ("restore", profile.watchdog.restore)):
         if time < least:
             mistake = "ordinary pauses for a storm" if key == "detect" else "gaps between pauses for its end"
-            yield config.document.problem(
+            yield config.document.warning(
                 ("profiles", "pfc", name, "watchdog", key),
                 f"one pause lasts {pause} at {slowest}, and the controller needs {LEAST_WATCH} to read the "
                 f"switch a few times: {time} mistakes {mistake}; set {least} or more",
-                severity=Severity.WARNING,
             )
 
 
@@ -445,7 +428,7 @@ def _quanta(config: FabricConfig) -> Iterator[Problem]:
 def _first_on_bmv2(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
     """Refuses classes behind which the switches' own frames would wait: BMv2 cannot send before its
     queues."""
-    has_qcn = any(one.queue is not None and config.profiles.queue[one.queue].qcn for one in used)
+    has_qcn = any(queue.qcn for _, queue in _queues_in_use(config, used))
     if config.target_settings.bmv2 is None or not (config.lossless or has_qcn):
         return
     for name, one in config.classes.items():
@@ -464,9 +447,7 @@ def _target_settings(config: FabricConfig, topology: Topology, used: list[_Used]
     if bmv2 is None:
         return
     path: KeyPath = ("target_settings", "bmv2")
-    yield from _names(
-        config.document, topology, (*path, "switches"), bmv2.switches, (*path, "ports"), bmv2.ports
-    )
+    yield from _names(config.document, topology, path, bmv2.switches, bmv2.ports)
     for one in used:
         outside = one.queue is not None and config.profiles.queue[one.queue].held_packets == "outside"
         if outside and queue_depth(config.bmv2_levels(one.port)) == "auto":

@@ -125,7 +125,6 @@ class PortSettings:
         return tuple(self.queue_aqms.values()) or (self.queue.aqm,)
 
     def aqm_at(self, priority: int) -> Aqm:
-        """Returns the AQM for packets of this priority."""
         return self.queue_aqms.get(priority, self.queue.aqm)
 
 

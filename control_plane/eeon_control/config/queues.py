@@ -73,7 +73,6 @@ class Queue(Strict):
 
     @property
     def aqms(self) -> tuple[Aqm, ...]:
-        """All AQMs of the profile."""
         return (self.aqm, *self.class_aqm.values())
 
     @property

@@ -99,8 +99,8 @@ class TargetSettings(Strict):
 
 @dataclass(frozen=True)
 class Bmv2QueueValues:
-    """The values for one port of `set_egress_queue_depth` and `set_egress_queue_rate` in BMv2's Thrift
-    interface.
+    """The settings of BMv2's queue of one port, for `set_egress_queue_depth` and `set_egress_queue_rate` of
+    its Thrift interface.
 
     `packets_per_second` is 0 for no limit, as in BMv2.
     """
@@ -120,7 +120,7 @@ def bmv2_values(levels: list[Bmv2Queue], port: Port, buffer: Bytes | Packets) ->
     rate = next((level.packet_rate for level in levels if level.packet_rate is not None), "unlimited")
     if depth == "auto":
         full = buffer if isinstance(buffer, Packets) else ceil(buffer / _SHORTEST_FRAME_BYTES)
-        depth = Packets(full + 1)  # one more, because the queue must never be full
+        depth = Packets(min(full + 1, _MAX_DEPTH))  # one more, because the queue must never be full
     if rate == "auto":
         wire_bits = 8 * (FULL_FRAME_BYTES + _ETHERNET_HEADER_BYTES + int(port.overhead))
         rate = PacketRate(max(1, int(port.rate) // wire_bits))

@@ -5,7 +5,7 @@ session; `supervisor` has one link per switch, watches the state folder, finishe
 and shares the switches with a standby; `metrics` answers Prometheus. docs/run/controller.md has diagrams.
 """
 
-from eeon_control.controller.machine import State, SwitchMachine, Timing
+from eeon_control.controller.machine import State, Timing
 from eeon_control.controller.supervisor import Options, Supervisor
 
-__all__ = ["Options", "State", "Supervisor", "SwitchMachine", "Timing"]
+__all__ = ["Options", "State", "Supervisor", "Timing"]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
 
 from finsy import P4Schema
 
@@ -19,11 +20,8 @@ from eeon_control.fabric.session import LOST
 from eeon_control.plan import TABLES, owned_of
 from eeon_control.targets import Target
 
-Refresher = Callable[[], Awaitable[m.Intended]]
-SettingsWriter = Callable[[], Awaitable[None]]
-_PortsHeard = Callable[["Link", frozenset[int] | None], None]
 
-
+@dataclass(eq=False)
 class Link:
     """Keeps one switch as its machine decides. Run `run` as a task; cancel the task to release the switch.
 
@@ -33,38 +31,24 @@ class Link:
     the switch does not report them.
     """
 
-    def __init__(
-        self,
-        machine: SwitchMachine,
-        target: Target,
-        schema: P4Schema,
-        *,
-        refresh: Refresher,
-        set_settings: SettingsWriter,
-        on_change: Callable[[Link], None],
-        on_restored: Callable[[Link, m.Restored], None],
-        on_ports: _PortsHeard,
-    ) -> None:
-        self.machine = machine
-        self.target = target
-        self.session: PersistentSession | None = None
-        self._schema = schema
-        self._refresh = refresh
-        self._set_settings = set_settings
-        self._on_change = on_change
-        self._on_restored = on_restored
-        self._on_ports = on_ports
-        self._events: asyncio.Queue[m.Event] = asyncio.Queue()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._of_session: set[asyncio.Task[None]] = set()
+    machine: SwitchMachine
+    target: Target
+    schema: P4Schema
+    refresh: Callable[[], Awaitable[m.Intended]]
+    set_settings: Callable[[], Awaitable[None]]
+    on_change: Callable[[Link], None]
+    on_restored: Callable[[Link, m.Restored], None]
+    on_ports: Callable[[Link, frozenset[int] | None], None]
+    session: PersistentSession | None = None
+    _events: asyncio.Queue[m.Event] = field(default_factory=asyncio.Queue)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _of_session: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
     def name(self) -> str:
-        """The name of the switch."""
         return self.machine.name
 
     def tell(self, event: m.Event) -> None:
-        """Queues an event."""
         self._events.put_nowait(event)
 
     async def run(self) -> None:
@@ -73,7 +57,7 @@ class Link:
             while True:
                 event = await self._next_event()
                 actions = self.machine.step(event, time.monotonic())
-                self._on_change(self)  # records a bid before it is sent
+                self.on_change(self)  # records a bid before it is sent
                 for action in actions:
                     await self._perform(action)
         finally:
@@ -111,11 +95,11 @@ class Link:
                     program_loaded=action.pushed,
                     drift=action.drift,
                 )
-                self._on_restored(self, action)
+                self.on_restored(self, action)
             case m.Refresh(ticket):
                 self._spawn(self._tasks, self._refreshed(ticket))
             case m.Connect(ticket):
-                self.session = PersistentSession(self.name, self.target, self._schema)
+                self.session = PersistentSession(self.name, self.target, self.schema)
                 self._spawn(self._of_session, self._connect(ticket, self.session))
             case m.Disconnect():
                 await self._close()
@@ -142,12 +126,12 @@ class Link:
         told = False
         async for report in port_events.changes(session, self.target):
             told = True
-            self._on_ports(self, report.down)
+            self.on_ports(self, report.down)
             for port, up in report.changed:
                 say(logging.INFO, "port", switch=self.name, port=port, up=up)
                 self.tell(m.PortChanged(port, up))
         if not told:
-            self._on_ports(self, None)
+            self.on_ports(self, None)
 
     async def _request(self, action: m.Request, session: PersistentSession) -> None:
         try:
@@ -184,13 +168,13 @@ class Link:
                 await session.write_changes(changes)
                 return m.Done(ticket)
             case m.ApplySettings(ticket):
-                await self._set_settings()
+                await self.set_settings()
                 return m.Done(ticket)
             case _:
                 raise AssertionError(f"no request: {action}")
 
     async def _refreshed(self, ticket: int) -> None:
-        self.tell(m.IntendedIs(ticket, await self._refresh()))
+        self.tell(m.IntendedIs(ticket, await self.refresh()))
 
     async def _close(self) -> None:
         for task in self._of_session:

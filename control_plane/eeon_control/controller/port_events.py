@@ -16,6 +16,7 @@ from eeon_control.controller.persistent_session import PersistentSession
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.port_states import NUMBERS, STATUS, PortStates
+from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.targets import Target
 
 _LOOK_SECONDS = 1.0
@@ -67,7 +68,7 @@ async def _asked(name: str, target: Target) -> AsyncIterator[PortReport]:
     before: frozenset[int] | None = None
     while True:
         try:
-            down = _down(await thrift.port_states(name, target))
+            down = _down(await thrift.ask(name, target, ThriftClient.port_states))
         except FabricError:
             pass  # the last known state remains until the next answer
         else:

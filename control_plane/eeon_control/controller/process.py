@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from eeon_control.controller.supervisor import Supervisor
@@ -15,19 +15,13 @@ from eeon_control.controller.supervisor import Supervisor
 Service = Callable[[Supervisor], AbstractAsyncContextManager[None]]
 
 
-@contextlib.asynccontextmanager
-async def no_service(supervisor: Supervisor) -> AsyncIterator[None]:
-    """Provides no service."""
-    yield
-
-
-async def run(supervisor: Supervisor, service: Service = no_service) -> None:
+async def run(supervisor: Supervisor, service: Service | None = None) -> None:
     """Runs until SIGTERM or SIGINT. SIGHUP causes an immediate check of the state folder and all switches.
 
     `service`: open while it runs, for the metrics. Raises EeonError if it cannot start.
     """
     loop = asyncio.get_running_loop()
-    async with service(supervisor):
+    async with contextlib.nullcontext() if service is None else service(supervisor):
         work = asyncio.create_task(supervisor.run())
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, work.cancel)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from finsy import P4Schema
 
@@ -224,8 +225,8 @@ class Supervisor:
                 ),
                 target,
                 self._schema,
-                refresh=self._refresher(name),
-                set_settings=self._settings_writer(name),
+                refresh=partial(self._refresh, name),
+                set_settings=partial(self._write_settings, name),
                 on_change=self._changed,
                 on_restored=lambda link, what: self.counts.restored(link.name, what),
                 on_ports=self._ports,
@@ -304,33 +305,27 @@ class Supervisor:
 
     # -- for the links ---------------------------------------------------------------------------------------
 
-    def _refresher(self, name: str) -> Callable[[], Awaitable[m.Intended]]:
-        async def refresh() -> m.Intended:
-            try:
-                await self._load()
-            except ProgramPinned:
-                # This version does not know the intended entries; the next look releases the switch.
-                self._nudge.set()
-                await asyncio.Event().wait()
-            except EeonError as error:
-                # A slightly outdated configuration is better than an abandoned switch.
-                self._unreadable(error)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(self._ports_by):
-                    await self._ports_known.wait()
-            await self._route()
-            link = self.links.get(name)
-            return self._meant.get(name) or (link.machine.intended if link else m.Intended(0, ()))
+    async def _refresh(self, name: str) -> m.Intended:
+        try:
+            await self._load()
+        except ProgramPinned:
+            # This version does not know the intended entries; the next look releases the switch.
+            self._nudge.set()
+            await asyncio.Event().wait()
+        except EeonError as error:
+            # A slightly outdated configuration is better than an abandoned switch.
+            self._unreadable(error)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(self._ports_by):
+                await self._ports_known.wait()
+        await self._route()
+        link = self.links.get(name)
+        return self._meant.get(name) or (link.machine.intended if link else m.Intended(0, ()))
 
-        return refresh
-
-    def _settings_writer(self, name: str) -> Callable[[], Awaitable[None]]:
-        async def write() -> None:
-            wanted = self.wanted
-            if wanted is not None and name in wanted.queues:
-                await thrift.set_queues(name, wanted.targets[name], wanted.queues[name])
-
-        return write
+    async def _write_settings(self, name: str) -> None:
+        wanted = self.wanted
+        if wanted is not None and name in wanted.queues:
+            await thrift.set_queues(name, wanted.targets[name], wanted.queues[name])
 
     def _writers(self, name: str) -> m.Writers:
         running = self.contenders.command is not None or self._unfinished.keeps_back
@@ -357,5 +352,4 @@ class Supervisor:
                 say(logging.ERROR, "bids_unwritten", reason=str(error))
 
     def states(self) -> Mapping[str, State]:
-        """Returns the state of every switch."""
         return {name: link.machine.state for name, link in self.links.items()}

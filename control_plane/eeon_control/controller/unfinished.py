@@ -11,7 +11,7 @@ from eeon_control.controller.backoff import Backoff
 from eeon_control.controller.counts import Counts
 from eeon_control.controller.log import say
 from eeon_control.errors import EeonError
-from eeon_control.state import Clock, LockHeld, StateStore, SystemClock
+from eeon_control.state import LockHeld, StateStore, clock
 
 _COMMAND = "eeon controller run"
 _RETRY_FIRST_SECONDS = 2.0
@@ -34,10 +34,9 @@ class Found:
 class Finisher:
     """Finishes the work that is found; on failure (a switch is away), retries later."""
 
-    def __init__(self, store: StateStore, counts: Counts, clock: Clock | None = None) -> None:
+    def __init__(self, store: StateStore, counts: Counts) -> None:
         self._store = store
         self._counts = counts
-        self._clock = clock or SystemClock()
         self._backoff = Backoff(_RETRY_FIRST_SECONDS, _RETRY_MAX_SECONDS, str(store.folder))
         self._not_before = 0.0
         self._found = Found()
@@ -56,7 +55,7 @@ class Finisher:
     def find(self) -> Found:
         """Reads the folder. Raises StateError."""
         pending = self._store.pending()
-        left = None if pending is None else pending.seconds_left(self._clock.now())
+        left = None if pending is None else pending.seconds_left(clock.now())
         self._found = Found(self._store.has_journal(), left)
         if not self._found.is_due:
             self._tried, self._not_before = False, 0.0
@@ -71,7 +70,7 @@ class Finisher:
         self._at_work = True
         try:
             with self._store.lock(_COMMAND) as lock:
-                work = operations.Work(self._store, lock, clock=self._clock, say=_tell)
+                work = operations.Work(self._store, lock, say=_tell)
                 settled = await operations.settle(work)
         except LockHeld:
             return  # another process was faster; the next look shows the result

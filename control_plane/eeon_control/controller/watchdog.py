@@ -48,7 +48,6 @@ class StormWatch:
         self._program = programs.load()
 
     async def run(self) -> None:
-        """Watches until cancelled."""
         try:
             while True:
                 rules, links = self._watched()

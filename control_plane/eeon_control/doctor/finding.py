@@ -31,22 +31,18 @@ Check = Callable[[], Iterable[Finding]]
 
 
 def ok(check: str, found: str) -> Finding:
-    """Returns the finding that a check has passed."""
     return Finding(check, Level.OK, found)
 
 
 def absent(check: str, found: str) -> Finding:
-    """Returns the finding that something optional is absent."""
     return Finding(check, Level.ABSENT, found)
 
 
 def warning(check: str, found: str, mend: str) -> Finding:
-    """Returns the finding that something works, or may work, with a caveat."""
     return Finding(check, Level.WARNING, found, mend)
 
 
 def fault(check: str, found: str, mend: str) -> Finding:
-    """Returns the finding that something does not work."""
     return Finding(check, Level.FAULT, found, mend)
 
 

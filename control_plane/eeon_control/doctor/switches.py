@@ -15,6 +15,7 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
+from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.program import Program
 from eeon_control.targets import Target, is_loopback
 
@@ -97,12 +98,12 @@ async def _thrift(name: str, target: Target, *, has_pipeline: bool) -> list[Find
     if target.thrift is None:
         return [ok(check, "not given; BMv2's registers and queues, and any switch's clock, need it")]
     try:
-        await thrift.check(name, target)
+        await thrift.ask(name, target, lambda client: None)
         if not has_pipeline:
             return [ok(check, f"{target.thrift} answers")]
-        begun, first = time.monotonic(), await thrift.read_clock(name, target)
+        begun, first = time.monotonic(), await thrift.ask(name, target, ThriftClient.elapsed_us)
         await asyncio.sleep(_CLOCK_SECONDS)
-        second, ended = await thrift.read_clock(name, target), time.monotonic()
+        second, ended = await thrift.ask(name, target, ThriftClient.elapsed_us), time.monotonic()
     except FabricError as error:
         return [fault(check, str(error), "start the switch with --thrift-port, or correct `thrift`")]
     found = [ok(check, f"{target.thrift} answers")]

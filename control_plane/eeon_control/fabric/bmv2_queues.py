@@ -9,25 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from eeon_control.config import FabricConfig
+from eeon_control.config import Bmv2QueueValues, FabricConfig
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
-from eeon_control.fabric.thrift import QueueSettings
 from eeon_control.targets import Target
 from eeon_control.topology import Switch, Topology
 
-Queues = Mapping[str, Mapping[int, QueueSettings]]
+Queues = Mapping[str, Mapping[int, Bmv2QueueValues]]
 """Switch -> port -> settings of its queue."""
 
 
-def of_switch(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
+def of_switch(config: FabricConfig, switch: Switch) -> dict[int, Bmv2QueueValues]:
     """Returns the configured settings of the queues of one switch's linked ports; empty if there are none."""
     found = {port.number: config.bmv2_queue(port) for port in switch.ports}
-    return {
-        number: QueueSettings(values.depth_packets, values.packets_per_second)
-        for number, values in found.items()
-        if values is not None
-    }
+    return {number: values for number, values in found.items() if values is not None}
 
 
 def of_fabric(topology: Topology, config: FabricConfig, targets: Mapping[str, Target]) -> Queues:

@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from ipaddress import ip_address
 
 from eeon_control.config.classes import PRIORITIES
 from eeon_control.entries import CLONE_SESSIONS
@@ -15,10 +14,10 @@ from eeon_control.fabric.planning import FabricPlan
 from eeon_control.plan import Action, Entry, Exact, Lpm, classes, pfc, qcn
 from eeon_control.plan.routes import ADMIT
 from eeon_control.port_settings import QUEUE_AQM, TABLES
+from eeon_control.routing import ROUTE_TABLES
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Bytes, Duration
 
-_ROUTE_TABLES = ("ipv4_route", "ipv6_route")
 _MESSAGES = "how congestion notification messages are made and forwarded"
 _PLACES_SHOWN = 12  # maximum number of switches per line, and of port ranges per switch
 _WORDED_DEFAULTS = ("dscp_priority", "cnm_source", "cnm_queue")
@@ -112,7 +111,7 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
                 texts.append(_MESSAGES)
         elif entry.table in pfc.TABLES:
             of_pfc.append(change)
-        elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
+        elif entry.table in ROUTE_TABLES.values() and isinstance(entry.match[0], Lpm):
             routes[change.kind].append(_route(change, entry.match[0]))
         elif entry.table not in (*TABLES, QUEUE_AQM.name):
             texts.append(f"{entry.table} {entry.match_text}: {_text(change.before)} -> {_text(change.after)}")
@@ -184,8 +183,7 @@ def _priority(entry: Entry | None) -> str | None:
 
 
 def _route(change: Change, prefix: Lpm) -> str:
-    packed = prefix.value.to_bytes(prefix.width // 8, "big")
-    name = f"route {ip_address(packed)}/{prefix.prefix_length}"
+    name = f"route {prefix.text}"
     if change.before is None:
         return f"{name} added, {_hops(change.after)}"
     if change.after is None:

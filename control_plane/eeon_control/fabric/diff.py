@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pydantic import ConfigDict
+
 from eeon_control.plan import Entry
 
 
@@ -20,6 +22,8 @@ class ChangeKind(StrEnum):
 @dataclass(frozen=True)
 class Change:
     """One update: the entry before and after; None if there is none."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # of saved plans
 
     kind: ChangeKind
     before: Entry | None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Annotated
 
 from finsy import P4Schema
+from pydantic import ConfigDict, Field
 
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
@@ -28,14 +30,15 @@ class SwitchPlan:
     so that loading it can keep the entries; `changes` are then those that remain.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")  # of saved plans
+
     push_pipeline: bool
     changes: tuple[Change, ...]
     held: str = ""
-    keep_entries: bool = False
+    keep_entries: Annotated[bool, Field(exclude=True)] = False
 
     @property
     def is_empty(self) -> bool:
-        """Whether the switch already is as intended."""
         return not self.push_pipeline and not self.changes
 
 
@@ -47,7 +50,6 @@ class FabricPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the whole fabric already is as intended."""
         return all(plan.is_empty for plan in self.switches.values())
 
 

@@ -16,6 +16,7 @@ from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER, P4RuntimeSession
+from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.targets import Target
 
 _STATE = "interfaces/interface[name=*]/state"
@@ -92,7 +93,9 @@ async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] 
             subscription.cancel()
         return states.numbered()
     except (GNMIClientError, KeyError, ValueError):
-        return await thrift.port_states(session.name, target) if target.thrift is not None else None
+        if target.thrift is None:
+            return None
+        return await thrift.ask(session.name, target, ThriftClient.port_states)
     except TimeoutError:
         raise FabricError(f"{session.name}: gNMI: {NO_ANSWER}", GRPCStatusCode.DEADLINE_EXCEEDED) from None
 

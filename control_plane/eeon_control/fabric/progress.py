@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -56,9 +56,9 @@ class Gate(Protocol):
 
 @dataclass(frozen=True)
 class Rollout:
-    """`waves`: each switch is in one of them. `pause_seconds`: the wait after a wave, before its gate or the
-    next wave."""
+    """`waves`: each switch is in one of them. `pause_seconds`: the wait after a wave, before its gates or
+    the next wave."""
 
     waves: tuple[tuple[str, ...], ...]
     pause_seconds: float = 0.0
-    gate: Gate | None = None
+    gates: Sequence[Gate] = ()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -27,6 +27,7 @@ from eeon_control.fabric import port_states, thrift
 from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.plan import TABLES, Entry, pfc, qcn
 from eeon_control.program import Program
 from eeon_control.routing import SwitchRoutes
@@ -125,39 +126,39 @@ async def _on_all(
         sessions = await open_all(stack, resolve(topology, targets), schema, election_id=None)
 
         async def one(session: P4RuntimeSession) -> _T:
-            if not await session.has_pipeline():
-                raise FabricError(f"{session.name}: does not run this program; `eeon config apply` loads it")
+            await _check_program(session)
             return await work(session, topology.switches[session.name])
 
         return await each(sessions, one)
+
+
+async def _check_program(session: P4RuntimeSession) -> None:
+    if not await session.has_pipeline():
+        raise FabricError(f"{session.name}: does not run this program; `eeon config apply` loads it")
 
 
 async def counters_of(
     session: P4RuntimeSession, switch: Switch
 ) -> tuple[list[ReceivedCount], list[VerdictCount]]:
     """Returns both counters of one switch's linked ports. Raises FabricError."""
-    received_id = session.schema.counters["received"].id
-    verdicts_id = session.schema.counters["verdicts"].id
-    entities = [_counter_cell(received_id, index) for index, *_ in _received_cells(switch)]
-    entities += [_counter_cell(verdicts_id, index) for index, *_ in _verdict_cells(switch)]
-    data = {
-        (entity.counter_entry.counter_id, entity.counter_entry.index.index): (
-            entity.counter_entry.data.packet_count,
-            entity.counter_entry.data.byte_count,
-        )
-        async for entity in session.read(entities)
+    received = {
+        ("received", port.number * _CLASS_CELLS + number): (port.number, name)
+        for port in switch.ports
+        for number, name in enumerate(constants.CLASSES)
     }
-    if len(data) != len(entities):
-        raise FabricError(f"{session.name}: asked for {len(entities)} counter cells, got {len(data)}")
-    received = [
-        ReceivedCount(switch.name, port, name, *data[received_id, index])
-        for index, port, name in _received_cells(switch)
-    ]
-    verdicts = [
-        VerdictCount(switch.name, port, name, verdict, *data[verdicts_id, index])
-        for index, port, name, verdict in _verdict_cells(switch)
-    ]
-    return received, verdicts
+    verdicts = {
+        ("verdicts", index * _VERDICT_CELLS + number): (*of_class, name)
+        for (_, index), of_class in received.items()
+        for number, name in enumerate(constants.VERDICTS)
+    }
+    cells = [*received, *verdicts]
+    data = await _counters(session, cells)
+    if len(data) != len(cells):
+        raise FabricError(f"{session.name}: asked for {len(cells)} counter cells, got {len(data)}")
+    return (
+        [ReceivedCount(switch.name, *place, *data[cell]) for cell, place in received.items()],
+        [VerdictCount(switch.name, *place, *data[cell]) for cell, place in verdicts.items()],
+    )
 
 
 async def registers_of(
@@ -261,7 +262,6 @@ class FabricObservation:
 
     @property
     def counters(self) -> FabricCounters:
-        """The counters of all switches that answered."""
         return FabricCounters(
             tuple(count for one in self.switches.values() for count in one.counters.received),
             tuple(count for one in self.switches.values() for count in one.counters.verdicts),
@@ -287,8 +287,7 @@ async def observe(
     async def one(name: str, target: Target) -> Observation | str:
         try:
             async with P4RuntimeSession(name, target, schema) as session:
-                if not await session.has_pipeline():
-                    return f"{name}: does not run this program; `eeon config apply` loads it"
+                await _check_program(session)
                 return await observe_switch(session, looked_at[name], target, wanted, program)
         except FabricError as error:
             return str(error)
@@ -326,7 +325,7 @@ async def observe_switch(
     if target.thrift is not None and (wanted.clock or not has_registers):
         try:
             if has_registers:
-                elapsed_us = await thrift.read_clock(session.name, target)
+                elapsed_us = await thrift.ask(session.name, target, ThriftClient.elapsed_us)
             else:
                 numbers = [port.number for port in switch.ports]
                 reading = await thrift.read(session.name, target, program, numbers, wanted.registers)
@@ -413,31 +412,21 @@ def _queues(entries: Iterable[Entry], table: str) -> list[int]:
 
 
 async def _packets(session: P4RuntimeSession, cells: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    return {cell: packets for cell, (packets, _) in (await _counters(session, cells)).items()}
+
+
+async def _counters(
+    session: P4RuntimeSession, cells: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], tuple[int, int]]:
+    """Reads counters, packets and bytes, by P4Info alias and index. Raises FabricError."""
     ids = {name: session.schema.counters[name].id for name, _ in cells}
     names = {number: name for name, number in ids.items()}
-    wanted = [_counter_cell(ids[name], index) for name, index in cells]
+    wanted = [
+        p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=ids[name], index=p4r.Index(index=index)))
+        for name, index in cells
+    ]
     return {
-        (names[entity.counter_entry.counter_id], entity.counter_entry.index.index): (
-            entity.counter_entry.data.packet_count
-        )
+        (names[one.counter_id], one.index.index): (one.data.packet_count, one.data.byte_count)
         async for entity in session.read(wanted)
-        if entity.HasField("counter_entry")
+        if (one := entity.counter_entry).counter_id in names
     }
-
-
-def _counter_cell(counter_id: int, index: int) -> p4r.Entity:
-    return p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=counter_id, index=p4r.Index(index=index)))
-
-
-def _received_cells(switch: Switch) -> Iterator[tuple[int, int, str]]:
-    for port in switch.ports:
-        for number, name in enumerate(constants.CLASSES):
-            yield port.number * _CLASS_CELLS + number, port.number, name
-
-
-def _verdict_cells(switch: Switch) -> Iterator[tuple[int, int, str, str]]:
-    for port in switch.ports:
-        for number, name in enumerate(constants.CLASSES):
-            for verdict, verdict_name in enumerate(constants.VERDICTS):
-                cell = (port.number * _CLASS_CELLS + number) * _VERDICT_CELLS + verdict
-                yield cell, port.number, name, verdict_name

@@ -7,7 +7,7 @@ from finsy.proto import p4r
 from eeon_control.entries import Action, Lpm
 from eeon_control.errors import FabricError
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.table_entries import copies, decode, decode_action
+from eeon_control.fabric.table_entries import copies, decode, decode_action, profile_requests
 from eeon_control.plan.classes import is_per_packet
 from eeon_control.plan.routes import ADMIT, ADMITTED
 from eeon_control.routing import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
@@ -98,13 +98,9 @@ def _watching(session: P4RuntimeSession, action: p4r.TableAction) -> frozenset[A
 
 async def _profile(session: P4RuntimeSession) -> tuple[_Members, _Groups]:
     profile = session.schema.action_profiles[_SELECTOR].id
-    wanted = [
-        p4r.Entity(action_profile_member=p4r.ActionProfileMember(action_profile_id=profile)),
-        p4r.Entity(action_profile_group=p4r.ActionProfileGroup(action_profile_id=profile)),
-    ]
     members: _Members = {}
     groups: _Groups = {}
-    async for entity in session.read(wanted):
+    async for entity in session.read(profile_requests(profile)):
         if entity.HasField("action_profile_member"):
             member = entity.action_profile_member
             members[member.member_id] = _action(session, member.action)

@@ -25,7 +25,7 @@ from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
 from eeon_control.fabric import clone_sessions
 from eeon_control.fabric.diff import Change, ChangeKind
-from eeon_control.fabric.table_entries import decode, encode
+from eeon_control.fabric.table_entries import decode, encode, table_requests
 from eeon_control.plan import Entry, EntryKey, owned_of
 from eeon_control.printable import SAID_CHARACTERS, one_line
 from eeon_control.program import identity, only_adds, roles_of
@@ -112,9 +112,7 @@ class P4RuntimeSession:
         except FabricError as error:
             raise self._error(str(error)) from None
         in_process = self._target.in_process
-        self._client = (_PatientClient if in_process else _Client)(
-            self._target.address, secret, wait_for_ready=in_process
-        )
+        self._client = _Client(self._target.address, secret, wait_for_ready=in_process)
         await self._client.open(schema=self.schema, complete_request=self._complete)
         try:
             if self._election_id is not None:
@@ -257,13 +255,7 @@ class P4RuntimeSession:
             if name == CLONE_SESSIONS:
                 entities.append(clone_sessions.wildcard())
                 continue
-            table = self._table(name)
-            if table.match_fields:
-                entities.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
-            if table.const_default_action is None and table.action_profile is None:
-                entities.append(
-                    p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True))
-                )
+            entities += table_requests(self._table(name))
         messages: list[p4r.TableEntry] = []
         found: dict[EntryKey, Entry] = {}
         async for entity in self.read(entities):
@@ -467,7 +459,7 @@ class _Options(GRPCOptions):
 
 
 class _Client(P4Client):
-    """finsy's client with a separate connection.
+    """finsy's client with a separate connection. If it waits for the switch, its requests have no deadline.
 
     gRPC shares connections, and the back-off after a failed one, among all channels of a process to the same
     address. A session that is opened because a switch has returned must not inherit an earlier failure.
@@ -488,22 +480,10 @@ class _Client(P4Client):
             self._address, credentials=self._credentials, options=options, client_type="P4Client"
         )
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
+        if self._wait_for_ready:
+            self._stub = cast("p4r_grpc.P4RuntimeStub", _WithoutDeadlines(self._stub))
         self._schema = schema
         self._complete_request = complete_request
-
-
-class _PatientClient(_Client):
-    """A client whose requests have no deadline."""
-
-    async def open(
-        self,
-        *,
-        schema: P4Schema | None = None,
-        complete_request: Callable[[PBMessage], None] | None = None,
-    ) -> None:
-        """Makes the channel."""
-        await super().open(schema=schema, complete_request=complete_request)
-        self._stub = cast("p4r_grpc.P4RuntimeStub", _WithoutDeadlines(self._stub))
 
 
 class _WithoutDeadlines:

@@ -8,19 +8,17 @@ in the handler of the next one.
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
-from collections.abc import Coroutine, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import ParamSpec, TypeVar
 
-from eeon_control import election
-from eeon_control.config import FabricConfig
 from eeon_control.errors import ApplyError, NothingWritten, Stopped
-from eeon_control.fabric.planning import FabricPlan, plan
-from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
-from eeon_control.fabric.transaction import ApplyCancelled, ApplyReport, apply
-from eeon_control.targets import Target
-from eeon_control.topology import Topology
+from eeon_control.fabric.planning import plan
+from eeon_control.fabric.read import read_counters, read_registers
+from eeon_control.fabric.transaction import ApplyCancelled, apply
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 _lock = threading.Lock()
@@ -95,35 +93,17 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         return _loop
 
 
-def plan_sync(
-    topology: Topology,
-    config: FabricConfig,
-    targets: Mapping[str, str | Target],
-    tick_ps: int,
-) -> FabricPlan:
-    """Runs `fabric.plan` to its end."""
-    return run(plan(topology, config, targets, tick_ps))
+def _sync(work: Callable[_P, Coroutine[object, None, _T]]) -> Callable[_P, _T]:
+    """Returns the function that runs a coroutine of this package to its end."""
+
+    @functools.wraps(work)
+    def to_its_end(*arguments: _P.args, **options: _P.kwargs) -> _T:
+        return run(work(*arguments, **options))
+
+    return to_its_end
 
 
-def apply_sync(
-    topology: Topology,
-    config: FabricConfig,
-    targets: Mapping[str, str | Target],
-    tick_ps: int,
-    *,
-    election_id: int = election.DEFAULT,
-) -> ApplyReport:
-    """Runs `fabric.apply` to its end."""
-    return run(apply(topology, config, targets, tick_ps, election_id=election_id))
-
-
-def read_counters_sync(topology: Topology, targets: Mapping[str, str | Target]) -> FabricCounters:
-    """Runs `fabric.read_counters` to its end."""
-    return run(read_counters(topology, targets))
-
-
-def read_registers_sync(
-    topology: Topology, targets: Mapping[str, str | Target], names: Iterable[str]
-) -> dict[tuple[str, int], dict[str, int]]:
-    """Runs `fabric.read_registers` to its end."""
-    return run(read_registers(topology, targets, names))
+plan_sync = _sync(plan)
+apply_sync = _sync(apply)
+read_counters_sync = _sync(read_counters)
+read_registers_sync = _sync(read_registers)

@@ -7,10 +7,10 @@ here, before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from finsy import P4Schema
-from finsy.p4schema import P4MatchType
+from finsy.p4schema import P4MatchType, P4Table
 from finsy.proto import p4r
 
 from eeon_control.entries import CLONE_SESSIONS, NO_PORT, WATCH_PORT
@@ -83,6 +83,22 @@ def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry
         return Entry(table.alias, tuple(match), actions, message.is_default_action, selector)
     except (KeyError, ValueError) as error:
         raise FabricError(f"the switch reported an entry that does not fit the program: {error}") from None
+
+
+def table_requests(table: P4Table) -> Iterator[p4r.Entity]:
+    """Yields the read requests for a table: all entries, and the default action if it is writable."""
+    if table.match_fields:
+        yield p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id))
+    if table.const_default_action is None and table.action_profile is None:
+        yield p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True))
+
+
+def profile_requests(profile_id: int) -> tuple[p4r.Entity, p4r.Entity]:
+    """Returns the read requests for the members and for the groups of an action profile."""
+    return (
+        p4r.Entity(action_profile_member=p4r.ActionProfileMember(action_profile_id=profile_id)),
+        p4r.Entity(action_profile_group=p4r.ActionProfileGroup(action_profile_id=profile_id)),
+    )
 
 
 def program_defaults(schema: P4Schema, tables: Iterable[str]) -> list[Entry]:

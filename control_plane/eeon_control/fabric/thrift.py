@@ -1,7 +1,7 @@
 """A client of BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, ports, clock.
 
     reading = await read(name, target, program, ports, ["wakes"])
-    await set_queues("leaf1", target, {3: QueueSettings(depth_packets=1024)})
+    await set_queues("leaf1", target, {3: Bmv2QueueValues(1024, 0)})
 
 Each call has its own connection and runs in a thread; `ThriftClient` is the underlying blocking client. The
 engine's switches serve the same interface, which can set queue depths and rates but not read them. The
@@ -24,6 +24,7 @@ from thriftpy2.protocol.binary import TBinaryProtocol  # the C version does not 
 from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException
 
+from eeon_control.config import Bmv2QueueValues
 from eeon_control.errors import FabricError
 from eeon_control.fabric.thrift_transport import BoundedTransport, NoThrift
 from eeon_control.printable import one_line
@@ -36,43 +37,22 @@ ANSWER_BYTES = 1 << 20
 
 _IDL = Path(__file__).parent / "bmv2.thrift"
 _VERSION = "is it simple_switch or simple_switch_grpc 1.15, or eeon-switch?"
-_I32_MAX = (1 << 31) - 1
-_I64_MAX = (1 << 63) - 1
 
 
-@dataclass(frozen=True)
-class QueueSettings:
-    """Settings of one egress port's queue: capacity in packets, and packets per second (0: no limit).
-
-    None leaves a value unchanged.
-    """
-
-    depth_packets: int | None = None
-    rate_pps: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.depth_packets is not None and not 0 < self.depth_packets <= _I32_MAX:
-            raise ValueError(f"a queue depth must be 1 to {_I32_MAX} packets, not {self.depth_packets}")
-        if self.rate_pps is not None and not 0 <= self.rate_pps <= _I64_MAX:
-            raise ValueError(f"a queue rate must be 0 to {_I64_MAX} packets per second, not {self.rate_pps}")
-
-
+@dataclass
 class ThriftClient:
     """A connection; use it with `with`. Every call raises FabricError naming the switch."""
 
-    def __init__(
-        self, name: str, address: str, *, device_id: int | None = None, seconds: float = CALL_SECONDS
-    ) -> None:
-        self._name = name
-        self._address = address
-        self._device_id = device_id
-        self._seconds = seconds
+    name: str
+    address: str
+    device_id: int | None = None
+    seconds: float = CALL_SECONDS
 
     def __enter__(self) -> Self:
-        host, _, port = self._address.rpartition(":")
+        host, _, port = self.address.rpartition(":")
         try:
             self._transport = BoundedTransport(
-                host.strip("[]"), int(port), seconds=self._seconds, answer_bytes=ANSWER_BYTES
+                host.strip("[]"), int(port), seconds=self.seconds, answer_bytes=ANSWER_BYTES
             )
         except OSError as error:
             reason = error.strerror or str(error) or "no answer"
@@ -92,9 +72,9 @@ class ThriftClient:
     def check_identity(self) -> None:
         """Checks the switch's device id, if one was given."""
         found = self._call("standard", "bm_mgmt_get_info").device_id
-        if self._device_id is not None and found != self._device_id:
+        if self.device_id is not None and found != self.device_id:
             raise self._error(
-                f"this is the Thrift port of device {found}, not of device {self._device_id}; correct "
+                f"this is the Thrift port of device {found}, not of device {self.device_id}; correct "
                 "`thrift` in the targets file"
             )
 
@@ -104,7 +84,6 @@ class ThriftClient:
         return bytes(found) if isinstance(found, (bytes, bytearray)) else str(found).encode("latin-1")
 
     def program_json(self) -> bytes:
-        """Returns the JSON that the switch runs."""
         return str(self._call("standard", "bm_get_config")).encode()
 
     def register(self, name: str) -> list[int]:
@@ -121,17 +100,15 @@ class ThriftClient:
         """Returns the microseconds since the switch started: the clock of its timestamps."""
         return int(self._call("simple_switch", "get_time_elapsed_us"))
 
-    def set_queue(self, port: int, settings: QueueSettings) -> None:
-        """Sets depth and rate of a port's queue, if given. Neither can be read back."""
-        if settings.depth_packets is not None:
-            self._set("set_egress_queue_depth", port, settings.depth_packets)
-        if settings.rate_pps is not None:
-            self._set("set_egress_queue_rate", port, settings.rate_pps)
-
-    def _set(self, method: str, port: int, value: int) -> None:
-        status = self._call("simple_switch", method, port, value)
-        if status != 0:
-            raise self._error(f"refused {method}({port}, {value}): status {status}")
+    def set_queue(self, port: int, values: Bmv2QueueValues) -> None:
+        """Sets depth and rate of a port's queue. Neither can be read back."""
+        for method, value in (
+            ("set_egress_queue_depth", values.depth_packets),
+            ("set_egress_queue_rate", values.packets_per_second),
+        ):
+            status = self._call("simple_switch", method, port, value)
+            if status != 0:
+                raise self._error(f"refused {method}({port}, {value}): status {status}")
 
     # thriftpy2 creates its types at run time; each caller converts the answer to the right type.
     def _call(self, service: str, method: str, *arguments: int | str) -> Any:  # noqa: ANN401
@@ -148,7 +125,7 @@ class ThriftClient:
             code = _idl().RegisterOperationErrorCode._VALUES_TO_NAMES.get(refusal.code, refusal.code)
             raise self._error(f"{method}{arguments[1:]}: {code}; does the switch run this program?") from None
         except TimeoutError:
-            raise self._error(f"{method}: no answer within {self._seconds:g} s") from None
+            raise self._error(f"{method}: no answer within {self.seconds:g} s") from None
         except NoThrift:
             raise self._error(
                 f"{method}: the answer is not Thrift, or is larger than {ANSWER_BYTES} bytes; is this the "
@@ -166,7 +143,7 @@ class ThriftClient:
             raise self._error(f"{method}: unexpected answer ({error}); {_VERSION}") from None
 
     def _error(self, reason: str) -> FabricError:
-        return FabricError(f"{self._name} (Thrift {self._address}): {one_line(reason)}")
+        return FabricError(f"{self.name} (Thrift {self.address}): {one_line(reason)}")
 
 
 @functools.cache
@@ -201,35 +178,21 @@ async def read(
             client.elapsed_us(),
         )
 
-    return await _with_client(name, target, work)
+    return await ask(name, target, work)
 
 
-async def check(name: str, target: Target) -> None:
-    """Checks that the Thrift server answers and belongs to this switch. Raises FabricError."""
-    await _with_client(name, target, lambda client: None)
-
-
-async def read_clock(name: str, target: Target) -> int:
-    """Returns the microseconds since the switch started. Raises FabricError."""
-    return await _with_client(name, target, lambda client: client.elapsed_us())
-
-
-async def port_states(name: str, target: Target) -> dict[int, bool]:
-    """Returns port number -> whether its interface is up. Raises FabricError."""
-    return await _with_client(name, target, lambda client: client.port_states())
-
-
-async def set_queues(name: str, target: Target, settings: Mapping[int, QueueSettings]) -> None:
+async def set_queues(name: str, target: Target, settings: Mapping[int, Bmv2QueueValues]) -> None:
     """Sets queue depths and rates, port by port. None of them can be read back. Raises FabricError."""
 
     def work(client: ThriftClient) -> None:
         for port, one in settings.items():
             client.set_queue(port, one)
 
-    await _with_client(name, target, work)
+    await ask(name, target, work)
 
 
-async def _with_client(name: str, target: Target, work: Callable[[ThriftClient], _T]) -> _T:
+async def ask(name: str, target: Target, work: Callable[[ThriftClient], _T]) -> _T:
+    """Returns what `work` gets from a switch's Thrift server, if that is the switch's. Raises FabricError."""
     address = target.thrift
     if address is None:
         raise FabricError(f"{name}: no Thrift server is known; give `thrift` in the targets file")

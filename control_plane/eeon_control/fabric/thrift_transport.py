@@ -84,7 +84,6 @@ class BoundedTransport:
         return taken
 
     def close(self) -> None:
-        """Closes the connection."""
         self._socket.close()
 
     def _walk_message(self) -> None:

@@ -154,8 +154,8 @@ class _Transaction:
             before = {name: taken[name] for name, one in todo.switches.items() if not one.is_empty}
             waves = self._waves(before)
             _check_others(before, waves)
-            if self.rollout.gate is not None:
-                await self.rollout.gate.before()
+            for gate in self.rollout.gates:
+                await gate.before()
         self.ledger.begin(todo, before, waves)
         self.observer(Step.JOURNALED, "")
         begun: list[str] = []  # switches of the waves that have begun
@@ -189,7 +189,7 @@ class _Transaction:
     async def _wave(
         self, todo: FabricPlan, waves: Sequence[tuple[str, ...]], number: int, begun: list[str]
     ) -> dict[str, str]:
-        """Changes the switches of one wave and checks its gate. Returns failed switch -> reason."""
+        """Changes the switches of one wave and checks its gates. Returns failed switch -> reason."""
         wave, is_last = waves[number - 1], number == len(waves)
         label = f"wave {number} of {len(waves)}"
         if len(waves) > 1:
@@ -206,15 +206,16 @@ class _Transaction:
             queues = {name: of for name, of in self.queues.items() if name in checked}
             self.queues_set.update(queues)
             failures = await bmv2_queues.set_all(queues, self.targets)
-        gate = self.rollout.gate
-        if failures or (is_last and gate is None):
+        gates = self.rollout.gates
+        if failures or (is_last and not gates):
             return failures
         await asyncio.sleep(self.rollout.pause_seconds)
-        if gate is not None:
-            try:
+        try:
+            for gate in gates:
                 await gate.after(number, len(waves), begun)
-            except FabricError as error:
-                return {"": str(error)}
+        except FabricError as error:
+            return {"": str(error)}
+        if gates:
             self.observer(Step.PASSED, label)
         return {}
 

@@ -19,11 +19,12 @@ from finsy.proto import p4i, p4r
 from eeon_control import election
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
+from eeon_control.fabric import clone_sessions
 from eeon_control.fabric.concurrent import failures_of
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.progress import Observer, Step
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.table_entries import program_defaults
+from eeon_control.fabric.table_entries import profile_requests, program_defaults, table_requests
 from eeon_control.plan import TABLES, Entry, Owned, entries_digest
 from eeon_control.program import only_adds
 from eeon_control.targets import Target
@@ -207,11 +208,11 @@ async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r
     }
     profiles = [profile.id for profile in schema.action_profiles if profile.id not in one_shot]
     before_tables: list[p4r.Entity] = []
+    groups = p4r.PacketReplicationEngineEntry(multicast_group_entry=p4r.MulticastGroupEntry())
     for request in (
-        *(_member(one) for one in profiles),
-        *(_group(one) for one in profiles),
-        _replication(p4r.PacketReplicationEngineEntry(multicast_group_entry=p4r.MulticastGroupEntry())),
-        _replication(p4r.PacketReplicationEngineEntry(clone_session_entry=p4r.CloneSessionEntry())),
+        *(request for one in profiles for request in profile_requests(one)),
+        p4r.Entity(packet_replication_engine_entry=groups),
+        clone_sessions.wildcard(),
     ):
         try:
             before_tables += [entity async for entity in session.read([request])]
@@ -225,30 +226,10 @@ async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r
 
 async def _read_foreign_entries(session: P4RuntimeSession, schema: P4Schema) -> list[p4r.Entity]:
     """Reads the entries of all writable tables, and writable default actions."""
-    requests = []
-    for table in schema.tables:
-        if table.is_const:
-            continue
-        if table.match_fields:
-            requests.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
-        if table.const_default_action is None and table.action_profile is None:
-            default = p4r.TableEntry(table_id=table.id, is_default_action=True)
-            requests.append(p4r.Entity(table_entry=default))
+    requests = [one for table in schema.tables if not table.is_const for one in table_requests(table)]
     entries: dict[bytes, p4r.Entity] = {}
     async for entity in session.read(requests):
         entry = entity.table_entry
         if entry.HasField("action") and not entry.is_const:
-            entries[entity.SerializeToString(deterministic=True)] = entity
+            entries[_as_bytes(entity)] = entity
     return list(entries.values())
-
-
-def _member(profile_id: int) -> p4r.Entity:
-    return p4r.Entity(action_profile_member=p4r.ActionProfileMember(action_profile_id=profile_id))
-
-
-def _group(profile_id: int) -> p4r.Entity:
-    return p4r.Entity(action_profile_group=p4r.ActionProfileGroup(action_profile_id=profile_id))
-
-
-def _replication(entry: p4r.PacketReplicationEngineEntry) -> p4r.Entity:
-    return p4r.Entity(packet_replication_engine_entry=entry)

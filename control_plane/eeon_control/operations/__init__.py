@@ -10,9 +10,9 @@ an error that names the switches that could not be brought there. Then the journ
 finishes it. `eeon controller run` uses the same functions.
 """
 
-from eeon_control.operations.apply import Outcome, PlanOutdated, apply
+from eeon_control.operations.apply import Outcome, apply
 from eeon_control.operations.drift import Drift, drift
-from eeon_control.operations.gates import Rule, gate_of
+from eeon_control.operations.gates import Rule, gates_of
 from eeon_control.operations.owned import owned
 from eeon_control.operations.partial import on_switches
 from eeon_control.operations.recover import recover
@@ -24,14 +24,13 @@ from eeon_control.operations.work import Work
 __all__ = [
     "Drift",
     "Outcome",
-    "PlanOutdated",
     "Rule",
     "SavedPlan",
     "Work",
     "apply",
     "confirm",
     "drift",
-    "gate_of",
+    "gates_of",
     "goes_back_to",
     "load_plan",
     "meant_by",

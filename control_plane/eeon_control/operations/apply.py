@@ -19,10 +19,6 @@ from eeon_control.state import Draft, Intended, Journal, Pending, Revision
 from eeon_control.state.saved_snapshot import SavedSnapshot
 
 
-class PlanOutdated(FabricError):
-    """A saved plan no longer matches the switches; nothing was written."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """`report`: the writes, which were read back. `revision`: the one in force now. `is_new`: whether this
@@ -50,7 +46,7 @@ async def apply(
 
     Call `settle` first. With `confirm_seconds`, the revision must be confirmed. With `saved`, the switches
     must be in the state that this plan found. `rollout`: the waves; without it, all at once. Raises
-    ApplyError, PlanOutdated, FabricError, StateError.
+    ApplyError, FabricError, StateError.
     """
     current = work.store.current()
     if current is not None and current.intent.fabric != meant.topology.name:
@@ -60,7 +56,7 @@ async def apply(
         )
     waiting = work.store.pending()
     if waiting is not None and action.startswith("apply"):
-        left = waiting.seconds_left(work.clock.now())
+        left = waiting.seconds_left(work.clock())
         raise StateError(
             f"revision {waiting.revision} waits to be confirmed ({left:.0f} s left); run `eeon config "
             "confirm` or `eeon config rollback` first"
@@ -76,8 +72,8 @@ async def apply(
                 f"revision {current.number}, to which an unconfirmed apply would roll back, {why}; apply "
                 "once without --confirm"
             )
-    gated = rollout is not None and rollout.gate is not None
-    ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved, gated=gated)
+    gated = rollout is not None and bool(rollout.gates)
+    ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved, gated)
     ours = owned(meant, work.store.intended())
     bid = work.bid()
     while True:
@@ -118,75 +114,67 @@ def queues_in_force(work: Work, now: Intended) -> Queues:
     return of_fabric(held.topology, held.config, now.targets.switches)
 
 
+@dataclass
 class _Ledger(Ledger):
     """Writes the journal before the first write to a switch, and the revision after the last read-back."""
 
-    def __init__(
-        self,
-        work: Work,
-        draft: Draft,
-        confirm_seconds: float | None,
-        saved: SavedPlan | None,
-        *,
-        gated: bool,
-    ) -> None:
-        self._work = work
-        self._draft = draft
-        self._confirm_seconds = confirm_seconds
-        self._saved = saved
-        self._gated = gated
-        self._journal: Journal | None = None
-        self.revision: Revision | None = None
-        self.pending: Pending | None = None
-        self.is_new = False
+    work: Work
+    draft: Draft
+    confirm_seconds: float | None
+    saved: SavedPlan | None
+    gated: bool
+    journal: Journal | None = None
+    revision: Revision | None = None
+    pending: Pending | None = None
+    is_new: bool = False
 
     @property
     def advice(self) -> str:
         return (
-            f"the journal in {self._work.store.folder} is kept: `eeon config recover`, the next command "
+            f"the journal in {self.work.store.folder} is kept: `eeon config recover`, the next command "
             "that changes the fabric, or a running `eeon controller run` restores them"
         )
 
     def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot], waves: Sequence[Sequence[str]]) -> None:
-        if self._saved is not None:
-            difference = self._saved.first_difference(plan)
+        if self.saved is not None:
+            difference = self.saved.first_difference(plan)
             if difference:
-                raise PlanOutdated(
+                raise FabricError(
                     f"the plan is out of date: {difference}; nothing was written. Make a new plan"
                 )
         if before:
-            self._journal = Journal(
-                revision=self._work.store.current_number() + 1,
-                draft=self._draft,
-                holder=self._work.lock.holder,
+            self.journal = Journal(
+                revision=self.work.store.current_number() + 1,
+                draft=self.draft,
+                holder=self.work.lock.holder,
                 before={name: SavedSnapshot.of(one) for name, one in before.items()},
-                confirm_seconds=self._confirm_seconds,
+                confirm_seconds=self.confirm_seconds,
                 waves=[list(wave) for wave in waves],
-                gated=self._gated,
+                gated=self.gated,
             )
-            self._work.store.begin(self._work.lock, self._journal)
+            self.work.store.begin(self.work.lock, self.journal)
 
     def wave(self, number: int) -> None:
-        assert self._journal is not None, "a wave has switches that are written"
-        self._journal = self._journal.model_copy(update={"wave": number})
-        self._work.store.begin(self._work.lock, self._journal)
+        assert self.journal is not None, "a wave has switches that are written"
+        self.journal = self.journal.model_copy(update={"wave": number})
+        self.work.store.begin(self.work.lock, self.journal)
 
     def commit(self, plan: FabricPlan) -> None:
-        store = self._work.store
+        store = self.work.store
         current = store.current()
-        if plan.is_empty and current is not None and current.intent == self._draft.intent:
+        if plan.is_empty and current is not None and current.intent == self.draft.intent:
             self.revision = current
             return
         number = store.current_number()
-        if self._confirm_seconds is not None:
+        if self.confirm_seconds is not None:
             self.pending = Pending(
                 revision=number + 1,
                 back_to=number,
-                since=self._work.clock.now(),
-                seconds=self._confirm_seconds,
+                since=self.work.clock(),
+                seconds=self.confirm_seconds,
             )
-        self.revision = store.commit(self._work.lock, self._draft, self.pending)
+        self.revision = store.commit(self.work.lock, self.draft, self.pending)
         self.is_new = True
 
     def undone(self, why: str) -> None:
-        self._work.store.end(self._work.lock, undone=why)
+        self.work.store.end(self.work.lock, undone=why)

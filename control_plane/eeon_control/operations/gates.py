@@ -141,23 +141,6 @@ class CommandGate:
             raise GateClosed(f"the gate `{self.command}` is closed: it exited with {code}{why}")
 
 
-@dataclass(frozen=True)
-class AllGates:
-    """A gate that is open if all of its parts are."""
-
-    gates: Sequence[Gate]
-
-    async def before(self) -> None:
-        """Asks each."""
-        for gate in self.gates:
-            await gate.before()
-
-    async def after(self, number: int, waves: int, changed: Collection[str]) -> None:
-        """Asks each."""
-        for gate in self.gates:
-            await gate.after(number, waves, changed)
-
-
 async def _last_line(process: asyncio.subprocess.Process) -> str:
     assert process.stdout is not None
     kept = b""
@@ -223,14 +206,13 @@ def _wrong_account(name: str, one: Observation) -> Iterator[str]:
             yield f"{name}:{port}: the byte account is {held - constants.BYTE_COUNT_MAX - 1}, below zero"
 
 
-def gate_of(
+def gates_of(
     topology: Topology,
     targets: Mapping[str, Target],
     rules: Sequence[Rule],
     commands: Sequence[str],
     seconds: float,
-) -> Gate | None:
-    """Returns one gate for all gates of a command line; None without any."""
+) -> list[Gate]:
+    """Returns the gates of a command line."""
     gates: list[Gate] = [CounterGate(topology, targets, rules)] if rules else []
-    gates += [CommandGate(command, seconds) for command in commands]
-    return AllGates(gates) if gates else None
+    return gates + [CommandGate(command, seconds) for command in commands]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,7 +12,7 @@ from finsy import P4Schema
 from eeon_control import program as programs
 from eeon_control.errors import FabricError, StateError
 from eeon_control.fabric.bmv2_queues import of_fabric, set_all
-from eeon_control.fabric.concurrent import each
+from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.session import P4RuntimeSession
@@ -113,16 +114,13 @@ async def _all_hold(
     wanted = with_defaults(intended(meant.topology, meant.config, meant.targets.tick), schema)
 
     async def holds(session: P4RuntimeSession) -> bool:
-        async with session:
-            if not await session.runs_program():
-                return False
-            return not difference(await session.read_entries(TABLES), wanted[session.name])
+        if not await session.runs_program():
+            return False
+        return not difference(await session.read_entries(TABLES), wanted[session.name])
 
-    sessions = {
-        name: P4RuntimeSession(name, one, schema, owned=None if ours is None else ours[name])
-        for name, one in targets.items()
-    }
     try:
-        return all((await each(sessions, holds)).values())
+        async with AsyncExitStack() as stack:
+            sessions = await open_all(stack, targets, schema, election_id=None, owned=ours)
+            return all((await each(sessions, holds)).values())
     except FabricError:
         return False

@@ -8,34 +8,16 @@ from typing import Literal, Self
 
 from pydantic import ValidationError
 
-from eeon_control.errors import InputError, Place, Problem, StateError
+from eeon_control.errors import InputError, StateError
 from eeon_control.fabric import FabricPlan, SwitchPlan
-from eeon_control.fabric.diff import Change
 from eeon_control.model_base import Frozen
 from eeon_control.plan import Entry
 from eeon_control.port_settings import QUEUE_AQM, TABLES
 from eeon_control.state import Intended, Intent
 from eeon_control.state.files import Disk, failing_as_state_error
-from eeon_control.state.saved_snapshot import entry_from, entry_value
 from eeon_control.units import Duration
 
 _FILE_LIMIT_BYTES = 1 << 30
-
-
-class SavedChange(Frozen):
-    """One change of one entry."""
-
-    kind: Literal["insert", "modify", "delete"]
-    before: dict[str, object] | None
-    after: dict[str, object] | None
-
-
-class SavedSwitch(Frozen):
-    """The changes of one switch. `held`: digest of its state."""
-
-    held: str
-    push_pipeline: bool
-    changes: list[SavedChange]
 
 
 class SavedPlan(Frozen):
@@ -43,13 +25,11 @@ class SavedPlan(Frozen):
 
     format: Literal["eeon plan 1"] = "eeon plan 1"
     intent: Intent
-    switches: dict[str, SavedSwitch]
+    switches: dict[str, SwitchPlan]
 
     @classmethod
     def of(cls, meant: Intended, plan: FabricPlan) -> Self:
-        """Returns the plan to be saved."""
-        switches = {name: _saved(one) for name, one in plan.switches.items()}
-        return cls(intent=Intent.of(meant), switches=switches)
+        return cls(intent=Intent.of(meant), switches=plan.switches)
 
     def save(self, path: Path) -> None:
         """Writes the file, or the one that a symbolic link names, atomically and for the owner only. Raises
@@ -66,7 +46,7 @@ class SavedPlan(Frozen):
         if (again.program, again.entries) != (self.intent.program, self.intent.entries):
             what = "has another P4 program" if again.program != self.intent.program else "makes other entries"
             rule = f"this version of eeon {what} than the version that made the plan; make a new plan"
-            raise InputError([Problem(Place(source), "", "", rule)])
+            raise InputError.of(source, rule)
         return meant
 
     def first_difference(self, plan: FabricPlan) -> str:
@@ -75,8 +55,7 @@ class SavedPlan(Frozen):
             then = self.switches.get(name)
             if then is not None and then.held != now.held:
                 tick = Duration.parse(self.intent.targets["tick"])
-                what = _first(then, now.push_pipeline, now.changes, tick)
-                return f"{name} has changed since: {what}"
+                return f"{name} has changed since: {_first(then, now, tick)}"
         return ""
 
 
@@ -84,35 +63,26 @@ def load_plan(path: Path) -> SavedPlan:
     """Reads a plan file. Raises InputError."""
     try:
         if path.stat().st_size > _FILE_LIMIT_BYTES:
-            raise InputError([Problem(Place(str(path)), "", "", f"larger than {_FILE_LIMIT_BYTES} bytes")])
+            raise InputError.of(path, f"larger than {_FILE_LIMIT_BYTES} bytes")
         return SavedPlan.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise InputError([Problem(Place(str(path)), "", "", f"cannot be read: {error.strerror}")]) from None
+        raise InputError.of(path, f"cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(step) for step in first["loc"])
         rule = f"not a plan that `eeon config plan --out` of this version of eeon wrote: {first['msg']}"
-        raise InputError([Problem(Place(str(path)), key, "", rule)]) from None
+        raise InputError.of(path, rule, key=key) from None
 
 
-def _saved(one: SwitchPlan) -> SavedSwitch:
-    changes = [
-        SavedChange(kind=change.kind.value, before=_value(change.before), after=_value(change.after))
-        for change in one.changes
-    ]
-    return SavedSwitch(held=one.held, push_pipeline=one.push_pipeline, changes=changes)
-
-
-def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: Duration) -> str:
-    if then.push_pipeline != pushes:
+def _first(then: SwitchPlan, now: SwitchPlan, tick: Duration) -> str:
+    if then.push_pipeline != now.push_pipeline:
         return "it now runs the program" if then.push_pipeline else "it no longer runs the program"
-    old = {entry.key: change for change in then.changes for entry in _entries(change)}
-    new = {change.entry.key: change for change in changes}
+    old, new = ({change.entry.key: change for change in one.changes} for one in (then, now))
     for key in [*old, *(key for key in new if key not in old)]:
         was_changed, is_changed = old.get(key), new.get(key)
         # An entry without a change is as intended.
-        intended = is_changed.after if is_changed else _revived(was_changed.after) if was_changed else None
-        held_then = _revived(was_changed.before) if was_changed else intended
+        intended = is_changed.after if is_changed else was_changed.after if was_changed else None
+        held_then = was_changed.before if was_changed else intended
         held_now = is_changed.before if is_changed else intended
         some = held_then or held_now
         if held_then != held_now and some is not None:
@@ -128,17 +98,5 @@ def _moved(some: Entry, then: Entry | None, now: Entry | None, tick: Duration) -
     return f"{some.match_text.replace('=', ' ')}: {table.describe_change(before, after, tick)}"
 
 
-def _entries(change: SavedChange) -> list[Entry]:
-    return [entry for entry in (_revived(change.after), _revived(change.before)) if entry is not None][:1]
-
-
 def _text(entry: Entry | None) -> str:
     return entry.action_text if entry is not None else "none"
-
-
-def _value(entry: Entry | None) -> dict[str, object] | None:
-    return None if entry is None else entry_value(entry)
-
-
-def _revived(value: dict[str, object] | None) -> Entry | None:
-    return None if value is None else entry_from(value)

@@ -25,7 +25,7 @@ def confirm(work: Work) -> int:
 async def roll_back_overdue(work: Work) -> Outcome | None:
     """Rolls back if the time to confirm is over. Returns None if nothing is pending or time is left."""
     pending = work.store.pending()
-    if pending is None or not pending.is_overdue(work.clock.now()):
+    if pending is None or not pending.is_overdue(work.clock()):
         return None
     reason = f"revision {pending.revision} was not confirmed within {pending.seconds:g} s"
     return await rollback(work, pending.back_to, reason=reason)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from eeon_control import election
 from eeon_control.fabric.progress import Observer, nobody
-from eeon_control.state import Clock, Draft, Intended, Intent, Lock, StateStore, SystemClock
+from eeon_control.state import Draft, Intended, Intent, Lock, StateStore
+from eeon_control.state.clock import Clock, now
 from eeon_control.state.lock import user_name
 from eeon_control.targets import Targets
 
@@ -29,7 +30,7 @@ class Work:
     targets: Targets | None = None
     fabric: Targets | None = None
     observer: Observer = nobody
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock = now
     say: Callable[[str], None] = lambda text: None
 
     def bid(self) -> int:
@@ -47,7 +48,7 @@ class Work:
         """Returns a draft of a revision, which replaces the one that waits to be confirmed, if any."""
         waiting = self.store.pending()
         return Draft(
-            made=datetime.fromtimestamp(self.clock.now().wall_seconds, UTC).isoformat(timespec="seconds"),
+            made=datetime.fromtimestamp(self.clock().wall_seconds, UTC).isoformat(timespec="seconds"),
             by=f"{user_name()}@{socket.gethostname()}",
             action=action,
             comment=comment,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from eeon_control import constants, port_settings
 from eeon_control.config import FabricConfig, PortSettings, check
@@ -95,17 +96,17 @@ def _switch_entries(switch: Switch, router: Router, ports: _PortEntries) -> list
     return entries
 
 
+@dataclass
 class _PortEntries:
     """The entries of ports: buffer, AQMs and EEE. Equal ports of different switches share them."""
 
-    def __init__(self, config: FabricConfig, tick: Duration) -> None:
-        self._config = config
-        self._tick = tick
-        self._entries: dict[tuple[int, str, str, DataRate, Bytes], tuple[Entry, ...]] = {}
+    config: FabricConfig
+    tick: Duration
+    _entries: dict[tuple[int, str, str, DataRate, Bytes], tuple[Entry, ...]] = field(default_factory=dict)
 
     def of(self, port: Port) -> tuple[Entry, ...]:
         """Returns the entries of one port: three, and one for each queue that has an AQM of its own."""
-        settings = self._config.settings_of(port)
+        settings = self.config.settings_of(port)
         kind = (port.number, settings.queue_name, settings.eee_name, port.rate, port.overhead)
         entries = self._entries.get(kind)
         if entries is None:
@@ -120,7 +121,7 @@ class _PortEntries:
     def _of_queues(self, port: Port, settings: PortSettings) -> Iterator[Entry]:
         for priority, aqm in settings.queue_aqms.items():
             match = (Exact("queue", port.number * PRIORITIES + priority),)
-            action = aqm.settings_at(port.rate).to_action(self._tick)
+            action = aqm.settings_at(port.rate).to_action(self.tick)
             yield Entry(port_settings.QUEUE_AQM.name, match, (action,))
 
     def _actions_of(self, port: Port, settings: PortSettings) -> tuple[tuple[str, tuple[Action, ...]], ...]:
@@ -132,7 +133,7 @@ class _PortEntries:
             ),
             port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
         }
-        return tuple((table, (meant[table].to_action(self._tick),)) for table in port_settings.TABLES)
+        return tuple((table, (meant[table].to_action(self.tick),)) for table in port_settings.TABLES)
 
 
 def _copies() -> Entry:

@@ -166,17 +166,17 @@ class Router:
         return distance
 
 
+@dataclass
 class _NextHops:
-    """The sets of next hops of one switch; equal sets are one object."""
+    """The sets of next hops of one switch; equal sets are one object. `limit`: None for all paths."""
 
-    def __init__(self, switch: Switch, macs: dict[str, int], limit: int | None, rotate: bool) -> None:
-        self.switch = switch
-        self._macs = macs
-        self._limit = limit  # None: all paths
-        self._rotate = rotate
-        self._actions: dict[int, Action] = {}
-        self._sets: dict[tuple[int, ...], dict[int, tuple[Action, ...]]] = {}
-        self._last: tuple[list[Port], dict[int, tuple[Action, ...]]] | None = None
+    switch: Switch
+    macs: dict[str, int]
+    limit: int | None
+    rotate: bool
+    _actions: dict[int, Action] = field(default_factory=dict)
+    _sets: dict[tuple[int, ...], dict[int, tuple[Action, ...]]] = field(default_factory=dict)
+    _last: tuple[list[Port], dict[int, tuple[Action, ...]]] | None = None
 
     def to(self, leaf: Switch, ports: list[Port]) -> tuple[Action, ...]:
         """Returns the next hops to a leaf over `ports`, or over as many of them as the limit permits."""
@@ -191,13 +191,13 @@ class _NextHops:
     def _start(self, leaf: Switch, paths: int) -> int:
         """Returns the index of the first path if not all are used. It varies by switch and leaf, so that all
         paths are used."""
-        if not self._rotate or self._limit is None or paths <= self._limit:
+        if not self.rotate or self.limit is None or paths <= self.limit:
             return 0
-        return (self.switch.device_id + (leaf.leaf_number or 0)) * self._limit % paths
+        return (self.switch.device_id + (leaf.leaf_number or 0)) * self.limit % paths
 
     def _made(self, leaf: Switch, ports: list[Port], start: int) -> tuple[Action, ...]:
-        if self._limit is not None and len(ports) > self._limit:
-            ports = [ports[(start + index) % len(ports)] for index in range(self._limit)]
+        if self.limit is not None and len(ports) > self.limit:
+            ports = [ports[(start + index) % len(ports)] for index in range(self.limit)]
         if len(ports) > ECMP_PATHS_LIMIT:
             raise PlanError(
                 f"{self.switch.name} has {len(ports)} equal-cost paths to {leaf.name}; the program's "
@@ -209,7 +209,7 @@ class _NextHops:
     def _action(self, port: Port) -> Action:
         action = self._actions.get(port.number)
         if action is None:
-            macs = self._macs
+            macs = self.macs
             action = self._actions[port.number] = _forward(port, macs[self.switch.name], macs[port.peer.node])
         return action
 

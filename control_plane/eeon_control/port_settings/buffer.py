@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from eeon_control.constants import BYTE_COUNT_MAX
-from eeon_control.entries import Action
+from eeon_control.port_settings import codec
 from eeon_control.port_settings.codec import Settings, size_text
-from eeon_control.units import Bytes, Duration, Packets
+from eeon_control.units import Bytes, Packets
 
 UNLIMITED = Bytes(BYTE_COUNT_MAX)
 """The program's limit if none is set (p4src/include/control/buffer.p4)."""
@@ -21,17 +20,7 @@ class _Limit(Settings):
 
     limit: Bytes | Packets
 
-    unit: ClassVar[type[Bytes | Packets]] = Bytes
-    param: ClassVar[str] = "buffer_bytes"
-
-    def to_action(self, tick: Duration) -> Action:
-        """Returns the action with the limit in its unit."""
-        return Action(self.action, ((self.param, int(self.limit)),))
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns the settings with the limit in its unit."""
-        return cls(cls.unit(params[cls.param]))
+    params = (("buffer_bytes", "limit", codec.BYTES),)
 
     def describe(self) -> str:
         """Returns `300 KB` or `200 packets`."""
@@ -56,8 +45,7 @@ class BufferLimitInPackets(_Limit):
     """A limit in packets of any length."""
 
     action: ClassVar[str] = "set_buffer_limit_in_packets"
-    unit: ClassVar[type[Bytes | Packets]] = Packets
-    param: ClassVar[str] = "buffer_packets"
+    params = (("buffer_packets", "limit", codec.PACKETS),)
 
 
 class BufferLimitBesideHeld(_Limit):

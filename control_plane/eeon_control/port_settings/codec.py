@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from eeon_control.constants import PROTECT
 from eeon_control.entries import Action
@@ -29,13 +29,22 @@ _SPARED = {"ect": "only ECT", "ece": "ECT and ACKs with ECE", "ack_syn": "ECT, A
 _NOT_SET = "not set"
 
 
+class Kind(NamedTuple):
+    """A kind of parameter: its number for a value, and its value for a number, at a tick."""
+
+    number: Callable[[Any, Duration], int]
+    value: Callable[[int, Duration], object]
+
+
 class Settings(ABC):
     """One group of a port's settings. Subclasses are frozen dataclasses, one for each P4 action."""
 
     action: ClassVar[str]
     """The P4Info alias of the P4 program's action."""
 
-    @abstractmethod
+    params: ClassVar[tuple[tuple[str, str, Kind], ...]] = ()
+    """The action's parameters, with field and kind; a class with others converts them itself."""
+
     def to_action(self, tick: Duration) -> Action:
         """Returns the action with its parameters, for a target whose timestamps count `tick`.
 
@@ -43,11 +52,15 @@ class Settings(ABC):
         values. `from_action` returns the same settings, except for times between two ticks and for values
         that the class documents as rounded.
         """
+        return Action(
+            self.action,
+            tuple((name, kind.number(getattr(self, field), tick)) for name, field, kind in self.params),
+        )
 
     @classmethod
-    @abstractmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
         """Returns the settings of an action's parameters, with any values that fit their widths."""
+        return cls(**{field: kind.value(params[name], tick) for name, field, kind in cls.params})
 
     @abstractmethod
     def describe(self) -> str:
@@ -78,21 +91,10 @@ class WithoutParameters(Settings):
     in_words: ClassVar[str]
     in_keys: ClassVar[str]
 
-    def to_action(self, tick: Duration) -> Action:
-        """Returns the action, which is always the same."""
-        return Action(self.action)
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns the settings, which are always the same."""
-        return cls()
-
     def describe(self) -> str:
-        """Returns `in_words`."""
         return self.in_words
 
     def summary(self) -> str:
-        """Returns `in_keys`."""
         return self.in_keys
 
 
@@ -150,6 +152,13 @@ def protect_name(number: int) -> str:
     return _PROTECT_NAMES.get(number, str(number))
 
 
+TICKS = Kind(to_ticks, from_ticks)
+BYTES = Kind(lambda size, _: int(size), lambda number, _: Bytes(number))
+PACKETS = Kind(lambda size, _: int(size), lambda number, _: Packets(number))
+FLAG = Kind(lambda value, _: int(value), lambda number, _: bool(number))
+PROTECTED = Kind(lambda name, _: protect_number(name), lambda number, _: protect_name(number))
+
+
 def protects(protect: str) -> str:
     """Returns the packets that a `protect` setting protects, in words."""
     return _SPARED.get(protect, protect)
@@ -167,7 +176,6 @@ def size_text(size: Bytes | Packets) -> str:
 
 
 def on_off(value: bool) -> str:
-    """Returns `on` or `off`."""
     return "on" if value else "off"
 
 

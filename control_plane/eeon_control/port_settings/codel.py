@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -50,7 +49,6 @@ class Codel(Strict):
     it."""
 
     def settings_at(self, rate: DataRate) -> CodelSettings:
-        """Returns the same at every speed."""
         return CodelSettings(self.target, self.interval, self.mtu, self.ecn, self.protect)
 
 
@@ -65,41 +63,25 @@ class CodelSettings(Settings):
     protect: str
 
     action: ClassVar[str] = "codel"
+    params = (
+        ("target_ticks", "target", codec.TICKS),
+        ("interval_ticks", "interval", codec.TICKS),
+        ("mtu_bytes", "mtu", codec.BYTES),
+        ("ecn", "ecn", codec.FLAG),
+        ("protect", "protect", codec.PROTECTED),
+    )
 
     def to_action(self, tick: Duration) -> Action:
         """Returns the action. Raises PlanError for a time of more than 2^32 - 1 ticks."""
-        ticks = []
         for key, span in self.spans().items():
-            ticks.append(codec.to_ticks(span, tick))
-            if ticks[-1] > U32_MAX:
+            if codec.to_ticks(span, tick) > U32_MAX:
                 raise PlanError(
                     f"{key} is {span}; with this target's {tick} tick the limit is "
                     f"{Duration(U32_MAX * tick)} (32 bits)"
                 )
-        return Action(
-            self.action,
-            (
-                ("target_ticks", ticks[0]),
-                ("interval_ticks", ticks[1]),
-                ("mtu_bytes", int(self.mtu)),
-                ("ecn", int(self.ecn)),
-                ("protect", codec.protect_number(self.protect)),
-            ),
-        )
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns the settings; nothing is rounded."""
-        return cls(
-            codec.from_ticks(params["target_ticks"], tick),
-            codec.from_ticks(params["interval_ticks"], tick),
-            Bytes(params["mtu_bytes"]),
-            bool(params["ecn"]),
-            codec.protect_name(params["protect"]),
-        )
+        return super().to_action(tick)
 
     def spans(self) -> dict[str, Duration]:
-        """Returns CoDel's two times."""
         return {"target": self.target, "interval": self.interval}
 
     def describe(self) -> str:
@@ -116,7 +98,6 @@ class CodelSettings(Settings):
         return f"codel {self.target}, interval {self.interval}, {ecn}, protect {self.protect}"
 
     def parts(self) -> dict[str, str]:
-        """Returns every parameter."""
         return {
             "target": codec.spaced(self.target),
             "interval": codec.spaced(self.interval),

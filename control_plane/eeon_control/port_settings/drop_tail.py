@@ -17,7 +17,6 @@ class DropTail(Strict):
     """`drop_tail`: the port drops only packets that do not fit into the buffer."""
 
     def settings_at(self, rate: DataRate) -> DropTailSettings:
-        """Returns the same at every speed."""
         return DropTailSettings()
 
 

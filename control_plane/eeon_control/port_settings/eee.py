@@ -45,7 +45,6 @@ class Trigger:
 
     @property
     def sizes(self) -> tuple[Packets | Bytes, ...]:
-        """The triggers that are on."""
         return tuple(size for size in (self.packets, self.bytes) if size is not None)
 
     def __str__(self) -> str:
@@ -56,26 +55,18 @@ def _trigger(value: object) -> Trigger:
     """Parses `10pkt`, `15KB`, or a list with one of each."""
     if isinstance(value, Trigger):
         return value
-    items = value if isinstance(value, list) else [value]
-    packets: Packets | None = None
-    in_bytes: Bytes | None = None
-    for item in items:
-        size = parse_size(item)
-        if size < 1:
-            raise ValueError("a trigger must be at least 1pkt or 1B; without one, only hold ends the wait")
-        if size > U32_MAX:
-            raise ValueError(f"a trigger must be at most {U32_MAX} (32 bits)")
-        if isinstance(size, Packets):
-            if packets is not None:
-                raise ValueError("the trigger is given twice in packets")
-            packets = size
-        else:
-            if in_bytes is not None:
-                raise ValueError("the trigger is given twice in bytes")
-            in_bytes = size
-    if packets is None and in_bytes is None:
+    sizes = [parse_size(item) for item in (value if isinstance(value, list) else [value])]
+    if not sizes:
         raise ValueError("the trigger is empty; write for example 10pkt, 15KB or [10pkt, 15KB]")
-    return Trigger(packets, in_bytes)
+    if min(sizes) < 1:
+        raise ValueError("a trigger must be at least 1pkt or 1B; without one, only hold ends the wait")
+    if max(sizes) > U32_MAX:
+        raise ValueError(f"a trigger must be at most {U32_MAX} (32 bits)")
+    packets = [size for size in sizes if isinstance(size, Packets)]
+    in_bytes = [size for size in sizes if isinstance(size, Bytes)]
+    if len(sizes) > len(packets[:1]) + len(in_bytes[:1]):
+        raise ValueError(f"the trigger is given twice in {'packets' if len(packets) > 1 else 'bytes'}")
+    return Trigger(next(iter(packets), None), next(iter(in_bytes), None))
 
 
 _SIZE = text_schema(Packets, Bytes, examples=["100pkt", "75KB"])
@@ -280,7 +271,6 @@ class EeeSettings(Settings):
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns the settings; nothing is rounded."""
         packets, size = params["trigger_packets"], params["trigger_bytes"]
         return cls(
             sleep=codec.from_ticks(params["sleep_ticks"], tick),
@@ -302,7 +292,6 @@ class EeeSettings(Settings):
         return ", ".join([*shown, *([f"stall {parts['stall']}"] if self.stall else [])])
 
     def spans(self) -> dict[str, Duration]:
-        """Returns the times of the PHY and of the hold."""
         return {"sleep": self.sleep, "wake": self.wake, "stall": self.stall, "hold": self.hold}
 
     def summary(self) -> str:
@@ -310,7 +299,6 @@ class EeeSettings(Settings):
         return self.mode
 
     def parts(self) -> dict[str, str]:
-        """Returns every parameter."""
         packets, size = self.trigger.packets, self.trigger.bytes
         return {
             "hold": codec.spaced(self.hold),

@@ -9,13 +9,12 @@ E-EON thesis section 6.2 quotes the 65 packets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from eeon_control.entries import Action
 from eeon_control.errors import PlanError
 from eeon_control.model_base import (
     BYTES_SCHEMA,
@@ -96,26 +95,11 @@ class MarkThresholdSettings(Settings):
     at_dequeue: bool
 
     action: ClassVar[str] = "mark_threshold"
-
-    def to_action(self, tick: Duration) -> Action:
-        """Returns the action; thresholds of 32 bits are exact."""
-        return Action(
-            self.action,
-            (
-                ("threshold_bytes", int(self.threshold)),
-                ("l4s_threshold_bytes", int(self.l4s_threshold)),
-                ("at_dequeue", int(self.at_dequeue)),
-            ),
-        )
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns the settings; nothing is rounded."""
-        return cls(
-            Bytes(params["threshold_bytes"]),
-            Bytes(params["l4s_threshold_bytes"]),
-            bool(params["at_dequeue"]),
-        )
+    params = (
+        ("threshold_bytes", "threshold", codec.BYTES),
+        ("l4s_threshold_bytes", "l4s_threshold", codec.BYTES),
+        ("at_dequeue", "at_dequeue", codec.FLAG),
+    )
 
     def describe(self) -> str:
         """Returns `mark above 97.5 KB, L4S above 10 KB, at dequeue`."""
@@ -132,7 +116,6 @@ class MarkThresholdSettings(Settings):
         return f"mark_threshold {self.threshold}{l4s}{' at dequeue' if self.at_dequeue else ''}"
 
     def parts(self) -> dict[str, str]:
-        """Returns every parameter."""
         same = self.l4s_threshold == self.threshold
         return {
             "marking threshold": codec.size_text(self.threshold),

@@ -289,7 +289,6 @@ class RedSettings(Settings):
 
     @classmethod
     def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Returns the settings; nothing is rounded."""
         unit = Packets if params["in_packets"] else Bytes
         low, high = unit(params["min_threshold"]), unit(params["max_threshold"])
         mean = Bytes(params["mean_bytes"]) if params["mean_bytes"] else None
@@ -333,7 +332,6 @@ class RedSettings(Settings):
         return f"red {self.min}..{self.max}, up to {top:.4g}, {ecn}, protect {self.protect}{average}{size}"
 
     def parts(self) -> dict[str, str]:
-        """Returns every parameter."""
         ramp = self.max_probability
         return {
             "minimum": codec.size_text(self.min),

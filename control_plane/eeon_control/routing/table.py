@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address
 
 from eeon_control.entries import Action, Lpm
 
@@ -25,12 +25,6 @@ class Route:
     members: tuple[Action, ...]
     fault: str | None = None
     watching: frozenset[Action] = frozenset()
-
-    @property
-    def prefix_text(self) -> str:
-        """The prefix as text: `10.0.2.0/24`."""
-        address = ip_address(self.prefix.value.to_bytes(self.prefix.width // 8, "big"))
-        return f"{address}/{self.prefix.prefix_length}"
 
     def covers(self, address: IPv4Address | IPv6Address) -> bool:
         """Returns whether the prefix matches an address of its IP version."""

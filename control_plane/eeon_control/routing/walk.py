@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 
 from eeon_control.entries import Action
@@ -57,83 +57,79 @@ class Walk:
 
     def of_flow(self, flow: Flow) -> Iterator[Path]:
         """Returns the path of a flow; several if switches choose per packet."""
-        return self._from(*self._start(), (), 1.0, flow)
+        return self._from(*self._start(), Path((), 1.0), flow)
 
     def all(self) -> Iterator[Path]:
         """Returns all paths, in the order of the groups' members."""
-        return self._from(*self._start(), (), 1.0, None)
+        return self._from(*self._start(), Path((), 1.0), None)
 
     def _start(self) -> tuple[Endpoint, int]:
         """Returns the leaf's port at which the source's packets arrive, and their destination MAC."""
         return self.source.port.peer, mac_number(self.source.gateway_mac)
 
-    def _from(
-        self, ingress: Endpoint, dst_mac: int, hops: tuple[Hop, ...], share: float, flow: Flow | None
-    ) -> Iterator[Path]:
+    def _from(self, ingress: Endpoint, dst_mac: int, way: Path, flow: Flow | None) -> Iterator[Path]:
+        """Returns the paths that begin with `way`."""
         name = ingress.node
-        if any(hop.switch == name for hop in hops):
-            ring = [hop.switch for hop in hops]
-            yield Path(hops, share, f"loop: {' -> '.join([*ring[ring.index(name) :], name])}")
+        if name in way.switches:
+            ring = way.switches[way.switches.index(name) :]
+            yield replace(way, fault=f"loop: {' -> '.join([*ring, name])}")
             return
         routes = self.tables.get(name)
         if routes is None:
-            yield Path(hops, share, f"{name} could not be read")
+            yield replace(way, fault=f"{name} could not be read")
             return
         address = self._address(self.destination)
         route = routes.lookup(address)
         if not routes.admits(ingress.port, dst_mac):
-            yield Path(hops, share, f"{ingress} does not admit frames to {mac_text(dst_mac)}")
+            yield replace(way, fault=f"{ingress} does not admit frames to {mac_text(dst_mac)}")
         elif route is None:
-            yield Path(hops, share, f"no route to {address} at {name}")
+            yield replace(way, fault=f"no route to {address} at {name}")
         elif not route.members:
-            yield Path(
-                hops, share, f"{name}: {route.prefix_text}: {route.fault or 'its group has no members'}"
-            )
+            why = route.fault or "its group has no members"
+            yield replace(way, fault=f"{name}: {route.prefix.text}: {why}")
         elif flow is None or routes.per_packet:
             members = self._in_use(name, route)
             for action, copies in Counter(members).items():
-                part = copies / len(members)
-                yield from self._over(action, name, route, hops, share, part, None, flow)
+                yield from self._over(action, name, route, way, copies / len(members), None, flow)
         else:
             key = ecmp_key(self._address(self.source), address, flow, routes.seed)
             members = self._in_use(name, route)
             action = members[key % len(members)]
             part = members.count(action) / len(members)
-            yield from self._over(action, name, route, hops, share, part, key, flow)
+            yield from self._over(action, name, route, way, part, key, flow)
 
     def _over(
         self,
         action: Action,
         name: str,
         route: Route,
-        hops: tuple[Hop, ...],
-        share: float,
+        way: Path,
         part: float,
         key: int | None,
         flow: Flow | None,
     ) -> Iterator[Path]:
-        share *= part
+        way = replace(way, share=way.share * part)
         params = dict(action.params)
         number = params.get("port")
         if number is None:
-            yield Path(hops, share, f"{name}: {route.prefix_text}: {action} does not forward it")
+            yield replace(way, fault=f"{name}: {route.prefix.text}: {action} does not forward it")
             return
         port = self.topology.port(f"{name}:{number}")
         if port is None:
-            yield Path(hops, share, f"{name}: {route.prefix_text} leads to port {number}, which has no link")
+            why = f"{name}: {route.prefix.text} leads to port {number}, which has no link"
+            yield replace(way, fault=why)
             return
-        hops = (*hops, Hop(name, port, route, part, key))
+        way = replace(way, hops=(*way.hops, Hop(name, port, route, part, key)))
         dead = self.down.at(port) if self.down is not None else None
-        if dead is not None:
-            yield Path(hops, share, dead)
-            return
         peer = port.peer.node
-        if peer in self.topology.switches:
-            yield from self._from(port.peer, params["dst_mac"], hops, share, flow)
+        if dead is not None:
+            yield replace(way, fault=dead)
+        elif peer in self.topology.switches:
+            yield from self._from(port.peer, params["dst_mac"], way, flow)
         elif peer == self.destination.name:
-            yield Path(hops, share)
+            yield way
         else:
-            yield Path(hops, share, f"{port.name} leads to {peer}, which is not {self.destination.name}")
+            yield replace(way, fault=f"{port.name} leads to {peer}, which is not {self.destination.name}")
 
     def _in_use(self, name: str, route: Route) -> tuple[Action, ...]:
         """Returns the members that the switch does not skip; all of them if it skips all, and drops."""

@@ -122,9 +122,9 @@ class _Import:
         known = self.database.rows("PORT")
         found: dict[str, dict[int, _Port]] = {}
         left_out = set()
-        for table, name, named in (
-            ("QUEUE", "wred_profile", "WRED_PROFILE"),
-            ("BUFFER_QUEUE", "profile", "BUFFER_PROFILE"),
+        for table, name, named, kind, what in (
+            ("QUEUE", "wred_profile", "WRED_PROFILE", "wred", "WRED profile"),
+            ("BUFFER_QUEUE", "profile", "BUFFER_PROFILE", "buffer", "buffer"),
         ):
             for key, row in self.rows(table).items():
                 at = f"{table}|{key}"
@@ -148,16 +148,9 @@ class _Import:
                     if port not in ports:
                         continue
                     entry = found.setdefault(port, {}).setdefault(queue, _Port())
-                    if table == "QUEUE":
-                        if entry.wred not in (None, profile):
-                            self.problems.add(
-                                at, f"gives queue {queue} of {port} a second WRED profile", profile
-                            )
-                        entry.wred = profile
-                    else:
-                        if entry.buffer not in (None, profile):
-                            self.problems.add(at, f"gives queue {queue} of {port} a second buffer", profile)
-                        entry.buffer = profile
+                    if getattr(entry, kind) not in (None, profile):
+                        self.problems.add(at, f"gives queue {queue} of {port} a second {what}", profile)
+                    setattr(entry, kind, profile)
         if left_out:
             self.notes.append(f"queues other than {self.queue}, left out: {_some(sorted(left_out))}")
         made = {}

@@ -30,17 +30,13 @@ _NUMBERS = {"speed"}
 """The exported fields that are integers of at most 32 bits, which JSON has without quotes (RFC 7951)."""
 
 
-class YangError(EeonError):
-    """libyang does not accept a patch, or cannot read the models."""
-
-
 def is_installed() -> bool:
     """Returns whether `yanglint` is on PATH."""
     return shutil.which("yanglint") is not None
 
 
 def check(patch: Patch, database: Database, models: Path) -> None:
-    """Validates a patch together with the ports and pools that it names. Raises YangError.
+    """Validates a patch together with the ports and pools that it names. Raises EeonError.
 
     The pools are assumed to exist; the switch checks that when it loads the patch.
     """
@@ -61,7 +57,7 @@ def check(patch: Patch, database: Database, models: Path) -> None:
     files = [models / f"{module}.yang" for module in wanted]
     missing = [file.name for file in files if not file.is_file()]
     if missing:
-        raise YangError(
+        raise EeonError(
             f"{models}: {missing[0]} is missing; give sonic-buildimage's src/sonic-yang-models/yang-models"
         )
     with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as data:
@@ -71,12 +67,12 @@ def check(patch: Patch, database: Database, models: Path) -> None:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise YangError(f"yanglint: {error}") from error
+            raise EeonError(f"yanglint: {error}") from error
     if done.returncode:
         errors = [
             line for line in done.stderr.splitlines() if line.startswith("libyang err") or "err :" in line
         ]
-        raise YangError("libyang refuses the patch: " + " | ".join((errors or [done.stderr.strip()])[:5]))
+        raise EeonError("libyang refuses the patch: " + " | ".join((errors or [done.stderr.strip()])[:5]))
 
 
 def _tree(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, object]:

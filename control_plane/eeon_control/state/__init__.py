@@ -11,7 +11,7 @@ apply that is writing, or was killed while writing), `pending.json` (an apply th
 `stopped.json` (applies that were undone). Nothing here talks to a switch; eeon_control.operations does.
 """
 
-from eeon_control.state.clock import Clock, Moment, SystemClock
+from eeon_control.state.clock import Moment
 from eeon_control.state.files import Disk
 from eeon_control.state.folder import folder_of, is_folder_given, is_there, known_fabrics
 from eeon_control.state.intent import FabricKind, Intended, Intent, digests
@@ -20,7 +20,6 @@ from eeon_control.state.records import Draft, Journal, Pending, Revision, Stoppe
 from eeon_control.state.store import StateError, StateStore
 
 __all__ = [
-    "Clock",
     "Disk",
     "Draft",
     "FabricKind",
@@ -36,7 +35,6 @@ __all__ = [
     "StateError",
     "StateStore",
     "Stopped",
-    "SystemClock",
     "digests",
     "folder_of",
     "is_folder_given",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from eeon_control.model_base import Frozen
 
@@ -35,23 +35,16 @@ class Moment(Frozen):
         return passed if passed >= 0 else None
 
 
-class Clock(Protocol):
-    """The source of the time; tests use one that they set."""
-
-    def now(self) -> Moment:
-        """Returns the present moment."""
-        ...
+Clock = Callable[[], Moment]
+"""The source of the time; tests use one that they set."""
 
 
-class SystemClock:
-    """The machine's clocks."""
-
-    def now(self) -> Moment:
-        """Returns the present moment. Without a boot id in the system, it is empty, and only the wall clock
-        counts."""
-        try:
-            boot_id = _BOOT_ID.read_text().strip()
-            boot_seconds = time.clock_gettime(time.CLOCK_BOOTTIME)
-        except (OSError, AttributeError):
-            boot_id, boot_seconds = "", time.monotonic()
-        return Moment(wall_seconds=time.time(), boot_seconds=boot_seconds, boot_id=boot_id)
+def now() -> Moment:
+    """Returns the present moment by the machine's clocks. Without a boot id in the system, it is empty, and
+    only the wall clock counts."""
+    try:
+        boot_id = _BOOT_ID.read_text().strip()
+        boot_seconds = time.clock_gettime(time.CLOCK_BOOTTIME)
+    except (OSError, AttributeError):
+        boot_id, boot_seconds = "", time.monotonic()
+    return Moment(wall_seconds=time.time(), boot_seconds=boot_seconds, boot_id=boot_id)

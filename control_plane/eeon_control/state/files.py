@@ -60,11 +60,9 @@ class Disk:
             os.close(handle)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Moves a file over another."""
         os.replace(old, new)
 
     def unlink(self, path: Path) -> None:
-        """Removes a file's name."""
         path.unlink(missing_ok=True)
 
     def sync_folder(self, folder: Path) -> None:

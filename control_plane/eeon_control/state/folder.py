@@ -67,12 +67,15 @@ def home(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def make(folder: Path) -> None:
-    """Creates a state folder, for the owner only. Raises StateError."""
+    """Creates a state folder or a part of it, for the owner only, if it is missing: Git does not store empty
+    ones. Raises StateError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     except OSError as error:
-        raise _not_made(folder, error) from None
+        raise StateError(
+            f"{folder}: cannot be created: {error.strerror}; choose another with --state"
+        ) from None
 
 
 def is_there(path: Path) -> bool:
@@ -83,19 +86,6 @@ def is_there(path: Path) -> bool:
         raise StateError(
             f"{path}: {error.strerror}; run as the owner of its folder, or choose another with --state"
         ) from None
-
-
-def make_part(path: Path) -> None:
-    """Creates a subfolder if it is missing: Git does not store empty ones. Raises StateError."""
-    if not is_there(path):
-        try:
-            path.mkdir(mode=FOLDER_MODE, exist_ok=True)
-        except OSError as error:
-            raise _not_made(path, error) from None
-
-
-def _not_made(path: Path, error: OSError) -> StateError:
-    return StateError(f"{path}: cannot be created: {error.strerror}; choose another with --state")
 
 
 def check(path: Path) -> None:

@@ -30,13 +30,11 @@ class FabricKind:
 
     @classmethod
     def of(cls, targets: Targets) -> Self:
-        """Returns the kind of the fabric with these targets."""
         if targets.clock == "virtual":
             return cls("twin", str(targets.tick))
         return cls("switches" if targets.topology is None else "live fabric", str(targets.tick))
 
     def __str__(self) -> str:
-        """Returns the kind in words, for the history."""
         return f"{self.name}, tick {self.tick}"
 
 

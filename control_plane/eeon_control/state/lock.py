@@ -29,7 +29,6 @@ class Holder(BaseModel):
 
     @classmethod
     def me(cls, command: str) -> Self:
-        """Returns this process as a holder."""
         return cls(
             user=user_name(),
             host=socket.gethostname(),
@@ -64,7 +63,6 @@ class Lock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this object holds the lock."""
         return self._handle >= 0
 
     @property

@@ -33,7 +33,6 @@ class Draft(Frozen):
     intent: Intent
 
     def numbered(self, number: int) -> Revision:
-        """Returns the revision with this number."""
         return Revision(number=number, **dict(self))
 
 
@@ -117,7 +116,6 @@ class Stopped(Frozen):
 
     @classmethod
     def of(cls, journal: Journal, why: str) -> Self:
-        """Returns the record of an undone apply."""
         draft = journal.draft
         return cls(
             after=journal.revision - 1,
@@ -159,5 +157,4 @@ class Pending(Frozen):
         return 0.0 if passed is None else max(0.0, self.seconds - passed)
 
     def is_overdue(self, now: Moment) -> bool:
-        """Returns whether the time to confirm is over."""
         return self.seconds_left(now) <= 0

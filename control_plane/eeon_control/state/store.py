@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from eeon_control.election import LARGEST
 from eeon_control.errors import StateError
-from eeon_control.state import bids
 from eeon_control.state import folder as folders
 from eeon_control.state.files import Disk, failing_as_state_error
 from eeon_control.state.intent import Intended
@@ -21,6 +22,7 @@ __all__ = ["StateError", "StateStore"]
 
 _Record = TypeVar("_Record", bound=BaseModel)
 _FILE_LIMIT_BYTES = 1 << 30
+_BIDS_LIMIT_BYTES = 16 << 20
 
 
 class StateStore:
@@ -46,7 +48,7 @@ class StateStore:
             raise StateError(f"{folder}: is a file; give the folder of a fabric's state with --state")
         folders.check(folder)
         for part in folders.PARTS:
-            folders.make_part(folder / part)
+            folders.make(folder / part)
             folders.check(folder / part)
         return cls(folder, disk or Disk())
 
@@ -126,8 +128,20 @@ class StateStore:
         return {int(path.name): read_holder(path) for path in sorted(paths) if is_locked(path)}
 
     def bids(self, rank: int) -> dict[str, int]:
-        """Returns switch -> election id with which a controller holds it, if that is not its own, `rank`."""
-        return bids.read(bids.path_of(self.folder / "controllers", rank))
+        """Returns switch -> election id with which a controller holds it, if that is not its own, `rank`.
+
+        A conforming server accepts no primary with an id below the highest it has seen, so that ids rise with
+        every command that takes over. So a returning controller can tell a standby, which it may outbid, from
+        a stranger, which it must not; and a command knows which id to outbid. An invalid file is as empty.
+        """
+        path = self._bids_path(rank)
+        try:
+            found = json.loads(path.read_bytes()) if path.stat().st_size <= _BIDS_LIMIT_BYTES else {}
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(found, dict):
+            return {}
+        return {name: bid for name, bid in found.items() if isinstance(bid, int) and 0 < bid <= LARGEST}
 
     def highest_bid(self) -> int:
         """Returns the largest election id that a running controller may hold; 0 if none runs."""
@@ -150,9 +164,9 @@ class StateStore:
     def write_bids(self, lock: Lock, rank: int, held: Mapping[str, int]) -> None:
         """Writes the content of `bids`, for the controller that holds `controller_lock(rank)`."""
         assert lock.is_held and lock.path == self.folder / "controllers" / str(rank)
-        path = bids.path_of(self.folder / "controllers", rank)
+        path = self._bids_path(rank)
         with failing_as_state_error(path, "written"):
-            self._disk.replace_file(path, bids.as_bytes(held))
+            self._disk.replace_file(path, json.dumps(dict(sorted(held.items()))).encode() + b"\n")
 
     def begin(self, lock: Lock, journal: Journal) -> None:
         """Writes the journal, or its progress, from which a killed apply can be finished later."""
@@ -197,12 +211,14 @@ class StateStore:
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:
-        """Confirms the current revision."""
         self._check(lock)
         self._removed("pending.json")
 
     def _check(self, lock: Lock) -> None:
         assert lock.is_held and lock.path == self.folder / "lock", "changing a state folder takes its lock"
+
+    def _bids_path(self, rank: int) -> Path:
+        return self.folder / "controllers" / f"{rank}.bids"
 
     def _revision_path(self, number: int) -> Path:
         return self.folder / "revisions" / f"{number}.json"

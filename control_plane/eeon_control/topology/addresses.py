@@ -32,24 +32,19 @@ class AddressPlan:
         return min(ipv4_room - 1, ipv6_room - 1, _LEAVES_IN_A_MAC)
 
     def leaf_ipv4(self, leaf: int) -> IPv4Network:
-        """Returns the IPv4 prefix of leaf `leaf`."""
         return IPv4Network((int(self.ipv4.network_address) + (leaf << 8), 24))
 
     def leaf_ipv6(self, leaf: int) -> IPv6Network:
-        """Returns the IPv6 prefix of leaf `leaf`."""
         return IPv6Network((int(self.ipv6.network_address) + (leaf << 64), 64))
 
     def host_ipv4(self, leaf: int, host: int) -> IPv4Address:
-        """Returns the IPv4 address of host number `host` of leaf `leaf`."""
         return IPv4Address(int(self.ipv4.network_address) + (leaf << 8) + host)
 
     def host_ipv6(self, leaf: int, host: int) -> IPv6Address:
-        """Returns the IPv6 address of host number `host` of leaf `leaf`."""
         return IPv6Address(int(self.ipv6.network_address) + (leaf << 64) + host)
 
 
 def host_mac(leaf: int, host: int) -> str:
-    """Returns the MAC of host number `host` of leaf `leaf`."""
     return f"02:00:00:{leaf >> 8:02x}:{leaf & 0xFF:02x}:{host:02x}"
 
 

@@ -40,6 +40,21 @@ class LinkPart(Link):
     path: KeyPath
 
 
+_LinksOf = dict[str, list[tuple[int, LinkPart, Endpoint]]]
+"""Node -> its links: own port number, link, the other end."""
+
+
+@dataclass(frozen=True)
+class _Fabric:
+    """The parts of a fabric whose links have been checked."""
+
+    document: Document
+    nodes: dict[str, NodePart]
+    links_of: _LinksOf
+    roles: dict[str, SwitchRole]
+    plan: AddressPlan
+
+
 def build(
     document: Document,
     name: str,
@@ -54,7 +69,7 @@ def build(
     problems = _check_links(document, nodes, link_parts)
     if problems:
         raise InputError(problems)
-    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]] = defaultdict(list)
+    links_of: _LinksOf = defaultdict(list)
     for link in link_parts:
         for here, there in ((link.a, link.b), (link.b, link.a)):
             links_of[here.node].append((here.port, link, there))
@@ -64,15 +79,13 @@ def build(
         for node in node_parts
         if not node.is_host
     }
-    problems = [
-        *_check_nodes(document, nodes, links_of, roles, with_hosts, plan),
-        *_check_connected(document, nodes, links_of),
-    ]
+    fabric = _Fabric(document, nodes, links_of, roles, plan)
+    problems = [*_check_nodes(fabric, with_hosts), *_check_connected(fabric)]
     if problems:
         raise InputError(problems)
 
-    switches = _switches(nodes, links_of, roles, plan)
-    hosts = _hosts(nodes, links_of, switches, plan)
+    switches = _switches(fabric)
+    hosts = _hosts(fabric, switches)
     links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
     return Topology(
         name,
@@ -149,14 +162,9 @@ def _check_links(document: Document, nodes: dict[str, NodePart], links: list[Lin
     return problems
 
 
-def _check_nodes(
-    document: Document,
-    nodes: dict[str, NodePart],
-    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
-    roles: dict[str, SwitchRole],
-    with_hosts: set[str],
-    plan: AddressPlan,
-) -> Iterable[Problem]:
+def _check_nodes(fabric: _Fabric, with_hosts: set[str]) -> Iterable[Problem]:
+    document, nodes, links_of = fabric.document, fabric.nodes, fabric.links_of
+    roles, plan = fabric.roles, fabric.plan
     if not roles:
         yield document.problem(("nodes",), "a topology needs at least one switch")
     if len(roles) > addresses.SWITCH_LIMIT:
@@ -182,9 +190,8 @@ def _check_nodes(
             )
 
 
-def _check_connected(
-    document: Document, nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]]
-) -> Iterable[Problem]:
+def _check_connected(fabric: _Fabric) -> Iterable[Problem]:
+    nodes, links_of = fabric.nodes, fabric.links_of
     start = next(iter(nodes))
     reached, frontier = {start}, [start]
     while frontier:
@@ -198,25 +205,21 @@ def _check_connected(
         node for node in nodes.values() if not node.is_host and not links_of[node.name] and node.name != start
     ]
     for node in lost:
-        yield document.problem(
+        yield fabric.document.problem(
             node.path,
             f"no path leads from {start} to {node.name}; all nodes of a fabric must be connected",
             node.name,
         )
 
 
-def _switches(
-    nodes: dict[str, NodePart],
-    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
-    roles: dict[str, SwitchRole],
-    plan: AddressPlan,
-) -> dict[str, Switch]:
+def _switches(fabric: _Fabric) -> dict[str, Switch]:
+    plan = fabric.plan
     switches: dict[str, Switch] = {}
     leaf_number = 0
-    for device_id, (name, role) in enumerate(roles.items(), start=1):
+    for device_id, (name, role) in enumerate(fabric.roles.items(), start=1):
         ports = []
-        for number, link, there in sorted(links_of[name], key=lambda item: item[0]):
-            if nodes[there.node].is_host:
+        for number, link, there in sorted(fabric.links_of[name], key=lambda item: item[0]):
+            if fabric.nodes[there.node].is_host:
                 port_role = PortRole.HOST_FACING
             else:
                 port_role = PortRole.UPLINK if role is SwitchRole.LEAF else PortRole.SPINE
@@ -232,12 +235,8 @@ def _switches(
     return switches
 
 
-def _hosts(
-    nodes: dict[str, NodePart],
-    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
-    switches: dict[str, Switch],
-    plan: AddressPlan,
-) -> dict[str, Host]:
+def _hosts(fabric: _Fabric, switches: dict[str, Switch]) -> dict[str, Host]:
+    plan = fabric.plan
     by_name: dict[str, Host] = {}
     for switch in switches.values():
         if switch.leaf_number is None:
@@ -246,7 +245,7 @@ def _hosts(
         facing = [port for port in switch.ports if port.role is PortRole.HOST_FACING]
         for number, port in enumerate(facing, start=1):
             name = port.peer.node
-            [(own_number, link, there)] = links_of[name]
+            [(own_number, link, there)] = fabric.links_of[name]
             own_port = Port(name, own_number, PortRole.HOST, there, link.rate, link.delay, link.overhead)
             by_name[name] = Host(
                 name,
@@ -257,4 +256,4 @@ def _hosts(
                 switch.mac,
                 own_port,
             )
-    return {name: by_name[name] for name in nodes if name in by_name}
+    return {name: by_name[name] for name in fabric.nodes if name in by_name}

@@ -129,13 +129,13 @@ def link_part(
     return LinkPart(a, b, rate, delay, overhead, path)
 
 
+@dataclass
 class _Limits:
     """Collects exceeded limits, so that all are reported at once and before anything is built."""
 
-    def __init__(self, document: Document, path: KeyPath) -> None:
-        self._document = document
-        self._path = path
-        self._problems: list[Problem] = []
+    document: Document
+    path: KeyPath
+    problems: list[Problem] = field(default_factory=list)
 
     def check(self, key: str, value: int, limit: int, why: str) -> None:
         if value > limit:
@@ -144,11 +144,11 @@ class _Limits:
     def check_links(self, links: int) -> None:
         if links > _LINKS_LIMIT:
             rule = f"this makes {links} links; the limit of a compact form is {_LINKS_LIMIT}"
-            self._problems.append(self._document.problem(self._path, rule))
+            self.problems.append(self.document.problem(self.path, rule))
 
     def add(self, key: str, rule: str) -> None:
-        self._problems.append(self._document.problem((*self._path, key), rule))
+        self.problems.append(self.document.problem((*self.path, key), rule))
 
     def refuse(self) -> None:
-        if self._problems:
-            raise InputError(self._problems)
+        if self.problems:
+            raise InputError(self.problems)

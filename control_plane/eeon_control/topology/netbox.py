@@ -51,11 +51,17 @@ class Roles:
 
 @dataclass
 class _Export:
+    """An export, and what is found in it: `kinds` of nodes by device, `ports` by interface, the numbers of
+    cables `left_out` by reason."""
+
     source: str
     devices: dict[int, Item]
     interfaces: dict[int, Item]
     cables: dict[int, Item]
     problems: list[Problem] = field(default_factory=list)
+    kinds: dict[int, str] = field(default_factory=dict)
+    ports: dict[int, int] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def wrong(self, what: str, rule: str) -> None:
         problem = Problem(Place(self.source), one_line(what, 200), "", one_line(rule, 500))
@@ -67,42 +73,42 @@ def import_(text: bytes, source: str, roles: Roles, *, name: str, delay: Duratio
     """Returns the topology file as text, and notes on intentional omissions. `delay`: of cables without a
     length. Raises InputError with everything that cannot be mapped."""
     export = _read(text, source)
-    left_out: Counter[str] = Counter()
-    kinds = dict(_nodes(export, roles))
-    ports = _ports(export, kinds)
-    links = _one_per_host(export, kinds, ports, list(_links(export, kinds, ports, delay, left_out)), left_out)
+    export.kinds = dict(_nodes(export, roles))
+    export.ports = _ports(export)
+    links = _one_per_host(export, list(_links(export, delay)))
     if export.problems:
         raise InputError(export.problems)
-    notes = [f"cables left out: {count}, {why}" for why, count in sorted(left_out.items())]
-    return _written(export, name, kinds, links), notes
+    notes = [f"cables left out: {count}, {why}" for why, count in sorted(export.left_out.items())]
+    return _written(export, name, links), notes
 
 
 def _read(text: bytes, source: str) -> _Export:
-    def refuse(what: str, rule: str) -> InputError:
-        return InputError([Problem(Place(source), what, "", rule)])
-
     if len(text) > MAX_BYTES:
-        raise refuse("", f"larger than {MAX_BYTES} bytes")
+        raise InputError.of(source, f"larger than {MAX_BYTES} bytes")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise refuse("", f"not JSON: {one_line(str(error), 200)}") from None
+        raise InputError.of(source, f"not JSON: {one_line(str(error), 200)}") from None
     found: dict[str, dict[int, Item]] = {}
     for kind in _KINDS:
         items = value.get(kind) if isinstance(value, dict) else None
         if isinstance(items, dict):
             if items.get("next") is not None:
-                raise refuse(kind, "is one page of several; query NetBox with limit=0")
+                raise InputError.of(source, "is one page of several; query NetBox with limit=0", key=kind)
             items = items.get("results")
         if not isinstance(items, list):
-            raise refuse(
-                kind, "the list is missing; the file needs devices, interfaces and cables, as in NetBox's API"
+            raise InputError.of(
+                source,
+                "the list is missing; the file needs devices, interfaces and cables, as in NetBox's API",
+                key=kind,
             )
         found[kind] = {}
         for item in items:
             number = item.get("id") if isinstance(item, dict) else None
             if not isinstance(number, int) or number in found[kind]:
-                raise refuse(kind, f"an item has no id of its own: {one_line(json.dumps(item), 80)}")
+                raise InputError.of(
+                    source, f"an item has no id of its own: {one_line(json.dumps(item), 80)}", key=kind
+                )
             found[kind][number] = item
     return _Export(source, found["devices"], found["interfaces"], found["cables"])
 
@@ -127,7 +133,7 @@ def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
         yield number, kind or "ignored"
 
 
-def _ports(export: _Export, kinds: Mapping[int, str]) -> dict[int, int]:
+def _ports(export: _Export) -> dict[int, int]:
     """Returns interface -> its port number."""
     of_device: dict[int, list[tuple[list[str | int], int]]] = defaultdict(list)
     for number, interface in export.interfaces.items():
@@ -136,7 +142,7 @@ def _ports(export: _Export, kinds: Mapping[int, str]) -> dict[int, int]:
             export.wrong(f"interface {number}", "its device is not in the export")
         elif not interface.get("mgmt_only") and _text(interface.get("type"), "value") not in _NO_PORT:
             of_device[device].append((_natural(_name(interface, "")), number))
-    first = {device: 0 if kinds.get(device) == "host" else 1 for device in of_device}
+    first = {device: 0 if export.kinds.get(device) == "host" else 1 for device in of_device}
     return {
         number: place
         for device, interfaces in of_device.items()
@@ -153,13 +159,8 @@ class _Link:
     cable: int
 
 
-def _links(
-    export: _Export,
-    kinds: Mapping[int, str],
-    ports: Mapping[int, int],
-    delay: Duration,
-    left_out: Counter[str],
-) -> Iterator[_Link]:
+def _links(export: _Export, delay: Duration) -> Iterator[_Link]:
+    kinds, ports, left_out = export.kinds, export.ports, export.left_out
     for number, cable in sorted(export.cables.items()):
         what = f"cable {number}"
         status = _text(cable.get("status"), "value")
@@ -190,23 +191,17 @@ def _links(
         )
 
 
-def _one_per_host(
-    export: _Export,
-    kinds: Mapping[int, str],
-    ports: Mapping[int, int],
-    links: list[_Link],
-    left_out: Counter[str],
-) -> list[_Link]:
+def _one_per_host(export: _Export, links: list[_Link]) -> list[_Link]:
     """Returns the links without further ones of a host: of a bond, the link of its first interface stays."""
     at_host: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for link in links:
         for end in link.ends:
             device = _id(export.interfaces[end].get("device"))
-            if kinds[device] == "host":
-                at_host[device].append((ports[end], link.cable))
+            if export.kinds[device] == "host":
+                at_host[device].append((export.ports[end], link.cable))
     further = {cable for found in at_host.values() for _, cable in sorted(found)[1:]}
     if further:
-        left_out["further links of hosts: a host has one"] = len(further)
+        export.left_out["further links of hosts: a host has one"] = len(further)
     return [link for link in links if link.cable not in further]
 
 
@@ -263,11 +258,11 @@ def _delay(cable: Item) -> Duration | None:
     return Duration(max(1, round(length * unit * _PS_PER_METRE)))
 
 
-def _written(export: _Export, name: str, kinds: Mapping[int, str], links: list[_Link]) -> str:
+def _written(export: _Export, name: str, links: list[_Link]) -> str:
     order = {"leaf": 0, "spine": 1, "host": 2}
     nodes = sorted(
         (order[kind], _natural(_name(export.devices[number], "")), number)
-        for number, kind in kinds.items()
+        for number, kind in export.kinds.items()
         if kind != "ignored"
     )
     lines = [f"name: {name}", "description: imported from NetBox", "nodes:"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eeon_control import constants, energy
-from eeon_control.energy import PortEnergy, Timing
+from eeon_control.energy import PortEnergy, timing_of
 from eeon_control.fabric.read import FabricObservation, Observation, Wanted
 from eeon_control.plan import Action
 from eeon_control.port_settings import EEE, EeeSettings
@@ -19,11 +19,11 @@ from eeon_control.views.table import (
     Column,
     Row,
     View,
-    none,
     share,
 )
 
 REGISTERS = (*energy.REGISTERS, "held_packets")
+_TIMERS = {"stall": 1, "sleep": 2, "wake": 2, "hold": 3}  # with the worth of their columns
 VIEW = Kind(
     "eee",
     """Show EEE: settings, link states, time asleep, wakes.""",
@@ -53,18 +53,15 @@ def eee(
             if before is not None:
                 row |= _operational(found, port) | _change(changes.get(port.number))
             else:
-                row |= _operational(found, port) | _since_start(found, port, Timing.of(action), tick)
+                row |= _operational(found, port) | _since_start(found, port, timing_of(action), tick)
             rows.append(row)
     columns = [
         PORT,
         Column("mode", "configured\nmode", right=False),
-        Column("stall_ps", "\nstall", time_exact, worth=1),
-        Column("sleep_ps", "\nsleep", time_exact, worth=2),
-        Column("wake_ps", "\nwake", time_exact, worth=2),
-        Column("hold_ps", "\nhold", time_exact, worth=3),
+        *(Column(f"{key}_ps", f"\n{key}", time_exact, worth=worth) for key, worth in _TIMERS.items()),
         Column("trigger", "\ntrigger", worth=3),
-        Column("state", "operational\nstate", none, right=False),
-        Column("held_packets", "\nheld", none, worth=4),
+        Column("state", "operational\nstate", right=False),
+        Column("held_packets", "\nheld", worth=4),
         Column("lpi_ps", "\ntime in LPI", time_measured),
         Column("lpi_share", "\nshare", share),
         Column("wakes", "\nwakes", whole),
@@ -91,22 +88,10 @@ def _since_note(observed: FabricObservation) -> str:
 def _configured(action: Action | None, tick: Duration) -> Row:
     settings = None if action is None else EEE.from_action(action, tick)
     if not isinstance(settings, EeeSettings):
-        return {
-            "mode": "off" if action else "off (program default)",
-            "stall_ps": None,
-            "sleep_ps": None,
-            "wake_ps": None,
-            "hold_ps": None,
-            "trigger": "",
-        }
-    return {
-        "mode": settings.mode,
-        "stall_ps": int(settings.stall),
-        "sleep_ps": int(settings.sleep),
-        "wake_ps": int(settings.wake),
-        "hold_ps": int(settings.hold),
-        "trigger": str(settings.trigger),
-    }
+        mode = "off" if action else "off (program default)"
+        return {"mode": mode, **dict.fromkeys(f"{key}_ps" for key in _TIMERS), "trigger": ""}
+    timers = {f"{key}_ps": int(getattr(settings, key)) for key in _TIMERS}
+    return {"mode": settings.mode, **timers, "trigger": str(settings.trigger)}
 
 
 def _operational(found: Observation, port: Port) -> Row:
@@ -116,7 +101,7 @@ def _operational(found: Observation, port: Port) -> Row:
     return {"state": _state(values["eee_state"]), "held_packets": values["held_packets"]}
 
 
-def _since_start(found: Observation, port: Port, timing: Timing | None, tick: Duration) -> Row:
+def _since_start(found: Observation, port: Port, timing: EeeSettings | None, tick: Duration) -> Row:
     if found.registers is None:
         return {"lpi_ps": None, "lpi_share": None, "wakes": None}
     values = found.registers[port.number]

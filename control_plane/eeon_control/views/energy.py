@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from eeon_control.energy import REGISTERS, Assumptions, PortEnergy
+from eeon_control.energy import ASSUMPTIONS, REGISTERS, PortEnergy, assumed
 from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -51,7 +51,6 @@ def energy(
         notes.append(
             f"{len(unknown)} of {len(ports)} ports not in the totals: a PHY's power at {speeds} is not known"
         )
-    assumptions = Assumptions()
     totals = _totals(ports)
     if totals.ports:
         notes.insert(0, _sentence(totals))
@@ -77,17 +76,8 @@ def energy(
         f"energy of switch ports, over {elapsed_ps / _PS_PER_S:.3g} s",
         columns,
         [_row(port) for port in ports],
-        notes=[*notes, *assumptions.lines()],
-        more={
-            "totals": asdict(totals),
-            "assumptions": {
-                "watts": dict(assumptions.watts),
-                "lpi_fraction": dict(assumptions.lpi_fraction),
-                "transitions": assumptions.transitions,
-                "scope": assumptions.scope,
-                "source": assumptions.source,
-            },
-        },
+        notes=[*notes, *assumed()],
+        more={"totals": asdict(totals), "assumptions": ASSUMPTIONS},
     )
 
 

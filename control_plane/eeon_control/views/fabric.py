@@ -10,7 +10,7 @@ from eeon_control.topology import Topology
 from eeon_control.views.filters import other_than
 from eeon_control.views.kind import Kind
 from eeon_control.views.scale import time_measured
-from eeon_control.views.table import Column, Row, View, good_if, none
+from eeon_control.views.table import Column, Row, View, good_if
 
 VIEW = Kind(
     "fabric",
@@ -52,7 +52,7 @@ def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricOb
         Column("ports", "ports", worth=1),
         Column("address", "P4Runtime", right=False),
         Column("tls", "TLS", right=False, worth=2),
-        Column("thrift", "Thrift", none, right=False, worth=1),
+        Column("thrift", "Thrift", right=False, worth=1),
         Column("up_ps", "up", time_measured),
         Column("status", "status", right=False, worth=9, style=good_if("ready")),
     ]

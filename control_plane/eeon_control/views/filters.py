@@ -22,7 +22,6 @@ class Selection:
 
     @property
     def is_all(self) -> bool:
-        """Whether everything is selected."""
         return not (self.switches or self.ports or self.roles)
 
 

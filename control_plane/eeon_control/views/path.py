@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eeon_control.routing import ROUTE_TABLES, Flow, Path, Walk
 from eeon_control.views.scale import rate_exact
-from eeon_control.views.table import Column, Row, View, none, share
+from eeon_control.views.table import Column, Row, View, share
 
 ORDER_NOTE = (
     "the member that a hash selects depends on the order in which the tables first used the members. "
@@ -30,7 +30,7 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
                     "port": hop.port.name,
                     "peer": str(hop.port.peer),
                     "rate_bps": int(hop.port.rate),
-                    "prefix": hop.route.prefix_text,
+                    "prefix": hop.route.prefix.text,
                     "members": len(hop.route.members),
                     "hash": hop.key,
                 }
@@ -44,7 +44,7 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
         Column("rate_bps", "rate", rate_exact, worth=1),
         Column("prefix", "route", right=False, worth=3),
         Column("members", "members", worth=2),
-        Column("hash", "hash", none)
+        Column("hash", "hash")
         if chosen
         else Column("share", "of flows" if flow is None else "of packets", share),
     ]

@@ -12,7 +12,7 @@ from eeon_control.topology import Topology
 from eeon_control.views.filters import counted
 from eeon_control.views.kind import Kind
 from eeon_control.views.scale import bytes_exact, bytes_measured
-from eeon_control.views.table import PORT, Column, Row, Style, View, if_is, none, packets
+from eeon_control.views.table import PORT, Column, Row, Style, View, if_is, packets
 
 VIEW = Kind(
     "pfc",
@@ -57,19 +57,19 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
                 )
     columns = [
         PORT,
-        Column("priority", "priority", none),
+        Column("priority", "priority"),
         Column("xoff_bytes", "xoff", bytes_exact),
         Column("xon_bytes", "xon", bytes_exact),
         Column("limit_bytes", "limit", bytes_exact),
         Column("held_bytes", "held", bytes_measured),
-        Column("neighbour", "neighbour", none, right=False, style=if_is("paused", Style.NOTICE)),
+        Column("neighbour", "neighbour", right=False, style=if_is("paused", Style.NOTICE)),
         packets("pauses_sent", "sent"),
         packets("pauses_received", "received"),
         packets("lossless_dropped", "dropped", alarm=Style.BAD, worth=9),
         packets("control_ignored", "ignored", alarm=Style.NOTICE),
     ]
     if any(row.get("storm") is not None for row in rows):
-        columns.append(Column("storm", "storm", none, right=False, style=lambda _: Style.BAD))
+        columns.append(Column("storm", "storm", right=False, style=lambda _: Style.BAD))
     notes = [
         "held: queued bytes that arrived on the port; neighbour: paused by this switch, or not; "
         "sent, received: pause frames; ignored: control frames received on the port, not obeyed"

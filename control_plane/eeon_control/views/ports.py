@@ -21,7 +21,6 @@ from eeon_control.views.table import (
     View,
     count_bytes,
     if_is,
-    none,
     packets,
     share,
 )
@@ -145,7 +144,7 @@ def ports(topology: Topology, observed: FabricObservation) -> View:
         PORT,
         Column("role", "role", right=False, worth=2),
         Column("peer", "peer", right=False, worth=4),
-        Column("link", "link", none, right=False, worth=7, style=if_is("down", Style.BAD)),
+        Column("link", "link", right=False, worth=7, style=if_is("down", Style.BAD)),
         Column("rate_bps", "rate", rate_exact, worth=3),
         Column("delay_ps", "delay", time_exact, worth=1),
         packets("received_packets", "received"),

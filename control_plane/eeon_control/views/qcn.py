@@ -10,7 +10,7 @@ from eeon_control.topology import Topology
 from eeon_control.views.filters import counted
 from eeon_control.views.kind import Kind
 from eeon_control.views.scale import bytes_exact
-from eeon_control.views.table import PORT, Column, Row, Style, View, none, packets
+from eeon_control.views.table import PORT, Column, Row, Style, View, packets
 
 VIEW = Kind(
     "qcn",
@@ -50,11 +50,11 @@ def qcn(topology: Topology, observed: FabricObservation) -> View:
                 )
     columns = [
         PORT,
-        Column("priority", "priority", none),
+        Column("priority", "priority"),
         Column("set_point_bytes", "set point", bytes_exact),
-        Column("weight", "weight", none),
+        Column("weight", "weight"),
         Column("sample_bytes", "sample", bytes_exact),
-        Column("jitter_percent", "jitter %", none),
+        Column("jitter_percent", "jitter %"),
         packets("qcn_samples", "samples"),
         packets("cnms_made", "messages"),
         packets("cnms_ignored", "ignored", alarm=Style.NOTICE),

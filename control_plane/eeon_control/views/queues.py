@@ -19,7 +19,7 @@ from eeon_control.views.filters import counted
 from eeon_control.views.kind import Kind
 from eeon_control.views.port_tables import NO_REGISTERS, aqm_text, by_port, queue_aqms
 from eeon_control.views.scale import bytes_exact, bytes_measured
-from eeon_control.views.table import PORT, Column, Row, View, none
+from eeon_control.views.table import PORT, Column, Row, View
 
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
 VIEW = Kind(
@@ -56,14 +56,14 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
     columns = [
         PORT,
         Column("occupancy_bytes", "occupancy", bytes_measured),
-        Column("occupancy_packets", "packets", none),
+        Column("occupancy_packets", "packets"),
         Column("buffer_bytes", "buffer", bytes_exact),
         Column("aqm", "AQM", right=False),
     ]
     if any(row["buffer_packets"] is not None for row in rows):
-        columns.insert(-1, Column("buffer_packets", "buffer, packets", none))
+        columns.insert(-1, Column("buffer_packets", "buffer, packets"))
     if any(row["held_packets"] == "outside" for row in rows):
-        columns.insert(-1, Column("held_packets", "held packets", none, right=False))
+        columns.insert(-1, Column("held_packets", "held packets", right=False))
     notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []
     notes += _classes(observed)
     if any(str(row["aqm"]).startswith(_BY_QUEUE) for row in rows):

@@ -15,8 +15,8 @@ from eeon_control.entries import Action, Entry, Lpm
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.plan import around, dead_ends
 from eeon_control.routing import ROUTE_TABLES, LinksDown, Route, RouteKey
-from eeon_control.topology import Switch, Topology, mac_text
-from eeon_control.views.table import Cell, Column, Row, View, good_if, none
+from eeon_control.topology import Topology, mac_text
+from eeon_control.views.table import Cell, Column, Row, View, good_if
 
 _SHOWN = 4  # maximum number of next hops per group in the table; JSON has all
 _NOT_COMPARED = (
@@ -57,31 +57,27 @@ def routes(
     groups: dict[str, list[object]] = {}
     for name, found in observed.switches.items():
         assert found.routes is not None, "routes were asked for"
-        switch = topology.switches[name]
+        place = _Place(topology, name, links)
         meant = all_meant.get(name)
         instead = _planned(others.get(name, ()))
         numbers: dict[tuple[Action, ...], int] = {}
         for route in found.routes.routes:
             number = numbers.setdefault(route.members, len(numbers) + 1)
-            rows.append(_row(topology, switch, route, number, meant, instead, links))
+            rows.append(_row(place, route, number, meant, instead))
         groups[name] = [
-            {"group": number, "members": [_member(topology, name, action) for action in members]}
+            {"group": number, "members": [place.member(action) for action in members]}
             for members, number in numbers.items()
         ]
         held = {(route.table, route.prefix) for route in found.routes.routes}
-        rows += [
-            _absent(topology, name, key, actions, links)
-            for key, actions in (meant or {}).items()
-            if key not in held
-        ]
+        rows += [_absent(place, key, actions) for key, actions in (meant or {}).items() if key not in held]
     columns = [
         Column("switch", "switch", right=False),
         Column("prefix", "prefix", right=False),
-        Column("group", "group", none, worth=1),
+        Column("group", "group", worth=1),
         Column("members", "members", worth=2),
         Column("next_hops", "next hops", right=False),
         Column("state", "state", right=False, worth=9, style=good_if("ok")),
-        Column("because", "because", none, shown=False),
+        Column("because", "because", shown=False),
     ]
     wrong = sum(row["state"] != "ok" and row["because"] is None for row in rows)
     without = sum(row["because"] is not None for row in rows)
@@ -108,30 +104,22 @@ def _planned(entries: Iterable[Entry]) -> dict[RouteKey, tuple[Action, ...]]:
     }
 
 
-def _row(
-    topology: Topology,
-    switch: Switch,
-    route: Route,
-    number: int,
-    meant: _Planned | None,
-    instead: _Planned,
-    links: LinksDown,
-) -> Row:
+def _row(place: _Place, route: Route, number: int, meant: _Planned | None, instead: _Planned) -> Row:
     problems = [route.fault] if route.fault else []
     if not route.members and not problems:
         problems.append("its group has no members")
-    problems += [_broken_hop(topology, switch.name, action) for action in dict.fromkeys(route.members)]
+    problems += [place.broken_hop(action) for action in dict.fromkeys(route.members)]
     key = route.table, route.prefix
-    lost = _Lost(topology, switch.name, key, links)
+    lost = _Lost(place, key)
     problems += lost.texts("dead", dict.fromkeys(route.members))
     if meant is not None:
-        problems += _difference(topology, switch.name, route, meant.get(key), instead.get(key, ()), lost)
+        problems += _difference(place, route, meant.get(key), instead.get(key, ()), lost)
     return {
-        "switch": switch.name,
-        "prefix": route.prefix_text,
+        "switch": place.switch,
+        "prefix": route.prefix.text,
         "group": number,
         "members": len(route.members),
-        "next_hops": _hops_text(topology, switch.name, route.members),
+        "next_hops": place.hops_text(route.members),
         "state": "; ".join(filter(None, problems)) or "ok",
         "because": lost.because
         if all(text.startswith(_EXPLAINED) for text in filter(None, problems))
@@ -139,17 +127,15 @@ def _row(
     }
 
 
-def _absent(
-    topology: Topology, name: str, key: RouteKey, actions: tuple[Action, ...], links: LinksDown
-) -> Row:
-    lost = _Lost(topology, name, key, links)
+def _absent(place: _Place, key: RouteKey, actions: tuple[Action, ...]) -> Row:
+    lost = _Lost(place, key)
     texts = lost.texts("withdrawn", actions)
-    rest = [action for action in actions if not links.why(name, key, action)]
+    rest = [action for action in actions if not lost.why(action)]
     if rest:
-        texts.append(f"missing; planned: {_hops_text(topology, name, tuple(rest))}")
+        texts.append(f"missing; planned: {place.hops_text(rest)}")
     return {
-        "switch": name,
-        "prefix": Route(*key, actions).prefix_text,
+        "switch": place.switch,
+        "prefix": key[1].text,
         "group": None,
         "members": 0,
         "next_hops": "",
@@ -158,38 +144,82 @@ def _absent(
     }
 
 
+@dataclass(frozen=True)
+class _Place:
+    """A switch, and the links of its fabric that are down."""
+
+    topology: Topology
+    switch: str
+    links: LinksDown
+
+    def broken_hop(self, action: Action) -> str:
+        """Returns the fault of a next hop, independent of the plan: no link, or a MAC other than the
+        neighbour's."""
+        params = dict(action.params)
+        if "port" not in params:
+            return ""
+        port = self.topology.port(f"{self.switch}:{params['port']}")
+        if port is None:
+            return f"port {params['port']} has no link"
+        peer = port.peer.node
+        mac = (self.topology.switches.get(peer) or self.topology.hosts[peer]).mac
+        given = mac_text(params["dst_mac"])
+        return "" if given == mac else f"port {port.number}: next-hop MAC {given} is not {peer}'s, {mac}"
+
+    def hops_text(self, members: Iterable[Action]) -> str:
+        """Returns `3 spine1, 4 spine2`: ports with their neighbours."""
+        texts = [
+            self._hop_text(action) + (f" x{copies}" if copies > 1 else "")
+            for action, copies in Counter(members).items()
+        ]
+        rest = len(texts) - _SHOWN
+        return ", ".join(texts[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+    def _hop_text(self, action: Action) -> str:
+        member = self.member(action)
+        if member["port"] is None:
+            return str(member["action"])
+        return " ".join(str(part) for part in (member["port"], member["neighbour"]) if part is not None)
+
+    def member(self, action: Action) -> dict[str, Cell]:
+        """Returns a next hop, for programs."""
+        params = dict(action.params)
+        number = params.get("port")
+        port = self.topology.port(f"{self.switch}:{number}")
+        return {
+            "action": action.name,
+            "port": number,
+            "neighbour": port.peer.node if port is not None else None,
+            "next_hop_mac": mac_text(params["dst_mac"]) if "dst_mac" in params else None,
+        }
+
+
 @dataclass
 class _Lost:
     """Next hops of one route that lead to links that are down. `because`: these links, reported so far."""
 
-    topology: Topology
-    switch: str
+    place: _Place
     key: RouteKey
-    links: LinksDown
     because: str | None = None
+
+    def why(self, action: Action) -> tuple[str, ...]:
+        """Returns the links that keep a next hop from the route's destination; empty if it reaches it."""
+        return self.place.links.why(self.place.switch, self.key, action)
 
     def texts(self, what: str, actions: Iterable[Action]) -> list[str]:
         """Returns a text for each set of links: `withdrawn: 3 spine1, because spine1:2 to leaf2 is down`."""
         by_reason: dict[str, list[Action]] = {}
         for action in actions:
-            reasons = self.links.why(self.switch, self.key, action)
+            reasons = self.why(action)
             if reasons:
                 by_reason.setdefault(" and ".join(reasons), []).append(action)
         told = [*([self.because] if self.because else []), *by_reason]
         self.because = " and ".join(dict.fromkeys(told)) or None
-        return [
-            f"{what}: {_hops_text(self.topology, self.switch, tuple(of))}, because {reason}"
-            for reason, of in by_reason.items()
-        ]
+        return [f"{what}: {self.place.hops_text(of)}, because {reason}" for reason, of in by_reason.items()]
 
 
 def _difference(
-    topology: Topology,
-    name: str,
-    route: Route,
-    meant: tuple[Action, ...] | None,
-    instead: tuple[Action, ...],
-    lost: _Lost,
+    place: _Place, route: Route, meant: tuple[Action, ...] | None, instead: tuple[Action, ...], lost: _Lost
 ) -> list[str]:
     """Returns the differences of a route's members from the planned ones; empty without any.
 
@@ -200,7 +230,7 @@ def _difference(
     held, wanted = Counter(route.members), Counter(meant)
     missing = tuple((wanted - held).elements())
     texts = lost.texts("withdrawn", dict.fromkeys(missing))
-    unexplained = [action for action in missing if not lost.links.why(name, lost.key, action)]
+    unexplained = [action for action in missing if not lost.why(action)]
     extra = held - wanted
     serving = extra & Counter(instead)
     for text, actions in (
@@ -209,50 +239,5 @@ def _difference(
         ("not planned", list((extra - serving).elements())),
     ):
         if actions:
-            texts.append(f"{text}: {_hops_text(topology, name, tuple(actions))}")
+            texts.append(f"{text}: {place.hops_text(actions)}")
     return texts
-
-
-def _broken_hop(topology: Topology, name: str, action: Action) -> str:
-    """Returns the fault of a next hop, independent of the plan: no link, or a MAC other than the
-    neighbour's."""
-    params = dict(action.params)
-    if "port" not in params:
-        return ""
-    port = topology.port(f"{name}:{params['port']}")
-    if port is None:
-        return f"port {params['port']} has no link"
-    peer = port.peer.node
-    mac = (topology.switches[peer] if peer in topology.switches else topology.hosts[peer]).mac
-    given = mac_text(params["dst_mac"])
-    return "" if given == mac else f"port {port.number}: next-hop MAC {given} is not {peer}'s, {mac}"
-
-
-def _hops_text(topology: Topology, name: str, members: tuple[Action, ...]) -> str:
-    """Returns `3 spine1, 4 spine2`: ports with their neighbours."""
-    counts = Counter(members)
-    texts = [
-        _hop_text(topology, name, action) + (f" x{copies}" if copies > 1 else "")
-        for action, copies in counts.items()
-    ]
-    rest = len(texts) - _SHOWN
-    return ", ".join(texts[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _hop_text(topology: Topology, name: str, action: Action) -> str:
-    member = _member(topology, name, action)
-    if member["port"] is None:
-        return str(member["action"])
-    return " ".join(str(part) for part in (member["port"], member["neighbour"]) if part is not None)
-
-
-def _member(topology: Topology, name: str, action: Action) -> dict[str, Cell]:
-    params = dict(action.params)
-    number = params.get("port")
-    port = topology.port(f"{name}:{number}")
-    return {
-        "action": action.name,
-        "port": number,
-        "neighbour": port.peer.node if port is not None else None,
-        "next_hop_mac": mac_text(params["dst_mac"]) if "dst_mac" in params else None,
-    }

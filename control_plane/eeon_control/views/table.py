@@ -26,8 +26,8 @@ class Style(StrEnum):
 
 
 def words(values: Sequence[Cell]) -> list[str]:
-    """Returns the values as text, unchanged."""
-    return [str(value) for value in values]
+    """Returns the values as text, with `-` for unknown ones."""
+    return ["-" if value is None else str(value) for value in values]
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,6 @@ def packets(key: str, heading: str, *, alarm: Style | None = None, worth: int = 
 def count_bytes(key: str, heading: str = "") -> Column:
     """Returns a column that counts bytes; its rate is shown in bits per second."""
     return Column(key, heading, bytes_measured, counts=True, rate_texts=bit_rate)
-
-
-def none(values: Sequence[Cell]) -> list[str]:
-    """Returns the values as text, with `-` for unknown ones."""
-    return ["-" if value is None else str(value) for value in values]
 
 
 def share(values: Sequence[float | None]) -> list[str]:

@@ -16,7 +16,7 @@ from eeon_control.views.ports import finished, ports
 from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
 from eeon_control.views.queues import queues
 from eeon_control.views.scale import bit_rate, bytes_measured, per_second
-from eeon_control.views.table import PORT, Column, Row, Style, View, above_zero, if_is, none, share
+from eeon_control.views.table import PORT, Column, Row, Style, View, above_zero, if_is, share
 
 VIEW = Kind(
     "top",
@@ -77,7 +77,7 @@ def top(
     columns = [
         PORT,
         Column("peer", "peer", right=False, worth=2),
-        Column("link", "link", none, right=False, worth=4, style=if_is("down", Style.BAD)),
+        Column("link", "link", right=False, worth=4, style=if_is("down", Style.BAD)),
         Column("used_share", "used", share, worth=9),
         Column("sent_bytes_per_s", "sent", bit_rate),
         Column("occupancy_bytes", "queue", bytes_measured, worth=8),

@@ -74,7 +74,7 @@ def apply(
     choice.check()
     saved = None
     if plan_file is not None:
-        if config_names or fabric.name:
+        if config_names or fabric.topology_name:
             raise click.UsageError("a PLAN contains its configuration and topology; leave out -c and -t")
         if choice.switches:
             raise click.UsageError("a PLAN fixes its switches; leave out --switch")
@@ -93,7 +93,7 @@ def apply(
     # Targets of another fabric, and invalid waves, are refused before a folder is created.
     resolve(meant.topology, meant.targets.switches)
     rollout = choice.rollout(meant)
-    fabric = replace(fabric, name=meant.topology.name)
+    fabric = replace(fabric, topology_name=meant.topology.name)
     if dry_run:
         if choice.switches:
             meant = operations.on_switches(fabric.store().current(), meant, choice.switches)

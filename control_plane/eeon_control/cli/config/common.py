@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -27,7 +27,7 @@ from eeon_control.errors import (
 from eeon_control.fabric import FabricPlan, Step
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle
-from eeon_control.state import Intended, StateStore, SystemClock
+from eeon_control.state import Intended, StateStore, clock
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 
@@ -47,7 +47,7 @@ def meant_by(config_names: tuple[str, ...], fabric: options.Fabric) -> Intended:
     loaded = configs.load(*config_names)
     if fabric.has_targets:
         named = fabric.targets.topology
-        fabric = replace(fabric, name=fabric.name or named)
+        fabric = replace(fabric, topology_name=fabric.topology_name or named)
     return Intended(fabric.topology, loaded, fabric.targets)
 
 
@@ -70,11 +70,10 @@ def _unset(loaded: FabricConfig) -> Iterator[Problem]:
         return
     owner = next(name for name, one in loaded.classes.items() if one.quantum is not None)
     flags = " ".join(f"--queue-quantum {priority}={quantum}" for priority, quantum in loaded.quanta.items())
-    yield loaded.document.problem(
+    yield loaded.document.warning(
         ("classes", owner, "quantum"),
         f"P4Runtime cannot set how a port serves its queues: start eeon-switch with {flags}; BMv2 serves "
         "them by strict priority",
-        severity=Severity.WARNING,
     )
 
 
@@ -154,7 +153,7 @@ def tell_of_unfinished(store: StateStore) -> None:
     """Prints on stderr that a revision waits to be confirmed, and that an apply writes or was killed."""
     pending, journal = store.pending(), store.journal()
     if pending is not None:
-        if left := pending.seconds_left(SystemClock().now()):
+        if left := pending.seconds_left(clock.now()):
             what = f"waits to be confirmed; {span(left)} left until revision {pending.back_to} is restored"
         else:
             what = (
@@ -180,21 +179,21 @@ _WORDS = {
 }
 
 
+@dataclass
 class Progress:
     """Prints a line for every switch that was written or undone, and none for unchanged switches."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._written: set[str] = set()
+    quiet: bool = False
+    written: set[str] = field(default_factory=set)
 
     def __call__(self, step: Step, switch: str) -> None:
         """Prints a step; this makes the object an Observer (fabric.progress)."""
-        if self._quiet:
+        if self.quiet:
             return
         words = _WORDS.get(step)
         if step is Step.WRITTEN:
-            self._written.add(switch)
-        elif step is Step.VERIFIED and switch in self._written:
+            self.written.add(switch)
+        elif step is Step.VERIFIED and switch in self.written:
             words = "read back as intended"
         if words is not None:
             say(f"{switch}: {words}", "dim", folds=True)

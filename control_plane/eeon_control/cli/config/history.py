@@ -9,7 +9,7 @@ from rich.text import Text
 from eeon_control.cli import options
 from eeon_control.cli.config.common import tell_of_unfinished
 from eeon_control.cli.output import console, moment, print_json
-from eeon_control.state import Revision, Stopped, SystemClock
+from eeon_control.state import Revision, Stopped, clock
 
 
 @click.command()
@@ -21,14 +21,9 @@ def history(fabric: options.Fabric, output: str) -> None:
     Contacts no switch.
     """
     store = fabric.store()
-    revisions, current, pending, journal = (
-        store.revisions(),
-        store.current_number(),
-        store.pending(),
-        store.journal(),
-    )
-    stopped = store.stopped()
-    left = pending.seconds_left(SystemClock().now()) if pending is not None else None
+    revisions, stopped, current = store.revisions(), store.stopped(), store.current_number()
+    pending, journal = store.pending(), store.journal()
+    left = pending.seconds_left(clock.now()) if pending is not None else None
     if output == "json":
         value = {
             "fabric": str(store.folder),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -86,14 +88,14 @@ class _Checked:
         self.topology: Topology | None = None
         self.entries: dict[str, int] = {}
         document = None
-        with _Collecting(self.problems, self.names):
+        with _collecting(self.problems, self.names):
             document = configs.read(*config_names)
             self.config = configs.from_document(document)
         if topology_name is not None:
-            with _Collecting(self.problems, topology_name):
+            with _collecting(self.problems, topology_name):
                 self.topology = topologies.load(topology_name)
         if targets_file is not None:
-            with _Collecting(self.problems, str(targets_file)):
+            with _collecting(self.problems, str(targets_file)):
                 targets = load_targets(targets_file)
                 tick = tick or targets.tick
                 if self.topology is not None:
@@ -107,7 +109,7 @@ class _Checked:
             found = configs.check(self.config, self.topology, tick)
             self.problems += found
             if not any(one.severity is Severity.ERROR for one in found):
-                with _Collecting(self.problems, self.names):
+                with _collecting(self.problems, self.names):
                     entries = intended(self.topology, self.config, tick)
                     self.entries = {name: len(of) for name, of in entries.items()}
 
@@ -128,19 +130,12 @@ class _Checked:
         return "\n".join(lines)
 
 
-class _Collecting:
+@contextmanager
+def _collecting(problems: list[Problem], name: str) -> Iterator[None]:
     """Collects this package's errors as problems; errors without a place get the file's name."""
-
-    def __init__(self, problems: list[Problem], name: str) -> None:
-        self._problems = problems
-        self._name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if isinstance(error, InputError):
-            self._problems += error.problems
-        elif isinstance(error, EeonError):
-            self._problems.append(Problem(Place(self._name), "", "", str(error)))
-        return isinstance(error, EeonError)
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+    except EeonError as error:
+        problems.append(Problem(Place(name), "", "", str(error)))

@@ -15,7 +15,7 @@ from eeon_control.cli.signals import held_back
 from eeon_control.cli.streams import unguarded
 from eeon_control.fabric.sync import run
 from eeon_control.operations import rollback
-from eeon_control.state import LockHeld, Pending, StateError, StateStore, SystemClock
+from eeon_control.state import LockHeld, Pending, StateError, StateStore, clock
 from eeon_control.targets import Targets
 
 _LOOK_SECONDS = 0.5  # interval between two reads of the local state folder
@@ -35,7 +35,6 @@ def wait(
     command rolls back; the first one takes the lock, and the others find the rollback done. Raises StateError
     if the folder is replaced.
     """
-    clock = SystemClock()
     file = store.file_of(pending.revision)
     shown = sys.stderr.isatty()
     try:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import click
 
@@ -18,18 +17,6 @@ from eeon_control.state import Intended
 from eeon_control.targets import resolve
 
 _F = TypeVar("_F", bound=Callable[..., object])
-
-
-class _Rule(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
-    name = "rule"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> operations.Rule:
-        try:
-            return value if isinstance(value, operations.Rule) else operations.Rule.parse(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @dataclass(frozen=True)
@@ -59,8 +46,8 @@ class WaveChoice:
             return None
         parts = (among,) if self.waves is None else waves(topology, self.waves, among)
         targets = resolve(topology, meant.targets.switches)
-        gate = operations.gate_of(topology, targets, self.rules, self.commands, self.gate_seconds)
-        return Rollout(parts, self.pause_seconds or 0.0, gate)
+        gates = operations.gates_of(topology, targets, self.rules, self.commands, self.gate_seconds)
+        return Rollout(parts, self.pause_seconds or 0.0, gates)
 
 
 _OPTIONS = (
@@ -87,7 +74,7 @@ _OPTIONS = (
     click.option(
         "--gate",
         "rules",
-        type=_Rule(),
+        type=options.Parsed(operations.Rule),
         multiple=True,
         metavar="RULE",
         help="condition that closes the gate after a wave: drops[=N] or pauses[=N], more than N "
@@ -116,23 +103,6 @@ _OPTIONS = (
 
 def wave_options(function: _F) -> _F:
     """Adds these options to a command, which gets them as one parameter: `choice`."""
-
-    @functools.wraps(function)
-    def with_choice(
-        *args: object,
-        switches: tuple[str, ...],
-        waves: str | None,
-        pause_seconds: float | None,
-        rules: tuple[operations.Rule, ...],
-        commands: tuple[str, ...],
-        gate_seconds: float,
-        **others: object,
-    ) -> object:
-        choice = WaveChoice(switches, waves, pause_seconds, rules, commands, gate_seconds)
-        return function(*args, choice=choice, **others)
-
-    # It has the function's type, except for the parameters that only click passes.
-    wrapped = cast(_F, with_choice)
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
+    for option in (options.as_one("choice", WaveChoice), *reversed(_OPTIONS)):
+        function = option(function)
+    return function

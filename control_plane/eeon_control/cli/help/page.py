@@ -74,7 +74,6 @@ class Page:
 
 
 def page_of(ctx: click.Context) -> Page:
-    """Returns the page of a context's command."""
     command = ctx.command
     below = ctx.command_path.partition(" ")[2]
     paragraphs, sections = _parts(inspect.cleandoc(f"{command.help or ''}"))

@@ -17,7 +17,7 @@ from eeon_control.cli.show.routes import path, routes
 from eeon_control.cli.show.watch import ViewOptions, view_loop
 from eeon_control.fabric.read import observe
 from eeon_control.fabric.sync import run
-from eeon_control.state.clock import SystemClock
+from eeon_control.state import clock
 from eeon_control.topology import PortRole
 from eeon_control.views import KINDS
 from eeon_control.views.filters import Selection
@@ -164,7 +164,7 @@ def clear_counters(fabric: options.Fabric, undo: bool, output: str) -> int:
         say(why, "red")
     if not observed.switches:
         return 1
-    path = baselines.save(topology.name, baselines.Baseline.of(observed, switches, SystemClock().now()))
+    path = baselines.save(topology.name, baselines.Baseline.of(observed, switches, clock.now()))
     if output == "json":
         value = {"switches": list(observed.switches), "file": str(path), "unreachable": observed.failures}
         print_json(value)

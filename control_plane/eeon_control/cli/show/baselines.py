@@ -53,7 +53,6 @@ class Baseline(Frozen):
 
     @classmethod
     def of(cls, observed: FabricObservation, targets: Mapping[str, Target], taken_at: Moment) -> Baseline:
-        """Returns a baseline with the counters of an observation."""
         return cls(
             taken_at=taken_at,
             switches={
@@ -93,7 +92,6 @@ class Baseline(Frozen):
 
 
 def path_of(topology: str) -> Path:
-    """Returns the file of a topology's baseline."""
     return home() / "eeon-show" / f"{quote(topology, safe='')}.json"
 
 

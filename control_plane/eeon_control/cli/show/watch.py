@@ -19,7 +19,7 @@ from eeon_control.cli.show import baselines, common, printing
 from eeon_control.errors import EeonError
 from eeon_control.fabric.read import FabricObservation, observe
 from eeon_control.fabric.sync import run
-from eeon_control.state.clock import SystemClock
+from eeon_control.state import clock
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.views.change import nonzero, rates, read_once, restarted, since, spans_ps
@@ -173,7 +173,7 @@ class ViewLoop:
 
     def _since_baseline(self, view: View, observed: FabricObservation, baseline: baselines.Baseline) -> View:
         earlier = baseline.observation(self._targets.switches)
-        passed = SystemClock().now().seconds_since(baseline.taken_at)
+        passed = clock.now().seconds_since(baseline.taken_at)
         gone = restarted(earlier, observed, passed_us=None if passed is None else round(passed * 1e6))
         if not any(
             one.counters.received or one.counters.verdicts

@@ -4,7 +4,7 @@
 `families` converts readings to samples and is pure; `server` runs the HTTP server.
 """
 
-from eeon_control.controller.metrics.catalog import CATALOG, Family, Kind
+from eeon_control.controller.metrics.catalog import CATALOG, Kind
 from eeon_control.controller.metrics.server import MetricsServer
 
-__all__ = ["CATALOG", "Family", "Kind", "MetricsServer"]
+__all__ = ["CATALOG", "Kind", "MetricsServer"]

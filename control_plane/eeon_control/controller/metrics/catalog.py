@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from eeon_control.energy import Assumptions
+from eeon_control.energy import assumed
 
 
 class Kind(StrEnum):
@@ -41,7 +41,7 @@ _WITH_SWITCH = "when the switch restarts or its program is loaded"
 _WITH_CONTROLLER = "when the controller restarts"
 _NEVER = "never: its value is in the state folder"
 
-_ASSUMED = "; ".join(Assumptions().lines())
+_ASSUMED = "; ".join(assumed())
 
 
 def _counter(name: str, labels: tuple[str, ...], help: str, resets: str = _WITH_SWITCH) -> Family:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -13,12 +13,19 @@ from prometheus_client.core import (
 
 from eeon_control.constants import DROPS, PRIORITY_BITS, SENT
 from eeon_control.controller.counts import RESTORE_BUCKETS
-from eeon_control.controller.metrics.catalog import CATALOG, Family, Kind
+from eeon_control.controller.metrics.catalog import CATALOG, Kind
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
 
 _PS_PER_S = 10**12
 _CAUSES = ("program", "drift", "entries")
 _HOLD = 1  # eee_state_t.HOLD: only in this state does the register count packets held now
+
+
+_OF_KIND: dict[Kind, Callable[..., Metric]] = {
+    Kind.COUNTER: CounterMetricFamily,
+    Kind.GAUGE: GaugeMetricFamily,
+    Kind.HISTOGRAM: HistogramMetricFamily,
+}
 
 
 class _Families:
@@ -30,11 +37,11 @@ class _Families:
     def __getitem__(self, name: str) -> Metric:
         full = f"eeon_{name}"
         if full not in self._made:
-            self._made[full] = _empty(CATALOG[full])
+            family = CATALOG[full]
+            self._made[full] = _OF_KIND[family.kind](family.name, family.help, labels=family.labels)
         return self._made[full]
 
     def add(self, name: str, value: float, *labels: str) -> None:
-        """Adds one sample of a counter or gauge."""
         family = self[name]
         assert isinstance(family, (CounterMetricFamily, GaugeMetricFamily))
         family.add_metric(labels, value)
@@ -184,15 +191,3 @@ def _energy(made: _Families, switch: str, port: str, account: PortAccount) -> No
     if account.joules is not None and account.legacy_joules is not None:
         made.add("port_energy_joules_total", account.joules, switch, port)
         made.add("port_legacy_energy_joules_total", account.legacy_joules, switch, port)
-
-
-def _empty(family: Family) -> Metric:
-    made: Metric
-    match family.kind:
-        case Kind.COUNTER:
-            made = CounterMetricFamily(family.name, family.help, labels=family.labels)
-        case Kind.GAUGE:
-            made = GaugeMetricFamily(family.name, family.help, labels=family.labels)
-        case Kind.HISTOGRAM:
-            made = HistogramMetricFamily(family.name, family.help, labels=family.labels)
-    return made
