@@ -13,7 +13,6 @@ from statistics import fmean
 
 from eeon_experiments.claims.bands import (
     ACKS,
-    CLASSES,
     LATENCY,
     RUNTIME,
     SYNS,
@@ -29,11 +28,11 @@ from eeon_experiments.claims.bands import (
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Missing,
     Point,
     change,
     claim,
     level,
+    of_common_seeds,
     percent,
     share,
     total,
@@ -41,6 +40,7 @@ from eeon_experiments.claims.model import (
     words_of,
 )
 from eeon_experiments.results import Results, Spread
+from eeon_tools.replay.result import CLASS_NAMES
 
 BUFFERS = ("shallow", "deep")
 TARGETS = ("red_100us", "red_500us", "red_2ms")
@@ -126,7 +126,7 @@ def _m3(results: Results) -> Checks:
     for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
         at = point(buffer=buffer, transport=transport, queue="red_100us", protect="ece")
         words = f"plain ACKs among drops, {buffer} {transport} red_100us"
-        if not sum(dropped(results, CLASSES, at).values()):
+        if not sum(dropped(results, CLASS_NAMES, at).values()):
             checks.append(Check(f"{words}: nothing was dropped", False))
             continue
         acks = drop_share(results, ("ack",), at)
@@ -166,7 +166,7 @@ class _Left:
 
 
 def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence[str]) -> _Left:
-    columns = [f"{kind}_dropped_{name}" for name in CLASSES for kind in kinds]
+    columns = [f"{kind}_dropped_{name}" for name in CLASS_NAMES for kind in kinds]
     sums: dict[str, dict[int, float]] = {}
     for protect in ("ect", "ack_syn"):
         found = [
@@ -179,10 +179,7 @@ def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence
         ]
         common = set.intersection(*map(set, found))
         sums[protect] = {seed: sum(one[seed] for one in found) for seed in common}
-    seeds = sorted(sums["ect"].keys() & sums["ack_syn"].keys())
-    if not seeds:
-        raise Missing("the points have no seed in common")
-    before, after = ([one[seed] for seed in seeds] for one in (sums["ect"], sums["ack_syn"]))
+    before, after = zip(*of_common_seeds(list(sums.values())), strict=True)
     ratio = Spread.of([b / a if a else 0.0 for a, b in zip(before, after, strict=True)])
     return _Left(fmean(before), fmean(after), ratio)
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from eeon_experiments import files, folder, shipped
 from eeon_experiments.claims import Claim, Judgment
-from eeon_experiments.claims.bands import CLASSES
 from eeon_experiments.columns import MEASURED_NAMES
 from eeon_experiments.expand import combinations
 from eeon_experiments.report import elsewhere
 from eeon_experiments.results import Results, Row
+from eeon_tools.replay.result import CLASS_NAMES
 
 Axes = Mapping[str, str | None]
 Values = dict[str, Any]
@@ -57,7 +57,7 @@ def marking(at: Axes) -> Values:
         "latency_mean_us": (6000 if deep else 1000) * latency,
         "fct_small_mean_seconds": 0.010 if transport == "dctcp" else 0.013,
     }
-    for name in CLASSES:
+    for name in CLASS_NAMES:
         row[f"early_dropped_{name}"] = drops.get(name, 0) * 3 // 4
         row[f"tail_dropped_{name}"] = drops.get(name, 0) - drops.get(name, 0) * 3 // 4
     return row
@@ -233,7 +233,7 @@ def change(row: Values, told: str) -> None:
     if any((row.get(f"axis_{name}") or "none") != value for name, value in axes.items()):
         return
     if what.startswith("every drop is "):
-        for name in CLASSES:
+        for name in CLASS_NAMES:
             row[f"early_dropped_{name}"] = 1000 if what == f"every drop is {name}" else 0
             row[f"tail_dropped_{name}"] = 0
         return

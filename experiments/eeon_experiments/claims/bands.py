@@ -6,17 +6,17 @@ a stated cut in latency, the remainder must also be between half and twice the p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, total, within
+from eeon_tools.replay.result import CLASS_NAMES
+
+from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, mean_by_seed, total, within
 from eeon_experiments.results import Chosen, Results, Spread
 
 RUNTIME = "runtime_seconds"
 THROUGHPUT = "throughput_per_node_bps"
 LATENCY = "latency_mean_us"
 
-CLASSES = ("data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other")
 ACKS = ("ack", "ack_ece")
 SYNS = ("syn", "syn_ack")
 
@@ -47,11 +47,7 @@ def cuts(measured: Spread, stated: float, what: str, name: str = "") -> Check:
 
 def mean_change(results: Results, column: str, points: Sequence[Point], base: Point) -> Spread:
     """Returns the mean of the changes at several points, over seeds. Raises Missing if a point is missing."""
-    changes = [_changes(results, column, point, base) for point in points]
-    seeds = set.intersection(*(set(one) for one in changes))
-    if not seeds:
-        raise Missing("the points have no seed in common")
-    return Spread.of([math.fsum(one[seed] for one in changes) / len(changes) for seed in sorted(seeds)])
+    return mean_by_seed([_changes(results, column, point, base) for point in points])
 
 
 def _changes(results: Results, column: str, point: Point, base: Point) -> dict[int, float]:
@@ -75,7 +71,7 @@ def dropped(results: Results, classes: Sequence[str], point: Point) -> dict[int,
 
 def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread:
     """Returns the share of some classes in all drops. Raises Missing, also if nothing was dropped."""
-    some, every = dropped(results, classes, point), dropped(results, CLASSES, point)
+    some, every = dropped(results, classes, point), dropped(results, CLASS_NAMES, point)
     shares = [some[seed] / every[seed] for seed in some.keys() & every.keys() if every[seed]]
     if not shares:
         raise Missing(f"nothing was dropped in {point}")
