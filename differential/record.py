@@ -10,11 +10,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
 from eeon_engine import SOURCE_DIGEST
+from pydantic import TypeAdapter
 
 from . import bmv2
 from .compare import Counts
@@ -38,6 +39,9 @@ class Done:
     """Number of repetitions after differences that the same steps did not reproduce."""
     lines: list[str] = field(default_factory=list)
     """Progress messages; not recorded."""
+
+
+_DONE = TypeAdapter(Done)
 
 
 @dataclass(frozen=True)
@@ -95,8 +99,8 @@ class Record:
             return
         try:
             found = Campaign(**json.loads(lines[0]))
-            self.done = [_done(json.loads(line)) for line in lines[1:]]
-        except (KeyError, TypeError, ValueError) as error:
+            self.done = [_DONE.validate_json(line) for line in lines[1:]]
+        except (TypeError, ValueError) as error:
             raise RecordError(f"{path}: no record of a campaign ({error}); name another file") from error
         for name, value in asdict(campaign).items():
             if getattr(found, name) != value:
@@ -107,11 +111,10 @@ class Record:
 
     def add(self, done: Done) -> None:
         """Writes a configuration that has ended."""
-        line = {"program": done.program, "configuration": done.configuration, **asdict(done.counts)}
-        self._write({**line, "interrupted": done.interrupted, "files": [str(path) for path in done.files]})
+        self._write(asdict(replace(done, lines=[])))
 
     def _write(self, line: dict[str, object]) -> None:
-        self._file.write(json.dumps(line) + "\n")
+        self._file.write(json.dumps(line, default=str) + "\n")
         self._file.flush()
 
     def __enter__(self) -> Self:
@@ -119,21 +122,3 @@ class Record:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
-
-
-def _done(line: dict[str, object]) -> Done:
-    program, configuration, interrupted = line["program"], line["configuration"], line["interrupted"]
-    files = line["files"]
-    numbers = {name: line[name] for name in asdict(Counts())}
-    if (
-        not isinstance(program, str)
-        or not isinstance(configuration, int)
-        or not isinstance(interrupted, int)
-        or not isinstance(files, list)
-        or not all(isinstance(number, int) for number in numbers.values())
-    ):
-        raise TypeError(f"{program}: not a configuration")
-    counts = Counts()
-    for name, number in numbers.items():
-        setattr(counts, name, number)
-    return Done(program, configuration, counts, [Path(str(file)) for file in files], interrupted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from eeon_experiments.report.alternatives import (
     BUFFERS,
@@ -54,38 +55,16 @@ def drawings(runs: Runs) -> list[Drawing]:
     fixed = [queue for queue in _FIXED if queue in queues]
     codel = [queue for queue in _CODEL if queue in queues]
     best = [queue for queue in ("codel_1", "codel_2", "red_1ms", "red_50_150") if queue in queues]
+    figures = (
+        ("autored", "Auto RED by target delay", "5.2", red, "target delay of auto RED"),
+        ("red", "RED with fixed thresholds", "5.3", fixed, "thresholds of RED, packets"),
+        ("codel", "CoDel by target and interval", "5.4", codel, "target/interval of CoDel"),
+        ("best", "CoDel and RED: the better settings of each", "5.5", best, "setting"),
+    )
     return [
-        _normalised(
-            runs,
-            "aqm-autored",
-            "Auto RED by target delay",
-            "Thesis, figure 5.2",
-            red,
-            "target delay of auto RED",
-        ),
-        _normalised(
-            runs,
-            "aqm-red",
-            "RED with fixed thresholds",
-            "Thesis, figure 5.3",
-            fixed,
-            "thresholds of RED, packets",
-        ),
-        _normalised(
-            runs,
-            "aqm-codel",
-            "CoDel by target and interval",
-            "Thesis, figure 5.4",
-            codel,
-            "target/interval of CoDel",
-        ),
-        _normalised(
-            runs,
-            "aqm-best",
-            "CoDel and RED: the better settings of each",
-            "Thesis, figure 5.5",
-            best,
-            "setting",
+        *(
+            _normalised(runs, f"aqm-{name}", title, f"Thesis, figure {number}", settings, x_label)
+            for name, title, number, settings, x_label in figures
         ),
         _averaged(runs),
     ]
@@ -162,4 +141,4 @@ def _averaged(runs: Runs) -> Drawing:
     )
     positions = [f"{delay_label(queue.removesuffix('_averaged'))}{', averaged' * queue.endswith('_averaged')}"
                  for queue in queues]  # fmt: skip
-    return Drawing(**{**drawing.__dict__, "panels": _panels(runs, drawing.name, queues, positions)})
+    return replace(drawing, panels=_panels(runs, drawing.name, queues, positions))

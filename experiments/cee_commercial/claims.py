@@ -5,8 +5,6 @@ Query completion times are compared seed by seed, and each setting with its coun
 
 from __future__ import annotations
 
-import math
-
 from eeon_experiments.claims.model import (
     Check,
     Checks,
@@ -17,17 +15,16 @@ from eeon_experiments.claims.model import (
     claim,
     level,
     mean,
+    mean_by_seed,
     means,
     percent,
     within,
 )
+from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS
 from eeon_experiments.results import Results, Spread
 
-TCPS = ("newreno", "cubic", "vegas")
-QUEUES = ("drop_tail", "red", "qcn_20", "qcn_66")
+TCPS, QUEUES = tuple(CEE_TCPS), tuple(CEE_QUEUES)
 _QUERY = "query_mean_us"
-_NAMES = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
-_QUEUE_NAMES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
 _LEAST_WITHOUT_GAIN = 0.98
 _VEGAS_DEEPEST_BYTES = 80_000
 _VEGAS_CHANGE = 0.05
@@ -51,16 +48,14 @@ def _c2(results: Results) -> Checks:
         for queue in QUEUES:
             found = by_pfc(results, tcp, queue)
             holds = found.mean >= _LEAST_WITHOUT_GAIN - 1 if queue == "qcn_20" else found.mean < 0
-            words = f"{_NAMES[tcp]}, {_QUEUE_NAMES[queue]}: {found.text(percent)}"
+            words = f"{CEE_TCPS[tcp]}, {CEE_QUEUES[queue]}: {found.text(percent)}"
             checks.append(Check(words, holds, numbers={f"{tcp}_{queue}": found.mean}))
     return Checks(checks)
 
 
 def _mean_over(results: Results, points: list[Point]) -> Spread:
     """Returns the mean of several points' mean query times, by seed. Raises Missing."""
-    found = [by_seed(results, _QUERY, point) for point in points]
-    seeds = set.intersection(*(set(one) for one in found))
-    return Spread.of([math.fsum(one[seed] for one in found) / len(found) for seed in sorted(seeds)])
+    return mean_by_seed([by_seed(results, _QUERY, point) for point in points])
 
 
 def _kilobytes(value: float) -> str:
@@ -85,7 +80,7 @@ def _c4(results: Results) -> Checks:
             Check(f"{lost} packets dropped", lost.high == 0),
             Check(f"PFC changes queries by {changed.text(percent)}", abs(changed.mean) < _VEGAS_CHANGE),
             Check(
-                "queries take " + ", ".join(f"{found[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS),
+                "queries take " + ", ".join(f"{found[tcp].text(_us)} with {CEE_TCPS[tcp]}" for tcp in TCPS),
                 best == "vegas",
             ),
         ],
@@ -97,10 +92,10 @@ def _c5(results: Results) -> Checks:
     checks = []
     for queue in ("drop_tail", "red"):
         found = {tcp: level(results, _QUERY, at(tcp, queue, "off")) for tcp in TCPS}
-        words = ", ".join(f"{found[tcp].text(_us)} with {_NAMES[tcp]}" for tcp in TCPS)
+        words = ", ".join(f"{found[tcp].text(_us)} with {CEE_TCPS[tcp]}" for tcp in TCPS)
         worst = max(found, key=lambda tcp: found[tcp].mean)
         numbers = means(found, f"{queue}_")
-        checks.append(Check(f"{_QUEUE_NAMES[queue]}: {words}", worst == "cubic", numbers=numbers))
+        checks.append(Check(f"{CEE_QUEUES[queue]}: {words}", worst == "cubic", numbers=numbers))
     return Checks(checks)
 
 
@@ -108,7 +103,7 @@ def _c6(results: Results) -> Checks:
     checks = []
     for pfc, words in (("off", "without PFC"), ("headroom", "with PFC")):
         found = {queue: _mean_over(results, [at(tcp, queue, pfc) for tcp in TCPS]) for queue in QUEUES[1:]}
-        text = ", ".join(f"{found[queue].text(_us)} with {_QUEUE_NAMES[queue]}" for queue in QUEUES[1:])
+        text = ", ".join(f"{found[queue].text(_us)} with {CEE_QUEUES[queue]}" for queue in QUEUES[1:])
         best = min(found, key=lambda queue: found[queue].mean)
         numbers = {f"{queue}_{pfc}": one.mean for queue, one in found.items()}
         checks.append(Check(f"{words}: {text}", best == "red", numbers=numbers))

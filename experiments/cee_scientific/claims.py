@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from eeon_experiments.claims.model import Check, Checks, Claim, Missing, by_seed, claim
+from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim, of_common_seeds
+from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES
 from eeon_experiments.results import Results, Spread
 
-BENCHMARKS = ("is", "ft", "cg", "mg", "bt")
-QUEUES = ("drop_tail", "red", "qcn_20", "qcn_66")
-_NAMES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+BENCHMARKS = tuple(CEE_BENCHMARKS)
 _RUNTIME = "runtime_seconds"
 
 
@@ -25,10 +24,9 @@ def sums(results: Results, queue: str, pfc: str) -> Spread:
         by_seed(results, _RUNTIME, {"benchmark": one, "queue": queue, "pfc": pfc, "unknown": None})
         for one in there
     ]
-    seeds = set.intersection(*(set(one) for one in found))
-    if not seeds:
-        raise Missing(f"the benchmarks with {queue} and PFC {pfc} have no seed in common")
-    return Spread.of([math.fsum(one[seed] for one in found) for seed in sorted(seeds)])
+    return Spread.of(
+        [math.fsum(one) for one in of_common_seeds(found, f"the benchmarks with {queue} and PFC {pfc}")]
+    )
 
 
 def _ms(value: float) -> str:
@@ -36,13 +34,13 @@ def _ms(value: float) -> str:
 
 
 def _c7(results: Results) -> Checks:
-    found = {(queue, pfc): sums(results, queue, pfc) for queue in QUEUES for pfc in ("off", "headroom")}
+    found = {(queue, pfc): sums(results, queue, pfc) for queue in CEE_QUEUES for pfc in ("off", "headroom")}
     best = min(found, key=lambda one: found[one].mean)
-    without = {queue: found[queue, "off"] for queue in QUEUES}
+    without = {queue: found[queue, "off"] for queue in CEE_QUEUES}
     best_without = min(without, key=lambda queue: without[queue].mean)
 
     def told(pfc: str) -> str:
-        return ", ".join(f"{_NAMES[queue]} {found[queue, pfc].text(_ms)}" for queue in QUEUES)
+        return ", ".join(f"{CEE_QUEUES[queue]} {found[queue, pfc].text(_ms)}" for queue in CEE_QUEUES)
 
     return Checks(
         [

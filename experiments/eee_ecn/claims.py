@@ -12,7 +12,6 @@ from eeon_experiments.claims.model import (
     Check,
     Checks,
     Claim,
-    Missing,
     Point,
     by_seed,
     change,
@@ -21,6 +20,7 @@ from eeon_experiments.claims.model import (
     each,
     mean,
     means,
+    of_common_seeds,
     percent,
     times,
     within,
@@ -128,10 +128,8 @@ def _added_to_drop_tail(results: Results, buffer: str) -> Spread:
     added = by_seed(results, _LATENCY, _point(buffer, "red_ecn", "1ms1000"))
     before = by_seed(results, _LATENCY, _point(buffer, "red_ecn"))
     whole = by_seed(results, _LATENCY, _point(buffer, "tcp"))
-    seeds = sorted(added.keys() & before.keys() & whole.keys())
-    if not seeds:
-        raise Missing(f"{buffer}: drop tail and RED with ECN have no seed in common")
-    return Spread.of([(added[seed] - before[seed]) / whole[seed] for seed in seeds])
+    found = of_common_seeds([added, before, whole], f"{buffer}: drop tail and RED with ECN")
+    return Spread.of([(late - early) / all_ for late, early, all_ in found])
 
 
 def _j5(results: Results) -> Checks:

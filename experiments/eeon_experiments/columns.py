@@ -216,6 +216,12 @@ MEASURED = (
 )
 """Columns after the axes."""
 
+NUMBERS = tuple(
+    column.name
+    for column in MEASURED
+    if column.type in ("whole", "number") and column.name not in OF_THE_MACHINE
+)
+"""Columns with numbers that are deterministic."""
 MEASURED_NAMES = frozenset(column.name for column in MEASURED)
 _TYPES: dict[str, Type] = {column.name: column.type for column in (*IDENTITY, *MEASURED)}
 

@@ -210,6 +210,10 @@ def _queues(topology: Topology, report: Report) -> dict[str, Value]:
     return dict(deepest)
 
 
+_OF_TCP = (
+    *("data_segments", "retransmitted_segments", "fast_recoveries", "timeouts", "syn_timeouts"),
+    "mark_reductions",
+)
 _SHAPE = ("queue_level_share", "queue_falls")
 _HALF, _HIGH, _LEVEL = 0.5, 0.75, 0.77
 
@@ -250,17 +254,13 @@ def _flows(flows: TransfersReport) -> dict[str, Value]:
     weights = sum(count for count, _ in small)
     weighted = sum(count * mean_ps for count, mean_ps in small)
     below = _quantiles(flows.get("completion_small_ps"), _PS_PER_S)
+    parts = cast("Mapping[str, Value]", flows)
     return {
         "flows": flows["started"],
         **{f"fct_{key}_seconds": one for key, one in _quantiles(flows["completion_ps"], _PS_PER_S).items()},
         "fct_small_mean_seconds": weighted / weights / _PS_PER_S if weights else None,
         "fct_small_p99_seconds": below["p99"],
-        "data_segments": flows["data_segments"],
-        "retransmitted_segments": flows["retransmitted_segments"],
-        "fast_recoveries": flows["fast_recoveries"],
-        "timeouts": flows["timeouts"],
-        "syn_timeouts": flows["syn_timeouts"],
-        "mark_reductions": flows["mark_reductions"],
+        **{key: parts[key] for key in _OF_TCP},
     }
 
 

@@ -28,11 +28,11 @@ from eeon_experiments.claims.bands import (
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Missing,
     Point,
     change,
     claim,
     level,
+    of_common_seeds,
     percent,
     share,
     total,
@@ -179,10 +179,7 @@ def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence
         ]
         common = set.intersection(*map(set, found))
         sums[protect] = {seed: sum(one[seed] for one in found) for seed in common}
-    seeds = sorted(sums["ect"].keys() & sums["ack_syn"].keys())
-    if not seeds:
-        raise Missing("the points have no seed in common")
-    before, after = ([one[seed] for seed in seeds] for one in (sums["ect"], sums["ack_syn"]))
+    before, after = zip(*of_common_seeds(list(sums.values())), strict=True)
     ratio = Spread.of([b / a if a else 0.0 for a, b in zip(before, after, strict=True)])
     return _Left(fmean(before), fmean(after), ratio)
 

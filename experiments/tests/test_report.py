@@ -18,7 +18,7 @@ from eeon_experiments.report import markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.elsewhere import Elsewhere
-from eeon_experiments.report.family import Failure, Family, ScaledDown, judged
+from eeon_experiments.report.family import Failure, Family, judged
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.rendered import rendered
 from eeon_experiments.report.runs import Runs
@@ -314,7 +314,7 @@ def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> Non
 def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form(parts_of_quick: int, told: str) -> None:
     there = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 4, (4,))
     [claim] = judged((made("M2", "differs"),), Results([]), {})
-    quick = ScaledDown("differs", "", parts_of_quick, 4)
+    quick = Judgment("differs", "", {}, parts_of_quick, 4)
     claims = [replace(claim, elsewhere=[there], holding=3, parts=4, scaled_down=quick)]
     page = output.pages([family("marking", [], claims=claims)], "x")["README.md"]
     assert f"| ✘ five fetches† {told} |" in page and "**Reason:** not yet explained" in page

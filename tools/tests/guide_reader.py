@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from click.testing import CliRunner
 from eeon_control import data
@@ -117,7 +118,10 @@ class Reader:
         printed = self._outward(terminal.more(until))
         return [(command, printed, 0 if until else terminal.process.wait(_SECONDS))]
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Ends the commands that still run."""
         for terminal in self.terminals.values():
             if terminal.process.poll() is None:

@@ -14,8 +14,7 @@ def refresh(path: Path) -> int:
     """Runs the document's commands and replaces outputs that differ. Returns the number of changed blocks."""
     document = path.read_text(encoding="utf-8")
     pieces, done_to, changed = [], 0, 0
-    with tempfile.TemporaryDirectory() as home:
-        reader = Reader(Path(home))
+    with tempfile.TemporaryDirectory() as home, Reader(Path(home)) as reader:
         try:
             for block in blocks(document):
                 outputs = reader.do(block)
@@ -35,8 +34,6 @@ def refresh(path: Path) -> int:
                 changed += not same
         except AssertionError as error:
             print(f"stopped at line {document.count(chr(10), 0, block.start)}: {error}")
-        finally:
-            reader.close()
     path.write_text("".join([*pieces, document[done_to:]]), encoding="utf-8")
     return changed
 

@@ -7,7 +7,6 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import jsonschema
 import pytest
 from eeon_control import topology as topologies
 from eeon_tools.demo import summary
@@ -80,11 +79,9 @@ def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace: Path
     assert "Look into a run" in page and tool in page
 
 
-def test_the_summary_has_exactly_the_keys_that_it_promises(tmp_path: Path) -> None:
+def test_the_summary_has_exactly_the_keys_that_it_promises() -> None:
     results = as_the_papers_say()
-    document = summary.summarise(9, [(run, results[run.aqm, run.eee]) for run in RUNS])
-    summary.write(tmp_path / "summary.json", document)
-    read = json.loads((tmp_path / "summary.json").read_text())
+    read = json.loads(summary.summarise(9, [(run, results[run.aqm, run.eee]) for run in RUNS]))
     assert list(read) == ["program_digest", "trace", "seed", "runs"]
     assert (read["trace"], read["seed"], len(read["runs"])) == ("t.pcap", 9, 12)
     run = read["runs"][3]
@@ -112,15 +109,6 @@ def test_the_summary_has_exactly_the_keys_that_it_promises(tmp_path: Path) -> No
     assert run["latency_us"]["data"] == {"mean": 120.0, "p50": 100.0, "p99": 900.0}
     assert run["latency_us"]["fin_rst"] == {"mean": None, "p50": None, "p99": None}
     assert run["energy_joules"] == {"used": 1.0, "legacy": 1.0, "ideal": 0.2}
-
-
-def test_a_summary_with_a_negative_count_is_not_written(tmp_path: Path) -> None:
-    results = as_the_papers_say()
-    document = summary.summarise(9, [(run, results[run.aqm, run.eee]) for run in RUNS])
-    document["runs"][0]["packets"]["ack"]["sent"] = -1
-    with pytest.raises(jsonschema.ValidationError):
-        summary.write(tmp_path / "summary.json", document)
-    assert not (tmp_path / "summary.json").exists()
 
 
 def test_runs_of_different_programs_are_not_summarised_together() -> None:

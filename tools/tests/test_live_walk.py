@@ -23,15 +23,12 @@ pytestmark = NEEDS_FABRIC
 def test_the_commands_of_the_page_work_as_they_are_typed(tmp_path: Path) -> None:
     if state.folder("eeon").exists():
         pytest.skip("a fabric of the page's name, eeon, is up")
-    reader = Reader(tmp_path)
     typed: dict[str, str] = {}
-    try:
+    with Reader(tmp_path) as reader:
         for block in blocks(PAGE.read_text(encoding="utf-8")):
             for command, printed, code in reader.do(block) or []:
                 assert code == 0, f"{command}\n{printed}"
                 typed[command] = printed
-    finally:
-        reader.close()
     assert remains("eeon") == []
     run = json.loads((reader.folder / "run.json").read_text())
     packets = run["packets"].values()

@@ -51,14 +51,11 @@ def test_the_example_of_the_twin_says_what_marks_and_what_drops(tmp_path):
 
 
 def test_the_ways_in_work_as_they_are_typed(tmp_path):
-    reader = Reader(tmp_path)
-    # A folder like the repository's, so that output does not go into the repository.
-    for name in ("examples", "ptf_tests", "p4src"):
-        (reader.folder / name).symlink_to(ROOT / name)
-    try:
+    with Reader(tmp_path) as reader:
+        # A folder like the repository's, so that output does not go into the repository.
+        for name in ("examples", "ptf_tests", "p4src"):
+            (reader.folder / name).symlink_to(ROOT / name)
         for block in blocks(README):
             for command, printed, code in reader.do(block) or []:
                 assert code == 0, f"{command}\n{printed}"
                 assert printed.strip(), command
-    finally:
-        reader.close()

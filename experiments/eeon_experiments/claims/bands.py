@@ -6,12 +6,11 @@ a stated cut in latency, the remainder must also be between half and twice the p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from eeon_tools.trace.frames import CLASS_NAMES
 
-from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, total, within
+from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, mean_by_seed, total, within
 from eeon_experiments.results import Chosen, Results, Spread
 
 RUNTIME = "runtime_seconds"
@@ -48,11 +47,7 @@ def cuts(measured: Spread, stated: float, what: str, name: str = "") -> Check:
 
 def mean_change(results: Results, column: str, points: Sequence[Point], base: Point) -> Spread:
     """Returns the mean of the changes at several points, over seeds. Raises Missing if a point is missing."""
-    changes = [_changes(results, column, point, base) for point in points]
-    seeds = set.intersection(*(set(one) for one in changes))
-    if not seeds:
-        raise Missing("the points have no seed in common")
-    return Spread.of([math.fsum(one[seed] for one in changes) / len(changes) for seed in sorted(seeds)])
+    return mean_by_seed([_changes(results, column, point, base) for point in points])
 
 
 def _changes(results: Results, column: str, point: Point, base: Point) -> dict[int, float]:

@@ -8,7 +8,7 @@ seed, so that the difference between two settings contains no difference between
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -119,6 +119,21 @@ def level(results: Results, column: str, point: Point) -> Spread:
     return Spread.of(list(by_seed(results, column, point).values()))
 
 
+def of_common_seeds(
+    found: Collection[Mapping[int, float]], what: str = "the points"
+) -> list[tuple[float, ...]]:
+    """Returns the numbers of all `found`, for each seed that they have in common. Raises Missing."""
+    seeds = sorted(set.intersection(*map(set, found)))
+    if not seeds:
+        raise Missing(f"{what} have no seed in common")
+    return [tuple(one[seed] for one in found) for seed in seeds]
+
+
+def mean_by_seed(found: Collection[Mapping[int, float]]) -> Spread:
+    """Returns the mean of several points, seed by seed. Raises Missing."""
+    return Spread.of([math.fsum(one) / len(one) for one in of_common_seeds(found)])
+
+
 def compare(
     results: Results,
     columns: tuple[str, str],
@@ -126,12 +141,10 @@ def compare(
     with_: Callable[[float, float], float],
 ) -> Spread:
     """Returns `with_` of two columns, each at its point, over their common seeds. Raises Missing."""
-    first, second = (by_seed(results, *one) for one in zip(columns, points, strict=True))
-    seeds = sorted(first.keys() & second.keys())
-    if not seeds:
-        raise Missing(f"{words_of(points[0])} and {words_of(points[1])} have no seed in common")
+    found = [by_seed(results, *one) for one in zip(columns, points, strict=True)]
+    pairs = of_common_seeds(found, " and ".join(map(words_of, points)))
     try:
-        return Spread.of([with_(first[seed], second[seed]) for seed in seeds])
+        return Spread.of([with_(*pair) for pair in pairs])
     except ZeroDivisionError:
         raise Missing(f"{columns[1]} of {words_of(points[1])} is zero") from None
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import json_option
+from eeon_control.cli.options import QuantityType, json_option
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
-from eeon_control.errors import Stopped, UnitError
+from eeon_control.errors import Stopped
 from eeon_control.units import Duration
 from eeon_tools.cli.support import counted_columns, needs_plots, output_file, reports_errors
 from rich.progress import Progress
@@ -57,7 +57,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--over",
     metavar="TIME",
     default="10s",
-    callback=lambda context, option, text: _time(text),
+    type=QuantityType(Duration),
     help="With --from-targets: time between two readings of the counters.  [default: 10s]",
 )
 @click.option(
@@ -156,14 +156,6 @@ def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) 
     bench.forget(BASELINE)
     read = today.read(topology, load_targets(targets_file), over, kept)
     return today.begun(bench.tune, run(read))
-
-
-def _time(text: str) -> Duration:
-    """Parses the time in an option. Raises click.BadParameter."""
-    try:
-        return Duration.parse(text)
-    except UnitError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 def _run(tuning: Tuning, ending: ExitStack) -> Answer:

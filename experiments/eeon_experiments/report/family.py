@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from eeon_experiments.claims.model import Claim
+from eeon_experiments.claims.model import Claim, Judgment
 from eeon_experiments.folder import Draw
 from eeon_experiments.report.elsewhere import Elsewhere
 from eeon_experiments.report.findings import Finding
@@ -19,20 +19,10 @@ OUTCOMES = (REPRODUCED, DIFFERS, NOT_MEASURED)
 
 
 @dataclass(frozen=True)
-class ScaledDown:
-    """A claim's result in the experiment's quick form: a smaller fabric and job than the paper's."""
-
-    outcome: str
-    measured: str
-    holding: int = 0
-    parts: int = 0
-
-
-@dataclass(frozen=True)
 class Judged:
-    """One claim and its result; `finding` has the reason why it differs. `scaled_down` is set if the quick
-    form was run as well; `elsewhere` has the same judge's results in other registered set-ups. Of the claim's
-    `parts`, `holding` are within their bands."""
+    """One claim and its result; `finding` has the reason why it differs. `scaled_down`: its result in the
+    quick form, a smaller fabric and job than the paper's, if that was run as well. `elsewhere` has the same
+    judge's results in other registered set-ups. Of the claim's `parts`, `holding` are within their bands."""
 
     id: str
     statement: str
@@ -42,7 +32,7 @@ class Judged:
     measured: str
     numbers: Mapping[str, float]
     finding: Finding | None = None
-    scaled_down: ScaledDown | None = None
+    scaled_down: Judgment | None = None
     elsewhere: Sequence[Elsewhere] = ()
     holding: int = 0
     parts: int = 0
@@ -97,31 +87,23 @@ def without_claims(families: Sequence[Family]) -> bool:
     return not any(family.claims for family in families)
 
 
-def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Finding]) -> list[Judged]:
-    """Judges every claim by the results. A claim whose judge fails is not measured, with the reason."""
-    found = []
-    for claim in claims:
-        one = claim.judgment(results)
-        found.append(
-            Judged(
-                claim.id,
-                claim.statement,
-                claim.where,
-                claim.band,
-                one.outcome,
-                one.measured,
-                dict(one.numbers),
-                findings.get(claim.id) if one.outcome != NOT_MEASURED else None,
-                holding=one.holding,
-                parts=one.parts,
-            )
+def judged(
+    claims: Sequence[Claim],
+    results: Results,
+    findings: Mapping[str, Finding],
+    quick: Results | None = None,
+) -> list[Judged]:
+    """Judges every claim by the results, and by those of the quick form if there are any. A claim whose judge
+    fails is not measured, with the reason."""
+    return [
+        Judged(
+            id=claim.id,
+            statement=claim.statement,
+            where=claim.where,
+            band=claim.band,
+            finding=findings.get(claim.id) if one.outcome != NOT_MEASURED else None,
+            scaled_down=None if quick is None else claim.judgment(quick),
+            **vars(one),
         )
-    return found
-
-
-def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[Judged]:
-    """Returns the claims of a full form, each with its result in the quick form."""
-    found = {
-        claim.id: ScaledDown(claim.outcome, claim.measured, claim.holding, claim.parts) for claim in quick
-    }
-    return [replace(claim, scaled_down=found.get(claim.id)) for claim in claims]
+        for claim, one in ((claim, claim.judgment(results)) for claim in claims)
+    ]

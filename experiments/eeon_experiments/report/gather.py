@@ -18,7 +18,7 @@ from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.report import elsewhere, findings, points
-from eeon_experiments.report.family import Failure, Family, judged, with_scaled_down
+from eeon_experiments.report.family import Failure, Family, judged
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results
 from eeon_experiments.sweep import of_file
@@ -58,12 +58,11 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         planned, not_run, beyond = _planned(points_of_file, results)
     own = experiment.folder
     claims = folder.claims(own) if own else ()
-    judgments = judged(claims, results, findings.load(own) if own else {})
-    scaled_down = place.with_name(place.name + QUICK) if not quick else None
-    if scaled_down is not None and (scaled_down / store.MANIFEST).is_file():
-        judgments = with_scaled_down(judgments, judged(claims, store.load(scaled_down), {}))
-    else:
+    scaled_down: Path | None = place.with_name(place.name + QUICK)
+    if quick or not (place.with_name(place.name + QUICK) / store.MANIFEST).is_file():
         scaled_down = None
+    reasons = findings.load(own) if own else {}
+    judgments = judged(claims, results, reasons, None if scaled_down is None else store.load(scaled_down))
     forms = (QUICK,) if quick else (FULL, QUICK)
     tried = elsewhere.judged_elsewhere(experiment.name, claims, results_folder, forms)
     judgments = [replace(claim, elsewhere=tried.get(claim.id, ())) for claim in judgments]

@@ -12,6 +12,7 @@ from pathlib import Path
 from eeon_tools.errors import InputError
 
 from eeon_experiments import store
+from eeon_experiments.claims.model import Judgment
 from eeon_experiments.report import markdown, points, webpage
 from eeon_experiments.report.document import document, of_experiment, overview, page_of
 from eeon_experiments.report.family import Family, without_claims
@@ -140,7 +141,7 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
                 "holding": claim.holding,
                 "parts": claim.parts,
                 "elsewhere": [asdict(one) for one in claim.elsewhere],
-                "scaled_down": asdict(claim.scaled_down) if claim.scaled_down else None,
+                "scaled_down": _without_numbers(claim.scaled_down) if claim.scaled_down else None,
                 "reason": claim.finding.reason if claim.finding else None,
                 "evidence": claim.finding.evidence if claim.finding else None,
             }
@@ -148,6 +149,10 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
             for claim in family.claims
         ],
     }
+
+
+def _without_numbers(one: Judgment) -> dict[str, object]:
+    return {name: value for name, value in vars(one).items() if name != "numbers"}
 
 
 def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:

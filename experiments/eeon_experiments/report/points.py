@@ -21,12 +21,6 @@ from eeon_experiments.results import Row, Spread
 
 FILE = "points.csv"
 """Name of the file with the report's points, beside the rows."""
-MEASURED = tuple(
-    one.name
-    for one in columns.MEASURED
-    if one.type in ("whole", "number") and one.name not in columns.OF_THE_MACHINE
-)
-"""Columns with numbers that are deterministic."""
 _HEADLINES = (
     *("runtime_seconds", "fct_mean_seconds", "fct_p99_seconds", "rpc_p99_us", "query_p99_us", "step_p99_us"),
     *("throughput_per_node_bps", "latency_p99_us", "queue_max_bytes_host_facing", "energy_used_joules"),
@@ -60,7 +54,7 @@ def points(runs: Runs) -> list[Point]:
             sorted({run.seed for run in same}),
             {
                 column: spread
-                for column in MEASURED
+                for column in columns.NUMBERS
                 if (spread := over(value for run in same if (value := run.number(column)) is not None))
             },
         )
@@ -74,8 +68,10 @@ def shown_columns(found: Sequence[Point], wanted: Sequence[str] = ()) -> list[st
     Raises InputError for a name that is not a column with numbers.
     """
     for name in wanted:
-        if name not in MEASURED:
-            raise InputError("--column", name, f"is not a column with numbers{did_you_mean(name, MEASURED)}")
+        if name not in columns.NUMBERS:
+            raise InputError(
+                "--column", name, f"is not a column with numbers{did_you_mean(name, columns.NUMBERS)}"
+            )
     if wanted:
         return list(dict.fromkeys(wanted))
     there = [name for name in _HEADLINES if any(name in point.numbers for point in found)]
@@ -126,7 +122,7 @@ def as_csv(found: Sequence[Point]) -> str:
     """Returns one row per point: its axes, its number of seeds, and the mean, minimum and maximum of each
     column with numbers."""
     axes = axes_of(found)
-    there = [column for column in MEASURED if any(column in point.numbers for point in found)]
+    there = [column for column in columns.NUMBERS if any(column in point.numbers for point in found)]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(

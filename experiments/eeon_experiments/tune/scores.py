@@ -19,14 +19,7 @@ if TYPE_CHECKING:
 
 DROPS = "drops"
 _DROPPED = tuple(f"{key}_{name}" for key in ("early_dropped", "tail_dropped") for name in CLASS_NAMES)
-COLUMNS = (
-    DROPS,
-    *(
-        one.name
-        for one in columns.MEASURED
-        if one.type in ("whole", "number") and one.name not in columns.OF_THE_MACHINE
-    ),
-)
+COLUMNS = (DROPS, *columns.NUMBERS)
 """Valid names in objectives and limits."""
 
 Rows = Mapping[tuple[str, int], Row]

@@ -72,9 +72,8 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
             click.echo(f"{output / name} after {time.monotonic() - started:.1f} s")
 
         click.echo()
-        summary.write(
-            output / "summary.json", summary.summarise(seed, list(zip(runs.RUNS, done, strict=True)))
-        )
+        text = summary.summarise(seed, list(zip(runs.RUNS, done, strict=True)))
+        (output / "summary.json").write_text(text, encoding="utf-8")
         written("picture.svg", picture.picture(results))
         tool = section(
             made.models(), layers(topologies.load(runs.TOPOLOGY)), explain_command(trace, runs.TOPOLOGY)

@@ -149,7 +149,7 @@ def explain(
         way_document,
     )
     from eeon_tools.explain.finding import find_packet
-    from eeon_tools.explain.journeys import follow, follow_capture, follow_in_fabric, follow_way
+    from eeon_tools.explain.journeys import follow, follow_capture, follow_way
     from eeon_tools.explain.scene import RegisterValue
 
     capture = _capture(packet)
@@ -197,17 +197,15 @@ def explain(
                 rule = "give the port on which the capture's packets arrive, or --topology"
                 raise InputError("--port", "", rule)
             journey = follow_capture(scene, capture, number, port, after, speed, cells)
-        elif switch is None:
-            way = follow_way(scene, capture, number, after, speed, cells, rules, segment=segment or 1)
-            if output == "json":
-                print_json(way_document(scene, way), indent=2)
-            else:
-                _show(tell_way(scene, way, chosen or Amount.REASONS))
-            return
         else:
-            journey = follow_in_fabric(
-                scene, capture, number, switch, after, speed, cells, rules, segment or 1
-            )
+            way = follow_way(scene, capture, number, after, speed, cells, rules, switch, segment or 1)
+            if switch is None:
+                if output == "json":
+                    print_json(way_document(scene, way), indent=2)
+                else:
+                    _show(tell_way(scene, way, chosen or Amount.REASONS))
+                return
+            journey = way.at(switch)
     if output == "json":
         print_json(document(scene, journey), indent=2)
     else:

@@ -2,7 +2,7 @@
 page.
 
     runs       the twelve runs and their trace, and running them in two processes
-    summary    out/demo/summary.json and its schema
+    summary    out/demo/summary.json
     findings   the papers' predictions, compared with the results
     page       out/demo/report.html
 """

@@ -9,7 +9,6 @@ variables are not used, because p4c renames and copies them freely.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -74,14 +73,8 @@ class _Facts:
 
     def settings(self, table: PortTable, tick: Duration = IN_TICKS) -> Settings | None:
         """Returns the settings in the action that a port's table ran, in ticks; None if it ran none."""
-        found = False
-        for event in self.events:
-            if event["event"] == "table":
-                found = event["table"].endswith(f".{table.name}")
-            elif event["event"] == "action" and found:
-                params = tuple((p["name"], int(p["value"])) for p in event["params"])
-                return table.from_action(Action(event["action"].rpartition(".")[2], params), tick)
-        return None
+        ran = self._ran(table.name)
+        return table.from_action(ran, tick) if ran is not None else None
 
     def aqm(self) -> Settings | None:
         """Returns the AQM applied to the packet, its port's or its queue's, with times in ticks."""
@@ -95,21 +88,23 @@ class _Facts:
 
     def ran(self, table: str) -> str:
         """Returns the action that a table ran; empty if it ran none."""
-        return next(iter(self._actions(table)), ("", {}))[0]
+        ran = self._ran(table)
+        return ran.name if ran is not None else ""
 
     def parameter(self, table: str, name: str) -> int:
         """Returns a parameter of the action that a table ran; 0 if there is none."""
-        return next(iter(self._actions(table)), ("", {}))[1].get(name, 0)
+        ran = self._ran(table)
+        return dict(ran.params).get(name, 0) if ran is not None else 0
 
-    def _actions(self, table: str) -> Iterator[tuple[str, dict[str, int]]]:
+    def _ran(self, table: str) -> Action | None:
         found = False
         for event in self.events:
             if event["event"] == "table":
                 found = event["table"].rpartition(".")[2] == table
             elif event["event"] == "action" and found:
-                values = {p["name"]: int(p["value"]) for p in event["params"]}
-                yield event["action"].rpartition(".")[2], values
-                found = False
+                params = tuple((p["name"], int(p["value"])) for p in event["params"])
+                return Action(event["action"].rpartition(".")[2], params)
+        return None
 
     def read(self, register: str) -> int | None:
         """Returns the first value read from a register in ingress."""

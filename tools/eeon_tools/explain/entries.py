@@ -7,8 +7,8 @@ last parts of the program's full names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.plan import Action, Entry, Exact, Lpm
@@ -17,25 +17,11 @@ from eeon_tools.errors import InputError
 from eeon_tools.explain.source import Source
 
 if TYPE_CHECKING:
-    from eeon_engine.values import ExactParam, LpmParam, MatchParam
+    from eeon_engine import SwitchHandle
+    from eeon_engine.values import ExactParam, LpmParam
 
 
-class Control(Protocol):
-    """The methods of `eeon_engine.SwitchHandle` that are used here."""
-
-    def mt_add_entry(
-        self, table: str, key: Sequence[MatchParam], action: str, data: list[bytes], priority: int = 0
-    ) -> int: ...
-    def mt_set_default_action(self, table: str, action: str, data: list[bytes]) -> None: ...
-    def mt_act_prof_add_member(self, profile: str, action: str, data: list[bytes]) -> int: ...
-    def mt_act_prof_create_group(self, profile: str) -> int: ...
-    def mt_act_prof_add_member_to_group(self, profile: str, member: int, group: int) -> None: ...
-    def mt_indirect_ws_add_entry(
-        self, table: str, key: Sequence[MatchParam], group: int, priority: int = 0
-    ) -> int: ...
-
-
-def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
+def install(switch: SwitchHandle, source: Source, entries: Iterable[Entry]) -> int:
     """Writes entries into a switch that runs the program of `source` and has none. Returns their number."""
     count = 0
     for entry in entries:
@@ -46,7 +32,7 @@ def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
     return count
 
 
-def _install(switch: Control, source: Source, entry: Entry) -> None:
+def _install(switch: SwitchHandle, source: Source, entry: Entry) -> None:
     table = _full_name(source.tables, entry.table, "table")
     actions = source.actions(table)
     calls = [(_full_name(actions, action.name, "action"), _data(action)) for action in entry.actions]

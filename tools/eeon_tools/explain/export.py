@@ -3,6 +3,7 @@ shape does."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from eeon_tools.explain.endings import endings
@@ -27,15 +28,7 @@ def document(scene: Scene, journey: Journey) -> dict[str, object]:
         "is_cut": journey.is_cut,
         "frame": journey.frame.hex(),
         "steps": [_step(scene.source, step) for step in journey.steps],
-        "endings": [
-            {
-                "packet": ending.packet,
-                "outcome": ending.outcome,
-                "verdict": ending.verdict,
-                "reasons": list(ending.reasons),
-            }
-            for ending in endings(scene, journey)
-        ],
+        "endings": [asdict(ending) for ending in endings(scene, journey)],
     }
 
 

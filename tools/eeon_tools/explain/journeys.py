@@ -98,31 +98,6 @@ def follow_capture(
     return _alone(scene, _numbered(capture, number, after, speed), number, port, registers, title)
 
 
-def follow_in_fabric(
-    scene: Scene,
-    capture: Path,
-    number: int,
-    switch: str | None,
-    after: int | None = None,
-    speed: float = 1.0,
-    registers: Sequence[RegisterValue] = (),
-    rules: SendRules = AS_A_NIC,
-    segment: int = 1,
-) -> Journey:
-    """Follows packet `number` (from 1) of a capture that hosts of the scene's fabric send, at one switch.
-
-    Without a name the switch is the sender's leaf. Raises InputError if the packet does not pass it.
-    """
-    way = follow_way(scene, capture, number, after, speed, registers, rules, switch, segment)
-    name = switch if switch is not None else way.leaf
-    if name not in way.journeys:
-        where = f"it passes {', '.join(way.journeys)}" if way.journeys else "its sender's NIC has not sent it"
-        raise InputError("--switch", name, f"{way.title} does not pass it; {where}")
-    journey = way.journeys[name]
-    journey.title = f"{way.title}, sent by {way.sender} at {name}"
-    return journey
-
-
 @dataclass
 class Way:
     """The history of one packet of a capture, or of one of its segments, from its sender on. `title`: names
@@ -139,6 +114,15 @@ class Way:
     left_ps: int | None = None
     delivered_ps: int | None = None
     receiver: str = ""
+
+    def at(self, switch: str) -> Journey:
+        """Returns the history at one switch. Raises InputError if the packet does not pass it."""
+        if switch not in self.journeys:
+            passed = ", ".join(self.journeys)
+            where = f"it passes {passed}" if passed else "its sender's NIC has not sent it"
+            raise InputError("--switch", switch, f"{self.title} does not pass it; {where}")
+        self.journeys[switch].title = f"{self.title}, sent by {self.sender} at {switch}"
+        return self.journeys[switch]
 
 
 def follow_way(

@@ -9,11 +9,10 @@ import json
 import struct
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -25,6 +24,8 @@ from eeon_tools.trace.capture import read_packets
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import FlowReport
+
+    from eeon_tools.lab.network import Lab
 
 PS_PER_S = 10**12
 PS_PER_US = 10**6
@@ -38,39 +39,17 @@ _UDP_PORT = 5001
 _PING_DATA = bytes(range(56))
 
 
-class Net(Protocol):
-    """The part of a lab that a task uses."""
-
-    @property
-    def now_ps(self) -> int:
-        """The current virtual time."""
-
-    def address_of(self, name: str) -> IPv4Address:
-        """Returns the address of a host, or the address in the text. Raises InputError."""
-
-    def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
-        """Sends an IPv4 packet from a host, now."""
-
-    def send_frame(self, host: str, frame: bytes) -> None:
-        """Sends a frame from a host, now."""
-
-    def call_at(self, at_ps: int, call: Callable[[], None]) -> None:
-        """Schedules a call at `at_ps`."""
-
-    def start_flow(self, source: str, destination: str, size: int, settings: str) -> int:
-        """Starts a TCP flow, and returns its number."""
-
-    def flow(self, number: int) -> FlowReport:
-        """Returns the progress of a TCP flow."""
-
-
 class Task(ABC):
-    """One task. `number` is unique among the tasks of the lab."""
+    """One task. `number` is unique among the tasks of the lab. `_ended`: no further event can change it."""
 
     number = 0
+    _ended = False
+
+    def _end(self) -> None:
+        self._ended = True
 
     @abstractmethod
-    def start(self, net: Net) -> None:
+    def start(self, lab: Lab) -> None:
         """Starts the task. Raises InputError for a host or an address that does not exist."""
 
     def heard(self, at_ps: int, host: str, packet: Packet) -> None:
@@ -78,9 +57,9 @@ class Task(ABC):
         return None
 
     @property
-    @abstractmethod
     def is_done(self) -> bool:
         """Whether the task has ended."""
+        return self._ended
 
     @abstractmethod
     def result(self) -> dict[str, object]:
@@ -102,25 +81,21 @@ class Ping(Task):
     timeout_ps: int = 10 * PS_PER_S
     _sent: dict[int, int] = field(default_factory=dict)
     _times_ps: dict[int, int] = field(default_factory=dict)
-    _ended: bool = False
 
-    def start(self, net: Net) -> None:
-        target = net.address_of(self.destination)
-        own = net.address_of(self.source)
+    def start(self, lab: Lab) -> None:
+        target = lab.address_of(self.destination)
+        own = lab.address_of(self.source)
 
         def ask(sequence: int) -> None:
             request = packets.echo(packets.ECHO_REQUEST, self.number & 0xFFFF, sequence, _PING_DATA)
-            self._sent[sequence] = net.now_ps
-            net.send_ip(self.source, target, packets.ipv4(own, target, packets.PROTOCOL_ICMP, request))
+            self._sent[sequence] = lab.now_ps
+            lab.send_ip(self.source, target, packets.ipv4(own, target, packets.PROTOCOL_ICMP, request))
             if sequence < self.count:
-                net.call_at(net.now_ps + self.interval_ps, lambda: ask(sequence + 1))
+                lab.call_at(lab.now_ps + self.interval_ps, lambda: ask(sequence + 1))
             else:
-                net.call_at(net.now_ps + self.timeout_ps, self._end)
+                lab.call_at(lab.now_ps + self.timeout_ps, self._end)
 
         ask(1)
-
-    def _end(self) -> None:
-        self._ended = True
 
     def heard(self, at_ps: int, host: str, packet: Packet) -> None:
         reply = packet.icmp() if host == self.source else None
@@ -183,8 +158,6 @@ class UdpStream(Task):
     _delays_ps: dict[int, int] = field(default_factory=dict)
     _copies: int = 0
     _tos: Counter[int] = field(default_factory=Counter)
-    _all_sent: bool = False
-    _ended: bool = False
 
     @property
     def packets(self) -> int:
@@ -193,7 +166,7 @@ class UdpStream(Task):
             return self.count
         return max(1, self.duration_ps * int(self.rate) // (int(self.size) * 8 * PS_PER_S))
 
-    def start(self, net: Net) -> None:
+    def start(self, lab: Lab) -> None:
         if not MIN_STREAM_FRAME_BYTES <= self.size <= MAX_STREAM_FRAME_BYTES:
             raise InputError(
                 "--size",
@@ -203,27 +176,23 @@ class UdpStream(Task):
         total = self.packets
         if total > MAX_PACKETS:
             raise InputError("udp", f"{total:,} packets", f"a stream has {MAX_PACKETS:,} at most")
-        own, target = net.address_of(self.source), net.address_of(self.destination)
+        own, target = lab.address_of(self.source), lab.address_of(self.destination)
         padding = bytes(int(self.size) - MIN_STREAM_FRAME_BYTES)
         gap_ps = int(self.size) * 8 * PS_PER_S // int(self.rate)
-        began = net.now_ps
+        began = lab.now_ps
 
         def send() -> None:
-            data = _STREAM.pack(self.number, self._sent, net.now_ps) + padding
+            data = _STREAM.pack(self.number, self._sent, lab.now_ps) + padding
             datagram = packets.udp(self.port, self.port, data)
             packet = packets.ipv4(own, target, packets.PROTOCOL_UDP, datagram, self.tos)
-            net.send_ip(self.source, target, packet)
+            lab.send_ip(self.source, target, packet)
             self._sent += 1
             if self._sent < total:
-                net.call_at(began + self._sent * gap_ps, send)
+                lab.call_at(began + self._sent * gap_ps, send)
             else:
-                self._all_sent = True
-                net.call_at(net.now_ps + self.settle_ps, self._end)
+                lab.call_at(lab.now_ps + self.settle_ps, self._end)
 
         send()
-
-    def _end(self) -> None:
-        self._ended = True
 
     def heard(self, at_ps: int, host: str, packet: Packet) -> None:
         datagram = packet.udp()
@@ -240,7 +209,7 @@ class UdpStream(Task):
 
     @property
     def is_done(self) -> bool:
-        return self._ended or (self._all_sent and len(self._delays_ps) == self._sent)
+        return self._ended or len(self._delays_ps) == self.packets
 
     def result(self) -> dict[str, object]:
         delays = sorted(self._delays_ps.values())
@@ -287,27 +256,22 @@ class TcpFlow(Task):
     settings: dict[str, object] = field(default_factory=dict)
     limit_ps: int = 3600 * PS_PER_S
     _flow: FlowReport | None = None
-    _ended: bool = False
 
-    def start(self, net: Net) -> None:
-        number = net.start_flow(self.source, self.destination, int(self.size), json.dumps(self.settings))
-        began = net.now_ps
+    def start(self, lab: Lab) -> None:
+        number = lab.start_flow(self.source, self.destination, int(self.size), json.dumps(self.settings))
+        began = lab.now_ps
         # Each poll costs a call, so the longer a flow takes, the fewer there are.
         first_ps = PS_PER_S // 1000
 
         def look() -> None:
-            flow = self._flow = net.flow(number)
-            elapsed = net.now_ps - began
+            flow = self._flow = lab.flow(number)
+            elapsed = lab.now_ps - began
             if flow["completion_ps"] is not None or flow["given_up"] or elapsed >= self.limit_ps:
-                self._ended = True
+                self._end()
             else:
-                net.call_at(net.now_ps + max(first_ps, elapsed // 8), look)
+                lab.call_at(lab.now_ps + max(first_ps, elapsed // 8), look)
 
-        net.call_at(began + first_ps, look)
-
-    @property
-    def is_done(self) -> bool:
-        return self._ended
+        lab.call_at(began + first_ps, look)
 
     def result(self) -> dict[str, object]:
         return {"kind": "tcp", **(self._flow or {})}
@@ -337,7 +301,6 @@ class SendFrames(Task):
     settle_ps: int = PS_PER_S // 10
     what: str = "frames"
     _sent: int = 0
-    _ended: bool = False
 
     @classmethod
     def of_capture(cls, host: str, path: Path) -> SendFrames:
@@ -354,26 +317,19 @@ class SendFrames(Task):
             raise InputError(path, "", "has no packets")
         return cls(host, frames, what=path.name)
 
-    def start(self, net: Net) -> None:
-        began = net.now_ps
+    def start(self, lab: Lab) -> None:
+        began = lab.now_ps
         ordered = sorted(self.frames, key=lambda timed: timed[0])
 
         def send() -> None:
-            net.send_frame(self.host, ordered[self._sent][1])
+            lab.send_frame(self.host, ordered[self._sent][1])
             self._sent += 1
             if self._sent < len(ordered):
-                net.call_at(began + ordered[self._sent][0], send)
+                lab.call_at(began + ordered[self._sent][0], send)
             else:
-                net.call_at(net.now_ps + self.settle_ps, self._end)
+                lab.call_at(lab.now_ps + self.settle_ps, self._end)
 
-        net.call_at(began + ordered[0][0], send)
-
-    def _end(self) -> None:
-        self._ended = True
-
-    @property
-    def is_done(self) -> bool:
-        return self._ended
+        lab.call_at(began + ordered[0][0], send)
 
     def result(self) -> dict[str, object]:
         return {"kind": "send", "host": self.host, "what": self.what, "sent": self._sent}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from eeon_tools.replay.feed import FeedCounts
-from eeon_tools.replay.result import ClassPackets, Latency, total_of
+from eeon_tools.replay.result import ClassPackets, ReplayResult
 
 LATE_SHARE = 0.01
 """A share of all frames: if more were late, the trace's times were not kept."""
@@ -45,8 +43,8 @@ class Lateness:
     late: int
 
 
-@dataclass(frozen=True)
-class LiveResult:
+@dataclass(frozen=True, kw_only=True)
+class LiveResult(ReplayResult[LivePackets]):
     """The result of one replay on a live fabric. None of it is reproducible exactly.
 
     `refused`: frames that the kernel did not send. `overruns`: frames that arrived at hosts and were lost
@@ -56,20 +54,7 @@ class LiveResult:
     ports; None if the target does not report them.
     """
 
-    name: str
-    topology: str
-    config: tuple[str, ...]
-    trace: str
-    trace_sha256: str
-    trace_seed: int | None
-    speed: float
-    target: str
-    tick_ps: int
-    program_digest: str
     real_seconds: float
-    feed: FeedCounts
-    packets: Mapping[str, LivePackets]
-    latency_us: Mapping[str, Latency]
     lateness: Lateness
     losses: Losses
     refused: int
@@ -80,10 +65,6 @@ class LiveResult:
     untimed: int
     wakes: int | None
 
-    def total(self) -> LivePackets:
-        """Returns the sums over all classes."""
-        return total_of(self.packets)
-
     @property
     def kept_its_times(self) -> bool:
         """Whether at most one frame in a hundred left its host late."""
@@ -91,7 +72,7 @@ class LiveResult:
 
     def as_dict(self) -> dict[str, object]:
         """Returns the result as plain data for JSON."""
-        return asdict(self) | {"kept_its_times": self.kept_its_times}
+        return super().as_dict() | {"kept_its_times": self.kept_its_times}
 
 
 def remarks(run: LiveResult) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
-from eeon_tools.replay.result import ByClass, QueueDepth, RunResult
+from eeon_tools.replay.result import ClassPackets, QueueDepth, ReplayResult, RunResult
 from eeon_tools.svg import CLASS_COLOURS, INK, element, new_figure, styled
 from eeon_tools.trace.frames import CLASS_NAMES
 
@@ -34,7 +34,7 @@ def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
         return element(figure)
 
 
-def drops_by_class(runs: Sequence[ByClass], labels: Sequence[str]) -> str:
+def drops_by_class(runs: Sequence[ReplayResult[ClassPackets]], labels: Sequence[str]) -> str:
     """Draws two panels of bars, one bar for each run: packets of each class that were dropped early, and that
     were tail-dropped."""
     with styled():
@@ -51,7 +51,7 @@ def drops_by_class(runs: Sequence[ByClass], labels: Sequence[str]) -> str:
         return element(figure)
 
 
-def _stacked(axis: Axes, runs: Sequence[ByClass], field: str) -> None:
+def _stacked(axis: Axes, runs: Sequence[ReplayResult[ClassPackets]], field: str) -> None:
     left = [0] * len(runs)
     for name in CLASS_NAMES:
         if not any(run.packets[name].sent for run in runs):
@@ -68,7 +68,9 @@ def _stacked(axis: Axes, runs: Sequence[ByClass], field: str) -> None:
 
 
 def latency(
-    runs: Sequence[ByClass], labels: Sequence[str], classes: Sequence[str] = ("data", "ack", "syn")
+    runs: Sequence[ReplayResult[ClassPackets]],
+    labels: Sequence[str],
+    classes: Sequence[str] = ("data", "ack", "syn"),
 ) -> str:
     """Draws the median and 99th percentile of each class, one row per run, in microseconds on a log scale."""
     with styled():
@@ -96,7 +98,7 @@ def latency(
         return element(figure)
 
 
-def _decades(runs: Sequence[ByClass], classes: Sequence[str]) -> tuple[float, float]:
+def _decades(runs: Sequence[ReplayResult[ClassPackets]], classes: Sequence[str]) -> tuple[float, float]:
     """Returns powers of ten around all latencies drawn, so that every axis has labels at powers of ten."""
     shown = [
         value

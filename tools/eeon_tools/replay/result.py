@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from eeon_tools.replay.faults import FaultyLink
 from eeon_tools.replay.feed import FeedCounts
@@ -35,7 +35,7 @@ class ClassPackets:
         return self.early_dropped + self.tail_dropped + self.other_dropped
 
 
-_Packets = TypeVar("_Packets", bound=ClassPackets)
+_Packets = TypeVar("_Packets", bound=ClassPackets, covariant=True)
 
 
 def total_of(packets: Mapping[str, _Packets]) -> _Packets:
@@ -55,14 +55,31 @@ class Latency:
     p99: float | None
 
 
-class ByClass(Protocol):
-    """The part of any replay's result that the drawings by class need."""
+@dataclass(frozen=True, kw_only=True)
+class ReplayResult(Generic[_Packets]):
+    """What the results of a twin and of a live fabric have in common."""
 
-    @property
-    def packets(self) -> Mapping[str, ClassPackets]: ...
+    name: str
+    topology: str
+    config: tuple[str, ...]
+    trace: str
+    trace_sha256: str
+    trace_seed: int | None
+    speed: float
+    target: str
+    tick_ps: int
+    program_digest: str
+    feed: FeedCounts
+    packets: Mapping[str, _Packets]
+    latency_us: Mapping[str, Latency]
 
-    @property
-    def latency_us(self) -> Mapping[str, Latency]: ...
+    def total(self) -> _Packets:
+        """Returns the sums over all classes."""
+        return total_of(self.packets)
+
+    def as_dict(self) -> dict[str, object]:
+        """Returns the result as plain data for JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -114,8 +131,8 @@ class QueueDepth:
         return max(self.peak_bytes, default=0)
 
 
-@dataclass(frozen=True)
-class RunResult:
+@dataclass(frozen=True, kw_only=True)
+class RunResult(ReplayResult[ClassPackets]):
     """The result of one replay. All values except `wall_seconds` depend only on the trace and the settings.
 
     `virtual_seconds`: the time measured; `common_end_seconds`: the time measured for every configuration that
@@ -125,22 +142,9 @@ class RunResult:
     were, or if no port marks. `other_drops`: packets of `other_dropped` by the program's verdict.
     `lossless_dropped`: tail drops of lossless classes."""
 
-    name: str
-    topology: str
-    config: tuple[str, ...]
-    trace: str
-    trace_sha256: str
-    trace_seed: int | None
     seed: int
-    speed: float
-    target: str
-    tick_ps: int
-    program_digest: str
     virtual_seconds: float
     common_end_seconds: float
-    feed: FeedCounts
-    packets: Mapping[str, ClassPackets]
-    latency_us: Mapping[str, Latency]
     energy_joules: Energy
     layers: tuple[Layer, ...]
     queues: tuple[QueueDepth, ...]
@@ -161,15 +165,7 @@ class RunResult:
         """The time from the common end to the end of the measurement, if packets were delivered late."""
         return self.virtual_seconds - self.common_end_seconds
 
-    def total(self) -> ClassPackets:
-        """Returns the sums over all classes."""
-        return total_of(self.packets)
-
     def deepest_queue(self, role: str | None = None) -> QueueDepth | None:
         """Returns the queue with the highest peak, of one role or of all; the first if several are equal."""
         queues = [queue for queue in self.queues if role is None or queue.role == role]
         return max(queues, key=lambda queue: queue.highest, default=None)
-
-    def as_dict(self) -> dict[str, object]:
-        """Returns the result as plain data for JSON."""
-        return asdict(self)
