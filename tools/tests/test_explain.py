@@ -211,11 +211,22 @@ def test_all_shows_statements_and_local_variables_that_the_compact_form_leaves_o
     assert "identification=" in everything
 
 
-def test_hexadecimal_from_standard_input_may_have_blanks_and_colons() -> None:
-    digits = frame()
-    spaced = ":".join(digits[at : at + 2] for at in range(0, len(digits), 2)) + "\n"
-    result = run("-", *FABRIC, "-c", "drop_tail", stdin=spaced)
-    assert result.output == text("0x" + digits, *FABRIC, "-c", "drop_tail")
+@pytest.mark.parametrize(
+    ("line", "last"),
+    [
+        ("{0:04x}  {1}\n", ""),  # Wireshark: Copy as a Hex Dump
+        ("\t0x{0:04x}:  {1}\n", ""),  # tcpdump -xx
+        ("{0:06x} {1}\n", "{0:06x}\n"),  # od -Ax -tx1
+        ("{1}:\n", ""),
+    ],
+)
+def test_hexadecimal_from_standard_input_may_have_blanks_colons_and_the_offsets_of_a_dump(
+    line: str, last: str
+) -> None:
+    data = bytes.fromhex(frame())
+    lines = [line.format(at, data[at : at + 16].hex(" ")) for at in range(0, len(data), 16)]
+    result = run("-", *FABRIC, "-c", "drop_tail", stdin="".join(lines) + last.format(len(data)))
+    assert result.output == text("0x" + data.hex(), *FABRIC, "-c", "drop_tail")
 
 
 @functools.cache

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
 _SEPARATORS = re.compile(r"[\s:]+")
+_OFFSET = re.compile(r"(0[xX])?[0-9a-fA-F]{4,8}:?")
 _MAX_FRAME_BYTES = 65_535
 
 
@@ -231,7 +232,7 @@ def _bytes(packet: str) -> bytes:
     text = packet
     if packet == "-":
         text = sys.stdin.buffer.read(4 * _MAX_FRAME_BYTES).decode("ascii", "replace")
-    digits = _SEPARATORS.sub("", text)
+    digits = _SEPARATORS.sub("", _without_offsets(text))
     if not _HEX.fullmatch(digits):
         shown = repr(text[:40]) if text.strip() else "empty"
         raise InputError(name, shown, "neither a file nor hexadecimal; write the frame as in 0x0201...0800")
@@ -243,6 +244,19 @@ def _bytes(packet: str) -> bytes:
             name, f"{len(digits) // 2} bytes", f"are more than the longest frame, {_MAX_FRAME_BYTES}"
         )
     return bytes.fromhex(digits)
+
+
+def _without_offsets(text: str) -> str:
+    """Returns a hex dump without the offsets at the beginning of its lines, as Wireshark, `tcpdump -xx` and
+    `od` write them; any other text unchanged."""
+    found, at = [], 0
+    for line in text.strip().splitlines():
+        offset, _, rest = line.strip().partition(" ")
+        if not _OFFSET.fullmatch(offset) or int(offset.rstrip(":"), 16) != at:
+            return text
+        found.append(rest)
+        at += len(_SEPARATORS.sub("", rest)) // 2
+    return "".join(found) if len(found) > 1 else text
 
 
 def _sender_port(scene: Scene, frame: bytes) -> int:

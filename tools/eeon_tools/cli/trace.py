@@ -132,8 +132,9 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
 @click.option(
     "--maps", type=click.IntRange(1, 1_000_000), default=40, show_default=True, help="Number of map tasks."
 )
-@click.option("--reducers", type=click.IntRange(1, 100_000),
-              help="Number of reduce tasks, the same on each host.  [default: two per host]")  # fmt: skip
+@click.option(
+    "--reducers", type=click.IntRange(1, 100_000), help="Number of reduce tasks.  [default: two per host]"
+)
 @click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map task.")
 @click.option("--output-ratio", type=NumberRange(0, 1000, min_open=True), default=1.0, show_default=True,
               help="Map output bytes per input byte.")  # fmt: skip
