@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 
 import click
@@ -20,7 +21,8 @@ class _Interval(click.ParamType):  # type: ignore[type-arg] # it takes arguments
     name = "time"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        return 0.0 if str(value).strip() in ("0", "0.0") else options.SPAN.convert(value, param, ctx)
+        is_zero = re.fullmatch(r"0+(\.0+)? *(s|min|m|h)?", str(value).strip())
+        return 0.0 if is_zero else options.SPAN.convert(value, param, ctx)
 
 
 class _Address(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
