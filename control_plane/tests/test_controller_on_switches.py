@@ -258,7 +258,7 @@ def test_service_manager_is_told_when_it_is_ready_and_when_it_stops(
 def test_controller_without_a_revision_waits_for_the_first(tmp_path, fabric4, switches):
     controller = ControllerProcess(tmp_path / "empty")
     try:
-        controller.wait_for("started")
+        controller.wait_for("no_revision")
         apply(state.StateStore.open(tmp_path / "empty"), fabric4, switches, RED)
         controller.wait_for_all("in_sync", NAMES, revision=1)
     finally:

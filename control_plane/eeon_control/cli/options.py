@@ -75,16 +75,16 @@ class _Span(click.ParamType):  # type: ignore[type-arg] # it takes arguments fro
     _seconds: ClassVar = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
     def __init__(self, *, or_zero: bool = False) -> None:
-        self._zeros = ("0", "0.0") if or_zero else ()
+        self._or_zero = or_zero
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float):
             return value
         text = str(value).strip()
-        if text in self._zeros:
+        if self._or_zero and re.fullmatch(r"0+(\.0+)?", text):
             return 0.0
         match = self._text.fullmatch(text)
-        if match is None or float(match[1]) <= 0:
+        if match is None or (float(match[1]) <= 0 and not self._or_zero):
             self.fail(
                 f"{value!r} is not a duration from 0.001s to 999999h; write for example 90s, 10m or 1h",
                 param,

@@ -110,6 +110,9 @@ class Supervisor:
         try:
             while True:
                 await self._look()
+                if not self.started.is_set() and self.folder_readable and self.wanted is None:
+                    reason = "no switch is configured before the first `eeon config apply` in this folder"
+                    say(logging.WARNING, "no_revision", state=str(self.store.folder), reason=reason)
                 self.started.set()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(self.options.look_seconds):

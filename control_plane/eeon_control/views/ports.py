@@ -59,8 +59,8 @@ def finished(topology: Topology, view: View, of_interval: bool) -> View:
         row["drop_causes"] = _causes(lost, of_interval)
     if of_interval:
         view = _with_utilisation(topology, view)
-    if not any(row["drop_causes"] for row in view.rows):  # an empty column is removed
-        view = replace(view, columns=view.columns[:-1])
+    if not any(row["drop_causes"] for row in view.rows):  # an empty column is not shown
+        view = replace(view, columns=[*view.columns[:-1], replace(view.columns[-1], shown=False)])
     return view
 
 

@@ -121,10 +121,9 @@ def test_a_key_that_does_not_belong_to_the_certificate_is_refused(
         serve(switch, p4info=p4info(), tls=tls)
 
 
-def test_an_address_that_another_server_has_is_refused_with_what_to_give(switch: Switch) -> None:
+def test_an_address_of_another_server_or_without_a_port_is_refused_with_what_to_give(switch: Switch) -> None:
     with serve(switch, p4info=p4info()) as server:
-        said = (
-            f"address '{server.address}': cannot listen there; give an address .* that no other program uses$"
-        )
-        with pytest.raises(ConfigError, match=said):
-            serve(switch, p4info=p4info(), address=server.address)
+        for address in (server.address, "127.0.0.1:65536"):
+            said = f"address '{address}': cannot listen there; give an address .* that no other program uses$"
+            with pytest.raises(ConfigError, match=said):
+                serve(switch, p4info=p4info(), address=address)

@@ -143,6 +143,12 @@ def test_unknown_flags_are_refused_by_name() -> None:
         (["--queue-quantum", "0=4294967296B", "x.json"], "from 1 byte"),
         (["--queue-quantum", "0=1KB", "--queue-quantum", "0=2KB", "x.json"], "given twice"),
         (["-L", "loud", "x.json"], "invalid choice"),
+        (["--device-id", "18446744073709551616", "x.json"], "above 2^64 - 1"),
+        (["--max-message", "1GiB", "x.json"], "from 1 byte to 1073741823"),
+        (["--max-message", "0B", "x.json"], "from 1 byte"),
+        (["-i", "512@a", "x.json"], "v1model's ports go from 0 to 511"),
+        (["--port-rate", "512=1Gbps", "x.json"], "v1model's ports go from 0 to 511"),
+        (["x.json", "--", "--cpu-port", "70000"], "v1model's ports go from 0 to 511"),
     ],
 )
 def test_what_cannot_be_followed_is_refused_with_its_reason(arguments: list[str], reason: str) -> None:

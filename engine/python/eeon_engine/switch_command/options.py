@@ -22,6 +22,7 @@ DEFAULT_GRPC_ADDRESS = "127.0.0.1:9559"
 DEFAULT_THRIFT_PORT = 9090
 DEFAULT_THRIFT_HOST = "127.0.0.1"
 DEFAULT_DROP_PORT = 511
+_LAST_PORT = 511
 DEFAULT_QUEUE_PACKETS = 64
 """BMv2's queue capacity in packets (SimpleSwitch::egress_buffers)."""
 
@@ -402,7 +403,14 @@ def _interface(text: str) -> tuple[int, str]:
     port, separator, name = text.strip().partition("@")
     if not separator or not name or not port.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not PORT@INTERFACE, such as 0@veth0")
-    return int(port), name
+    return _port(port), name
+
+
+def _port(text: str) -> int:
+    value = _positive(text)
+    if value > _LAST_PORT:
+        raise argparse.ArgumentTypeError(f"port {value}: v1model's ports go from 0 to {_LAST_PORT}")
+    return value
 
 
 def _port_or_none(text: str) -> int | str:
@@ -414,8 +422,8 @@ def _positive(text: str) -> int:
         value = int(text, 0)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{value} is negative")
+    if not 0 <= value < 1 << 64:
+        raise argparse.ArgumentTypeError(f"{value} is {'negative' if value < 0 else 'above 2^64 - 1'}")
     return value
 
 
@@ -425,7 +433,7 @@ def _port_rate(text: str) -> tuple[int | None, int]:
     if separator and not port.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not RATE or PORT=RATE, such as 10Gbps or 3=10Gbps")
     try:
-        return int(port) if separator else None, parse_data_rate(rate)
+        return _port(port) if separator else None, parse_data_rate(rate)
     except ConfigError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -434,10 +442,7 @@ def _queue_quantum(text: str) -> tuple[int, int]:
     priority, separator, size = text.partition("=")
     if not separator or not priority.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not PRIORITY=SIZE, such as 1=6KB")
-    quantum = _size(size)
-    if not 0 < quantum < 1 << 32:
-        raise argparse.ArgumentTypeError(f"'{text}': a quantum is from 1 byte to {(1 << 32) - 1}")
-    return int(priority), quantum
+    return int(priority), _size_up_to(size, (1 << 32) - 1)
 
 
 def _last(values: list[int]) -> int | None:
@@ -449,6 +454,18 @@ def _size(text: str) -> int:
         return parse_size(text)
     except ConfigError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _size_up_to(text: str, largest: int) -> int:
+    size = _size(text)
+    if not 0 < size <= largest:
+        raise argparse.ArgumentTypeError(f"'{text}': the size is from 1 byte to {largest}")
+    return size
+
+
+def _message_size(text: str) -> int:
+    # gRPC's limits are of 31 bits, and answers may be twice as long as requests.
+    return _size_up_to(text, (1 << 30) - 1)
 
 
 def _common_parser() -> _Parser:
@@ -573,7 +590,10 @@ def _common_parser() -> _Parser:
         help="rights of each client certificate over P4Runtime (needs mutual TLS)",
     )
     add(
-        "--max-message", type=_size, metavar="SIZE", help="maximum size of a P4Runtime message (default 8MiB)"
+        "--max-message",
+        type=_message_size,
+        metavar="SIZE",
+        help="maximum size of a P4Runtime message (default 8MiB)",
     )
     add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime device id (default 0)")
     add(
@@ -637,10 +657,10 @@ def _target_parser() -> _Parser:
         help="certificates of the authorities that sign client certificates",
     )
     add("--grpc-server-with-client-auth", action="store_true", help="require a certificate from clients")
-    add("--cpu-port", type=_positive, metavar="PORT", help="port of packet-in and packet-out (default: none)")
+    add("--cpu-port", type=_port, metavar="PORT", help="port of packet-in and packet-out (default: none)")
     add(
         "--drop-port",
-        type=_positive,
+        type=_port,
         default=DEFAULT_DROP_PORT,
         metavar="PORT",
         help=f"port number that means a drop (default {DEFAULT_DROP_PORT})",

@@ -64,10 +64,14 @@ class Server:
         self._gnmi_calls = GnmiCalls(control, access, service.is_primary)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
         self._caretaker = Caretaker([*self._calls.rooms, *self._gnmi_calls.rooms], self._is_wanted)
+        unix = address.startswith("unix:")
+        number = address.rpartition(":")[2]
         # Only this user may open a Unix socket, from the moment it exists.
-        umask = os.umask(0o177) if address.startswith("unix:") else None
+        umask = os.umask(0o177) if unix else None
         try:
-            if tls is None:
+            if not unix and number.isdecimal() and int(number) > 0xFFFF:
+                port = 0  # gRPC would cut it to 16 bits
+            elif tls is None:
                 port = self._grpc.add_insecure_port(address)
             else:
                 port = self._grpc.add_secure_port(address, tls.credentials())
@@ -82,7 +86,6 @@ class Server:
                 f"address '{address}': cannot listen there; give an address HOST:PORT or unix:PATH of this "
                 f"computer that no other program uses{files}"
             )
-        unix = address.startswith("unix:")
         if unix:
             # The umask below set the mode; this also sets it for a socket that already existed.
             Path(address.removeprefix("unix:")).chmod(0o600)
