@@ -347,3 +347,34 @@ def fabric_options(function: _F) -> _F:
 def store_options(function: _F) -> _F:
     """Adds -t and --state to a command, which gets them as one parameter: `fabric`."""
     return topology_option(required=False)(state_option(as_one("fabric", Fabric)(function)))
+
+
+def output_file(path: Path) -> Path:
+    """Makes the folder of a file that the current command will write, and returns `path`.
+
+    Raises UsageError if another parameter of the command names the same file: it would be lost.
+    """
+    context = click.get_current_context()
+    same = [
+        parameter.get_error_hint(context)
+        for parameter in context.command.params
+        if any(_is_same_file(value, path) for value in _values(context.params.get(parameter.name or "")))
+    ]
+    if len(same) > 1:
+        raise click.UsageError(f"{path}: is the file of {' and '.join(same)}; name another one to write to")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _values(given: object) -> list[object]:
+    return [one for part in given for one in _values(part)] if isinstance(given, (tuple, list)) else [given]
+
+
+def _is_same_file(value: object, path: Path) -> bool:
+    if not isinstance(value, (str, Path)) or (path.exists() and not path.is_file()):
+        return False  # Whoever names a terminal or /dev/null twice loses nothing.
+    other = Path(value)
+    if other.exists() and path.exists():
+        return other.samefile(path)
+    # A text that is no file's name is the name of something else.
+    return isinstance(value, Path) and other.resolve() == path.resolve()

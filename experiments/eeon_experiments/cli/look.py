@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from eeon_control.cli.options import json_option
+from eeon_control.cli.options import json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
@@ -99,6 +99,8 @@ def show(
     from eeon_experiments.sweep import of_file, older
     from eeon_experiments.versions import versions
 
+    if csv_path is not None:
+        output_file(csv_path)
     found = files.load(name)
     points = expand(found, versions(), quick=quick)
     folder = folder_of(found.name, quick, output)

@@ -119,7 +119,6 @@ def write_csv(found: Sequence[Point], path: Path) -> None:
     """Writes all numbers of the points, and reports the file on stderr."""
     from eeon_experiments.report import points
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(points.as_csv(found), encoding="utf-8")
     click.echo(f"CSV: {path}", err=True)
 

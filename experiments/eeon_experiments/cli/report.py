@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
+from eeon_control.cli.options import output_file
 from eeon_control.cli.output import counted
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import UnavailableError
@@ -64,6 +65,8 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     from eeon_experiments.sweep import older
     from eeon_experiments.versions import versions
 
+    if html_path is not None:
+        output_file(html_path)
     wanted = list(dict.fromkeys(names or shipped.in_order()))
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
     # Uses the data beside the page, so that a reader of the page can rebuild it.
@@ -75,7 +78,6 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     command = shlex.join(words)
     written = files.write(families, output, command)
     if html_path is not None:
-        html_path.parent.mkdir(parents=True, exist_ok=True)
         html_path.write_text(files.web_page(families, command), encoding="utf-8")
         written.append(html_path)
     for family in families:

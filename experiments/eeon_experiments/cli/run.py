@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from eeon_control.cli.options import json_option
+from eeon_control.cli.options import json_option, output_file
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.units import parse_probability
-from eeon_tools.cli.support import counted_columns, needs_plots, output_file, reports_errors
+from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
 from eeon_tools.errors import InputError
 from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
 from rich.progress import Progress

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import QuantityType, json_option
+from eeon_control.cli.options import QuantityType, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.units import Duration
-from eeon_tools.cli.support import counted_columns, needs_plots, output_file, reports_errors
+from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
 from rich.progress import Progress
 from rich.table import Table
 
@@ -108,6 +108,7 @@ def search(
 
     if html is not None:
         needs_plots(str(html))
+        output_file(html)
     if kept is not None and targets_file is None:
         raise click.UsageError("--range needs --from-targets")
     found = files.load(file)
@@ -233,7 +234,6 @@ def _show(answer: Answer) -> None:
 def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:
     from eeon_experiments.tune import page
 
-    output_file(html)
     beside = _write_run_pages(answer, bench, html) if pages else []
     html.write_text(page.render(answer, beside), encoding="utf-8")
 

@@ -18,13 +18,13 @@ from click.core import ParameterSource
 from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
-from eeon_control.cli.options import output_option
+from eeon_control.cli.options import output_file, output_option
 from eeon_control.cli.output import console, print_json
 from eeon_control.topology import Topology
 from rich.table import Table
 from rich.text import Text
 
-from eeon_tools.cli.support import output_file, reports_errors
+from eeon_tools.cli.support import reports_errors
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import FabricSpec

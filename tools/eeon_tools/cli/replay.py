@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
+from eeon_control.cli.options import output_file
 from eeon_control.cli.output import console, print_json
 
 from eeon_tools.cli import tables
@@ -19,7 +20,6 @@ from eeon_tools.cli.support import (
     capture_argument,
     keep_good_option,
     needs_plots,
-    output_file,
     packet_progress,
     reads_again,
     reports_errors,

@@ -194,9 +194,3 @@ def packet_progress(what: str) -> Iterator[PacketsDone]:
             progress.update(task, description=f"{what}: {count} packets")
 
         yield update
-
-
-def output_file(path: Path) -> Path:
-    """Makes the folder of `path`, and returns `path`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path

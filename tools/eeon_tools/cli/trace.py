@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.options import QuantityType, json_option
+from eeon_control.cli.options import QuantityType, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
@@ -20,7 +20,6 @@ from eeon_tools.cli.support import (
     break_teller,
     capture_argument,
     keep_good_option,
-    output_file,
     packet_progress,
     reads_again,
     reports_errors,

@@ -43,6 +43,8 @@ def plan(
     Without -t, the topology comes from the targets file or from the fabric's current revision. Without -T and
     --target, the switches come from that revision.
     """
+    if out is not None:
+        options.output_file(out)
     meant = common.meant_by(config_names, fabric)
     if foreign is not None:
         meant = replace(meant, targets=replace(meant.targets, foreign=foreign))
