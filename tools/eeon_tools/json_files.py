@@ -13,26 +13,17 @@ def parse_json(path: Path, text: str | bytes) -> object:
 
     Raises InputError for a file that is not JSON, and for an object that has a key twice: of the two values,
     readers keep only the last."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError(path, "", f"the key {twice!r} is given twice in one object; remove one")
+        return found
+
     try:
         decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
-        return json.loads(decoded, object_pairs_hook=_object)
+        return json.loads(decoded, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise InputError(path, "", f"is not JSON: {error}") from error
-    except _TwiceError as error:
-        raise InputError(
-            path, "", f"the key {error.key!r} is given twice in one object; remove one"
-        ) from None
-
-
-class _TwiceError(Exception):
-    def __init__(self, key: str) -> None:
-        self.key = key
-        super().__init__(key)
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from eeon_tools.svg import INK, PURPLE
 
@@ -107,7 +107,6 @@ class Drawing:
     from_zero: bool = True
     cut: float | None = None
     panel_height: float = 2.9
-    notes: Sequence[str] = field(default_factory=tuple)
 
     def measured(self) -> bool:
         """Returns whether any panel has a number."""

@@ -91,7 +91,6 @@ class Found:
     lot: Lot
     run: Run
     broken: Sequence[str]
-    drawn: int
     is_least: bool
 
 
@@ -138,17 +137,13 @@ class Attack:
         """Draws sets of flows, and shrinks the first that breaks a promise; returns None if no set does.
         Raises ReplayError if no run ends."""
         draws = random.Random(self.file.seed)
-        drawn, last = 0, ""
         while self.runs < self.file.runs:
-            lots = [self._drawn(draws, hosts) for _ in range(_LOTS)]
-            drawn += len(lots)
-            found = self._first(lots)
+            found = self._first([self._drawn(draws, hosts) for _ in range(_LOTS)])
             if found is not None:
-                return self._shrunk(replace(found, drawn=drawn))
-            ended = [one for one in self._known.values() if one.finished]
-            last = next((str(one.measured.get("error")) for one in self._known.values()), "")
-            if not ended:
-                raise ReplayError(f"no run finishes: {last}")
+                return self._shrunk(found)
+            if not any(one.finished for one in self._known.values()):
+                errors = (str(one.measured.get("error")) for one in self._known.values())
+                raise ReplayError(f"no run finishes: {next(errors, '')}")
         return None
 
     def _drawn(self, draws: random.Random, hosts: Sequence[str]) -> Lot:
@@ -169,7 +164,7 @@ class Attack:
             starts = range(0, len(found.lot), size)
             smaller = self._any([found.lot[:at] + found.lot[at + size :] for at in starts])
             if smaller is not None:
-                found, parts = replace(smaller, drawn=found.drawn), max(parts - 1, 2)
+                found, parts = smaller, max(parts - 1, 2)
             elif size == 1:
                 break
             else:
@@ -180,7 +175,7 @@ class Attack:
             for index in range(len(found.lot)):
                 smaller = self._any([_with(found.lot, index, one) for one in _smaller(found.lot[index])])
                 if smaller is not None:
-                    found, is_changed = replace(smaller, drawn=found.drawn), True
+                    found, is_changed = smaller, True
         return replace(found, is_least=self.runs < self.file.runs)
 
     def _any(self, lots: Sequence[Lot]) -> Found | None:
@@ -203,7 +198,7 @@ class Attack:
         for lot, run in runs.items():
             broken = self._broken(run)
             if broken:
-                return Found(lot, run, broken, 0, False)
+                return Found(lot, run, broken, False)
         return None
 
     def _look_up(self, run: Run) -> None:

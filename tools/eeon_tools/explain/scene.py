@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from eeon_control import config as configs
@@ -29,7 +28,7 @@ from eeon_tools.explain.source import Source
 from eeon_tools.replay.spec import CLASS_GATE_REGISTER, GATE_REGISTER, TICK_PS
 
 if TYPE_CHECKING:
-    from eeon_engine import Program, Switch, SwitchHandle
+    from eeon_engine import Switch, SwitchHandle
     from finsy.proto import p4i, p4r
 
 BMV2_TICK_PS = 1_000_000
@@ -81,7 +80,10 @@ class Scene:
         """Returns the engine's switch, with its entries, at time zero. Raises UnavailableError without an
         engine."""
         engine = load_engine()
-        program = self._load(engine)
+        try:
+            program = load_program(self.program, for_tracing=True)
+        except engine.EngineError as error:
+            raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
         try:
             if self.fabric is None:
                 gate = GATE_REGISTER if self.is_eeon else None
@@ -112,13 +114,6 @@ class Scene:
         except engine.EngineError as error:
             raise InputError(self.source.name, "", str(error)) from error
         return switch
-
-    def _load(self, engine: ModuleType) -> Program:
-        try:
-            program = load_program(self.program, for_tracing=True)
-        except engine.EngineError as error:
-            raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
-        return program
 
 
 def _write(switch: Switch, entries: Write) -> None:

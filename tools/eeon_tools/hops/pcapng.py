@@ -7,7 +7,6 @@ all links. The comment says why it was marked, dropped or held."""
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,7 +48,11 @@ def _write(recording: Recording, file: BinaryIO) -> int:
         ]
         file.write(_block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, 0), options))
     count = 0
-    for interface, visit in _in_order(recording, places):
+    for visit in recording.visits():
+        # A visit without a sending port is to the controller; a drop is at its intended port.
+        interface = places.get((visit.node, visit.port))
+        if interface is None:
+            continue
         nanoseconds = (visit.left_ps or 0) // _PS_PER_NS
         head = struct.pack(
             "<IIIII",
@@ -78,15 +81,6 @@ def comment_of(recording: Recording, visit: Visit) -> str:
     if visit.dropped:
         return f"DROPPED at {visit.place}: {reason}"
     return reason
-
-
-def _in_order(recording: Recording, places: dict[tuple[str, int], int]) -> Iterator[tuple[int, Visit]]:
-    """Yields visits with their interfaces, in order of time. Omits visits without a sending port (to the
-    controller); a drop is at the port for which the packet was intended."""
-    for visit in recording.visits():
-        interface = places.get((visit.node, visit.port))
-        if interface is not None:
-            yield interface, visit
 
 
 def _padded(data: bytes) -> bytes:
