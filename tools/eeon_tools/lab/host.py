@@ -46,10 +46,12 @@ class Host:
     def send(self, destination: IPv4Address, packet: bytes) -> tuple[bytes, ...]:
         """Returns the frames for an IPv4 packet: the packet's, or an ARP request while it waits.
 
-        Raises InputError if no route leads to `destination`.
+        Raises InputError if no route leads to `destination`, or it is the host's own.
         """
         if not self._place.has_address:
             raise InputError(self._place.name, str(destination), "cannot be sent to: this host has no ip")
+        if destination == self.address:
+            raise InputError(self._place.name, str(destination), "is its own address; name another host")
         hop = self._next_hop(destination)
         mac = self._macs.get(hop)
         if mac is not None:
