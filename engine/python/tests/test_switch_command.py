@@ -203,7 +203,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
             "port 0: a quantum for priority 5; the switch has 5 queues",
         ),
         (["--no-p4", "--", "--priority-queues", "9"], "priorities: 9 queues per port"),
-        (["-i", "512@a", "--use-files", "0", "--no-p4"], "file 'a_in.pcap' (port 512)"),
+        (["-i", "512@a", "--use-files", "0", "--no-p4"], "port 512: v1model's ports go from 0 to 511"),
         (["--no-such-flag", str(PATCH)], "--no-such-flag"),
     ],
 )

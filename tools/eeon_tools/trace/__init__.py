@@ -3,7 +3,8 @@ host.
 
     mapreduce, coflow    the transfers between hosts and their times: applications of the engine
     senders              hosts with the engine's TCP that run them         (docs/models/shuffle.md)
-    frames               the bytes of a segment; packet classes
+    layers               the headers of a frame, and its packet class
+    frames               names, numbers and the checksum of frames
     capture              pcap and pcapng files; `capture_writer` writes them with scapy
     manifest             the JSON beside a trace: hosts, settings, counts
     generate             the pipeline through all of these

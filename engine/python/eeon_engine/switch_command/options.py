@@ -22,7 +22,7 @@ DEFAULT_GRPC_ADDRESS = "127.0.0.1:9559"
 DEFAULT_THRIFT_PORT = 9090
 DEFAULT_THRIFT_HOST = "127.0.0.1"
 DEFAULT_DROP_PORT = 511
-_LAST_PORT = 511
+_LAST_PORT = DEFAULT_DROP_PORT  # v1model's ports have nine bits.
 DEFAULT_QUEUE_PACKETS = 64
 """BMv2's queue capacity in packets (SimpleSwitch::egress_buffers)."""
 
