@@ -372,7 +372,7 @@ def _values(given: object) -> list[object]:
 
 def _is_same_file(value: object, path: Path) -> bool:
     if not isinstance(value, (str, Path)) or (path.exists() and not path.is_file()):
-        return False  # Whoever names a terminal or /dev/null twice loses nothing.
+        return False  # A terminal or /dev/null may be named twice: nothing is lost.
     other = Path(value)
     if other.exists() and path.exists():
         return other.samefile(path)
