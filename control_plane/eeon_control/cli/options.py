@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -373,8 +374,7 @@ def _values(given: object) -> list[object]:
 def _is_same_file(value: object, path: Path) -> bool:
     if not isinstance(value, (str, Path)) or (path.exists() and not path.is_file()):
         return False  # A terminal or /dev/null may be named twice: nothing is lost.
-    other = Path(value)
-    if other.exists() and path.exists():
-        return other.samefile(path)
+    if os.path.exists(value) and path.exists():  # not Path's: a long text is an error there
+        return path.samefile(value)
     # A text that is no file's name is the name of something else.
-    return isinstance(value, Path) and other.resolve() == path.resolve()
+    return isinstance(value, Path) and value.resolve() == path.resolve()
