@@ -48,3 +48,17 @@ impl<T, const LIMIT: usize> Mailbox<T, LIMIT> {
         self.waiting.lock().1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_beyond_the_limit_are_counted_and_those_before_come_in_order() {
+        let mailbox = Mailbox::<u8, 2>::default();
+        (1..=4).for_each(|item| mailbox.push(item));
+        assert_eq!((mailbox.take(Duration::ZERO), mailbox.lost()), (vec![1, 2], 2));
+        mailbox.push(5);
+        assert_eq!((mailbox.take(Duration::ZERO), mailbox.lost()), (vec![5], 2));
+    }
+}

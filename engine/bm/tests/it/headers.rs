@@ -26,7 +26,7 @@ fn ipv4(options: &[u8], protocol: u8, payload: usize) -> Vec<u8> {
     header
 }
 
-fn frame(options: &[u8], protocol: u8, payload: &[u8]) -> Vec<u8> {
+pub fn frame(options: &[u8], protocol: u8, payload: &[u8]) -> Vec<u8> {
     [ethernet(2, 1, 0x0800), ipv4(options, protocol, payload.len()), payload.to_vec()].concat()
 }
 

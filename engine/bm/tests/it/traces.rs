@@ -1,4 +1,4 @@
-//! Traces of one packet on `actions.p4` and `tables.p4`; observation changes nothing.
+//! Traces of one packet on `actions.p4`, `headers.p4` and `tables.p4`; observation changes nothing.
 
 use std::sync::Arc;
 
@@ -6,8 +6,10 @@ use bm::trace::{Event, NamedMatch, NamedValue, Trace};
 use bm::{Executable, MatchKeyParam, Phv, Program, State};
 
 use crate::harness::{ethernet, values, Recorder};
+use crate::headers::frame;
 
 const ACTIONS: &[u8] = include_bytes!("../programs/actions.json");
+const HEADERS: &[u8] = include_bytes!("../programs/headers.json");
 const TABLES: &[u8] = include_bytes!("../programs/tables.json");
 
 /// Kind 3 with value 1, then kind 0, which ends the parser's loop.
@@ -267,6 +269,19 @@ fn a_change_is_told_with_the_field_and_its_values() {
         "{sets:#?}"
     );
     assert!(sets.contains(&r#"{"field":"results.saturated","new":253,"old":0,"width":8}"#.to_owned()));
+}
+
+#[test]
+fn a_checksum_that_is_updated_is_told_as_a_change_of_its_field() {
+    let mut traced = Traced::new(HEADERS);
+    let mut frame = frame(&[], 6, b"");
+    let right = u16::from_be_bytes([frame[24], frame[25]]);
+    frame[24..26].fill(0);
+    traced.phv.reset(&traced.program, frame.len() as u64);
+    traced.state.parse(traced.program.parser("parser").unwrap(), &mut traced.phv, &frame, None);
+    traced.state.update_checksums(&mut traced.phv, &[], Some(&mut traced.trace));
+    let sets = named(&traced.trace.take(), "set");
+    assert_eq!(sets, [format!(r#"{{"field":"ipv4.header_checksum","new":{right},"old":0,"width":16}}"#)]);
 }
 
 #[test]
