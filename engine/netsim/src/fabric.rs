@@ -92,11 +92,6 @@ impl Fabric {
         self.network.p4_passes()
     }
 
-    /// Returns the index of a switch in the spec's list.
-    pub fn switch_index(&self, name: &str) -> Option<usize> {
-        self.network.switches.iter().position(|node| node.name == name)
-    }
-
     /// Returns a switch, for reading.
     ///
     /// # Panics
