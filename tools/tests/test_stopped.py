@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 COMMANDS = [
     pytest.param(["demo", "-o", "{folder}"], "shuffle: ", id="demo"),
-    pytest.param(["lab", "up", str(EXAMPLE), "--first-port", "47331"], "P4Runtime: ", id="lab"),
+    pytest.param(["lab", "up", str(EXAMPLE), "--first-port", "17331"], "P4Runtime: ", id="lab"),
 ]
 
 
@@ -35,8 +35,10 @@ def test_sigterm_ends_a_command_with_its_workers_and_130(
         start_new_session=True,
     ) as process:
         assert process.stdout is not None
+        said = ""
         while first not in (line := process.stdout.readline()):
-            assert line, "the command ended"
+            said += line
+            assert line, f"the command ended: {said}"
         process.send_signal(signal.SIGTERM)
         # Until all processes with the pipe, including the workers, have ended.
         rest = process.stdout.read()
