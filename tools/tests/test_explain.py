@@ -215,18 +215,30 @@ def test_all_shows_statements_and_local_variables_that_the_compact_form_leaves_o
     ("line", "last"),
     [
         ("{0:04x}  {1}\n", ""),  # Wireshark: Copy as a Hex Dump
-        ("\t0x{0:04x}:  {1}\n", ""),  # tcpdump -xx
+        ("{0:04x}  {1:<47}   {3}\n", ""),  # the same with text, tshark -x
+        ("\t0x{0:04x}:  {2}\n", ""),  # tcpdump -xx
+        ("{0:08x}: {2:<39}  {3}\n", ""),  # xxd
+        ("{0:08x}  {4:<48}  |{3}|\n", "{0:08x}\n"),  # hexdump -C
         ("{0:06x} {1}\n", "{0:06x}\n"),  # od -Ax -tx1
+        ("{0:07o} {1}\n", "{0:07o}\n"),  # od -tx1
         ("{1}:\n", ""),
     ],
 )
-def test_hexadecimal_from_standard_input_may_have_blanks_colons_and_the_offsets_of_a_dump(
-    line: str, last: str
-) -> None:
-    data = bytes.fromhex(frame())
-    lines = [line.format(at, data[at : at + 16].hex(" ")) for at in range(0, len(data), 16)]
-    result = run("-", *FABRIC, "-c", "drop_tail", stdin="".join(lines) + last.format(len(data)))
+def test_hexadecimal_from_standard_input_may_be_a_dump_with_offsets_and_text(line: str, last: str) -> None:
+    data = bytes.fromhex(frame()) + b"00 ff  |12abcd"
+    printed = ""
+    for at in range(0, len(data), 16):
+        row = data[at : at + 16]
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        halves = f"{row[:8].hex(' ')}  {row[8:].hex(' ')}"
+        printed += line.format(at, row.hex(" "), row.hex(" ", -2), shown, halves)
+    result = run("-", *FABRIC, "-c", "drop_tail", stdin=printed + last.format(len(data)))
     assert result.output == text("0x" + data.hex(), *FABRIC, "-c", "drop_tail")
+
+
+def test_a_dump_of_words_in_host_order_is_refused() -> None:
+    result = run("-", *FABRIC, "-c", "drop_tail", stdin="0000000 0201 0403 0605 0807\n0000010 0a09\n")
+    assert result.exit_code == 1 and "words in the host's byte order" in result.output
 
 
 @functools.cache

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 _HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
 _SEPARATORS = re.compile(r"[\s:]+")
-_OFFSET = re.compile(r"(0[xX])?[0-9a-fA-F]{4,8}:?")
+# A row of a hex dump: its offset, then bytes, perhaps in two halves. A column of text follows two blanks.
+_DUMP_ROW = re.compile(
+    r"\s*(?:0[xX])?0*(?P<offset>[0-9a-fA-F]{0,8})(?P<colon>:?)"
+    r"(?:\s+(?P<bytes>(?:[0-9a-fA-F]{2} ){8} (?:[0-9a-fA-F]{2} ?){1,8}|(?:[0-9a-fA-F]{2}[ :]?)+)"
+    r"(?: .*)?)?\s*"
+)
 _MAX_FRAME_BYTES = 65_535
 
 
@@ -232,7 +237,7 @@ def _bytes(packet: str) -> bytes:
     text = packet
     if packet == "-":
         text = sys.stdin.buffer.read(4 * _MAX_FRAME_BYTES).decode("ascii", "replace")
-    digits = _SEPARATORS.sub("", _without_offsets(text))
+    digits = _SEPARATORS.sub("", _without_offsets(name, text))
     if not _HEX.fullmatch(digits):
         shown = repr(text[:40]) if text.strip() else "empty"
         raise InputError(name, shown, "neither a file nor hexadecimal; write the frame as in 0x0201...0800")
@@ -246,17 +251,24 @@ def _bytes(packet: str) -> bytes:
     return bytes.fromhex(digits)
 
 
-def _without_offsets(text: str) -> str:
-    """Returns a hex dump without the offsets at the beginning of its lines, as Wireshark, `tcpdump -xx` and
-    `od` write them; any other text unchanged."""
-    found, at = [], 0
-    for line in text.strip().splitlines():
-        offset, _, rest = line.strip().partition(" ")
-        if not _OFFSET.fullmatch(offset) or int(offset.rstrip(":"), 16) != at:
+def _without_offsets(name: str, text: str) -> str:
+    """Returns the bytes of a hex dump without offsets and text; any other text unchanged.
+
+    The dumps are those of Wireshark, `tcpdump -xx`, `xxd`, `hexdump -C` and `od -tx1`. Raises InputError for
+    a dump of words in the host's byte order, such as that of `od -x`.
+    """
+    found = ""
+    rows = [_DUMP_ROW.fullmatch(line) for line in text.strip().splitlines()]
+    for row in rows:
+        at = len(found) // 2
+        if row is None or len(rows) < 2 or (row["offset"].lower() or "0") not in (f"{at:x}", f"{at:o}"):
             return text
-        found.append(rest)
-        at += len(_SEPARATORS.sub("", rest)) // 2
-    return "".join(found) if len(found) > 1 else text
+        if not row["colon"] and re.match(r"\w{4}", row["bytes"] or ""):
+            raise InputError(
+                name, repr(row[0][:40]), "has words in the host's byte order; use `od -Ax -tx1` or `xxd`"
+            )
+        found += _SEPARATORS.sub("", row["bytes"] or "")
+    return found
 
 
 def _sender_port(scene: Scene, frame: bytes) -> int:
