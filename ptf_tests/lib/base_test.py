@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import ptf
-from finsy.proto import p4r
+from finsy import P4CloneSessionEntry, P4CounterEntry, P4TableAction, P4TableEntry
+from finsy.p4entity import P4Entity
 from ptf.base_tests import BaseTest
 from ptf.testutils import group, send_packet, test_param_get
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.p4rt import Match, P4RuntimeClient
+from ptf_tests.lib.p4rt import Match, P4RuntimeClient, table_entry
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verdict_cell
 from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES
 from ptf_tests.lib.targets import base as targets
@@ -84,15 +85,9 @@ class SwitchTest(BaseTest):
         self.client.become_primary()
         self.client.set_pipeline(Path(test_param_get("program")).read_bytes())
         self.dataplane.flush()
-        self._undo: list[p4r.Update] = []
-        self.addCleanup(self._remove_what_was_written)
+        self._inserted: set[tuple[object, ...]] = set()
 
     # --- control plane -------------------------------------------------------------------------------------
-
-    def insert(self, entity: p4r.Entity) -> None:
-        """Inserts an entity; it is deleted at the end of the test."""
-        self.client.write(self.client.update("INSERT", entity))
-        self._undo.append(self.client.update("DELETE", entity))
 
     def table_add(
         self,
@@ -101,12 +96,30 @@ class SwitchTest(BaseTest):
         action: str,
         params: Mapping[str, int] | None = None,
     ) -> None:
-        """Inserts a table entry by names; it is deleted at the end of the test."""
-        self.insert(self.client.table_entry(table, match, action, params))
+        """Inserts a table entry by names, or gives another action to one that this test has inserted."""
+        key = (table, *match.items())
+        self.client.write(
+            "MODIFY" if key in self._inserted else "INSERT", table_entry(table, match, action, params)
+        )
+        self._inserted.add(key)
+
+    def table_remove(self, table: str, match: Mapping[str, Match]) -> None:
+        """Deletes a table entry."""
+        self.client.write("DELETE", table_entry(table, match))
+        self._inserted.discard((table, *match.items()))
 
     def set_default(self, table: str, action: str, params: Mapping[str, int]) -> None:
         """Sets a table's default action."""
-        self.client.write(self.client.update("MODIFY", self.client.default_entry(table, action, params)))
+        chosen = P4TableAction(action, **params)
+        self.client.write("MODIFY", P4TableEntry(table, action=chosen, is_default_action=True))
+
+    def clone_session(self, session: int, port: int) -> P4Entity:
+        """Inserts a clone session with one replica, and returns it; it is deleted at the end of the test."""
+        entity = P4CloneSessionEntry(session, replicas=[(port, 1)])
+        self.client.write("INSERT", entity)
+        # BMv2 keeps it when a pipeline is set.
+        self.addCleanup(self.client.write, "DELETE", entity)
+        return entity
 
     def register(self, name: str, port: int) -> int:
         """Returns the cell of a register for a port."""
@@ -115,10 +128,6 @@ class SwitchTest(BaseTest):
     def queue_register(self, name: str, port: int, priority: int = 0) -> int:
         """Returns the cell of a register for a port's queue."""
         return self.register(name, port * PRIORITIES + priority)
-
-    def _remove_what_was_written(self) -> None:
-        if self._undo:
-            self.client.write(*reversed(self._undo))
 
     # --- data plane ----------------------------------------------------------------------------------------
 
@@ -178,8 +187,7 @@ class FabricTest(SwitchTest):
 
     def setUp(self) -> None:
         super().setUp()
-        entries = [*self.addresses(), *self.routes()]
-        self.client.write(*(self.client.update("INSERT", entry) for entry in entries))
+        self.client.write("INSERT", *self.addresses(), *self.routes())
         self._base: dict[str, dict[tuple[int, ...], int]] = {}
         self._frames_sent = 0
         self._received_before = sum(self._all_received(DATA_PORTS).values())
@@ -194,22 +202,20 @@ class FabricTest(SwitchTest):
         finally:
             super().tearDown()
 
-    def addresses(self) -> Iterable[p4r.Entity]:
+    def addresses(self) -> Iterable[P4Entity]:
         """Yields the entries by which the switch accepts frames for its own address at each port."""
         for port in DATA_PORTS:
             match = {"port": port, "dst_mac": packets.mac_int(packets.switch_mac(port))}
-            yield self.client.table_entry("l3_admit", match, "admit_to_l3")
+            yield table_entry("l3_admit", match, "admit_to_l3")
 
-    def routes(self) -> Iterable[p4r.Entity]:
-        """Yields the entries that make hosts reachable; they are not deleted one by one after the test."""
+    def routes(self) -> Iterable[P4Entity]:
+        """Yields the entries that make hosts reachable."""
         for port in DATA_PORTS:
             for table, prefix in (
                 ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
                 ("ipv6_route", (int(IPv6Address(packets.host_ipv6(port, 0))), 64)),
             ):
-                yield self.client.one_shot_entry(
-                    table, {"dst": prefix}, [("forward", self.next_hop(port), 1)]
-                )
+                yield table_entry(table, {"dst": prefix}, "forward", self.next_hop(port))
 
     def next_hop(self, port: int) -> dict[str, int]:
         """Returns the parameters of `forward` for the host behind `port`."""
@@ -232,7 +238,7 @@ class FabricTest(SwitchTest):
     def packet_out(self, port: int, frame: bytes) -> None:
         """Sends `frame` out of `port` over the stream, and waits until the switch has received it."""
         before = sum(self._all_received().values())
-        self.client.packet_out(frame, {"egress_port": port})
+        self.client.packet_out(frame, port)
         self.wait_for(lambda: sum(self._all_received().values()) > before)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
@@ -412,15 +418,8 @@ class FabricTest(SwitchTest):
         return [found.get((cell,), 0) for cell in cells]
 
     def _cells(self, counter: str, keys: Mapping[int, tuple[int, ...]]) -> dict[tuple[int, ...], int]:
-        counter_id = self.client.index.counter(counter).preamble.id
-        wanted = []
-        for index in keys:
-            entity = p4r.Entity()
-            entity.counter_entry.counter_id = counter_id
-            entity.counter_entry.index.index = index
-            wanted.append(entity)
-        cells = (entity.counter_entry for entity in self.client.read(*wanted))
-        return {keys[cell.index.index]: cell.data.packet_count for cell in cells if cell.data.packet_count}
+        cells = self.client.read(*(P4CounterEntry(counter, index=index) for index in keys))
+        return {keys[cell.index]: cell.packet_count for cell in cells if cell.packet_count}
 
     def frames_made(self) -> int:
         """Returns the number of frames that the switch has generated itself since its start."""

@@ -107,7 +107,7 @@ class EeeTest(FabricTest):
     """The case compares with a model without recirculation."""
 
     def eee(self, settings: Eee, port: int = 2) -> None:
-        """Enables EEE at a port."""
+        """Enables EEE at a port, or gives it other settings."""
         self.settings = settings
         self.table_add("port_eee", {"port": port}, "eee", settings.params())
 

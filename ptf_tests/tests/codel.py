@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 
-from finsy.proto import p4r
+from finsy import P4RegisterEntry
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
@@ -64,7 +64,7 @@ def number_of(departure: Departure) -> int:
 
 class _Codel(FabricTest):
     def codel(self, settings: Codel) -> None:
-        """Puts port 2 under CoDel."""
+        """Puts port 2 under CoDel, or gives it other settings."""
         self.aqm = settings
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
 
@@ -252,13 +252,7 @@ class CodelSparesWhomItProtects(_Codel):
             for kind in (_DATA, _ACK, _ACK_ECE, _SYN_ECE):
                 with self.subTest(mode=mode, kind=kind):
                     settings = Codel(target=FRAME_NS // 4, interval=FRAME_NS // 4 - 7, protect=mode)
-                    self.aqm = settings
-                    entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
-                    first = mode == _ECT_MODE and kind == _DATA
-                    if first:
-                        self.insert(entry)
-                    else:
-                        self.client.write(self.client.update("MODIFY", entry))
+                    self.codel(settings)
                     fates = list(self.burst_of(80, kind).fates.values())
                     self.assertEqual(fates.count(Fate.DROPPED) == 0, kind in spared)
 
@@ -307,15 +301,10 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
                 protect=source.randrange(3),
             )
             with self.subTest(trial=trial, settings=settings):
-                entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
-                if trial:
-                    self.client.write(self.client.update("MODIFY", entry))
-                else:
-                    self.insert(entry)
-                self.aqm = settings
+                self.codel(settings)
                 # The port has been idle for long, but its counts persist: start both from zero.
                 for register in ("codel_count", "codel_last_count", "codel_drop_next", "codel_state"):
-                    self.clear(register)
+                    write_register(self, register, 0)
                 signals += len(self.offer(self.arrivals(source)).signals)
         self.assertGreater(signals, 8 * self.trials)
 
@@ -334,18 +323,10 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
             found.append((now, kind, size, ecn))
         return found
 
-    def clear(self, register: str) -> None:
-        """Writes 0 into the port's cell."""
-        write_register(self, register, 0)
-
 
 def write_register(test: FabricTest, name: str, value: int) -> None:
     """Writes the cell of port 2 over P4Runtime, which the engine supports."""
-    entity = p4r.Entity()
-    entity.register_entry.register_id = test.client.index.register(name).preamble.id
-    entity.register_entry.index.index = PORT * PRIORITIES
-    entity.register_entry.data.bitstring = value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
-    test.client.write(test.client.update("MODIFY", entity))
+    test.client.write("MODIFY", P4RegisterEntry(name, index=PORT * PRIORITIES, data=value))
 
 
 @virtual_time_only
@@ -358,13 +339,7 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
         counts = [*range(1, 34), *(2**n + d for n in range(6, 32, 2) for d in (-1, 0, 1)), 2**32 - 1]
         counts += [source.randrange(1, 2 ** source.randrange(2, 33)) for _ in range(20)]
         for interval in (1_000_000, 100_000_000, 2**32 - 1):
-            settings = Codel(target=1, interval=interval, mtu=0)
-            self.aqm = settings
-            entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
-            if interval == 1_000_000:
-                self.insert(entry)
-            else:
-                self.client.write(self.client.update("MODIFY", entry))
+            self.codel(Codel(target=1, interval=interval, mtu=0))
             for count in counts:
                 # A port that has just dropped: the second of three packets schedules the next signal.
                 base = self.switch.now_ns + 2**35

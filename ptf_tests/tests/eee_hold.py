@@ -166,8 +166,7 @@ class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
     def runTest(self) -> None:
         now = self.asleep_with(Eee(hold=HOLD))
         frames = self.send_at(now, now + 10_000)
-        off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
-        self.client.write(self.client.update("MODIFY", off))
+        self.table_add("port_eee", {"port": 2}, "eee_off")
         last = data(9)
         self.send(1, last)
         self.drain()
@@ -320,12 +319,7 @@ class HoldFollowsTheModelUnderRandomTraffic(_Holding):
     def follow(self, settings: Eee, random_source: random.Random) -> None:
         """Runs the traffic with one setting and compares."""
         port = 2
-        entity = self.client.table_entry("port_eee", {"port": port}, "eee", settings.params())
-        if self.register("wakes", port):
-            self.client.write(self.client.update("MODIFY", entity))
-        else:
-            self.insert(entity)
-        self.settings = settings
+        self.eee(settings)
         self.send(1, data(0))
         self.drain()
         self.departures(port)

@@ -222,8 +222,7 @@ class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
         now = self.asleep_with(Eee())
         frames = [packets.data(2, size=500, seq=n) for n in range(6)]
         self.send(1, *frames[:3])
-        off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
-        self.client.write(self.client.update("MODIFY", off))
+        self.table_add("port_eee", {"port": 2}, "eee_off")
         self.send(1, *frames[3:])
         self.drain()
         left = self.departures(2)

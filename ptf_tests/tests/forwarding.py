@@ -59,8 +59,7 @@ class _LongestPrefix(FabricTest):
     """Host 7 behind port 2 has a route of its own to port 3; its neighbours keep the network's to port 2."""
 
     def wins(self, table: str, prefix: tuple[int, int], ipv6: bool) -> None:
-        entry = self.client.one_shot_entry(table, {"dst": prefix}, [("forward", self.next_hop(3), 1)])
-        self.insert(entry)
+        self.table_add(table, {"dst": prefix}, "forward", self.next_hop(3))
         special, plain = packets.udp(2, host=7, ipv6=ipv6), packets.udp(2, host=6, ipv6=ipv6)
         self.send(1, special, plain)
         self.drain()
@@ -81,7 +80,7 @@ globals().update(cases(__name__, _LongestPrefix, _LongestPrefix.wins, _PREFIXES)
 
 class Ipv4DefaultRouteCatchesTheRest(FabricTest):
     def runTest(self) -> None:
-        self.insert(self.client.one_shot_entry("ipv4_route", {}, [("forward", self.next_hop(4), 1)]))
+        self.table_add("ipv4_route", {}, "forward", self.next_hop(4))
         frame = packets.udp(200)
         self.send(1, frame)
         self.drain()
@@ -90,8 +89,7 @@ class Ipv4DefaultRouteCatchesTheRest(FabricTest):
 
 class Ipv4DeletedRouteNoLongerForwards(FabricTest):
     def runTest(self) -> None:
-        key = {"dst": (int(IPv4Address("10.0.2.0")), 24)}
-        self.client.write(self.client.update("DELETE", self.client.table_entry("ipv4_route", key)))
+        self.table_remove("ipv4_route", {"dst": (int(IPv4Address("10.0.2.0")), 24)})
         self.send(1, packets.udp(2))
         self.drain()
         self.assert_silent()

@@ -90,13 +90,7 @@ class EnqueueAndDequeueMarkOppositeEndsOfABurst(MarkingTest):
         self.mark_threshold(2, 10 * SIZE, dequeue=True)
         at_dequeue = self.marks(ect(22))
         self.assertEqual((at_dequeue[0], at_dequeue[-1]), (True, False))
-        entity = self.client.table_entry(
-            "port_aqm",
-            {"port": 2},
-            "mark_threshold",
-            {"threshold_bytes": 10 * SIZE, "l4s_threshold_bytes": 10 * SIZE, "at_dequeue": 0},
-        )
-        self.client.write(self.client.update("MODIFY", entity))
+        self.mark_threshold(2, 10 * SIZE)
         at_enqueue = self.marks(ect(22))
         self.assertEqual((at_enqueue[0], at_enqueue[-1]), (False, True))
 

@@ -26,7 +26,7 @@ class _PacketIo(FabricTest):
             ("ipv4_route", (int(IPv4Address(packets.host_ipv4(_ROUTER, 0))), 24)),
             ("ipv6_route", (int(IPv6Address(packets.host_ipv6(_ROUTER, 0))), 64)),
         ):
-            self.insert(self.client.one_shot_entry(table, {"dst": dst}, [("to_cpu", {}, 1)]))
+            self.table_add(table, {"dst": dst}, "to_cpu")
 
     def expect_packet_in(self, frame: bytes, port: int) -> None:
         """Sends a frame in at `port` and checks that the controller gets it, unchanged, with the port."""
@@ -35,7 +35,7 @@ class _PacketIo(FabricTest):
         packet = self.client.packet_in(_TIMEOUT_SECS)
         assert packet is not None, "no packet-in"
         self.assertEqual(packet.payload.hex(), frame.hex())
-        self.assertEqual(packet.metadata["ingress_port"], port)
+        self.assertEqual(packet["ingress_port"], port)
         self.assert_silent()
 
 
@@ -80,7 +80,7 @@ class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
         self.send(1, first)
         frame = packets.udp(2, payload=58)
         before = self.register("occupancy_bytes", 2)
-        self.client.packet_out(frame, {"egress_port": 2})
+        self.client.packet_out(frame, 2)
         self.wait_for(lambda: self.register("occupancy_packets", 2) == 2)
         self.assertEqual(
             self.register("occupancy_bytes", 2), before + len(frame), "without the packet_out header"
@@ -95,7 +95,7 @@ class PacketOutStandsInTheQueueOfItsDscp(_PacketIo):
         frame = packets.udp(2, dscp=46)
         if self.switch.virtual_time:
             self.plug(2)
-            self.client.packet_out(frame, {"egress_port": 2})
+            self.client.packet_out(frame, 2)
             self.wait_for(lambda: self.queue_register("queue_bytes", 2, 5) == len(frame))
         else:
             self.packet_out(2, frame)

@@ -21,7 +21,6 @@ LOSSLESS, OTHER = 3, 5
 QUANTUM_NS = 512
 ROUND_NS = 1_000
 """Time of a recirculation on the engine, nanoseconds."""
-_SEED = 1
 
 XOFF = bytes.fromhex(
     "0180c2000001 020000000002 8808 0101 0008 0000 0000 0000 ffff 0000 0000 0000 0000" + "00" * 26
@@ -36,8 +35,7 @@ class _Pfc(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
         for dscp, priority in ((AF31, LOSSLESS), (EF, OTHER)):
             self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
         # In real time a pause must last until the test ends it, however busy the machine is.
@@ -119,9 +117,7 @@ class QueueThatDiscardsTakesNothingMoreAndLosesNothing(_Pfc):
         self.switch.advance(ms=1)
         self.send(1, *held)
         self.await_queued(len(held))
-        key = {"queue": PORT * PRIORITIES + LOSSLESS}
-        entry = self.client.table_entry("pausable_queue", key, "discard")
-        self.client.write(self.client.update("MODIFY", entry))
+        self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "discard")
         self.send(1, *late, other)
         self.send(PORT, XON)
         self.drain()
@@ -360,7 +356,7 @@ class PacketOutOfAPauseLeavesAsItIs(_Pfc):
 
     def runTest(self) -> None:
         frame = packets.pfc({LOSSLESS: 0x1234, 7: 1})
-        self.client.packet_out(frame, {"egress_port": PORT})
+        self.client.packet_out(frame, PORT)
         left: list[Departure] = []
         # The stream is asynchronous.
         deadline = time.monotonic() + 10

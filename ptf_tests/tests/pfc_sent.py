@@ -54,9 +54,7 @@ class _PfcSent(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        seed = {"seed": 1}
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", seed)
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", seed)
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
         self.table_add("dscp_priority", {"dscp": AF31}, "set_priority", {"priority": LOSSLESS})
         tick = self.switch.tick_ns
         # In real time a pause must last until the test ends it, however busy the machine is.
@@ -74,7 +72,7 @@ class _PfcSent(FabricTest):
         self.table_add("lossless_group", {"queue": IN * PRIORITIES + LOSSLESS}, "lossless", thresholds)
         source = {"source": packets.mac_int(packets.switch_mac(IN)), "loop_ticks": ROUND_NS // tick}
         self.table_add("made_pause", {"port": IN}, "send_pause", source)
-        self.insert(self.client.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT))
+        self.session = self.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
         self._sent = self._count("pauses_sent")
         self._dropped = self._count("lossless_dropped")
 
@@ -280,8 +278,7 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
     """All else is unchanged: packets and accounts."""
 
     def runTest(self) -> None:
-        session = self.client.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
-        self.client.write(self.client.update("DELETE", session))
+        self.client.write("DELETE", self.session)
         try:
             self.hold_out()
             self.send(IN, *(lossless(n) for n in range(4)))
@@ -291,7 +288,7 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
             self.assert_silent(IN)
             self.assertEqual((self.group_bytes(), self.pauses_sent()), (0, 0))
         finally:
-            self.client.write(self.client.update("INSERT", session))
+            self.client.write("INSERT", self.session)
 
 
 @virtual_time_only

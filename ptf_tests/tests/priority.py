@@ -14,7 +14,6 @@ from ptf_tests.lib.targets.base import SwitchOptions
 
 PORT = 2
 AF31, EF = 26, 46
-_SEED = 1
 
 
 class _Priorities(FabricTest):
@@ -22,15 +21,10 @@ class _Priorities(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
         for dscp, priority in ((AF31, 3), (EF, 5)):
             self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
         self.table_add("pcp_priority", {"pcp": 6}, "set_priority", {"priority": 6})
-        self.addCleanup(self._one_queue_again)
-
-    def _one_queue_again(self) -> None:
-        self.set_default("switch_config", "set_ecmp_seed", {"seed": _SEED})
-        self.set_default("dscp_priority", "set_priority", {"priority": 0})
 
     def tearDown(self) -> None:
         self.drain()
@@ -96,7 +90,7 @@ class PcpChoosesTheQueueWhereTheDscpSaysNothing(_Priorities):
 class WithoutPrioritiesNoTableIsAsked(_Priorities):
     def runTest(self) -> None:
         for action in ("set_ecmp_seed", "spray_packets"):
-            self.set_default("switch_config", action, {"seed": _SEED})
+            self.set_default("switch_config", action, {"seed": 1})
             self.expect_queue(packets.udp(PORT, dscp=EF), 0)
 
 
@@ -105,7 +99,7 @@ class SpreadPacketsGoToTheirQueue(_Priorities):
     """A switch that sprays packets over equal paths classifies them like any other."""
 
     def runTest(self) -> None:
-        self.set_default("switch_config", "spray_packets_and_priorities", {"seed": _SEED})
+        self.set_default("switch_config", "spray_packets_and_priorities", {"seed": 1})
         self.expect_queue(packets.udp(PORT, dscp=EF), 5)
 
 

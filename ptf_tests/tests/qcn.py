@@ -13,8 +13,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from finsy.proto import p4r
-
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.packets import PacketClass, Verdict, mac_int
@@ -24,8 +22,6 @@ SOURCE, PORT, CORE = 1, 2, 3
 MAC = "02:01:00:00:00:0a"
 SET_POINT, SAMPLE = 20_000, 40_000
 WEIGHT_SHIFT = 1
-COPY_SESSION = NUMBERS["constants"]["COPY_SESSION"]
-_SEED = 1
 
 CNM = bytes.fromhex(
     "020000000001 020100000001 22e7 003e 02010000000a 0010 fec7 0270 0000 020100000001 0040"
@@ -79,12 +75,10 @@ class _Qcn(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
         self.set_default("cnm_source", "make_cnm", {"mac": mac_int(MAC)})
-        self.insert(self.client.clone_session(COPY_SESSION, COPY_PORT))
+        self.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
         self.table_add("port_cnm", {"port": CORE}, "trust_cnms")
-        self._points: list[p4r.Update] = []
         self._made = self.frames_made()
         self._ignored = self.ignored()
 
@@ -101,11 +95,7 @@ class _Qcn(FabricTest):
             "jitter_q16": self.jitter_q16,
         }
         queue = PORT * PRIORITIES + priority
-        if self._points:
-            self.client.write(self._points.pop())
-        entry = self.client.table_entry("port_qcn", {"queue": queue}, "qcn", params)
-        self.client.write(self.client.update("INSERT", entry))
-        self._points.append(self.client.update("DELETE", entry))
+        self.table_add("port_qcn", {"queue": queue}, "qcn", params)
         point.left = self.register("qcn_sample_left", queue)
         point.old = self.register("qcn_old_bytes", queue)
         return point
@@ -239,6 +229,7 @@ class QueueOfItsOwnPriorityIsSampled(_Modelled):
                 self.assertTrue(wanted)
                 self.assert_cnms(wanted)
                 self.departures(PORT)
+                self.table_remove("port_qcn", {"queue": PORT * PRIORITIES + priority})
 
 
 @virtual_time_only
@@ -348,7 +339,6 @@ class CnmsStandInTheirOwnQueue(_Qcn):
 
     def runTest(self) -> None:
         self.set_default("cnm_queue", "set_cnm_priority", {"priority": 7})
-        self.addCleanup(self.set_default, "cnm_queue", "set_cnm_priority", {"priority": 0})
         self.plug(SOURCE)
         waits = [packets.data(SOURCE, frm=PORT, size=1000) for _ in range(3)]
         self.send(PORT, *waits)

@@ -15,7 +15,6 @@ PORT = 2
 SIZE = 500
 LOW, HIGH = 0, 6
 EF = 46
-_SEED = 1
 _FRAME_NS = (SIZE + 24) * BYTE_NS
 _DROPPING = 2
 _FOUR_OF_EIGHT = [False] * 4 + [True] * 4
@@ -25,8 +24,7 @@ _AVERAGE_ONE = 1 << NUMBERS["constants"]["RED_DEPTH_BITS"]
 class _TwoQueues(FabricTest):
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
         self.table_add("dscp_priority", {"dscp": EF}, "set_priority", {"priority": HIGH})
 
     def tearDown(self) -> None:

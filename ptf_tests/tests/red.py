@@ -243,11 +243,6 @@ class _RedIdle(_Red):
         """Sets RED; while the port is idle the average halves in 2^(16 + shift) / halvings ticks."""
         self.red(2, low=2**31, high=2**31, average_shift=1, idle_halvings=halvings, idle_shift=shift)
 
-    def forget_settings(self) -> None:
-        """Removes the port's entry, so that another can be written."""
-        self._remove_what_was_written()
-        self._undo.clear()
-
     def fill(self) -> int:
         """Sends a burst that leaves an average, and waits until the queue has been empty for 10 us. Returns
         the average in the register."""
@@ -300,7 +295,6 @@ class RedIdleAverageDecaysAsAnExponential(_RedIdle):
                     delta=0.003 * wanted + _AVERAGE_ONE / 2**15,
                     msg=f"{ticks} ticks, half-life {life}",
                 )
-            self.forget_settings()
 
 
 @virtual_time_only
@@ -359,7 +353,6 @@ class RedForgetsWhileIdleInRealTime(_RedIdle):
             self.drain()
             left = self.departures(2)
             self.assertEqual([one.ecn == Ecn.CE for one in left], [not forgotten])
-            self.forget_settings()
 
 
 @virtual_time_only
