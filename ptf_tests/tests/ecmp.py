@@ -20,7 +20,7 @@ from finsy import (
 from finsy.p4entity import P4Entity
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, cases
 
 _SIGMAS = 5.0
 _FLOWS = 512
@@ -81,26 +81,31 @@ class _Ecmp(FabricTest):
             self.assertAlmostEqual(chosen.count(port), len(chosen) * share, delta=allowed, msg=f"port {port}")
 
 
-class EcmpSpreadsIpv4FlowsFairlyOverAllMembers(_Ecmp):
-    def runTest(self) -> None:
+class _Spread(_Ecmp):
+    def fairly(self, members: tuple[int, ...], ipv6: bool) -> None:
+        self.members = members
         self.route_to_group()
-        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
+        self.assert_fair(self.paths([flow(n, ipv6=ipv6) for n in range(_FLOWS)]), members)
 
-
-class EcmpSpreadsIpv6FlowsFairlyOverAllMembers(_Ecmp):
-    def runTest(self) -> None:
+    def over_all(self, frames: list[bytes]) -> None:
         self.route_to_group()
-        self.assert_fair(self.paths([flow(n, ipv6=True) for n in range(_FLOWS)]), self.members)
+        self.assertEqual(set(self.paths(frames)), set(self.members))
 
 
-class EcmpSpreadsFairlyOverThreeMembers(_Ecmp):
-    """A group whose size is not a power of two."""
+_FAIR = {
+    "EcmpSpreadsIpv4FlowsFairlyOverAllMembers": ((3, 4, 5, 6), False),
+    "EcmpSpreadsIpv6FlowsFairlyOverAllMembers": ((3, 4, 5, 6), True),
+    # A group whose size is not a power of two.
+    "EcmpSpreadsFairlyOverThreeMembers": ((3, 4, 5), False),
+}
+globals().update(cases(__name__, _Spread, _Spread.fairly, _FAIR))
 
-    members = (3, 4, 5)
-
-    def runTest(self) -> None:
-        self.route_to_group()
-        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
+_OVER_ALL = {
+    # Flows between the same two hosts.
+    "EcmpUsesTheTransportPorts": ([packets.tcp(_NETWORK, sport=10000 + n, payload=1) for n in range(64)],),
+    "EcmpSpreadsUdpFlows": ([packets.udp(_NETWORK, sport=10000 + n) for n in range(64)],),
+}
+globals().update(cases(__name__, _Spread, _Spread.over_all, _OVER_ALL))
 
 
 class EcmpKeepsAFlowOnOnePath(_Ecmp):
@@ -118,22 +123,6 @@ class EcmpKeepsAFlowOnOnePath(_Ecmp):
                 packets.tcp(_NETWORK, sport=sport, flags="A", vlan=7),
             ]
             self.assertEqual(len(set(self.paths(variants))), 1, f"paths of the flow from port {sport}")
-
-
-class EcmpUsesTheTransportPorts(_Ecmp):
-    """Flows between the same two hosts spread over all members."""
-
-    def runTest(self) -> None:
-        self.route_to_group()
-        frames = [packets.tcp(_NETWORK, sport=10000 + n, payload=1) for n in range(64)]
-        self.assertEqual(set(self.paths(frames)), set(self.members))
-
-
-class EcmpSpreadsUdpFlows(_Ecmp):
-    def runTest(self) -> None:
-        self.route_to_group()
-        frames = [packets.udp(_NETWORK, sport=10000 + n) for n in range(64)]
-        self.assertEqual(set(self.paths(frames)), set(self.members))
 
 
 class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):

@@ -234,24 +234,22 @@ class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
         self.assert_leaves(self.departures(2), [gate, gate + _WIRE], now)
 
 
-class HoldMarksByWhatIsHeld(_Holding):
-    """The marking threshold applies to held bytes as to any other queue."""
+class _Marking(_Holding):
+    """The marking threshold applies to held bytes as to any other queue, or to those that are left behind."""
 
-    def runTest(self) -> None:
+    def marks(self, dequeue: bool, ecn: list[Ecn]) -> None:
         self.asleep_with(Eee(hold=HOLD))
-        self.mark_threshold(2, 3 * SIZE)
+        self.mark_threshold(2, 3 * SIZE, dequeue=dequeue)
         self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
         self.drain()
-        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.ECT0] * 4 + [Ecn.CE] * 4)
+        self.assertEqual([d.ecn for d in self.departures(2)], ecn)
 
 
-class HoldMarksAtDequeueByWhatIsLeftBehind(_Holding):
-    def runTest(self) -> None:
-        self.asleep_with(Eee(hold=HOLD))
-        self.mark_threshold(2, 3 * SIZE, dequeue=True)
-        self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
-        self.drain()
-        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.CE] * 4 + [Ecn.ECT0] * 4)
+_MARKS = {
+    "HoldMarksByWhatIsHeld": (False, [Ecn.ECT0] * 4 + [Ecn.CE] * 4),
+    "HoldMarksAtDequeueByWhatIsLeftBehind": (True, [Ecn.CE] * 4 + [Ecn.ECT0] * 4),
+}
+globals().update(cases(__name__, _Marking, _Marking.marks, _MARKS))
 
 
 class HoldsOfTwoPortsRunByThemselves(_Holding):

@@ -6,7 +6,6 @@ One case:  python -m ptf_tests.run --target engine forwarding.Ipv4PacketLeavesWi
 from ipaddress import IPv4Address, IPv6Address
 
 from ptf.packet import ARP, Ether
-from ptf.testutils import group
 from scapy.layers.inet import IPOption_RR, IPOption_Timestamp
 from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 
@@ -51,6 +50,8 @@ _DROPPED = {
     "Ipv6HopLimitOneExpiresAndIsCounted": (packets.udp(2, ipv6=True, ttl=1), Verdict.TTL_EXPIRED),
     "Ipv4WithoutRouteIsDroppedAndCounted": (packets.udp(200), Verdict.NO_ROUTE),
     "Ipv6WithoutRouteIsDroppedAndCounted": (packets.udp(200, ipv6=True), Verdict.NO_ROUTE),
+    # IEEE 802.3 clause 31: a MAC control frame is for the receiving MAC, whatever its content.
+    "MacControlFrameEndsAtTheSwitchAndIsCounted": (packets.mac_control(2), Verdict.CONSUMED),
 }
 globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _DROPPED))
 
@@ -96,25 +97,6 @@ class Ipv4DeletedRouteNoLongerForwards(FabricTest):
         self.assertEqual(self.verdicts(1), {(PacketClass.OTHER, Verdict.NO_ROUTE): 1})
 
 
-class MacControlFrameEndsAtTheSwitchAndIsCounted(FabricTest):
-    """IEEE 802.3 clause 31: a MAC control frame is for the receiving MAC, whatever its content."""
-
-    def runTest(self) -> None:
-        self.send(1, packets.mac_control(2))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(self.received(1), {PacketClass.CONTROL: 1})
-        self.assertEqual(self.verdicts(1), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
-
-
-class Ipv4PacketWithTwoVlanTagsKeepsThem(_Forwarded):
-    """IEEE 802.1ad: a service tag in front of a customer tag."""
-
-    def runTest(self) -> None:
-        frame = packets.tcp(2, payload=40, vlan=100)
-        self.expect_forwarded(frame[:12] + bytes.fromhex("88a80007") + frame[12:])
-
-
 class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
     """Every value of the 8-bit traffic class field passes an empty queue unchanged."""
 
@@ -127,6 +109,7 @@ class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
         self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in frames])
 
 
+_TAGGED = packets.tcp(2, payload=40, vlan=100)
 _FORWARDED = {
     "Ipv4PacketLeavesWithNewMacsAndTtlLessOne": (packets.udp(2),),
     "Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne": (packets.udp(2, ipv6=True),),
@@ -139,7 +122,9 @@ _FORWARDED = {
     "Ipv4ShortOptionIsKeptAndTheChecksumIsRight": (
         packets.udp(2, ip_options=[IPOption_Timestamp(internet_address="0.0.0.0", flg=0, length=8)]),
     ),
-    "Ipv4PacketWithVlanTagKeepsItsTag": (packets.tcp(2, payload=40, vlan=100),),
+    "Ipv4PacketWithVlanTagKeepsItsTag": (_TAGGED,),
+    # IEEE 802.1ad: a service tag in front of a customer tag.
+    "Ipv4PacketWithTwoVlanTagsKeepsThem": (_TAGGED[:12] + bytes.fromhex("88a80007") + _TAGGED[12:],),
     "Ipv6PacketWithVlanTagKeepsItsTag": (packets.tcp(2, payload=40, vlan=100, ipv6=True),),
     # A 54-byte ACK padded to the 60-byte Ethernet minimum stays 60 bytes long.
     "Ipv4PaddingIsForwardedUntouched": (packets.tcp(2, flags="A", pad_to=60),),
@@ -208,6 +193,12 @@ _MALFORMED = {
         Verdict.MALFORMED,
     ),
     "Ipv6HeaderCutShortIsMalformed": (packets.udp(2, ipv6=True)[: 14 + 39], Verdict.MALFORMED),
+    "EthernetHeaderAloneIsMalformed": (packets.udp(2)[:14], Verdict.MALFORMED),
+    # The switch routes; it does not bridge.
+    "ArpIsNotRoutedButCounted": (
+        bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=packets.host_mac(1)) / ARP() / bytes(18)),
+        Verdict.NOT_ADMITTED,
+    ),
     # An unfragmented packet with protocol TCP that is too short for its header.
     "TcpHeaderBeyondItsPacketIsMalformed": (
         bytes(packets.network(2, proto=6) / bytes(12)),
@@ -215,29 +206,6 @@ _MALFORMED = {
     ),
 }
 globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _MALFORMED, "malformed"))
-
-
-@group("malformed")
-class EthernetHeaderAloneIsNotForwarded(FabricTest):
-    """A frame without payload is dropped and counted once, for whatever reason."""
-
-    def runTest(self) -> None:
-        self.send(1, packets.udp(2)[:14])
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(sum(self.verdicts(1).values()), 1)
-
-
-@group("malformed")
-class ArpIsNotRoutedButCounted(FabricTest):
-    """The switch routes; it does not bridge. A frame that is not IP is dropped and counted once."""
-
-    def runTest(self) -> None:
-        self.send(1, bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=packets.host_mac(1)) / ARP() / bytes(18)))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(sum(self.verdicts(1).values()), 1)
-        self.assertEqual(self.received(1), {PacketClass.OTHER: 1})
 
 
 class ForwardedPacketIsCountedAtIngressAndEgress(FabricTest):

@@ -179,13 +179,9 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
 
 
 class DropTailNeverMarks(MarkingTest):
-    """The default mode: a deep queue of ECT packets leaves unchanged."""
+    """As the default mode and by name: a deep queue of ECT packets leaves unchanged."""
 
     def runTest(self) -> None:
         self.assertEqual(self.marks(ect(60)), [False] * 60)
-
-
-class DropTailByNameNeverMarks(MarkingTest):
-    def runTest(self) -> None:
-        self.table_add("port_aqm", {"port": 2}, "drop_tail")
-        self.assertEqual(self.marks(ect(50)), [False] * 50)
+        self.set_aqm(2, "drop_tail")
+        self.assertEqual(self.marks(ect(60)), [False] * 60)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import Departure, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
 from ptf_tests.lib.ports import PRIORITIES
@@ -253,31 +253,48 @@ class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
 class _Ignored(_Pfc):
     """A frame that changes no gate: a packet of the class leaves as if it had not arrived."""
 
-    verdict = Verdict.CONSUMED
-    counted = 1
-    frames: tuple[bytes, ...] = ()
-    port = PORT
+    def ignored_on(self, port: int, *frames: bytes) -> None:
+        self.without_effect(port, (PacketClass.CONTROL, Verdict.CONSUMED), 1, *frames)
 
-    def runTest(self) -> None:
-        for frame in self.frames:
+    def malformed(self, *frames: bytes) -> None:
+        self.without_effect(PORT, (PacketClass.OTHER, Verdict.MALFORMED), 0, *frames)
+
+    def without_effect(
+        self, port: int, verdict: tuple[PacketClass, Verdict], counted: int, *frames: bytes
+    ) -> None:
+        """Checks each frame's verdict, and how often it is counted as ignored."""
+        for frame in frames:
             with self.subTest(frame=frame.hex()):
                 self.forget_counts()
-                before = self.counter("control_ignored", self.port)
-                self.send(self.port, frame)
+                before = self.counter("control_ignored", port)
+                self.send(port, frame)
                 self.switch.advance(ms=1)
                 self.send(1, lossless())
                 self.drain()
                 self.assertEqual(len(self.departures(PORT)), 1)
-                self.assertEqual(self.counter("control_ignored", self.port) - before, self.counted)
-                packet_class = PacketClass.CONTROL if self.verdict is Verdict.CONSUMED else PacketClass.OTHER
-                self.assertEqual(self.verdicts(self.port)[packet_class, self.verdict], 1)
+                self.assertEqual(self.counter("control_ignored", port) - before, counted)
+                self.assertEqual(self.verdicts(port)[verdict], 1)
                 for priority in range(PRIORITIES):
-                    gate = self.queue_register("class_gate_open_at", self.port, priority)
+                    gate = self.queue_register("class_gate_open_at", port, priority)
                     self.assertEqual(gate, 0, f"gate of priority {priority}")
 
 
-class PauseOfAClassThatIsNotLosslessHereIsIgnored(_Ignored):
-    frames = (packets.pfc({OTHER: 0xFFFF}), packets.pfc({LOSSLESS: 0xFFFF}, enabled=0))
+_IGNORED = {
+    "PauseOfAClassThatIsNotLosslessHereIsIgnored": (
+        PORT,
+        packets.pfc({OTHER: 0xFFFF}),
+        packets.pfc({LOSSLESS: 0xFFFF}, enabled=0),
+    ),
+    "PauseOnAPortWithoutPfcIsIgnored": (3, XOFF),
+    "OtherMacControlIsIgnored": (PORT, packets.mac_control(PORT)),
+}
+globals().update(cases(__name__, _Ignored, _Ignored.ignored_on, _IGNORED))
+
+_MALFORMED = {
+    "PauseThatIsCutShortIsMalformed": (XOFF[:33], XOFF[:20], XOFF[:15]),
+    "PauseToAnotherAddressIsMalformed": (packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09"),),
+}
+globals().update(cases(__name__, _Ignored, _Ignored.malformed, _MALFORMED))
 
 
 class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
@@ -298,27 +315,6 @@ class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
         self.assertEqual((self.pauses(), heard), (2, 2))
         self.assertEqual(self.ignored(), 3)
         self.assertEqual(self.queue_register("class_gate_open_at", PORT, OTHER), 0)
-
-
-class PauseOnAPortWithoutPfcIsIgnored(_Ignored):
-    frames = (XOFF,)
-    port = 3
-
-
-class OtherMacControlIsIgnored(_Ignored):
-    frames = (packets.mac_control(PORT),)
-
-
-class PauseThatIsCutShortIsMalformed(_Ignored):
-    frames = (XOFF[:33], XOFF[:20], XOFF[:15])
-    verdict = Verdict.MALFORMED
-    counted = 0
-
-
-class PauseToAnotherAddressIsMalformed(_Ignored):
-    frames = (packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09"),)
-    verdict = Verdict.MALFORMED
-    counted = 0
 
 
 class ShortestPauseIsObeyed(_Pfc):

@@ -307,13 +307,11 @@ globals().update(cases(__name__, _Carried, _Carried.sampled, _CARRIED))
 
 
 class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
-    """The TTL in the CNM is decremented again, and the outer addresses are those of the next hop."""
-
-    buffer_bytes: int | None = None
+    """The TTL in the CNM is decremented again, the outer addresses are those of the next hop, and a buffer's
+    limit does not apply."""
 
     def runTest(self) -> None:
-        if self.buffer_bytes is not None:
-            self.buffer_limit(SOURCE, self.buffer_bytes)
+        self.buffer_limit(SOURCE, 0)
         for ipv6 in (False, True):
             frame = packets.data(PORT, ipv6=ipv6)
             came = bytes.fromhex("0201000000030201000000990000")[:12] + cnm_of(frame, 17, -3, 5)[12:]
@@ -328,10 +326,6 @@ class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
             )
             self.assert_cnms([again])
         self.assertEqual((self.made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2))
-
-
-class CnmIsExemptFromTheBuffersLimit(CnmOfAnotherSwitchGoesToTheSource):
-    buffer_bytes = 0
 
 
 class CnmsStandInTheirOwnQueue(_Qcn):
@@ -367,62 +361,47 @@ class CnmOfTheControllerGoesAsItIs(_Qcn):
         self.assert_cnms([CNM], CORE)
 
 
-class _Refused(_Qcn):
-    """CNMs that a trusted neighbour should not have sent."""
-
-    packet_class = PacketClass.OTHER
-    verdict = Verdict.MALFORMED
-
-    def refused(self, *cnms: bytes) -> None:
-        self.send(CORE, *(packets.arriving(cnm, CORE) for cnm in cnms))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(self.verdicts(CORE), {(self.packet_class, self.verdict): len(cnms)})
-
-
-def changed(at: int, value: bytes, carried: bytes | None = None) -> bytes:
+def changed(at: int, value: bytes) -> bytes:
     """Returns a CNM with other bytes."""
-    cnm = bytearray(cnm_of(carried or packets.data(PORT), 9, 0, 0))
+    cnm = bytearray(cnm_of(packets.data(PORT), 9, 0, 0))
     cnm[at : at + len(value)] = value
     return bytes(cnm)
 
 
-class MalformedCnmsAreDropped(_Refused):
-    """Another version; more bytes than 64, or than there are; no IP, or an incomplete header."""
-
-    def runTest(self) -> None:
-        whole = cnm_of(packets.data(PORT), 9, 0, 0)
-        self.refused(
-            changed(14, b"\x10"),
-            changed(36, b"\x00\x41") + bytes(20),
-            changed(36, b"\x01\x00") + bytes(300),
-            whole[:-1],
-            whole[:30],
-            changed(38, b"\x08\x06"),
-            changed(40, b"\x55"),
-            changed(40, b"\x44"),
-            changed(36, b"\x00\x15"),
-            changed(36, b"\x00\x19"),
-            changed(40, b"\x46"),
-            changed(50, b"\x00\x00"),
-        )
+class _Refused(_Qcn):
+    def refused(self, packet_class: PacketClass, verdict: Verdict, *cnms: bytes) -> None:
+        """Checks the verdict of CNMs that a trusted neighbour should not have sent."""
+        self.send(CORE, *(packets.arriving(cnm, CORE) for cnm in cnms))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.verdicts(CORE), {(packet_class, verdict): len(cnms)})
 
 
-class CnmInALoopEnds(_Refused):
-    """Each switch decrements the TTL in the CNM."""
-
-    packet_class = PacketClass.CONTROL
-    verdict = Verdict.TTL_EXPIRED
-
-    def runTest(self) -> None:
-        self.refused(
-            cnm_of(packets.data(PORT, ttl=2), 9, 0, 0), cnm_of(packets.data(PORT, ipv6=True, ttl=2), 9, 0, 0)
-        )
-
-
-class CnmForNoRouteIsDropped(_Refused):
-    packet_class = PacketClass.CONTROL
-    verdict = Verdict.NO_ROUTE
-
-    def runTest(self) -> None:
-        self.refused(cnm_of(packets.data(PORT, frm=200), 9, 0, 0))
+_WHOLE = cnm_of(packets.data(PORT), 9, 0, 0)
+_REFUSED = {
+    # Another version; more bytes than 64, or than there are; no IP, or an incomplete header.
+    "MalformedCnmsAreDropped": (
+        *(PacketClass.OTHER, Verdict.MALFORMED),
+        changed(14, b"\x10"),
+        changed(36, b"\x00\x41") + bytes(20),
+        changed(36, b"\x01\x00") + bytes(300),
+        *(_WHOLE[:-1], _WHOLE[:30]),
+        changed(38, b"\x08\x06"),
+        changed(40, b"\x55"),
+        changed(40, b"\x44"),
+        changed(36, b"\x00\x15"),
+        changed(36, b"\x00\x19"),
+        changed(40, b"\x46"),
+        changed(50, b"\x00\x00"),
+    ),
+    # Each switch decrements the TTL in the CNM.
+    "CnmInALoopEnds": (
+        *(PacketClass.CONTROL, Verdict.TTL_EXPIRED),
+        *(cnm_of(packets.data(PORT, ipv6=ipv6, ttl=2), 9, 0, 0) for ipv6 in (False, True)),
+    ),
+    "CnmForNoRouteIsDropped": (
+        *(PacketClass.CONTROL, Verdict.NO_ROUTE),
+        cnm_of(packets.data(PORT, frm=200), 9, 0, 0),
+    ),
+}
+globals().update(cases(__name__, _Refused, _Refused.refused, _REFUSED))

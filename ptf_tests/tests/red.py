@@ -8,7 +8,9 @@ always passes.
 """
 
 import random
+from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import Any
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import PLUG_BYTES, MarkingTest, cases, virtual_time_only
@@ -31,69 +33,57 @@ def not_ect(count: int) -> list[bytes]:
     return [packets.data(2, size=SIZE, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
 
 
-class _Red(MarkingTest):
-    """RED at port 2."""
+class _Left(MarkingTest):
+    def leave(
+        self,
+        settings: Mapping[str, Any],
+        frames: Sequence[bytes],
+        left: Sequence[bytes],
+        counted: Mapping[Verdict, int],
+    ) -> None:
+        """Sets RED at port 2, and checks which frames of a burst leave, and what is counted."""
+        self.red(2, **settings)
+        self.assert_frames(self.burst(2, frames), left)
+        self.assertEqual(
+            self.verdicts(2), {(PacketClass.DATA, kind): count for kind, count in counted.items()}
+        )
 
 
-class RedBelowMinNeverDrops(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=9 * SIZE + 1, high=20 * SIZE)
-        frames = not_ect(10)
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
+def _forwarded(frames: Sequence[bytes], ecn: int | None = None) -> list[bytes]:
+    return [packets.forwarded(frame, 2, ecn=ecn) for frame in frames]
 
 
-class RedAboveMaxDropsNotEct(_Red):
-    """Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, so the
-    queue stays at `max`."""
-
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE)
-        frames = not_ect(20)
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames[:5]])
-        counted = {
-            (PacketClass.DATA, Verdict.FORWARDED): 5,
-            (PacketClass.DATA, Verdict.EARLY_DROPPED): 15,
-        }
-        self.assertEqual(self.verdicts(2), counted)
-
-
-class RedMarksAreCounted(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE)
-        self.marks(ect(12))
-        counted = {(PacketClass.DATA, Verdict.FORWARDED): 5, (PacketClass.DATA, Verdict.MARKED): 7}
-        self.assertEqual(self.verdicts(2), counted)
-
-
-class RedMarksIpv6AndChangesNothingElse(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=2 * SIZE, high=2 * SIZE)
-        frames = ect(4, ipv6=True, dscp=46)
-        wanted = [packets.forwarded(frame, 2) for frame in frames[:2]]
-        wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames[2:]]
-        self.assert_frames(self.burst(2, frames), wanted)
-
-
-class RedKeepsCe(_Red):
-    """Above `max`, a packet that already has CE is neither dropped nor cleared."""
-
-    def runTest(self) -> None:
-        self.red(2, low=SIZE, high=SIZE)
-        frames = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
-
-
-class RedWithEcnOffDropsEctToo(_Red):
-    """Without ECN an ECT packet is treated like any other: dropped where it would have been marked."""
-
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE, ecn=False)
-        frames = ect(20)
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames[:5]])
+_FULL = {"low": 5 * SIZE, "high": 5 * SIZE}
+_DROPPED = {Verdict.FORWARDED: 5, Verdict.EARLY_DROPPED: 15}
+_MARKED_SEVEN = {Verdict.FORWARDED: 5, Verdict.MARKED: 7}
+_CE = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
+_IPV6 = ect(12, ipv6=True, dscp=46)
+_LEFT = {
+    "RedBelowMinNeverDrops": (
+        *({"low": 9 * SIZE + 1, "high": 20 * SIZE}, not_ect(10)),
+        *(_forwarded(not_ect(10)), {Verdict.FORWARDED: 10}),
+    ),
+    # Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, so the
+    # queue stays at `max`.
+    "RedAboveMaxDropsNotEct": (_FULL, not_ect(20), _forwarded(not_ect(5)), _DROPPED),
+    # Without ECN an ECT packet is treated like any other: dropped where it would have been marked.
+    "RedWithEcnOffDropsEctToo": ({**_FULL, "ecn": False}, ect(20), _forwarded(ect(5)), _DROPPED),
+    "RedMarksIpv6AndChangesNothingElse": (
+        *(_FULL, _IPV6),
+        *(_forwarded(_IPV6[:5]) + _forwarded(_IPV6[5:], Ecn.CE), _MARKED_SEVEN),
+    ),
+    "RedMarksAreCounted": (
+        *(_FULL, ect(12)),
+        *(_forwarded(ect(12)[:5]) + _forwarded(ect(12)[5:], Ecn.CE), _MARKED_SEVEN),
+    ),
+    # Above `max`, a packet that already has CE is neither dropped nor cleared.
+    "RedKeepsCe": ({"low": SIZE, "high": SIZE}, _CE, _forwarded(_CE), {Verdict.FORWARDED: 10}),
+}
+globals().update(cases(__name__, _Left, _Left.leave, _LEFT))
 
 
 @virtual_time_only
-class RedProbabilityRisesOnAStraightLine(_Red):
+class RedProbabilityRisesOnAStraightLine(MarkingTest):
     """Bursts of ECT frames rise from an empty queue to `max`. Over many bursts the number of marks in each
     quarter of the range follows the line, and there are none outside it."""
 
@@ -115,7 +105,7 @@ class RedProbabilityRisesOnAStraightLine(_Red):
 
 
 @virtual_time_only
-class RedDropProbabilityHoldsAtOneDepth(_Red):
+class RedDropProbabilityHoldsAtOneDepth(MarkingTest):
     """Dropped packets do not change the queue, so a Not-ECT sequence at one depth repeats one probability.
     ECT(0) frames, which may be marked but not dropped, first fill half of the queue; then 2000 tiny ACKs,
     Not-ECT, are offered: the number of drops follows the probability at the depth that each of them met."""
@@ -136,7 +126,7 @@ class RedDropProbabilityHoldsAtOneDepth(_Red):
         self.assertEqual(dropped, offered - len(arrived))
 
 
-class RedInPacketsCountsPackets(_Red):
+class RedInPacketsCountsPackets(MarkingTest):
     """Thresholds of five packets: 54-byte ACKs and full frames count the same."""
 
     def runTest(self) -> None:
@@ -147,7 +137,7 @@ class RedInPacketsCountsPackets(_Red):
 
 
 @virtual_time_only
-class RedInPacketsProbabilityRisesOnAStraightLine(_Red):
+class RedInPacketsProbabilityRisesOnAStraightLine(MarkingTest):
     def runTest(self) -> None:
         steps, bursts = 20, 60
         self.red(2, low=0, high=steps, in_packets=True)
@@ -157,7 +147,7 @@ class RedInPacketsProbabilityRisesOnAStraightLine(_Red):
         self.assertAlmostEqual(found, bursts * sum(chances), delta=allowed)
 
 
-class RedInstantaneousForgetsAnOldBurst(_Red):
+class RedInstantaneousForgetsAnOldBurst(MarkingTest):
     """With weight 1 the history does not matter: right after a deep burst has left, nothing is marked."""
 
     def runTest(self) -> None:
@@ -203,11 +193,11 @@ _MARKED = {
         [False] * 40,
     ),
 }
-globals().update(cases(__name__, _Red, _Red.red_marks, _MARKED))
+globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _MARKED))
 
 
 @virtual_time_only
-class RedAverageFollowsItsDefinition(_Red):
+class RedAverageFollowsItsDefinition(MarkingTest):
     """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register has it in units of 2^-32
     byte; the tolerance is a thousandth of a byte for rounding over the burst."""
 
@@ -224,7 +214,7 @@ class RedAverageFollowsItsDefinition(_Red):
             )
 
 
-class RedAveragedMarksOnceTheAverageReachesMax(_Red):
+class RedAveragedMarksOnceTheAverageReachesMax(MarkingTest):
     """Weight 1/4 and min = max = 10 frames: the first frame marked is the first whose average is at `max`."""
 
     def runTest(self) -> None:
@@ -236,7 +226,7 @@ class RedAveragedMarksOnceTheAverageReachesMax(_Red):
         self.assertEqual(self.marks(ect(30)), expected)
 
 
-class _RedIdle(_Red):
+class _RedIdle(MarkingTest):
     """Weight 1/2, and thresholds that are never reached."""
 
     def idle_red(self, halvings: int, shift: int) -> None:
@@ -356,7 +346,7 @@ class RedForgetsWhileIdleInRealTime(_RedIdle):
 
 
 @virtual_time_only
-class RedBySizeSparesSmallPackets(_Red):
+class RedBySizeSparesSmallPackets(MarkingTest):
     """ns-2's byte mode: below `max` a packet's probability is proportional to its size. With a mean of 500
     bytes, frames of 500 bytes have the probability of the line, and ACKs of 60 bytes an eighth of it."""
 
@@ -383,7 +373,7 @@ class RedBySizeSparesSmallPackets(_Red):
         self.assertGreater(lost[SIZE], 5 * lost[60])
 
 
-class RedOfAnotherPortDoesNothingHere(_Red):
+class RedOfAnotherPortDoesNothingHere(MarkingTest):
     def runTest(self) -> None:
         self.red(3, low=1, high=1)
         self.assertEqual(self.marks(ect(20)), [False] * 20)
