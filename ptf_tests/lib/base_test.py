@@ -26,13 +26,17 @@ from ptf.testutils import group, send_packet, test_param_get
 from ptf_tests.lib import packets
 from ptf_tests.lib.p4rt import Match, P4RuntimeClient, table_entry
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verdict_cell
-from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES
+from ptf_tests.lib.ports import (
+    COPY_PORT,
+    CPU_PORT,
+    DATA_PORTS,
+    NUMBERS,
+    PRIORITIES,
+    WIRE_OVERHEAD_BYTES,
+)
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
-WIRE_OVERHEAD_BYTES = 24
-"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes that a frame takes on the wire beyond its
-own."""
 _PROBABILITY_ONE = 1 << NUMBERS["type_bits"]["probability_t"]
 
 PLUG_BYTES = 60
@@ -302,6 +306,12 @@ class FabricTest(SwitchTest):
         return self.departures(port)
 
     # --- configuration -------------------------------------------------------------------------------------
+
+    def priorities(self, by_dscp: Mapping[int, int]) -> None:
+        """Gives packets the queue of a priority, by their DSCP; others are in the lowest queue."""
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
+        for dscp, priority in by_dscp.items():
+            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
 
     def set_aqm(
         self, port: int, action: str, params: Mapping[str, int] | None = None, queue: int | None = None

@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, Departure, FabricTest, virtual_time_only
-from ptf_tests.lib.ports import NUMBERS
+from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.ports import BYTE_NS, NUMBERS, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 SLEEP_NS = 182_000
 """Ts of 1000BASE-T (IEEE 802.3az-2010, table 78-4)."""
 WAKE_NS = 16_500
 """Tw of 1000BASE-T (IEEE 802.3az-2010, table 78-4)."""
-BYTE_NS = 8
-"""Transmit time of one byte at 1 Gbit/s."""
 
 
 @dataclass(frozen=True)

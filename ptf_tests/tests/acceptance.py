@@ -26,10 +26,10 @@ from math import sqrt
 from typing import Any
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, FabricTest, MarkingTest, cases, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases, virtual_time_only
 from ptf_tests.lib.p4rt import table_entry
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import DATA_PORTS
+from ptf_tests.lib.ports import DATA_PORTS, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 KB = 1000

@@ -18,10 +18,10 @@ from finsy import P4RegisterEntry
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import Departure, FabricTest, cases, virtual_time_only
-from ptf_tests.lib.codel import BYTE_NS, Codel, Fate, Packet, Port, Takes
+from ptf_tests.lib.codel import Codel, Fate, Packet, Port, Takes
 from ptf_tests.lib.eee import Eee, EeeTest
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import PRIORITIES
+from ptf_tests.lib.ports import BYTE_NS, PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 SIZE = 1000
@@ -386,7 +386,7 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
     and accounts are kept."""
 
     options = SwitchOptions(gate=False)
-    late_ns = 1_000
+    late_ns = ROUND_NS
 
     def runTest(self) -> None:
         self.prepare(Codel(target=200_000, interval=100_000))
@@ -416,7 +416,7 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
     """Ten packets that are held for less than the target are never late, however often they recirculated."""
 
     options = SwitchOptions(gate=False)
-    late_ns = 1_000
+    late_ns = ROUND_NS
 
     def runTest(self) -> None:
         self.prepare(Codel(target=700_000, interval=1_000))

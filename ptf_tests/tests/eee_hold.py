@@ -10,9 +10,9 @@ import random
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import cases
-from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest, predict
+from ptf_tests.lib.eee import SLEEP_NS, WAKE_NS, Eee, EeeTest, predict
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import TICK_VALUES
+from ptf_tests.lib.ports import BYTE_NS, TICK_VALUES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 HOLD = 120_000

@@ -8,7 +8,8 @@ Ts    the sleep transition, 182 us     Tw     waking, 16.5 us
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import cases
-from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest
+from ptf_tests.lib.eee import SLEEP_NS, WAKE_NS, Eee, EeeTest
+from ptf_tests.lib.ports import BYTE_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 _STALL = 50_000

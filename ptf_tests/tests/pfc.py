@@ -12,15 +12,13 @@ from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import Departure, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
-from ptf_tests.lib.ports import PRIORITIES
+from ptf_tests.lib.ports import PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 PORT = 2
 AF31, EF = 26, 46
 LOSSLESS, OTHER = 3, 5
 QUANTUM_NS = 512
-ROUND_NS = 1_000
-"""Time of a recirculation on the engine, nanoseconds."""
 
 XOFF = bytes.fromhex(
     "0180c2000001 020000000002 8808 0101 0008 0000 0000 0000 ffff 0000 0000 0000 0000" + "00" * 26
@@ -35,9 +33,7 @@ class _Pfc(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
-        for dscp, priority in ((AF31, LOSSLESS), (EF, OTHER)):
-            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
+        self.priorities({AF31: LOSSLESS, EF: OTHER})
         # In real time a pause must last until the test ends it, however busy the machine is.
         quantum_ns = QUANTUM_NS if self.switch.virtual_time else 200 * QUANTUM_NS
         params = {

@@ -12,7 +12,7 @@ from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
 from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
-from ptf_tests.lib.ports import COPY_PORT, NUMBERS, PRIORITIES
+from ptf_tests.lib.ports import COPY_PORT, NUMBERS, PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 IN, OUT = 1, 2
@@ -22,8 +22,6 @@ SIZE = 200
 XOFF_BYTES, XON_BYTES, LIMIT_BYTES = 600, 400, 1000
 QUANTA = 0x1234
 REFRESH_NS = 1_000_000
-ROUND_NS = 1_000
-"""Time of a recirculation on the engine, nanoseconds."""
 SAMPLED_ALWAYS = {
     "set_point_bytes": 1,
     "weight_shift": 0,
@@ -54,8 +52,7 @@ class _PfcSent(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
-        self.table_add("dscp_priority", {"dscp": AF31}, "set_priority", {"priority": LOSSLESS})
+        self.priorities({AF31: LOSSLESS})
         tick = self.switch.tick_ns
         # In real time a pause must last until the test ends it, however busy the machine is.
         quantum_ns = 512 if self.switch.virtual_time else 200 * 512

@@ -21,9 +21,7 @@ class _Priorities(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
-        for dscp, priority in ((AF31, 3), (EF, 5)):
-            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
+        self.priorities({AF31: 3, EF: 5})
         self.table_add("pcp_priority", {"pcp": 6}, "set_priority", {"priority": 6})
 
     def tearDown(self) -> None:

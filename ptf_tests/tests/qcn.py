@@ -75,7 +75,7 @@ class _Qcn(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
+        self.priorities({})
         self.set_default("cnm_source", "make_cnm", {"mac": mac_int(MAC)})
         self.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
         self.table_add("port_cnm", {"port": CORE}, "trust_cnms")

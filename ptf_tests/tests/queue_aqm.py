@@ -9,9 +9,9 @@ from typing import Any
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
-from ptf_tests.lib.codel import BYTE_NS, Codel
+from ptf_tests.lib.codel import Codel
 from ptf_tests.lib.packets import Ecn
-from ptf_tests.lib.ports import NUMBERS, PRIORITIES
+from ptf_tests.lib.ports import BYTE_NS, NUMBERS, PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 PORT = 2
@@ -37,8 +37,7 @@ def high(count: int) -> list[bytes]:
 class _TwoQueues(FabricTest):
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
-        self.table_add("dscp_priority", {"dscp": EF}, "set_priority", {"priority": HIGH})
+        self.priorities({EF: HIGH})
 
     def tearDown(self) -> None:
         self.drain()
