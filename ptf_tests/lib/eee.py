@@ -147,6 +147,21 @@ class EeeTest(FabricTest):
         self.eee(settings)
         self.leave(arrivals, gate, self.prime())
 
+    def switched_off_leaves(self, settings: Eee, gate: int) -> None:
+        """Checks that frames that wait as EEE is switched off, and those behind them, leave from `gate` on,
+        and a later one at once."""
+        now = self.asleep_with(settings)
+        frames = [packets.data(2, size=500, seq=n) for n in range(6)]
+        self.send(1, *frames[:3])
+        self.table_add("port_eee", {"port": 2}, "eee_off")
+        self.send(1, *frames[3:])
+        self.drain()
+        left = self.departures(2)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
+        self.assert_leaves(left, [now + gate + n * self.wire_ns(500) for n in range(6)], now)
+        self.switch.advance(ms=1)
+        self.leave([0], 0)
+
     def leave(self, arrivals: Sequence[int], gate: int, base: int | None = None) -> None:
         """Sends frames at `arrivals` after `base` (default: now), and checks that they leave in order and
         back to back from `gate` after it on."""

@@ -160,19 +160,11 @@ class HoldAccountsLpiAndWakes(_Holding):
         self.assertEqual(self.register("wakes", 2), wakes + 2)
 
 
-class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
-    """The gate opens at the planned time; no packet is stuck or overtaken, and the next one is not held."""
-
-    def runTest(self) -> None:
-        now = self.asleep_with(Eee(hold=HOLD))
-        frames = self.send_at(now, now + 10_000)
-        self.table_add("port_eee", {"port": 2}, "eee_off")
-        last = data(9)
-        self.send(1, last)
-        self.drain()
-        left = self.departures(2)
-        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in [*frames, last]])
-        self.assert_leaves(left, [now + HOLD + WAKE_NS + n * _WIRE for n in range(3)], now)
+_SWITCHED_OFF = {
+    # The gate opens at the planned time; no packet is stuck or overtaken, and the next one is not held.
+    "HoldCanBeSwitchedOffWhilePacketsAreHeld": (Eee(hold=HOLD), HOLD + WAKE_NS),
+}
+globals().update(cases(__name__, EeeTest, EeeTest.switched_off_leaves, _SWITCHED_OFF))
 
 
 class HoldFillsTheBufferAndTailDrops(_Holding):

@@ -108,7 +108,7 @@ class _Qcn(FabricTest):
 
     def frames_made(self) -> int:
         queues = [port * PRIORITIES + priority for port in DATA_PORTS for priority in range(PRIORITIES)]
-        return sum(self.packets_counted("cnms_made", queues))
+        return self._cells("cnms_made", {queue: (queue,) for queue in queues}).total()
 
     def made(self) -> int:
         """Returns the CNMs that the switch has made in this case."""
