@@ -93,6 +93,17 @@ class _PfcSent(FabricTest):
         self.send(OUT, HOLD_OUT)
         self.settle()
 
+    def fill(self, count: int) -> None:
+        """Sends packets of the group while its neighbour at port 2 pauses them."""
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(count)))
+
+    def let_go(self) -> None:
+        """Ends the pause of port 2, and lets everything leave."""
+        self.send(OUT, LET_OUT_GO)
+        self.drain()
+        self.departures(OUT)
+
     def await_frames(self, port: int, count: int) -> list[Departure]:
         """Returns the next frames of a port, once all have arrived. In virtual time that takes 100 us."""
         left: list[Departure] = []
@@ -143,16 +154,13 @@ class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
     def runTest(self) -> None:
         made = self.frames_made()
         self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", SAMPLED_ALWAYS)
-        self.hold_out()
-        self.send(IN, *[lossless(n) for n in range(4)])
+        self.fill(4)
         left = [departure.frame for departure in self.await_frames(IN, 4)]
         self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 3)
         self.assertIn(XOFF, left)
         self.assertEqual((self.frames_made() - made, self.pauses_sent()), (3, 1))
-        self.send(OUT, LET_OUT_GO)
-        self.await_frames(IN, 1)
-        self.drain()
-        self.departures(OUT)
+        self.let_go()
+        self.assert_frames(self.departures(IN), [XON])
 
 
 class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAndAPauseMakesThePause):
@@ -162,15 +170,12 @@ class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAn
         # An eighth of it while the feedback is strongest.
         params = {**SAMPLED_ALWAYS, "sample_bytes": 8 * 3 * SIZE}
         self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
-        self.hold_out()
-        self.send(IN, *[lossless(n) for n in range(5)])
+        self.fill(5)
         left = [departure.frame for departure in self.await_frames(IN, 3)]
         self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 2)
         self.assertIn(XOFF, left)
-        self.send(OUT, LET_OUT_GO)
-        self.await_frames(IN, 1)
-        self.drain()
-        self.departures(OUT)
+        self.let_go()
+        self.assert_frames(self.departures(IN), [XON])
 
 
 @virtual_time_only
@@ -178,8 +183,7 @@ class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
     """To the tick: with the packet that leaves exactly XON bytes behind."""
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(4)))
+        self.fill(4)
         self.await_frames(IN, 1)
         self.send(OUT, LET_OUT_GO)
         self.drain()
@@ -209,8 +213,7 @@ class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
 
     def runTest(self) -> None:
         self.buffer_limit(OUT, 300)
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(6)))
+        self.fill(6)
         self.settle()
         self.assertEqual((self.group_bytes(), self.dropped()), (LIMIT_BYTES, 1))
         self.assertEqual(
@@ -233,8 +236,7 @@ class GroupThatIsFullBelowXoffPausesItsNeighbour(_PfcSent):
     xoff_bytes = LIMIT_BYTES
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(5)))
+        self.fill(5)
         self.settle()
         self.assertEqual((self.group_bytes(), self.pauses_sent()), (LIMIT_BYTES, 0))
         self.send(IN, lossless(5), lossless(6))
@@ -296,8 +298,7 @@ class PauseIsSaidAgainByTimeWhereTheTargetHasTimers(_PfcSent):
     refresh_ns = REFRESH_NS
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(4)))
+        self.fill(4)
         start = self.switch.now_ns
         # The pause of port 2 lasts 33 ms.
         self.switch.advance(ns=5 * REFRESH_NS)
@@ -367,8 +368,7 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
     options = SwitchOptions(timers=False)
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(4)))
+        self.fill(4)
         start = self.switch.now_ns
         self.switch.advance(us=100)
         self.assertEqual([left.at_ns for left in self.departures(IN)], [start + ROUND_NS])
@@ -416,10 +416,8 @@ class PauseAndThenMessagesLeaveBeforeAllDataThatWaits(PacketThatWouldMakeACnmAnd
                 kinds = [one.frame[12:14].hex() for one in self.departures(IN)]
                 first = ["0800"] * on_wire + ["8808"] + ["22e7"] * messages
                 self.assertEqual(kinds, first + ["0800"] * (len(back) - on_wire))
-                self.send(OUT, LET_OUT_GO)
-                self.drain()
+                self.let_go()
                 self.assert_frames(self.departures(IN), [XON])
-                self.departures(OUT)
 
 
 @virtual_time_only
@@ -443,10 +441,8 @@ class PauseEndsTheHoldOfASleepingLink(_PfcSent):
                 self.assertEqual((first.at_ns - start, len(others)), (ROUND_NS + eee.wake, int(collected)))
                 self.assertEqual(first.frame, XOFF)
                 self.switch.advance(us=100)
-                self.send(OUT, LET_OUT_GO)
-                self.drain()
+                self.let_go()
                 self.departures(IN)
-                self.departures(OUT)
                 self.hold_out()
         self.send(OUT, LET_OUT_GO)
 

@@ -83,25 +83,31 @@ globals().update(cases(__name__, _Left, _Left.leave, _LEFT))
 
 
 @virtual_time_only
-class RedProbabilityRisesOnAStraightLine(MarkingTest):
-    """Bursts of ECT frames rise from an empty queue to `max`. Over many bursts the number of marks in each
-    quarter of the range follows the line, and there are none outside it."""
+class _Line(MarkingTest):
+    """Bursts of ECT frames rise from an empty queue to `max`."""
 
-    def runTest(self) -> None:
-        steps, bursts, probability = 40, 60, 0.5
-        self.red(2, low=0, high=steps * SIZE, probability=probability)
-        seen = [0] * steps
+    def rises(self, settings: Mapping[str, Any], steps: int, probability: float) -> None:
+        """Checks that over many bursts the marks in each quarter of the range follow the line to
+        `probability`."""
+        bursts, seen = 60, [0] * steps
+        self.red(2, low=0, probability=probability, **settings)
         for _ in range(bursts):
             for step, marked in enumerate(self.marks(ect(steps))):
                 seen[step] += marked
         for quarter in range(4):
             part = range(quarter * steps // 4, (quarter + 1) * steps // 4)
             chances = [probability * step / steps for step in part]
-            wanted = bursts * sum(chances)
             allowed = _SIGMAS * sqrt(bursts * sum(p * (1 - p) for p in chances))
             found = sum(seen[step] for step in part)
             with self.subTest(quarter=quarter + 1):
-                self.assertAlmostEqual(found, wanted, delta=allowed)
+                self.assertAlmostEqual(found, bursts * sum(chances), delta=allowed)
+
+
+_LINES = {
+    "RedProbabilityRisesOnAStraightLine": ({"high": 40 * SIZE}, 40, 0.5),
+    "RedInPacketsProbabilityRisesOnAStraightLine": ({"high": 20, "in_packets": True}, 20, 1.0),
+}
+globals().update(cases(__name__, _Line, _Line.rises, _LINES))
 
 
 @virtual_time_only
@@ -134,17 +140,6 @@ class RedInPacketsCountsPackets(MarkingTest):
         small = [packets.tcp(2, flags="A", ecn=Ecn.ECT0, seq=n) for n in range(10)]
         self.assertEqual(self.marks(small), [False] * 5 + [True] * 5)
         self.assertEqual(self.marks(ect(10, size=1500)), [False] * 5 + [True] * 5)
-
-
-@virtual_time_only
-class RedInPacketsProbabilityRisesOnAStraightLine(MarkingTest):
-    def runTest(self) -> None:
-        steps, bursts = 20, 60
-        self.red(2, low=0, high=steps, in_packets=True)
-        found = sum(sum(self.marks(ect(steps))) for _ in range(bursts))
-        chances = [step / steps for step in range(steps)]
-        allowed = _SIGMAS * sqrt(bursts * sum(p * (1 - p) for p in chances))
-        self.assertAlmostEqual(found, bursts * sum(chances), delta=allowed)
 
 
 class RedInstantaneousForgetsAnOldBurst(MarkingTest):
