@@ -193,10 +193,9 @@ class FabricTest(SwitchTest):
     def setUp(self) -> None:
         super().setUp()
         self.client.write("INSERT", *self.addresses(), *self.routes())
-        self._base: dict[str, Counter[tuple[int, ...]]] = {}
+        # Setting the pipeline has cleared the counters.
+        self._base: dict[str, Counter[tuple[int, ...]]] = {"received": Counter(), "verdicts": Counter()}
         self._frames_sent = 0
-        self._received_before = sum(self._all_received(DATA_PORTS).values())
-        self.forget_counts()
 
     def tearDown(self) -> None:
         try:
@@ -242,9 +241,9 @@ class FabricTest(SwitchTest):
 
     def packet_out(self, port: int, frame: bytes) -> None:
         """Sends `frame` out of `port` over the stream, and waits until the switch has received it."""
-        before = sum(self._all_received().values())
+        before = self._all_received().total()
         self.client.packet_out(frame, port)
-        self.wait_for(lambda: sum(self._all_received().values()) > before)
+        self.wait_for(lambda: self._all_received().total() > before)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
         """Waits until `condition` holds; a virtual clock does not advance meanwhile."""
@@ -261,7 +260,7 @@ class FabricTest(SwitchTest):
         self.switch.advance(us=100)
         deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
         while not self.switch.virtual_time and time.monotonic() < deadline:
-            if sum(self._all_received(DATA_PORTS).values()) - self._received_before >= self._frames_sent:
+            if self._all_received(DATA_PORTS).total() >= self._frames_sent:
                 # The last one has been counted, but may still be in ingress.
                 self.switch.advance(ms=20)
                 return
@@ -421,6 +420,22 @@ class FabricTest(SwitchTest):
     def _cells(self, counter: str, keys: Mapping[int, tuple[int, ...]]) -> Counter[tuple[int, ...]]:
         cells = self.client.read(*(P4CounterEntry(counter, index=index) for index in keys))
         return Counter({keys[cell.index]: cell.packet_count for cell in cells})
+
+    def counted(self, counter: str, cell: int) -> int:
+        """Returns the packets in a counter's cell, which is zero when the case begins."""
+        return self.client.counter_read(counter, cell)[0]
+
+    def await_frames(self, port: int, count: int) -> list[Departure]:
+        """Returns the next frames of a port, once all have arrived. In virtual time that takes 100 us."""
+        left: list[Departure] = []
+        deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
+        while len(left) < count and time.monotonic() < deadline:
+            self.switch.advance(us=100)
+            left += self.departures(port)
+            if self.switch.virtual_time:
+                break
+        self.assertEqual(len(left), count, [departure.frame.hex() for departure in left])
+        return left
 
     def frames_made(self) -> int:
         """Returns the number of frames that the switch has generated itself since its start."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
+from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
 from ptf_tests.lib.ports import PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -148,9 +149,8 @@ class TicketsAreGivenByQueue(_Priorities):
 
     def held(self) -> Sequence[bytes]:
         """Returns frames, after enabling EEE with a short wake, so that all take tickets and recirculate."""
-        timing = {"sleep_ticks": 0, "wake_ticks": 2, "stall_ticks": 0, "hold_ticks": 0}
-        trigger = {"trigger_packets": 0, "trigger_bytes": 0, "ticks_per_byte_q24": 0, "overhead_bytes": 0}
-        self.table_add("port_eee", {"port": PORT}, "eee", {**timing, **trigger})
+        tick = self.switch.tick_ns
+        self.table_add("port_eee", {"port": PORT}, "eee", Eee(sleep=0, wake=2 * tick).params(tick))
         return [packets.data(PORT, dscp=dscp, sport=1000 + n) for n, dscp in enumerate((0, 0, EF))]
 
     def runTest(self) -> None:

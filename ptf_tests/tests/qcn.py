@@ -79,8 +79,6 @@ class _Qcn(FabricTest):
         self.set_default("cnm_source", "make_cnm", {"mac": mac_int(MAC)})
         self.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
         self.table_add("port_cnm", {"port": CORE}, "trust_cnms")
-        self._made = self.frames_made()
-        self._ignored = self.ignored()
 
     def point(self, priority: int = 0, point: Point | None = None) -> Point:
         """Writes the settings of a congestion point at port 2."""
@@ -110,13 +108,6 @@ class _Qcn(FabricTest):
         queues = [port * PRIORITIES + priority for port in DATA_PORTS for priority in range(PRIORITIES)]
         return self._cells("cnms_made", {queue: (queue,) for queue in queues}).total()
 
-    def made(self) -> int:
-        """Returns the CNMs that the switch has made in this case."""
-        return self.frames_made() - self._made
-
-    def ignored(self) -> int:
-        return self.client.counter_read("cnms_ignored", SOURCE)[0]
-
     def assert_cnms(self, wanted: Sequence[bytes], port: int = SOURCE) -> None:
         """Checks that exactly these frames have left a port."""
         self.drain()
@@ -137,7 +128,7 @@ class CnmOfAFullQueueIsTheStandardsFrame(_Qcn):
         self.assertEqual(len(self.burst(PORT, frames(40))), 40)
         self.assert_cnms([CNM])
         self.assertEqual(cnm_of(frames(1)[0], 62, (SET_POINT - 40_000) // 64, 624), CNM)
-        self.assertEqual(self.made(), 1)
+        self.assertEqual(self.frames_made(), 1)
         self.assertEqual(self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED], 1)
 
 
@@ -145,8 +136,7 @@ class _Modelled(_Qcn):
     """The frames that leave to the source are those of the congestion point in Python."""
 
     def expect(self, point: Point, sent: Sequence[bytes], queue: int = PORT * PRIORITIES) -> None:
-        before = self.client.counter_read("qcn_samples", queue)[0]
-        made = self.made()
+        before, made = self.counted("qcn_samples", queue), self.frames_made()
         wanted, found = [], 0
         samples = int(self.plugged(point))
         for frame in sent:
@@ -157,8 +147,8 @@ class _Modelled(_Qcn):
                 wanted.append(cnm_of(frame, *sample, queue))
         self.assert_frames(self.burst(PORT, sent), [packets.forwarded(frame, PORT) for frame in sent])
         self.assert_cnms(wanted)
-        self.assertEqual(self.client.counter_read("qcn_samples", queue)[0] - before, samples)
-        self.assertEqual(self.made() - made, len(wanted))
+        self.assertEqual(self.counted("qcn_samples", queue) - before, samples)
+        self.assertEqual(self.frames_made() - made, len(wanted))
 
 
 @virtual_time_only
@@ -198,12 +188,12 @@ class QueueThatShrinksAsksForNothing(_Modelled):
         point = self.point()
         self.expect(point, frames(60))
         self.assertGreater(point.old, SET_POINT)
-        sent = self.made()
+        sent = self.frames_made()
         old = point.old
         # At most 20 KB, 1 KB at a time, and then a frame that finds about half of the old depth.
         self.expect(point, frames(20))
         self.assertLess(point.old, old)
-        self.assertEqual(self.made(), sent)
+        self.assertEqual(self.frames_made(), sent)
 
 
 @virtual_time_only
@@ -278,7 +268,7 @@ class QueueWithoutSettingsSendsNothing(_Qcn):
     def runTest(self) -> None:
         self.burst(PORT, frames(100))
         self.assert_cnms([])
-        self.assertEqual(self.made(), 0)
+        self.assertEqual(self.frames_made(), 0)
 
 
 class _Carried(_Qcn):
@@ -325,7 +315,9 @@ class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
                 5,
             )
             self.assert_cnms([again])
-        self.assertEqual((self.made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2))
+        self.assertEqual(
+            (self.frames_made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2)
+        )
 
 
 class CnmsStandInTheirOwnQueue(_Qcn):
@@ -349,7 +341,7 @@ class CnmOfAHostIsCountedAndGoesNowhere(_Qcn):
         self.send(SOURCE, packets.arriving(cnm_of(packets.data(PORT), 63, 0, 0), SOURCE))
         self.drain()
         self.assert_silent()
-        self.assertEqual(self.ignored() - self._ignored, 1)
+        self.assertEqual(self.counted("cnms_ignored", SOURCE), 1)
         self.assertEqual(self.verdicts(SOURCE), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
 from ptf_tests.lib.codel import Codel
+from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import Ecn
 from ptf_tests.lib.ports import BYTE_NS, NUMBERS, PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -162,9 +163,7 @@ class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(_AtDequeue):
     options = SwitchOptions(gate=False)
 
     def runTest(self) -> None:
-        timing = {"sleep_ticks": 0, "wake_ticks": 5_000, "stall_ticks": 0, "hold_ticks": 0}
-        trigger = {"trigger_packets": 0, "trigger_bytes": 0, "ticks_per_byte_q24": 0, "overhead_bytes": 0}
-        self.table_add("port_eee", {"port": PORT}, "eee", {**timing, **trigger})
+        self.table_add("port_eee", {"port": PORT}, "eee", Eee(sleep=0, wake=5_000).params())
         self.send(1, *self.frames)
         self.drain()
         left = [departure.frame for departure in self.departures(PORT)]
