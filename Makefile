@@ -74,7 +74,6 @@ test-rust: ## run the engine's own tests
 
 test-python: setup ## run every test of pytest but those of the wheels and the nightly ones
 	$(PY) -m pytest -q -n $(shell expr 3 \* $(JOBS)) $(BY_MODULE) -ra -m "not nightly" --ignore release/tests/test_wheels.py
-	$(PY) engine/test_programs.py --check
 
 test-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
 	$(PY) ptf_tests/run/engine.py --workers $(JOBS)
@@ -185,11 +184,9 @@ man: setup ## write manual pages of every eeon command, for man(1), into out/man
 
 p4: setup ## recompile p4src/ and the engine's test programs with p4c-bm2-ss
 	$(PY) p4src/compile.py
-	$(PY) engine/test_programs.py
 
 p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/compiled/, the engine's test programs; with p4c-bm2-ss, compile and compare
 	$(PY) -m pytest -q -ra p4src/tests/test_freshness.py
-	$(PY) engine/test_programs.py --check
 
 hashes: $(VENV)/bin/python ## write constraints-hashed.txt again, after a change of constraints.txt: digests of what the registry has now
 	$(PY) .ci/hashes.py

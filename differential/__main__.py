@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from . import bmv2
-from .campaign import Limits, Outcome, run
+from .campaign import Outcome, run
 from .compare import Counts
 from .failures import read, run_steps
 from .record import Campaign, Record, RecordError
@@ -62,13 +62,17 @@ def main() -> int:
     # Refusals are expected results here.
     logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
     began = time.monotonic()
-    limits = Limits(arguments.workers, arguments.minutes)
     try:
         with contextlib.ExitStack() as stack:
             record = None
             if arguments.record:
                 record = stack.enter_context(Record(arguments.record, Campaign.here(arguments.seed)))
-            outcomes = run(subjects, arguments.cases, arguments.seed, arguments.output, _say, limits, record)
+            outcomes = run(
+                *(subjects, arguments.cases, arguments.seed, arguments.output, _say),
+                workers=arguments.workers,
+                minutes=arguments.minutes,
+                record=record,
+            )
     except RecordError as error:
         print(error)
         return 2

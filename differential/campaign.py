@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -75,30 +81,21 @@ class Outcome:
         return number
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How a campaign runs; no influence on what it compares."""
-
-    workers: int = 1
-    """Number of concurrent configurations, each in a process with its own BMv2; 1: in this process."""
-    minutes: float | None = None
-    """Minutes after which no configuration starts."""
-
-
-IN_THIS_PROCESS = Limits()
-
-
 def run(
     subjects: tuple[Subject, ...],
     cases: int,
     seed: int,
     folder: Path,
     report: Callable[[str], None],
-    limits: Limits = IN_THIS_PROCESS,
+    *,
+    workers: int = 1,
+    minutes: float | None = None,
     record: Record | None = None,
 ) -> list[Outcome]:
-    """Runs about the requested number of cases, fewer only if a program is given up or time is over.
+    """Runs about the requested number of cases, fewer only if a program is given up or time is over: after
+    these minutes, no configuration starts.
 
+    `workers` configurations run at once, each in a process with its own BMv2; one runs in this process.
     Configurations in the record are not run again; new ones are added to it.
     """
     shares = sum(subject.share for subject in subjects)
@@ -107,11 +104,11 @@ def run(
     for done in record.done if record is not None else ():
         if done.program in by_name:
             by_name[done.program].add(done)
-    deadline = time.monotonic() + 60 * limits.minutes if limits.minutes is not None else float("inf")
+    deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
     running: dict[Future[Done], Outcome] = {}
-    with _executor(limits.workers) as executor:
+    with _executor(workers) as executor:
         while True:
-            while len(running) < limits.workers and time.monotonic() < deadline:
+            while len(running) < workers and time.monotonic() < deadline:
                 chosen = _least_advanced(outcomes, record)
                 if chosen is None:
                     break
@@ -147,24 +144,11 @@ def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Out
     return found
 
 
-class _Here(Executor):
-    """Runs a job immediately, in this process."""
-
-    # All jobs are of one kind.
-    def submit(self, fn: Callable[..., Done], /, *args: object, **kwargs: object) -> Future[Done]:  # type: ignore[override]
-        future: Future[Done] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-@contextmanager
-def _executor(workers: int) -> Iterator[Executor]:
+def _executor(workers: int) -> Executor:
     if workers == 1:
-        yield _Here()
-        return
+        return ThreadPoolExecutor(1)
     # No fork, because the engine's servers have threads.
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_quiet) as executor:
-        yield executor
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_quiet)
 
 
 def _quiet() -> None:

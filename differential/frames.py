@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from .program import Field, Operation, ParseState, Program, Transition, TransitionKey
+from .program import Field, Operation, ParseState, Program, TransitionKey
 
 PORT_WIDTH = 9
 WHOLE = "*"
@@ -229,7 +229,7 @@ class Frames:
         target = operation["parameters"][0]["value"]
         name = ".".join(target) if isinstance(target, list) else target
         fields = []
-        for field_name, width in self._program.headers[name].fields:
+        for field_name, width in self._program.headers[name]:
             bits = width if width is not None else 8 * rng.choice((0, 1, 2, 4, 8, 12, 40))
             fields.append(LayerField(field_name, bits, self._value(rng, (name, field_name), bits)))
         walk.layers.append(Layer(name, fields))
@@ -251,13 +251,13 @@ class Frames:
         if by_port:
             for transition in transitions:
                 if transition["type"] == "hexstr" and int(transition["value"], 16) == walk.port:
-                    return _next(transition)
-            return _next(transitions[-1])
+                    return transition["next_state"]
+            return transitions[-1]["next_state"]
         transition = rng.choice(transitions)
-        if _next(transition) is None and rng.random() < 0.6:
+        if transition["next_state"] is None and rng.random() < 0.6:
             transition = rng.choice(transitions)
         if transition["type"] != "hexstr":
-            return _next(transition)
+            return transition["next_state"]
         value = int(transition["value"], 16)
         mask = int(transition["mask"], 16) if transition["mask"] else -1
         # Each key takes whole bytes of the value, the last key at its end.
@@ -267,14 +267,14 @@ class Frames:
             self._write(rng, walk, key, part | (rng.getrandbits(width) & ~cover if width else 0))
             value >>= (width + 7) // 8 * 8
             mask >>= (width + 7) // 8 * 8
-        return _next(transition)
+        return transition["next_state"]
 
     def _key_width(self, key: TransitionKey) -> int:
         if key["type"] == "lookahead":
             return key["value"][1]
         if key["type"] == "union_stack_field":
             stack, member, name = key["value"]
-            widths = dict(self._program.headers[f"{stack}.{member}"].fields)
+            widths = dict(self._program.headers[f"{stack}.{member}"])
             return widths[name] or 0
         header, name = key["value"]
         return self._program.widths.get((header, name), 0)
@@ -288,10 +288,6 @@ class Frames:
         layer = walk.layer(".".join(owner))
         if layer is not None:
             layer.set(name, value)
-
-
-def _next(transition: Transition) -> str | None:
-    return transition["next_state"]
 
 
 def _overwrite(data: bytes, offset: int, width: int, value: int) -> bytes:

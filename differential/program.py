@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+Header = tuple[tuple[str, int | None], ...]
+"""A header type: field names and widths in bits; None is the width of a varbit."""
 Field = tuple[str, str]
 """Header instance and field name. Elements of a stack have the stack's name."""
 
@@ -58,13 +60,6 @@ class ParseState(TypedDict):
     parser_ops: list[Operation]
     transitions: list[Transition]
     transition_key: list[TransitionKey]
-
-
-@dataclass(frozen=True)
-class Header:
-    """A header type: field names and widths in bits; None is the width of a varbit."""
-
-    fields: tuple[tuple[str, int | None], ...]
 
 
 @dataclass(frozen=True)
@@ -148,9 +143,7 @@ class Program:
     @property
     def header_widths(self) -> dict[Field, int]:
         """Widths of whole headers, by name and `frames.WHOLE`."""
-        return {
-            (name, "*"): sum(width or 0 for _, width in kind.fields) for name, kind in self.headers.items()
-        }
+        return {(name, "*"): sum(width or 0 for _, width in kind) for name, kind in self.headers.items()}
 
     @property
     def start(self) -> str:
@@ -174,7 +167,7 @@ def load(path: Path) -> Program:
 
 def _read_headers(program: Program) -> None:
     types = {
-        kind["name"]: Header(tuple((f[0], None if f[1] == "*" else f[1]) for f in kind["fields"]))
+        kind["name"]: tuple((f[0], None if f[1] == "*" else f[1]) for f in kind["fields"])
         for kind in program.json["header_types"]
     }
     by_id = {}
@@ -183,11 +176,11 @@ def _read_headers(program: Program) -> None:
         by_id[header["id"]] = (header["name"], kind)
         program.headers[header["name"]] = kind
         program.widths[header["name"], "$valid$"] = 1
-        for name, width in kind.fields:
+        for name, width in kind:
             program.widths[header["name"], name] = width or 0
     for stack in program.json["header_stacks"]:
         program.headers[stack["name"]] = by_id[stack["header_ids"][0]][1]
-        for name, width in program.headers[stack["name"]].fields:
+        for name, width in program.headers[stack["name"]]:
             program.widths[stack["name"], name] = width or 0
     unions = {union["id"]: union for union in program.json["header_unions"]}
     for stack in program.json["header_union_stacks"]:

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Compiles the P4 program with p4c-bm2-ss, or checks compiled/. `make p4` calls it.
+"""Compiles P4 programs with p4c-bm2-ss: E-EON's, those of the engine's tests, and those of examples; or
+checks what was compiled. `make p4` calls it.
 
-    p4src/compile.py                compile and write compiled/
+    p4src/compile.py                compile every program of FOLDERS
     p4src/compile.py --constants    write only constants.json, from the sources that compiled/ was made from
-    p4src/compile.py --check        fail unless compiled/ belongs to the sources
+    p4src/compile.py --check        fail unless the committed files belong to the sources
 
-compiled/ is committed, because p4c is in no package registry: running the program needs no compiler.
+The outputs are committed, because p4c is in no package registry: running the programs needs no compiler.
 
-    eeon.json            the program for BMv2 and the engine
-    eeon.p4info.txtpb    its P4Info for P4Runtime clients
-    constants.json       the program's numbers for other languages: constants, enums, widths, fixed point
+    NAME.json            the program for BMv2 and the engine
+    NAME.p4info.txtpb    its P4Info for P4Runtime clients
+    constants.json       E-EON's numbers for other languages: constants, enums, widths, fixed point
     provenance.json      the compiler's version, and the SHA-256 of every source and of every output
 """
 
@@ -23,21 +24,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 P4SRC = Path(__file__).resolve().parent
 REPOSITORY = P4SRC.parent
-PROGRAM = P4SRC / "eeon.p4"
-COMPILED = P4SRC / "compiled"
 COMPILER = "p4c-bm2-ss"
-
-JSON_NAME = "eeon.json"
-P4INFO_NAME = "eeon.p4info.txtpb"
 CONSTANTS_NAME = "constants.json"
 PROVENANCE_NAME = "provenance.json"
-
 CONSTANT_SOURCES = (P4SRC / "include" / "types.p4", P4SRC / "include" / "sizes.p4")
-
 COMPILE_TIMEOUT_SECONDS = 300
 
 # p4c gives every table a default action, and then warns that BMv2 has none for tables with a selector.
@@ -45,41 +41,99 @@ EXPECTED_WARNING = "(due to action profiles)"
 
 
 class CompileError(Exception):
-    """The program cannot be compiled here, or compiled/ is not from the sources. Says what to do."""
+    """A program cannot be compiled here, or what was compiled is not from the sources. Says what to do."""
 
 
-def sources() -> list[Path]:
-    """Returns every P4 file of the program, in a fixed order."""
-    return sorted(P4SRC.rglob("*.p4"))
+@dataclass(frozen=True)
+class Folder:
+    """A folder of programs with what they include, and where their outputs are."""
+
+    path: Path
+    output: Path
+    base: Path
+    """Names of sources, for p4c and in provenance.json, are relative to it."""
+    pattern: str = "*.p4"
+    """The files that are programs."""
+    options: tuple[str, ...] = ("--Wdisable",)
+    with_p4info: bool = True
+    """Whether P4Runtime clients use them."""
+    with_scripts: bool = False
+    """Whether each has a file .script."""
+
+    @property
+    def is_eeon(self) -> bool:
+        """Whether it has E-EON's program, whose JSON has source positions."""
+        return self.path == P4SRC
+
+    def programs(self) -> list[Path]:
+        """Returns all programs, in a fixed order."""
+        return sorted(self.path.glob(self.pattern))
+
+    def sources(self) -> list[Path]:
+        """Returns the files from which the outputs are made, in a fixed order."""
+        return sorted([*self.path.rglob("*.p4"), *self.path.rglob("*.h")])
+
+    def outputs(self) -> list[Path]:
+        """Returns the files that a compilation writes, apart from provenance.json."""
+        kinds = (".json", ".p4info.txtpb") if self.with_p4info else (".json",)
+        names = [program.stem + kind for program in self.programs() for kind in kinds]
+        return [self.output / name for name in (*names, *([CONSTANTS_NAME] if self.is_eeon else []))]
+
+    def digests(self) -> dict[str, dict[str, str]]:
+        """Returns the SHA-256 of the sources and the outputs that are there, as in provenance.json."""
+        files = {"sources": (self.base, self.sources()), "outputs": (self.output, self.outputs())}
+        return {
+            kind: {
+                path.relative_to(base).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in paths
+                if path.exists()
+            }
+            for kind, (base, paths) in files.items()
+        }
 
 
-def digest(data: bytes) -> str:
-    """Returns the SHA-256 in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
+def beside(path: str, with_p4info: bool = True, with_scripts: bool = False) -> Folder:
+    """Returns a folder of programs with their outputs beside them."""
+    there = REPOSITORY / path
+    return Folder(there, there, there, with_p4info=with_p4info, with_scripts=with_scripts)
 
 
-def source_digests() -> dict[str, str]:
-    """Returns the SHA-256 of each source by its path relative to the repository."""
-    return {path.relative_to(REPOSITORY).as_posix(): digest(path.read_bytes()) for path in sources()}
+EEON = Folder(P4SRC, P4SRC / "compiled", REPOSITORY, "eeon.p4", options=())
+FOLDERS = (
+    EEON,
+    beside("engine/bm/tests/programs", with_p4info=False),
+    beside("engine/simple_switch/tests/p4", with_p4info=False),
+    beside("engine/simple_switch/tests/constructs", with_p4info=False, with_scripts=True),
+    beside("engine/live/tests/p4"),
+    beside("engine/python/tests/programs"),
+    beside("examples/own_program"),
+    beside("examples/new_aqm"),
+)
 
 
-def find_compiler() -> str | None:
-    """Returns the path of p4c-bm2-ss, or None if it is not on PATH."""
-    return shutil.which(COMPILER)
+def find_compiler() -> str:
+    """Returns the path of p4c-bm2-ss. Raises CompileError if it is not on PATH."""
+    found = shutil.which(COMPILER)
+    if found is None:
+        raise CompileError(
+            f"{COMPILER} is not on PATH: build p4c (https://github.com/p4lang/p4c, version 1.2.5.x), "
+            f"or leave the programs as they are: the committed outputs need no compiler"
+        )
+    return found
 
 
 def compiler_version(compiler: str) -> str:
-    """Returns the version, for example `1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
+    """Returns the version, for example `p4c-bm2-ss 1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
     run = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
     output = run.stdout + run.stderr
     match = re.search(r"Version (.+)", output)
     if match is None:
         raise CompileError(f"{compiler} --version prints no line that starts with 'Version': {output!r}")
-    return match.group(1).strip()
+    return f"{COMPILER} {match.group(1).strip()}"
 
 
 def constants() -> dict[str, dict[str, int]]:
-    """Returns the numbers of the program for other languages.
+    """Returns the numbers of E-EON's program for other languages.
 
     From include/types.p4 and include/sizes.p4: `constants` has every `const`, `type_bits` the width of every
     `typedef bit<N>`, and each `enum bit<N>` is a table of its own under its P4 name. From include/control/:
@@ -108,7 +162,7 @@ def constants() -> dict[str, dict[str, int]]:
 
 def _register_bits(widths: dict[str, int]) -> dict[str, int]:
     found = {}
-    for path in sources():
+    for path in EEON.sources():
         declared = re.findall(r"\bregister<([\w<>]+), \w+>\(\w+\)\s+(\w+)\s*;", _without_comments(path))
         for kind, name in declared:
             bits = re.fullmatch(r"bit<(\d+)>", kind)
@@ -120,44 +174,41 @@ def _without_comments(path: Path) -> str:
     return re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
 
 
-def as_json(value: object) -> bytes:
+def as_json(value: object, indent: int = 2) -> str:
     """Returns JSON that depends only on the value, not on the machine."""
-    return (json.dumps(value, indent=2) + "\n").encode()
+    return json.dumps(value, indent=indent) + "\n"
 
 
-def without_machine_paths(program: dict[str, object]) -> dict[str, object]:
-    """Makes source positions relative to the repository, and puts p4c's own files under `p4include/`."""
-
-    def relative(name: str) -> str:
-        if "/p4include/" in name:
-            return "p4include/" + name.rsplit("/p4include/", 1)[1]
-        return name.removeprefix(f"{REPOSITORY}/")
-
-    def walk(node: object) -> None:
-        if isinstance(node, dict):
-            info = node.get("source_info")
-            if isinstance(info, dict) and isinstance(info.get("filename"), str):
-                info["filename"] = relative(info["filename"])
-            for child in node.values():
-                walk(child)
-        elif isinstance(node, list):
-            for child in node:
-                walk(child)
-
-    walk(program)
-    program["program"] = PROGRAM.relative_to(REPOSITORY).as_posix()
-    return program
+def without_machine_paths(node: Any, with_positions: bool) -> Any:  # noqa: ANN401
+    """Returns the JSON without source positions, or with positions relative to the repository, and p4c's own
+    files under `p4include/`."""
+    if isinstance(node, list):
+        return [without_machine_paths(child, with_positions) for child in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: value for key, value in node.items() if with_positions or key != "source_info"}
+    name = kept.get("filename")
+    if isinstance(name, str):
+        _, inside, rest = name.rpartition("/p4include/")
+        kept["filename"] = f"p4include/{rest}" if inside else name.removeprefix(f"{REPOSITORY}/")
+    return {key: without_machine_paths(value, with_positions) for key, value in kept.items()}
 
 
-def build(compiler: str) -> dict[str, bytes]:
-    """Returns all files of compiled/ by name. Raises CompileError with the compiler's output for errors and
-    warnings."""
-    with tempfile.TemporaryDirectory() as scratch:
-        json_path, p4info_path = Path(scratch) / JSON_NAME, Path(scratch) / P4INFO_NAME
-        command = [compiler, "-o", str(json_path), "--p4runtime-files", str(p4info_path)]
+def compile_folder(folder: Folder, output: Path) -> None:
+    """Writes the outputs and provenance.json of a folder into `output`. Raises CompileError with the
+    compiler's output for errors and warnings."""
+    compiler = find_compiler()
+    written = replace(folder, output=output)
+    output.mkdir(exist_ok=True)
+    for program in folder.programs():
+        name = program.relative_to(folder.base).as_posix()
+        to = output / f"{program.stem}.json"
+        command = [compiler, *folder.options, "-o", str(to)]
+        if folder.with_p4info:
+            command += ["--p4runtime-files", str(to.with_suffix(".p4info.txtpb"))]
         run = subprocess.run(
-            [*command, PROGRAM.relative_to(REPOSITORY).as_posix()],
-            cwd=REPOSITORY,
+            [*command, name],
+            cwd=folder.base,
             capture_output=True,
             text=True,
             timeout=COMPILE_TIMEOUT_SECONDS,
@@ -165,34 +216,25 @@ def build(compiler: str) -> dict[str, bytes]:
         said = run.stdout + run.stderr
         complaints = [line for line in said.splitlines() if re.search(r"\b(warning|error):", line)]
         if run.returncode != 0 or any(EXPECTED_WARNING not in line for line in complaints):
-            raise CompileError(f"{COMPILER} ended with status {run.returncode} and said:\n{said}")
-        program = without_machine_paths(json.loads(json_path.read_text(encoding="utf-8")))
-        p4info = p4info_path.read_bytes()
-    outputs = {
-        # One value per line keeps diffs small; with indentation the file is twice as large.
-        JSON_NAME: (json.dumps(program, indent=0) + "\n").encode(),
-        P4INFO_NAME: p4info,
-        CONSTANTS_NAME: as_json(constants()),
-    }
-    provenance = {
-        "compiler": f"{COMPILER} {compiler_version(compiler)}",
-        "sources": source_digests(),
-        "outputs": {name: digest(data) for name, data in outputs.items()},
-    }
-    return {**outputs, PROVENANCE_NAME: as_json(provenance)}
+            raise CompileError(f"{name}: {COMPILER} ended with status {run.returncode} and said:\n{said}")
+        document = without_machine_paths(json.loads(to.read_text(encoding="utf-8")), folder.is_eeon)
+        # One value per line keeps diffs small; with indentation E-EON's file is twice as large.
+        to.write_text(as_json({**document, "program": name}, 0 if folder.is_eeon else 1))
+    if folder.is_eeon:
+        (output / CONSTANTS_NAME).write_text(as_json(constants()))
+    options = {} if folder.is_eeon else {"options": list(folder.options)}
+    provenance = {"compiler": compiler_version(compiler), **options, **written.digests()}
+    (output / PROVENANCE_NAME).write_text(as_json(provenance, 2 if folder.is_eeon else 1))
 
 
-def compile_program() -> None:
-    """Writes compiled/."""
-    compiler = find_compiler()
-    if compiler is None:
-        raise CompileError(
-            f"{COMPILER} is not on PATH: build p4c (https://github.com/p4lang/p4c, version 1.2.5.x), "
-            f"or leave p4src/ as it is: the committed p4src/compiled/ needs no compiler"
-        )
-    COMPILED.mkdir(exist_ok=True)
-    for name, data in build(compiler).items():
-        (COMPILED / name).write_bytes(data)
+def compile_all() -> None:
+    """Writes the outputs of every folder, once all of them compile."""
+    with tempfile.TemporaryDirectory() as scratch:
+        made = {folder: Path(scratch, str(number)) for number, folder in enumerate(FOLDERS)}
+        for folder, there in made.items():
+            compile_folder(folder, there)
+        for folder, there in made.items():
+            shutil.copytree(there, folder.output, dirs_exist_ok=True)
 
 
 def write_constants() -> None:
@@ -200,43 +242,48 @@ def write_constants() -> None:
 
     Raises CompileError if the sources are not those of the rest of compiled/.
     """
-    path = COMPILED / PROVENANCE_NAME
+    path = EEON.output / PROVENANCE_NAME
     provenance = json.loads(path.read_text(encoding="utf-8"))
-    if provenance["sources"] != source_digests():
+    if provenance["sources"] != EEON.digests()["sources"]:
         raise CompileError("the sources have changed since the last compilation; run `make p4`")
-    data = as_json(constants())
-    provenance["outputs"][CONSTANTS_NAME] = digest(data)
-    (COMPILED / CONSTANTS_NAME).write_bytes(data)
-    path.write_bytes(as_json(provenance))
+    (EEON.output / CONSTANTS_NAME).write_text(as_json(constants()))
+    path.write_text(as_json({**provenance, **EEON.digests()}))
 
 
-def check() -> list[str]:
-    """Returns the faults of compiled/, one sentence each; empty if there are none. Needs no compiler."""
-    path = COMPILED / PROVENANCE_NAME
+def check(folder: Folder) -> list[str]:
+    """Returns the faults of a folder's outputs, one sentence each; empty if there are none. Needs no
+    compiler."""
+    path = folder.output / PROVENANCE_NAME
     try:
         provenance = json.loads(path.read_text(encoding="utf-8"))
-        recorded_sources, recorded_outputs = provenance["sources"], provenance["outputs"]
+        recorded = {kind: dict(provenance[kind]) for kind in ("sources", "outputs")}
     except FileNotFoundError:
         return [f"{path.relative_to(REPOSITORY)} is missing; run `make p4`"]
     except (ValueError, KeyError, TypeError) as error:
         return [f"{path.relative_to(REPOSITORY)} is not what compile.py writes ({error}); run `make p4`"]
-
     wrong = []
-    now = source_digests()
-    for name in sorted({*now, *recorded_sources}):
-        if name not in recorded_sources:
-            wrong.append(f"{name} is new since the last compilation; run `make p4`")
-        elif name not in now:
-            wrong.append(f"{name} was compiled but is gone; run `make p4`")
-        elif now[name] != recorded_sources[name]:
-            wrong.append(f"{name} has changed since the last compilation; run `make p4`")
-    for name in (JSON_NAME, P4INFO_NAME, CONSTANTS_NAME):
-        output = COMPILED / name
-        if not output.exists():
-            wrong.append(f"{output.relative_to(REPOSITORY)} is missing; run `make p4`")
-        elif digest(output.read_bytes()) != recorded_outputs.get(name):
-            wrong.append(f"{output.relative_to(REPOSITORY)} is not what the compiler wrote; run `make p4`")
-    if not wrong and (COMPILED / CONSTANTS_NAME).read_bytes() != as_json(constants()):
+    places = {"sources": folder.base, "outputs": folder.output}
+    changed = {
+        "sources": "has changed since the last compilation",
+        "outputs": "is not what the compiler wrote",
+    }
+    for kind, now in folder.digests().items():
+        for name in sorted({*now, *recorded[kind]}):
+            said = changed[kind]
+            if name not in recorded[kind]:
+                said = "is new since the last compilation"
+            elif name not in now:
+                said = "was compiled but is gone"
+            if now.get(name) != recorded[kind].get(name):
+                wrong.append(f"{(places[kind] / name).relative_to(REPOSITORY)} {said}; run `make p4`")
+    if provenance.get("options", list(folder.options)) != list(folder.options):
+        wrong.append(f"{path.relative_to(REPOSITORY)} was compiled with other options; run `make p4`")
+    if folder.with_scripts:
+        scripts = {path.stem for path in folder.path.glob("*.script")}
+        programs = {path.stem for path in folder.programs()}
+        wrong += [f"{folder.path}/{name}.p4 has no script" for name in sorted(programs - scripts)]
+        wrong += [f"{folder.path}/{name}.script has no program" for name in sorted(scripts - programs)]
+    if folder.is_eeon and not wrong and (folder.output / CONSTANTS_NAME).read_text() != as_json(constants()):
         wrong.append(
             f"{CONSTANTS_NAME} does not hold the numbers of the sources; run p4src/compile.py --constants"
         )
@@ -245,22 +292,22 @@ def check() -> list[str]:
 
 def main() -> int:
     """Returns the exit status. 0: done, or no faults. 1: failure, with the reason on stderr."""
-    parser = argparse.ArgumentParser(description="Compile the P4 program, or check what was compiled.")
-    parser.add_argument("--check", action="store_true", help="fail unless compiled/ belongs to the sources")
+    parser = argparse.ArgumentParser(description="Compile the P4 programs, or check what was compiled.")
+    parser.add_argument("--check", action="store_true", help="fail unless the outputs belong to the sources")
     parser.add_argument("--constants", action="store_true", help="write constants.json alone, without p4c")
     arguments = parser.parse_args()
     try:
         if arguments.constants:
             write_constants()
-            print(f"wrote {(COMPILED / CONSTANTS_NAME).relative_to(REPOSITORY)}")
+            print(f"wrote {(EEON.output / CONSTANTS_NAME).relative_to(REPOSITORY)}")
         elif not arguments.check:
-            compile_program()
-            print(f"wrote {COMPILED.relative_to(REPOSITORY)}/")
-        elif wrong := check():
+            compile_all()
+            print("wrote", *(f"{folder.output.relative_to(REPOSITORY)}/" for folder in FOLDERS))
+        elif wrong := [sentence for folder in FOLDERS for sentence in check(folder)]:
             print("\n".join(wrong), file=sys.stderr)
             return 1
         else:
-            print(f"{COMPILED.relative_to(REPOSITORY)}/ belongs to the sources")
+            print("the outputs belong to the sources")
     except CompileError as error:
         print(error, file=sys.stderr)
         return 1

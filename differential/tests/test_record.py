@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from differential import bmv2, campaign
-from differential.campaign import Limits, run
+from differential.campaign import run
 from differential.compare import Bench, Counts, Difference
 from differential.frames import Subject
 from differential.record import Campaign, Done, Record, RecordError
@@ -44,7 +44,7 @@ def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_p
     assert len(parts.read_text().splitlines()) == 3
     for path in (parts, whole):
         with Record(path, Campaign.here(7)) as record:
-            outcomes = run(TWO, 4000, 7, tmp_path, print, Limits(workers=3), record)
+            outcomes = run(TWO, 4000, 7, tmp_path, print, workers=3, record=record)
         assert [outcome.counts.cases for outcome in outcomes] == [2000, 2000]
     assert sorted(parts.read_text().splitlines()) == sorted(whole.read_text().splitlines())
     assert len(whole.read_text().splitlines()) == 5
@@ -53,7 +53,7 @@ def test_a_campaign_goes_on_where_it_was_interrupted_and_comes_to_the_same(tmp_p
 @pytest.mark.system
 @needs_bmv2
 def test_a_campaign_without_time_begins_nothing(tmp_path: Path) -> None:
-    outcomes = run(TWO, 1000, 7, tmp_path, print, Limits(minutes=0))
+    outcomes = run(TWO, 1000, 7, tmp_path, print, minutes=0)
     assert [outcome.counts.cases for outcome in outcomes] == [0, 0]
 
 

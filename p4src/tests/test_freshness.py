@@ -1,12 +1,18 @@
-"""compiled/ belongs to the sources. Does not detect whether the program is correct (ptf_tests do)."""
+"""What was compiled belongs to its sources: compiled/, the engine's test programs, those of examples.
+
+Does not detect whether a program is correct (ptf_tests do for E-EON's).
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import shutil
+import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -18,6 +24,8 @@ def load_compile(p4src: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("p4src_compile", p4src / "compile.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # dataclasses look their module up there.
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -30,31 +38,59 @@ def copy(tmp_path: Path) -> Path:
     return target
 
 
+@pytest.fixture
+def constructs(tmp_path: Path) -> tuple[ModuleType, Any]:
+    """Returns compile.py of another repository and its copy of the constructs, for a test to damage."""
+    (tmp_path / "p4src").mkdir()
+    shutil.copy(P4SRC / "compile.py", tmp_path / "p4src")
+    module = load_compile(tmp_path / "p4src")
+    folder = next(folder for folder in module.FOLDERS if folder.with_scripts)
+    shutil.copytree(P4SRC.parent / folder.path.relative_to(tmp_path), folder.path)
+    return module, folder
+
+
 def test_committed_outputs_belong_to_the_sources() -> None:
-    assert load_compile(P4SRC).check() == []
+    module = load_compile(P4SRC)
+    for folder in module.FOLDERS:
+        assert module.check(folder) == []
 
 
-def test_changed_source_is_named(copy: Path) -> None:
-    source = copy / "include" / "sizes.p4"
-    source.write_text(source.read_text() + "// changed\n")
-    assert load_compile(copy).check() == [
-        "p4src/include/sizes.p4 has changed since the last compilation; run `make p4`"
-    ]
+def test_every_folder_with_a_program_is_compiled() -> None:
+    root = P4SRC.parent
+    sources = [*root.glob("engine/*/tests/**/*.p4"), *root.glob("examples/*/*.p4"), P4SRC / "eeon.p4"]
+    assert {folder.path for folder in load_compile(P4SRC).FOLDERS} == {path.parent for path in sources}
 
 
-def test_new_source_is_named(copy: Path) -> None:
-    (copy / "include" / "more.p4").write_text("")
-    assert load_compile(copy).check() == [
-        "p4src/include/more.p4 is new since the last compilation; run `make p4`"
-    ]
+@pytest.mark.parametrize(
+    ("file", "text", "fault"),
+    [
+        ("include/sizes.p4", "// changed\n", "has changed since the last compilation"),
+        ("include/more.p4", "", "is new since the last compilation"),
+        ("compiled/eeon.json", "\n", "is not what the compiler wrote"),
+    ],
+)
+def test_what_does_not_belong_together_is_named(copy: Path, file: str, text: str, fault: str) -> None:
+    with (copy / file).open("a") as changed:
+        changed.write(text)
+    module = load_compile(copy)
+    assert module.check(module.EEON) == [f"p4src/{file} {fault}; run `make p4`"]
 
 
-def test_output_edited_by_hand_is_named(copy: Path) -> None:
-    output = copy / "compiled" / "eeon.json"
-    output.write_text(output.read_text().replace("eeon", "neon", 1))
-    assert load_compile(copy).check() == [
-        "p4src/compiled/eeon.json is not what the compiler wrote; run `make p4`"
-    ]
+def test_what_is_changed_new_or_gone_of_the_constructs_is_named(constructs: tuple[ModuleType, Any]) -> None:
+    module, folder = constructs
+    assert module.check(folder) == []
+    (folder.path / "frame.h").write_text("// changed\n")
+    (folder.path / "clone.json").write_text("{}\n")
+    (folder.path / "random.json").unlink()
+    (folder.path / "unheard_of.p4").write_text("")
+    named = [sentence.split(" ")[0].rsplit("/", 1)[1] for sentence in module.check(folder)]
+    assert named == ["frame.h", "unheard_of.p4", "clone.json", "random.json", "unheard_of.p4"]
+
+
+def test_other_options_are_named(constructs: tuple[ModuleType, Any]) -> None:
+    module, folder = constructs
+    (sentence,) = module.check(replace(folder, options=("--emit-externs",)))
+    assert "other options" in sentence
 
 
 def test_outputs_hold_no_path_of_the_machine_that_compiled() -> None:
@@ -110,7 +146,7 @@ def test_constants_alone_are_written_only_for_the_sources_that_were_compiled(cop
     module = load_compile(copy)
     (copy / "compiled" / "constants.json").write_text("{}\n")
     module.write_constants()
-    assert module.check() == []
+    assert module.check(module.EEON) == []
     source = copy / "include" / "sizes.p4"
     source.write_text(source.read_text() + "// changed\n")
     with pytest.raises(module.CompileError, match="the sources have changed"):
@@ -118,14 +154,14 @@ def test_constants_alone_are_written_only_for_the_sources_that_were_compiled(cop
 
 
 @pytest.mark.system
-def test_compiling_again_gives_the_same_bytes() -> None:
+def test_compiling_again_gives_the_same_bytes(tmp_path: Path) -> None:
     module = load_compile(P4SRC)
-    compiler = module.find_compiler()
-    if compiler is None:
+    if shutil.which(module.COMPILER) is None:
         pytest.skip("p4c-bm2-ss is not on PATH: the outputs are compared by digest only")
     recorded = json.loads((P4SRC / "compiled" / "provenance.json").read_text())["compiler"]
-    here = f"{module.COMPILER} {module.compiler_version(compiler)}"
+    here = module.compiler_version(module.find_compiler())
     if here != recorded:
         pytest.skip(f"the outputs were made by {recorded}, here is {here}: other bytes may be right")
-    for name, data in module.build(compiler).items():
-        assert (P4SRC / "compiled" / name).read_bytes() == data, f"{name} differs; run `make p4`"
+    module.compile_folder(module.EEON, tmp_path)
+    for path in tmp_path.iterdir():
+        assert (P4SRC / "compiled" / path.name).read_bytes() == path.read_bytes(), f"{path.name}: `make p4`"

@@ -14,24 +14,30 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
 import ptf
-from finsy.proto import p4r
+from finsy import P4CloneSessionEntry, P4CounterEntry, P4TableAction, P4TableEntry
+from finsy.p4entity import P4Entity
 from ptf.base_tests import BaseTest
 from ptf.testutils import group, send_packet, test_param_get
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.p4rt import Match, P4RuntimeClient
+from ptf_tests.lib.p4rt import Match, P4RuntimeClient, table_entry
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verdict_cell
-from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES
+from ptf_tests.lib.ports import (
+    COPY_PORT,
+    CPU_PORT,
+    DATA_PORTS,
+    NUMBERS,
+    PRIORITIES,
+    WIRE_OVERHEAD_BYTES,
+)
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
-WIRE_OVERHEAD_BYTES = 24
-"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes that a frame takes on the wire beyond its
-own."""
 _PROBABILITY_ONE = 1 << NUMBERS["type_bits"]["probability_t"]
 
 PLUG_BYTES = 60
@@ -84,15 +90,9 @@ class SwitchTest(BaseTest):
         self.client.become_primary()
         self.client.set_pipeline(Path(test_param_get("program")).read_bytes())
         self.dataplane.flush()
-        self._undo: list[p4r.Update] = []
-        self.addCleanup(self._remove_what_was_written)
+        self._inserted: set[tuple[object, ...]] = set()
 
     # --- control plane -------------------------------------------------------------------------------------
-
-    def insert(self, entity: p4r.Entity) -> None:
-        """Inserts an entity; it is deleted at the end of the test."""
-        self.client.write(self.client.update("INSERT", entity))
-        self._undo.append(self.client.update("DELETE", entity))
 
     def table_add(
         self,
@@ -101,12 +101,30 @@ class SwitchTest(BaseTest):
         action: str,
         params: Mapping[str, int] | None = None,
     ) -> None:
-        """Inserts a table entry by names; it is deleted at the end of the test."""
-        self.insert(self.client.table_entry(table, match, action, params))
+        """Inserts a table entry by names, or gives another action to one that this test has inserted."""
+        key = (table, *match.items())
+        self.client.write(
+            "MODIFY" if key in self._inserted else "INSERT", table_entry(table, match, action, params)
+        )
+        self._inserted.add(key)
+
+    def table_remove(self, table: str, match: Mapping[str, Match]) -> None:
+        """Deletes a table entry."""
+        self.client.write("DELETE", table_entry(table, match))
+        self._inserted.discard((table, *match.items()))
 
     def set_default(self, table: str, action: str, params: Mapping[str, int]) -> None:
         """Sets a table's default action."""
-        self.client.write(self.client.update("MODIFY", self.client.default_entry(table, action, params)))
+        chosen = P4TableAction(action, **params)
+        self.client.write("MODIFY", P4TableEntry(table, action=chosen, is_default_action=True))
+
+    def clone_session(self, session: int, port: int) -> P4Entity:
+        """Inserts a clone session with one replica, and returns it; it is deleted at the end of the test."""
+        entity = P4CloneSessionEntry(session, replicas=[(port, 1)])
+        self.client.write("INSERT", entity)
+        # BMv2 keeps it when a pipeline is set.
+        self.addCleanup(self.client.write, "DELETE", entity)
+        return entity
 
     def register(self, name: str, port: int) -> int:
         """Returns the cell of a register for a port."""
@@ -115,10 +133,6 @@ class SwitchTest(BaseTest):
     def queue_register(self, name: str, port: int, priority: int = 0) -> int:
         """Returns the cell of a register for a port's queue."""
         return self.register(name, port * PRIORITIES + priority)
-
-    def _remove_what_was_written(self) -> None:
-        if self._undo:
-            self.client.write(*reversed(self._undo))
 
     # --- data plane ----------------------------------------------------------------------------------------
 
@@ -178,12 +192,10 @@ class FabricTest(SwitchTest):
 
     def setUp(self) -> None:
         super().setUp()
-        entries = [*self.addresses(), *self.routes()]
-        self.client.write(*(self.client.update("INSERT", entry) for entry in entries))
-        self._base: dict[str, dict[tuple[int, ...], int]] = {}
+        self.client.write("INSERT", *self.addresses(), *self.routes())
+        # Setting the pipeline has cleared the counters.
+        self._base: dict[str, Counter[tuple[int, ...]]] = {"received": Counter(), "verdicts": Counter()}
         self._frames_sent = 0
-        self._received_before = sum(self._all_received(DATA_PORTS).values())
-        self.forget_counts()
 
     def tearDown(self) -> None:
         try:
@@ -194,22 +206,20 @@ class FabricTest(SwitchTest):
         finally:
             super().tearDown()
 
-    def addresses(self) -> Iterable[p4r.Entity]:
+    def addresses(self) -> Iterable[P4Entity]:
         """Yields the entries by which the switch accepts frames for its own address at each port."""
         for port in DATA_PORTS:
             match = {"port": port, "dst_mac": packets.mac_int(packets.switch_mac(port))}
-            yield self.client.table_entry("l3_admit", match, "admit_to_l3")
+            yield table_entry("l3_admit", match, "admit_to_l3")
 
-    def routes(self) -> Iterable[p4r.Entity]:
-        """Yields the entries that make hosts reachable; they are not deleted one by one after the test."""
+    def routes(self) -> Iterable[P4Entity]:
+        """Yields the entries that make hosts reachable."""
         for port in DATA_PORTS:
             for table, prefix in (
                 ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
                 ("ipv6_route", (int(IPv6Address(packets.host_ipv6(port, 0))), 64)),
             ):
-                yield self.client.one_shot_entry(
-                    table, {"dst": prefix}, [("forward", self.next_hop(port), 1)]
-                )
+                yield table_entry(table, {"dst": prefix}, "forward", self.next_hop(port))
 
     def next_hop(self, port: int) -> dict[str, int]:
         """Returns the parameters of `forward` for the host behind `port`."""
@@ -231,9 +241,9 @@ class FabricTest(SwitchTest):
 
     def packet_out(self, port: int, frame: bytes) -> None:
         """Sends `frame` out of `port` over the stream, and waits until the switch has received it."""
-        before = sum(self._all_received().values())
-        self.client.packet_out(frame, {"egress_port": port})
-        self.wait_for(lambda: sum(self._all_received().values()) > before)
+        before = self._all_received().total()
+        self.client.packet_out(frame, port)
+        self.wait_for(lambda: self._all_received().total() > before)
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
         """Waits until `condition` holds; a virtual clock does not advance meanwhile."""
@@ -250,7 +260,7 @@ class FabricTest(SwitchTest):
         self.switch.advance(us=100)
         deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
         while not self.switch.virtual_time and time.monotonic() < deadline:
-            if sum(self._all_received(DATA_PORTS).values()) - self._received_before >= self._frames_sent:
+            if self._all_received(DATA_PORTS).total() >= self._frames_sent:
                 # The last one has been counted, but may still be in ingress.
                 self.switch.advance(ms=20)
                 return
@@ -276,7 +286,7 @@ class FabricTest(SwitchTest):
                 ("received", (ingress, PacketClass.OTHER)),
                 ("verdicts", (port, PacketClass.OTHER, Verdict.FORWARDED)),
             ):
-                self._base[counter][cell] = self._base[counter].get(cell, 0) + 1
+                self._base[counter][cell] += 1
             self.send(ingress, packets.udp(port, frm=ingress, payload=PLUG_BYTES - 42))
         self.switch.advance(ns=1)
         for port in ports:
@@ -296,6 +306,12 @@ class FabricTest(SwitchTest):
         return self.departures(port)
 
     # --- configuration -------------------------------------------------------------------------------------
+
+    def priorities(self, by_dscp: Mapping[int, int]) -> None:
+        """Gives packets the queue of a priority, by their DSCP; others are in the lowest queue."""
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": 1})
+        for dscp, priority in by_dscp.items():
+            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
 
     def set_aqm(
         self, port: int, action: str, params: Mapping[str, int] | None = None, queue: int | None = None
@@ -379,48 +395,47 @@ class FabricTest(SwitchTest):
 
     def received(self, port: int) -> dict[PacketClass, int]:
         """Returns the packets received on `port` by class, without zeros."""
-        found = self._since("received", self._all_received)
+        found = self._since("received", self._all_received())
         return {PacketClass(c): count for (p, c), count in found.items() if p == port}
 
     def verdicts(self, port: int) -> dict[tuple[PacketClass, Verdict], int]:
         """Returns the packets of `port` by class and verdict, without zeros: the egress port counts packets
         that were forwarded, marked or dropped from its queue, the ingress port all others."""
-        found = self._since("verdicts", self._all_verdicts)
+        found = self._since("verdicts", self._all_verdicts())
         return {(PacketClass(c), Verdict(v)): count for (p, c, v), count in found.items() if p == port}
 
-    def _since(self, name: str, read: Callable[[], dict[tuple[int, ...], int]]) -> dict[tuple[int, ...], int]:
-        base = self._base[name]
-        found = read()
-        changes = {key: found.get(key, 0) - base.get(key, 0) for key in found | base}
-        return {key: change for key, change in changes.items() if change}
+    def _since(self, name: str, found: Counter[tuple[int, ...]]) -> Counter[tuple[int, ...]]:
+        found.subtract(self._base[name])
+        return Counter({key: change for key, change in found.items() if change})
 
     def _all_received(
         self, ports: Iterable[int] = (*DATA_PORTS, COPY_PORT, CPU_PORT)
-    ) -> dict[tuple[int, ...], int]:
+    ) -> Counter[tuple[int, ...]]:
         return self._cells("received", {received_cell(p, c): (p, c) for p in ports for c in PacketClass})
 
-    def _all_verdicts(self) -> dict[tuple[int, ...], int]:
-        ports = (*DATA_PORTS, CPU_PORT)
-        return self._cells(
-            "verdicts",
-            {verdict_cell(p, c, v): (p, c, v) for p in ports for c in PacketClass for v in Verdict},
-        )
+    def _all_verdicts(self) -> Counter[tuple[int, ...]]:
+        cells = product((*DATA_PORTS, CPU_PORT), PacketClass, Verdict)
+        return self._cells("verdicts", {verdict_cell(*cell): cell for cell in cells})
 
-    def packets_counted(self, counter: str, cells: Sequence[int]) -> list[int]:
-        """Returns the packets in cells of a counter, read in one request."""
-        found = self._cells(counter, {cell: (cell,) for cell in cells})
-        return [found.get((cell,), 0) for cell in cells]
+    def _cells(self, counter: str, keys: Mapping[int, tuple[int, ...]]) -> Counter[tuple[int, ...]]:
+        cells = self.client.read(*(P4CounterEntry(counter, index=index) for index in keys))
+        return Counter({keys[cell.index]: cell.packet_count for cell in cells})
 
-    def _cells(self, counter: str, keys: Mapping[int, tuple[int, ...]]) -> dict[tuple[int, ...], int]:
-        counter_id = self.client.index.counter(counter).preamble.id
-        wanted = []
-        for index in keys:
-            entity = p4r.Entity()
-            entity.counter_entry.counter_id = counter_id
-            entity.counter_entry.index.index = index
-            wanted.append(entity)
-        cells = (entity.counter_entry for entity in self.client.read(*wanted))
-        return {keys[cell.index.index]: cell.data.packet_count for cell in cells if cell.data.packet_count}
+    def counted(self, counter: str, cell: int) -> int:
+        """Returns the packets in a counter's cell, which is zero when the case begins."""
+        return self.client.counter_read(counter, cell)[0]
+
+    def await_frames(self, port: int, count: int) -> list[Departure]:
+        """Returns the next frames of a port, once all have arrived. In virtual time that takes 100 us."""
+        left: list[Departure] = []
+        deadline = time.monotonic() + _SETTLE_TIMEOUT_SECS
+        while len(left) < count and time.monotonic() < deadline:
+            self.switch.advance(us=100)
+            left += self.departures(port)
+            if self.switch.virtual_time:
+                break
+        self.assertEqual(len(left), count, [departure.frame.hex() for departure in left])
+        return left
 
     def frames_made(self) -> int:
         """Returns the number of frames that the switch has generated itself since its start."""
@@ -436,14 +451,11 @@ class FabricTest(SwitchTest):
 
     def assert_everything_is_accounted_for(self) -> None:
         """Checks that each class has as many verdicts as packets received or generated by the switch."""
-        received: dict[int, int] = {}
-        if made := self.frames_made():
-            received[PacketClass.CONTROL] = made
-        decided: dict[int, int] = {}
+        received, decided = Counter[int]({PacketClass.CONTROL: self.frames_made()}), Counter[int]()
         for (_, packet_class), count in self._all_received().items():
-            received[packet_class] = received.get(packet_class, 0) + count
+            received[packet_class] += count
         for (_, packet_class, _), count in self._all_verdicts().items():
-            decided[packet_class] = decided.get(packet_class, 0) + count
+            decided[packet_class] += count
         self.assertEqual(decided, received, "verdicts and received packets by class, over all ports")
 
 

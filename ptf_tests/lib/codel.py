@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from math import sqrt
 
-from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES
-
-BYTE_NS = 8
-"""Transmit time of one byte at 1 Gbit/s."""
-FULL_FRAME_BYTES = 1514
+from ptf_tests.lib.packets import FULL_FRAME
+from ptf_tests.lib.ports import BYTE_NS, WIRE_OVERHEAD_BYTES
 
 
 class Takes(Enum):
@@ -44,7 +41,7 @@ class Codel:
 
     target: int
     interval: int
-    mtu: int = FULL_FRAME_BYTES
+    mtu: int = FULL_FRAME
     ecn: bool = True
     protect: int = 0
 

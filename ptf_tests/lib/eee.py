@@ -10,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, Departure, FabricTest, virtual_time_only
-from ptf_tests.lib.ports import NUMBERS
+from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.ports import BYTE_NS, NUMBERS, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 SLEEP_NS = 182_000
 """Ts of 1000BASE-T (IEEE 802.3az-2010, table 78-4)."""
 WAKE_NS = 16_500
 """Tw of 1000BASE-T (IEEE 802.3az-2010, table 78-4)."""
-BYTE_NS = 8
-"""Transmit time of one byte at 1 Gbit/s."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class EeeTest(FabricTest):
     """The case compares with a model without recirculation."""
 
     def eee(self, settings: Eee, port: int = 2) -> None:
-        """Enables EEE at a port."""
+        """Enables EEE at a port, or gives it other settings."""
         self.settings = settings
         self.table_add("port_eee", {"port": port}, "eee", settings.params())
 
@@ -148,6 +146,21 @@ class EeeTest(FabricTest):
         """Checks the same, relative to the time at which the wire became idle."""
         self.eee(settings)
         self.leave(arrivals, gate, self.prime())
+
+    def switched_off_leaves(self, settings: Eee, gate: int) -> None:
+        """Checks that frames that wait as EEE is switched off, and those behind them, leave from `gate` on,
+        and a later one at once."""
+        now = self.asleep_with(settings)
+        frames = [packets.data(2, size=500, seq=n) for n in range(6)]
+        self.send(1, *frames[:3])
+        self.table_add("port_eee", {"port": 2}, "eee_off")
+        self.send(1, *frames[3:])
+        self.drain()
+        left = self.departures(2)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
+        self.assert_leaves(left, [now + gate + n * self.wire_ns(500) for n in range(6)], now)
+        self.switch.advance(ms=1)
+        self.leave([0], 0)
 
     def leave(self, arrivals: Sequence[int], gate: int, base: int | None = None) -> None:
         """Sends frames at `arrivals` after `base` (default: now), and checks that they leave in order and

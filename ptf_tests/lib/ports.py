@@ -20,5 +20,12 @@ CPU_PORT = NUMBERS["constants"]["CPU_PORT"]
 """The controller's port."""
 DROP_PORT = NUMBERS["constants"]["DROP_PORT"]
 """BMv2's default for --drop-port."""
+WIRE_OVERHEAD_BYTES = 24
+"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes that a frame takes on the wire beyond its
+own."""
+BYTE_NS = 8
+"""Transmit time of one byte at 1 Gbit/s."""
+ROUND_NS = 1_000
+"""Time from a recirculated packet's egress to its next ingress on the engine, nanoseconds (its default)."""
 TICK_VALUES = 1 << NUMBERS["type_bits"]["tick_t"]
 """Timestamps count modulo this."""

@@ -26,9 +26,10 @@ from math import sqrt
 from typing import Any
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, FabricTest, MarkingTest, cases, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases, virtual_time_only
+from ptf_tests.lib.p4rt import table_entry
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import DATA_PORTS
+from ptf_tests.lib.ports import DATA_PORTS, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 KB = 1000
@@ -208,10 +209,8 @@ class OpenConfigCutOffIsReadBackAsWritten(FabricTest):
     def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
         params = {"threshold_bytes": 79_999, "l4s_threshold_bytes": 79_999, "at_dequeue": 0}
-        wanted = self.client.table_entry("port_aqm", {"port": 2}, "mark_threshold", params)
-        (found,) = self.client.read(self.client.table_entry("port_aqm", {"port": 2}))
-        self.assertEqual(found.table_entry.match, wanted.table_entry.match)
-        self.assertEqual(found.table_entry.action, wanted.table_entry.action)
+        (found,) = self.client.read(table_entry("port_aqm", {"port": 2}))
+        self.assertEqual(found, table_entry("port_aqm", {"port": 2}, "mark_threshold", params))
 
 
 _CUT_OFF = {

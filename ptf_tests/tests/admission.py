@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from finsy.proto import p4r
+from finsy.p4entity import P4Entity
 from scapy.layers.inet import IP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
@@ -106,8 +106,7 @@ class MartianSourcesAndDestinationsAreNotForwarded(_Refused):
 class MartianDestinationsAreNotForwardedThoughARouteLeadsThere(_Refused):
     def runTest(self) -> None:
         for table in ("ipv4_route", "ipv6_route"):
-            hop = [("forward", self.next_hop(OUT), 1)]
-            self.insert(self.client.one_shot_entry(table, {}, hop))
+            self.table_add(table, {}, "forward", self.next_hop(OUT))
         self.expect(
             [between(packets.udp(OUT), dst=address) for address in MARTIANS_IPV4.values()], Verdict.MARTIAN
         )
@@ -125,7 +124,7 @@ class AddressesBesideTheMartianRangesAreForwarded(FabricTest):
 
 
 class WithoutEntriesNothingIsForwarded(_Refused):
-    def addresses(self) -> list[p4r.Entity]:
+    def addresses(self) -> list[P4Entity]:
         return []
 
     def runTest(self) -> None:
@@ -135,7 +134,6 @@ class WithoutEntriesNothingIsForwarded(_Refused):
 class PortThatAdmitsAllForwardsFramesForAnyStation(FabricTest):
     def runTest(self) -> None:
         self.set_default("l3_admit", "admit_to_l3", {})
-        self.addCleanup(self.set_default, "l3_admit", "not_admitted", {})
         frames = [addressed(packets.udp(OUT, sport=n), mac) for n, mac in enumerate(STATIONS.values(), 1)]
         self.send(IN, *frames)
         self.drain()

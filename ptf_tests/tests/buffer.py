@@ -154,8 +154,7 @@ class BufferLimitCanBeChangedWhileFramesWait(_Buffer):
         self.send(1, *offered[:6])
         self.buffer_limit(2, 2 * SIZE)
         self.send(1, *offered[6:8])
-        entry = self._undo.pop()
-        self.client.write(entry)
+        self.table_remove("port_buffer", {"port": 2})
         self.send(1, *offered[8:])
         self.drain()
         kept = offered[:6] + offered[8:]

@@ -11,16 +11,17 @@ one before.
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from math import sqrt
 
-from finsy.proto import p4r
+from finsy import P4RegisterEntry
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
-from ptf_tests.lib.codel import BYTE_NS, Codel, Fate, Packet, Port, Takes
+from ptf_tests.lib.base_test import Departure, FabricTest, cases, virtual_time_only
+from ptf_tests.lib.codel import Codel, Fate, Packet, Port, Takes
 from ptf_tests.lib.eee import Eee, EeeTest
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import PRIORITIES
+from ptf_tests.lib.ports import BYTE_NS, PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 SIZE = 1000
@@ -64,7 +65,7 @@ def number_of(departure: Departure) -> int:
 
 class _Codel(FabricTest):
     def codel(self, settings: Codel) -> None:
-        """Puts port 2 under CoDel."""
+        """Puts port 2 under CoDel, or gives it other settings."""
         self.aqm = settings
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
 
@@ -114,43 +115,49 @@ class _Codel(FabricTest):
 
 
 @virtual_time_only
-class CodelBelowTheTargetDoesNothing(_Codel):
-    """The last of ten waits nine frames' time, a nanosecond less than the target."""
+class _Burst(_Codel):
+    """A burst of equal packets: packet n waits n frames' time."""
 
-    def runTest(self) -> None:
-        self.codel(Codel(target=9 * FRAME_NS + 1, interval=1))
-        self.assertEqual(self.burst_of(10).signals, [])
+    def no_signal(self, settings: Codel, count: int) -> None:
+        self.codel(settings)
+        self.assertEqual(self.burst_of(count).signals, [])
 
+    def first_drop(self, settings: Codel, count: int, number: int) -> None:
+        """Checks that this is the first packet that is dropped."""
+        self.codel(settings)
+        fates = self.burst_of(count).fates
+        self.assertEqual([fates[n] for n in range(number + 1)], [Fate.SENT] * number + [Fate.DROPPED])
 
-@virtual_time_only
-class CodelDropsWhatIsLateForAnInterval(_Codel):
-    """Packet n waits n frames' time. With a target of two and an interval of three, packet 2 is the first
-    above the target, and packet 5 the first to leave an interval later."""
-
-    def runTest(self) -> None:
-        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
-        plain = self.burst_of(9)
-        self.assertEqual(plain.fates[5], Fate.DROPPED)
-        self.assertEqual([plain.fates[n] for n in range(5)], [Fate.SENT] * 5)
-
-
-@virtual_time_only
-class CodelMarksEctAndDropsNothing(_Codel):
-    def runTest(self) -> None:
-        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
-        plain = self.burst_of(60, ecn=Ecn.ECT0)
-        fates = list(plain.fates.values())
-        self.assertGreater(fates.count(Fate.MARKED), 10)
-        self.assertEqual(fates.count(Fate.DROPPED), 0)
-
-
-@virtual_time_only
-class CodelWithEcnOffDropsEctToo(_Codel):
-    def runTest(self) -> None:
-        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77, ecn=False))
+    def only_fate(self, settings: Codel, fate: Fate, other: Fate) -> None:
+        """Checks that many of 60 ECT packets have the one fate, and none the other."""
+        self.codel(settings)
         fates = list(self.burst_of(60, ecn=Ecn.ECT0).fates.values())
-        self.assertGreater(fates.count(Fate.DROPPED), 10)
-        self.assertEqual(fates.count(Fate.MARKED), 0)
+        self.assertGreater(fates.count(fate), 10)
+        self.assertEqual(fates.count(other), 0)
+
+
+_SOON = Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77)
+_NO_SIGNAL = {
+    # The last of ten waits nine frames' time, a nanosecond less than the target.
+    "CodelBelowTheTargetDoesNothing": (Codel(target=9 * FRAME_NS + 1, interval=1), 10),
+    # Packets wait far longer than target and interval; the third of four leaves exactly `mtu` behind.
+    "CodelRestsWithAnMtuOrLessLeft": (Codel(target=1, interval=1, mtu=SIZE), 4),
+}
+globals().update(cases(__name__, _Burst, _Burst.no_signal, _NO_SIGNAL))
+
+_FIRST_DROP = {
+    # Packet 2 is the first above the target, and packet 5 the first to leave an interval later.
+    "CodelDropsWhatIsLateForAnInterval": (_SOON, 9, 5),
+    # An `mtu` one byte smaller: two packets are above it for longer than the interval.
+    "CodelJudgesTheBytesLeftNotThePackets": (Codel(target=1, interval=1, mtu=SIZE - 1), 5, 2),
+}
+globals().update(cases(__name__, _Burst, _Burst.first_drop, _FIRST_DROP))
+
+_ONLY_FATE = {
+    "CodelMarksEctAndDropsNothing": (_SOON, Fate.MARKED, Fate.DROPPED),
+    "CodelWithEcnOffDropsEctToo": (replace(_SOON, ecn=False), Fate.DROPPED, Fate.MARKED),
+}
+globals().update(cases(__name__, _Burst, _Burst.only_fate, _ONLY_FATE))
 
 
 @virtual_time_only
@@ -206,24 +213,6 @@ class CodelDropsSeveralAtOnceWhenSeveralAreDue(_Codel):
 
 
 @virtual_time_only
-class CodelRestsWithAnMtuOrLessLeft(_Codel):
-    """Packets wait far longer than target and interval; the third of four leaves exactly `mtu` behind."""
-
-    def runTest(self) -> None:
-        self.codel(Codel(target=1, interval=1, mtu=SIZE))
-        self.assertEqual(self.burst_of(4).signals, [])
-
-
-@virtual_time_only
-class CodelJudgesTheBytesLeftNotThePackets(_Codel):
-    """The same with an `mtu` one byte smaller: two packets are above it for longer than the interval."""
-
-    def runTest(self) -> None:
-        self.codel(Codel(target=1, interval=1, mtu=SIZE - 1))
-        self.assertEqual(self.burst_of(5).fates[2], Fate.DROPPED)
-
-
-@virtual_time_only
 class CodelStartsFromItsLastCountSoonAfter(_Codel):
     """Two long queues within sixteen intervals, and a third much later. The second starts with the count
     reached in the first, the third with one."""
@@ -252,13 +241,7 @@ class CodelSparesWhomItProtects(_Codel):
             for kind in (_DATA, _ACK, _ACK_ECE, _SYN_ECE):
                 with self.subTest(mode=mode, kind=kind):
                     settings = Codel(target=FRAME_NS // 4, interval=FRAME_NS // 4 - 7, protect=mode)
-                    self.aqm = settings
-                    entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
-                    first = mode == _ECT_MODE and kind == _DATA
-                    if first:
-                        self.insert(entry)
-                    else:
-                        self.client.write(self.client.update("MODIFY", entry))
+                    self.codel(settings)
                     fates = list(self.burst_of(80, kind).fates.values())
                     self.assertEqual(fates.count(Fate.DROPPED) == 0, kind in spared)
 
@@ -307,15 +290,10 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
                 protect=source.randrange(3),
             )
             with self.subTest(trial=trial, settings=settings):
-                entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
-                if trial:
-                    self.client.write(self.client.update("MODIFY", entry))
-                else:
-                    self.insert(entry)
-                self.aqm = settings
+                self.codel(settings)
                 # The port has been idle for long, but its counts persist: start both from zero.
                 for register in ("codel_count", "codel_last_count", "codel_drop_next", "codel_state"):
-                    self.clear(register)
+                    write_register(self, register, 0)
                 signals += len(self.offer(self.arrivals(source)).signals)
         self.assertGreater(signals, 8 * self.trials)
 
@@ -334,18 +312,10 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
             found.append((now, kind, size, ecn))
         return found
 
-    def clear(self, register: str) -> None:
-        """Writes 0 into the port's cell."""
-        write_register(self, register, 0)
-
 
 def write_register(test: FabricTest, name: str, value: int) -> None:
     """Writes the cell of port 2 over P4Runtime, which the engine supports."""
-    entity = p4r.Entity()
-    entity.register_entry.register_id = test.client.index.register(name).preamble.id
-    entity.register_entry.index.index = PORT * PRIORITIES
-    entity.register_entry.data.bitstring = value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
-    test.client.write(test.client.update("MODIFY", entity))
+    test.client.write("MODIFY", P4RegisterEntry(name, index=PORT * PRIORITIES, data=value))
 
 
 @virtual_time_only
@@ -358,13 +328,7 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
         counts = [*range(1, 34), *(2**n + d for n in range(6, 32, 2) for d in (-1, 0, 1)), 2**32 - 1]
         counts += [source.randrange(1, 2 ** source.randrange(2, 33)) for _ in range(20)]
         for interval in (1_000_000, 100_000_000, 2**32 - 1):
-            settings = Codel(target=1, interval=interval, mtu=0)
-            self.aqm = settings
-            entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
-            if interval == 1_000_000:
-                self.insert(entry)
-            else:
-                self.client.write(self.client.update("MODIFY", entry))
+            self.codel(Codel(target=1, interval=interval, mtu=0))
             for count in counts:
                 # A port that has just dropped: the second of three packets schedules the next signal.
                 base = self.switch.now_ns + 2**35
@@ -422,7 +386,7 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
     and accounts are kept."""
 
     options = SwitchOptions(gate=False)
-    late_ns = 1_000
+    late_ns = ROUND_NS
 
     def runTest(self) -> None:
         self.prepare(Codel(target=200_000, interval=100_000))
@@ -452,7 +416,7 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
     """Ten packets that are held for less than the target are never late, however often they recirculated."""
 
     options = SwitchOptions(gate=False)
-    late_ns = 1_000
+    late_ns = ROUND_NS
 
     def runTest(self) -> None:
         self.prepare(Codel(target=700_000, interval=1_000))
@@ -464,37 +428,33 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
         self.assertEqual([number_of(d) for d in self.departures(PORT)], list(range(10)))
 
 
-class CodelInRealTime(FabricTest):
-    """Thirty ECT packets behind a plug: packet n waits about n packet times. With a target of one and a half
-    and an interval of four, the first signal comes about the sixth packet; by the law there are 14 in all. On
-    the engine, packet times are exact and so is the count; in real time a plugged port is only roughly
+class _InRealTime(FabricTest):
+    """Thirty packets behind a plug: packet n waits about n packet times. With a target of one and a half and
+    an interval of four, the first signal comes about the sixth packet; by the law there are 14 in all. On the
+    engine, packet times are exact and so is the count; in real time a plugged port is only roughly
     regular."""
 
-    def runTest(self) -> None:
+    def signals(self, ecn: Ecn, verdict: Verdict, least: int) -> None:
+        """Checks that about as many packets get CE, or are dropped, and that they are counted."""
         spacing = self.switch.plugged_packet_ns or FRAME_NS
         settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
-        left = self.burst(PORT, [frame(n, ecn=Ecn.ECT0) for n in range(30)])
-        self.assertEqual([number_of(d) for d in left], list(range(30)), "nothing is dropped")
-        marked = [number_of(d) for d in left if d.ecn == Ecn.CE]
-        self.assertTrue(4 <= marked[0] <= 8, marked)
-        self.assertTrue(8 <= len(marked) <= 18, marked)
-        counted = self.verdicts(PORT)
-        self.assertEqual(counted[PacketClass.DATA, Verdict.MARKED], len(marked))
+        left = self.burst(PORT, [frame(n, ecn=ecn) for n in range(30)])
+        untouched = {number_of(d) for d in left if d.ecn == ecn}
+        signalled = sorted(set(range(30)) - untouched)
+        kept = range(30) if verdict is Verdict.MARKED else sorted(untouched)
+        self.assertEqual([number_of(d) for d in left], list(kept))
+        self.assertTrue(signalled and 4 <= signalled[0] <= 8, signalled)
+        self.assertTrue(least <= len(signalled) <= 18, signalled)
+        self.assertNotIn(29, signalled, "the last packet leaves nothing behind")
+        counted = {verdict: len(signalled), Verdict.FORWARDED: len(untouched)}
+        self.assertEqual(
+            self.verdicts(PORT), {(PacketClass.DATA, kind): count for kind, count in counted.items()}
+        )
 
 
-class CodelDropsInRealTime(FabricTest):
-    """The same with Not-ECT packets: dropped ones are counted, and leave the byte account like others."""
-
-    def runTest(self) -> None:
-        spacing = self.switch.plugged_packet_ns or FRAME_NS
-        settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
-        self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
-        left = self.burst(PORT, [frame(n) for n in range(30)])
-        dropped = sorted(set(range(30)) - {number_of(d) for d in left})
-        self.assertTrue(dropped and 4 <= dropped[0] <= 8, dropped)
-        self.assertTrue(4 <= len(dropped) <= 18, dropped)
-        self.assertNotIn(29, dropped, "the last packet leaves nothing behind")
-        counted = self.verdicts(PORT)
-        self.assertEqual(counted[PacketClass.DATA, Verdict.EARLY_DROPPED], len(dropped))
-        self.assertEqual(counted[PacketClass.DATA, Verdict.FORWARDED], len(left))
+_IN_REAL_TIME = {
+    "CodelInRealTime": (Ecn.ECT0, Verdict.MARKED, 8),
+    "CodelDropsInRealTime": (Ecn.NOT_ECT, Verdict.EARLY_DROPPED, 4),
+}
+globals().update(cases(__name__, _InRealTime, _InRealTime.signals, _IN_REAL_TIME))

@@ -8,10 +8,19 @@ probability below 1e-6, and the flows are fixed, so a case that passes once alwa
 from ipaddress import IPv4Address, IPv6Address
 from math import sqrt
 
-from finsy.proto import p4r
+from finsy import (
+    P4ActionProfileGroup,
+    P4ActionProfileMember,
+    P4IndirectAction,
+    P4Member,
+    P4TableAction,
+    P4TableEntry,
+    P4TableMatch,
+)
+from finsy.p4entity import P4Entity
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, cases
 
 _SIGMAS = 5.0
 _FLOWS = 512
@@ -40,13 +49,16 @@ class _Ecmp(FabricTest):
     def route_to_group(self, members: dict[int, int] | None = None) -> None:
         """Routes over one-shot groups: member port -> weight."""
         chosen = members or dict.fromkeys(self.members, 1)
-        actions = [("forward", self.next_hop(port), weight) for port, weight in chosen.items()]
+        actions = [
+            (weight, P4TableAction("forward", **self.next_hop(port))) for port, weight in chosen.items()
+        ]
         keys = {
             "ipv4_route": (int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24),
             "ipv6_route": (int(IPv6Address(packets.host_ipv6(_NETWORK, 0))), 64),
         }
         for table, dst in keys.items():
-            self.insert(self.client.one_shot_entry(table, {"dst": dst}, actions))
+            match = P4TableMatch(dst=dst)
+            self.client.write("INSERT", P4TableEntry(table, match=match, action=P4IndirectAction(actions)))
 
     def paths(self, frames: list[bytes]) -> list[int]:
         """Returns the egress port of each frame. Frames must differ, and each must leave once, rewritten."""
@@ -69,26 +81,31 @@ class _Ecmp(FabricTest):
             self.assertAlmostEqual(chosen.count(port), len(chosen) * share, delta=allowed, msg=f"port {port}")
 
 
-class EcmpSpreadsIpv4FlowsFairlyOverAllMembers(_Ecmp):
-    def runTest(self) -> None:
+class _Spread(_Ecmp):
+    def fairly(self, members: tuple[int, ...], ipv6: bool) -> None:
+        self.members = members
         self.route_to_group()
-        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
+        self.assert_fair(self.paths([flow(n, ipv6=ipv6) for n in range(_FLOWS)]), members)
 
-
-class EcmpSpreadsIpv6FlowsFairlyOverAllMembers(_Ecmp):
-    def runTest(self) -> None:
+    def over_all(self, frames: list[bytes]) -> None:
         self.route_to_group()
-        self.assert_fair(self.paths([flow(n, ipv6=True) for n in range(_FLOWS)]), self.members)
+        self.assertEqual(set(self.paths(frames)), set(self.members))
 
 
-class EcmpSpreadsFairlyOverThreeMembers(_Ecmp):
-    """A group whose size is not a power of two."""
+_FAIR = {
+    "EcmpSpreadsIpv4FlowsFairlyOverAllMembers": ((3, 4, 5, 6), False),
+    "EcmpSpreadsIpv6FlowsFairlyOverAllMembers": ((3, 4, 5, 6), True),
+    # A group whose size is not a power of two.
+    "EcmpSpreadsFairlyOverThreeMembers": ((3, 4, 5), False),
+}
+globals().update(cases(__name__, _Spread, _Spread.fairly, _FAIR))
 
-    members = (3, 4, 5)
-
-    def runTest(self) -> None:
-        self.route_to_group()
-        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
+_OVER_ALL = {
+    # Flows between the same two hosts.
+    "EcmpUsesTheTransportPorts": ([packets.tcp(_NETWORK, sport=10000 + n, payload=1) for n in range(64)],),
+    "EcmpSpreadsUdpFlows": ([packets.udp(_NETWORK, sport=10000 + n) for n in range(64)],),
+}
+globals().update(cases(__name__, _Spread, _Spread.over_all, _OVER_ALL))
 
 
 class EcmpKeepsAFlowOnOnePath(_Ecmp):
@@ -106,22 +123,6 @@ class EcmpKeepsAFlowOnOnePath(_Ecmp):
                 packets.tcp(_NETWORK, sport=sport, flags="A", vlan=7),
             ]
             self.assertEqual(len(set(self.paths(variants))), 1, f"paths of the flow from port {sport}")
-
-
-class EcmpUsesTheTransportPorts(_Ecmp):
-    """Flows between the same two hosts spread over all members."""
-
-    def runTest(self) -> None:
-        self.route_to_group()
-        frames = [packets.tcp(_NETWORK, sport=10000 + n, payload=1) for n in range(64)]
-        self.assertEqual(set(self.paths(frames)), set(self.members))
-
-
-class EcmpSpreadsUdpFlows(_Ecmp):
-    def runTest(self) -> None:
-        self.route_to_group()
-        frames = [packets.udp(_NETWORK, sport=10000 + n) for n in range(64)]
-        self.assertEqual(set(self.paths(frames)), set(self.members))
 
 
 class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):
@@ -179,7 +180,6 @@ class EcmpSpreadsThePacketsOfAFlowWhereItIsToldTo(_Ecmp):
         self.route_to_group()
         for action in ("spray_packets", "spray_packets_and_priorities"):
             self.set_default("switch_config", action, {"seed": 0x9E3779B1})
-            self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": 1})
             frames = [
                 packets.tcp(_NETWORK, sport=40000 + number % 2, seq=number, payload=10)
                 for number in range(2 * _FLOWS)
@@ -196,16 +196,26 @@ class _EcmpGroup(_Ecmp):
     """The same with explicit members and a group. P4Runtime does not allow one-shot groups in the same
     profile (P4RT 9.2.3), so there are no other routes."""
 
-    def routes(self) -> list[p4r.Entity]:
+    def routes(self) -> list[P4Entity]:
         return []
 
     def route_to_members(self) -> None:
         """Creates members 1 to 4 and a group of all of them."""
         for number, port in enumerate(self.members, start=1):
-            self.insert(self.client.member("ecmp_selector", number, "forward", self.next_hop(port)))
-        self.insert(self.client.group("ecmp_selector", 1, dict.fromkeys(range(1, 5), 1), max_size=16))
-        key = {"dst": (int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24)}
-        self.insert(self.client.group_entry("ipv4_route", key, 1))
+            action = P4TableAction("forward", **self.next_hop(port))
+            self.client.write(
+                "INSERT", P4ActionProfileMember("ecmp_selector", member_id=number, action=action)
+            )
+        self.client.write("INSERT", self.group_of(1, 2, 3, 4))
+        match = P4TableMatch(dst=(int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24))
+        self.client.write(
+            "INSERT", P4TableEntry("ipv4_route", match=match, action=P4IndirectAction(group_id=1))
+        )
+
+    def group_of(self, *members: int) -> P4Entity:
+        """Returns the group with these members."""
+        equal = [P4Member(member, weight=1) for member in members]
+        return P4ActionProfileGroup("ecmp_selector", group_id=1, max_size=16, members=equal)
 
 
 class EcmpMembersOfAGroupAreAllUsed(_EcmpGroup):
@@ -217,8 +227,7 @@ class EcmpMembersOfAGroupAreAllUsed(_EcmpGroup):
 class EcmpGroupWithoutAMemberNoLongerUsesIt(_EcmpGroup):
     def runTest(self) -> None:
         self.route_to_members()
-        smaller = self.client.group("ecmp_selector", 1, {1: 1, 2: 1, 3: 1}, max_size=16)
-        self.client.write(self.client.update("MODIFY", smaller))
+        self.client.write("MODIFY", self.group_of(1, 2, 3))
         self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members[:3])
 
 

@@ -10,9 +10,9 @@ import random
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import cases
-from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest, predict
+from ptf_tests.lib.eee import SLEEP_NS, WAKE_NS, Eee, EeeTest, predict
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import TICK_VALUES
+from ptf_tests.lib.ports import BYTE_NS, TICK_VALUES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 HOLD = 120_000
@@ -160,20 +160,11 @@ class HoldAccountsLpiAndWakes(_Holding):
         self.assertEqual(self.register("wakes", 2), wakes + 2)
 
 
-class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
-    """The gate opens at the planned time; no packet is stuck or overtaken, and the next one is not held."""
-
-    def runTest(self) -> None:
-        now = self.asleep_with(Eee(hold=HOLD))
-        frames = self.send_at(now, now + 10_000)
-        off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
-        self.client.write(self.client.update("MODIFY", off))
-        last = data(9)
-        self.send(1, last)
-        self.drain()
-        left = self.departures(2)
-        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in [*frames, last]])
-        self.assert_leaves(left, [now + HOLD + WAKE_NS + n * _WIRE for n in range(3)], now)
+_SWITCHED_OFF = {
+    # The gate opens at the planned time; no packet is stuck or overtaken, and the next one is not held.
+    "HoldCanBeSwitchedOffWhilePacketsAreHeld": (Eee(hold=HOLD), HOLD + WAKE_NS),
+}
+globals().update(cases(__name__, EeeTest, EeeTest.switched_off_leaves, _SWITCHED_OFF))
 
 
 class HoldFillsTheBufferAndTailDrops(_Holding):
@@ -235,24 +226,22 @@ class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
         self.assert_leaves(self.departures(2), [gate, gate + _WIRE], now)
 
 
-class HoldMarksByWhatIsHeld(_Holding):
-    """The marking threshold applies to held bytes as to any other queue."""
+class _Marking(_Holding):
+    """The marking threshold applies to held bytes as to any other queue, or to those that are left behind."""
 
-    def runTest(self) -> None:
+    def marks(self, dequeue: bool, ecn: list[Ecn]) -> None:
         self.asleep_with(Eee(hold=HOLD))
-        self.mark_threshold(2, 3 * SIZE)
+        self.mark_threshold(2, 3 * SIZE, dequeue=dequeue)
         self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
         self.drain()
-        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.ECT0] * 4 + [Ecn.CE] * 4)
+        self.assertEqual([d.ecn for d in self.departures(2)], ecn)
 
 
-class HoldMarksAtDequeueByWhatIsLeftBehind(_Holding):
-    def runTest(self) -> None:
-        self.asleep_with(Eee(hold=HOLD))
-        self.mark_threshold(2, 3 * SIZE, dequeue=True)
-        self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
-        self.drain()
-        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.CE] * 4 + [Ecn.ECT0] * 4)
+_MARKS = {
+    "HoldMarksByWhatIsHeld": (False, [Ecn.ECT0] * 4 + [Ecn.CE] * 4),
+    "HoldMarksAtDequeueByWhatIsLeftBehind": (True, [Ecn.CE] * 4 + [Ecn.ECT0] * 4),
+}
+globals().update(cases(__name__, _Marking, _Marking.marks, _MARKS))
 
 
 class HoldsOfTwoPortsRunByThemselves(_Holding):
@@ -320,12 +309,7 @@ class HoldFollowsTheModelUnderRandomTraffic(_Holding):
     def follow(self, settings: Eee, random_source: random.Random) -> None:
         """Runs the traffic with one setting and compares."""
         port = 2
-        entity = self.client.table_entry("port_eee", {"port": port}, "eee", settings.params())
-        if self.register("wakes", port):
-            self.client.write(self.client.update("MODIFY", entity))
-        else:
-            self.insert(entity)
-        self.settings = settings
+        self.eee(settings)
         self.send(1, data(0))
         self.drain()
         self.departures(port)

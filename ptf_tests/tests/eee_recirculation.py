@@ -12,9 +12,7 @@ import eee_hold
 import eee_standard
 
 from ptf_tests.lib.eee import EeeTest
-
-_ROUND_NS = 1_000
-"""Time from a recirculated packet's egress to its next ingress on the engine, nanoseconds (its default)."""
+from ptf_tests.lib.ports import ROUND_NS
 
 
 def _without_gate(case: type[EeeTest]) -> type[EeeTest]:
@@ -22,7 +20,7 @@ def _without_gate(case: type[EeeTest]) -> type[EeeTest]:
         "__module__": __name__,
         "__doc__": case.__doc__,
         "options": replace(case.options, gate=False),
-        "late_ns": _ROUND_NS,
+        "late_ns": ROUND_NS,
         # ptf keeps a case's groups here; without its own list the case would share its parent's.
         "_groups": [],
     }

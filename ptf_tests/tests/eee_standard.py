@@ -8,7 +8,8 @@ Ts    the sleep transition, 182 us     Tw     waking, 16.5 us
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import cases
-from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest
+from ptf_tests.lib.eee import SLEEP_NS, WAKE_NS, Eee, EeeTest
+from ptf_tests.lib.ports import BYTE_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 _STALL = 50_000
@@ -215,19 +216,8 @@ class StandardEeePortsSleepByThemselves(EeeTest):
         self.assert_leaves(self.departures(3), [now + WAKE_NS])
 
 
-class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
-    """A wake that has begun ends as planned; later packets neither overtake nor wait indefinitely."""
-
-    def runTest(self) -> None:
-        now = self.asleep_with(Eee())
-        frames = [packets.data(2, size=500, seq=n) for n in range(6)]
-        self.send(1, *frames[:3])
-        off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
-        self.client.write(self.client.update("MODIFY", off))
-        self.send(1, *frames[3:])
-        self.drain()
-        left = self.departures(2)
-        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
-        self.assert_leaves(left, [now + WAKE_NS + n * 524 * BYTE_NS for n in range(6)], now)
-        self.switch.advance(ms=1)
-        self.leave([0], 0)
+_SWITCHED_OFF = {
+    # A wake that has begun ends as planned; later packets neither overtake nor wait indefinitely.
+    "EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder": (Eee(), WAKE_NS),
+}
+globals().update(cases(__name__, EeeTest, EeeTest.switched_off_leaves, _SWITCHED_OFF))

@@ -6,7 +6,6 @@ One case:  python -m ptf_tests.run --target engine forwarding.Ipv4PacketLeavesWi
 from ipaddress import IPv4Address, IPv6Address
 
 from ptf.packet import ARP, Ether
-from ptf.testutils import group
 from scapy.layers.inet import IPOption_RR, IPOption_Timestamp
 from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 
@@ -51,6 +50,8 @@ _DROPPED = {
     "Ipv6HopLimitOneExpiresAndIsCounted": (packets.udp(2, ipv6=True, ttl=1), Verdict.TTL_EXPIRED),
     "Ipv4WithoutRouteIsDroppedAndCounted": (packets.udp(200), Verdict.NO_ROUTE),
     "Ipv6WithoutRouteIsDroppedAndCounted": (packets.udp(200, ipv6=True), Verdict.NO_ROUTE),
+    # IEEE 802.3 clause 31: a MAC control frame is for the receiving MAC, whatever its content.
+    "MacControlFrameEndsAtTheSwitchAndIsCounted": (packets.mac_control(2), Verdict.CONSUMED),
 }
 globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _DROPPED))
 
@@ -59,8 +60,7 @@ class _LongestPrefix(FabricTest):
     """Host 7 behind port 2 has a route of its own to port 3; its neighbours keep the network's to port 2."""
 
     def wins(self, table: str, prefix: tuple[int, int], ipv6: bool) -> None:
-        entry = self.client.one_shot_entry(table, {"dst": prefix}, [("forward", self.next_hop(3), 1)])
-        self.insert(entry)
+        self.table_add(table, {"dst": prefix}, "forward", self.next_hop(3))
         special, plain = packets.udp(2, host=7, ipv6=ipv6), packets.udp(2, host=6, ipv6=ipv6)
         self.send(1, special, plain)
         self.drain()
@@ -81,7 +81,7 @@ globals().update(cases(__name__, _LongestPrefix, _LongestPrefix.wins, _PREFIXES)
 
 class Ipv4DefaultRouteCatchesTheRest(FabricTest):
     def runTest(self) -> None:
-        self.insert(self.client.one_shot_entry("ipv4_route", {}, [("forward", self.next_hop(4), 1)]))
+        self.table_add("ipv4_route", {}, "forward", self.next_hop(4))
         frame = packets.udp(200)
         self.send(1, frame)
         self.drain()
@@ -90,31 +90,11 @@ class Ipv4DefaultRouteCatchesTheRest(FabricTest):
 
 class Ipv4DeletedRouteNoLongerForwards(FabricTest):
     def runTest(self) -> None:
-        key = {"dst": (int(IPv4Address("10.0.2.0")), 24)}
-        self.client.write(self.client.update("DELETE", self.client.table_entry("ipv4_route", key)))
+        self.table_remove("ipv4_route", {"dst": (int(IPv4Address("10.0.2.0")), 24)})
         self.send(1, packets.udp(2))
         self.drain()
         self.assert_silent()
         self.assertEqual(self.verdicts(1), {(PacketClass.OTHER, Verdict.NO_ROUTE): 1})
-
-
-class MacControlFrameEndsAtTheSwitchAndIsCounted(FabricTest):
-    """IEEE 802.3 clause 31: a MAC control frame is for the receiving MAC, whatever its content."""
-
-    def runTest(self) -> None:
-        self.send(1, packets.mac_control(2))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(self.received(1), {PacketClass.CONTROL: 1})
-        self.assertEqual(self.verdicts(1), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
-
-
-class Ipv4PacketWithTwoVlanTagsKeepsThem(_Forwarded):
-    """IEEE 802.1ad: a service tag in front of a customer tag."""
-
-    def runTest(self) -> None:
-        frame = packets.tcp(2, payload=40, vlan=100)
-        self.expect_forwarded(frame[:12] + bytes.fromhex("88a80007") + frame[12:])
 
 
 class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
@@ -129,6 +109,7 @@ class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
         self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in frames])
 
 
+_TAGGED = packets.tcp(2, payload=40, vlan=100)
 _FORWARDED = {
     "Ipv4PacketLeavesWithNewMacsAndTtlLessOne": (packets.udp(2),),
     "Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne": (packets.udp(2, ipv6=True),),
@@ -141,7 +122,9 @@ _FORWARDED = {
     "Ipv4ShortOptionIsKeptAndTheChecksumIsRight": (
         packets.udp(2, ip_options=[IPOption_Timestamp(internet_address="0.0.0.0", flg=0, length=8)]),
     ),
-    "Ipv4PacketWithVlanTagKeepsItsTag": (packets.tcp(2, payload=40, vlan=100),),
+    "Ipv4PacketWithVlanTagKeepsItsTag": (_TAGGED,),
+    # IEEE 802.1ad: a service tag in front of a customer tag.
+    "Ipv4PacketWithTwoVlanTagsKeepsThem": (_TAGGED[:12] + bytes.fromhex("88a80007") + _TAGGED[12:],),
     "Ipv6PacketWithVlanTagKeepsItsTag": (packets.tcp(2, payload=40, vlan=100, ipv6=True),),
     # A 54-byte ACK padded to the 60-byte Ethernet minimum stays 60 bytes long.
     "Ipv4PaddingIsForwardedUntouched": (packets.tcp(2, flags="A", pad_to=60),),
@@ -210,6 +193,12 @@ _MALFORMED = {
         Verdict.MALFORMED,
     ),
     "Ipv6HeaderCutShortIsMalformed": (packets.udp(2, ipv6=True)[: 14 + 39], Verdict.MALFORMED),
+    "EthernetHeaderAloneIsMalformed": (packets.udp(2)[:14], Verdict.MALFORMED),
+    # The switch routes; it does not bridge.
+    "ArpIsNotRoutedButCounted": (
+        bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=packets.host_mac(1)) / ARP() / bytes(18)),
+        Verdict.NOT_ADMITTED,
+    ),
     # An unfragmented packet with protocol TCP that is too short for its header.
     "TcpHeaderBeyondItsPacketIsMalformed": (
         bytes(packets.network(2, proto=6) / bytes(12)),
@@ -217,29 +206,6 @@ _MALFORMED = {
     ),
 }
 globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _MALFORMED, "malformed"))
-
-
-@group("malformed")
-class EthernetHeaderAloneIsNotForwarded(FabricTest):
-    """A frame without payload is dropped and counted once, for whatever reason."""
-
-    def runTest(self) -> None:
-        self.send(1, packets.udp(2)[:14])
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(sum(self.verdicts(1).values()), 1)
-
-
-@group("malformed")
-class ArpIsNotRoutedButCounted(FabricTest):
-    """The switch routes; it does not bridge. A frame that is not IP is dropped and counted once."""
-
-    def runTest(self) -> None:
-        self.send(1, bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=packets.host_mac(1)) / ARP() / bytes(18)))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(sum(self.verdicts(1).values()), 1)
-        self.assertEqual(self.received(1), {PacketClass.OTHER: 1})
 
 
 class ForwardedPacketIsCountedAtIngressAndEgress(FabricTest):

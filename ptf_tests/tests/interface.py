@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from finsy import P4TableEntry
 from ptf.base_tests import BaseTest
 from ptf.testutils import test_param_get
 
@@ -30,7 +31,6 @@ class PipelineLoadsAndTheSwitchStartsEmpty(SwitchTest):
     """The program is accepted over P4Runtime, and no table has an entry that no client wrote."""
 
     def runTest(self) -> None:
-        for table in self.client.index.p4info.tables:
-            entries = list(self.client.read(self.client.table_entry(table.preamble.alias, {})))
-            written = [entry for entry in entries if not entry.table_entry.is_default_action]
-            self.assertEqual(written, [], table.preamble.alias)
+        for table in self.client.schema.tables:
+            entries = self.client.read(P4TableEntry(table.alias))
+            self.assertEqual([entry for entry in entries if not entry.is_default_action], [], table.alias)

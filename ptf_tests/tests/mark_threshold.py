@@ -90,13 +90,7 @@ class EnqueueAndDequeueMarkOppositeEndsOfABurst(MarkingTest):
         self.mark_threshold(2, 10 * SIZE, dequeue=True)
         at_dequeue = self.marks(ect(22))
         self.assertEqual((at_dequeue[0], at_dequeue[-1]), (True, False))
-        entity = self.client.table_entry(
-            "port_aqm",
-            {"port": 2},
-            "mark_threshold",
-            {"threshold_bytes": 10 * SIZE, "l4s_threshold_bytes": 10 * SIZE, "at_dequeue": 0},
-        )
-        self.client.write(self.client.update("MODIFY", entity))
+        self.mark_threshold(2, 10 * SIZE)
         at_enqueue = self.marks(ect(22))
         self.assertEqual((at_enqueue[0], at_enqueue[-1]), (False, True))
 
@@ -185,13 +179,9 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
 
 
 class DropTailNeverMarks(MarkingTest):
-    """The default mode: a deep queue of ECT packets leaves unchanged."""
+    """As the default mode and by name: a deep queue of ECT packets leaves unchanged."""
 
     def runTest(self) -> None:
         self.assertEqual(self.marks(ect(60)), [False] * 60)
-
-
-class DropTailByNameNeverMarks(MarkingTest):
-    def runTest(self) -> None:
-        self.table_add("port_aqm", {"port": 2}, "drop_tail")
-        self.assertEqual(self.marks(ect(50)), [False] * 50)
+        self.set_aqm(2, "drop_tail")
+        self.assertEqual(self.marks(ect(60)), [False] * 60)

@@ -10,7 +10,7 @@ from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DROP_PORT
 
@@ -26,7 +26,20 @@ class _PacketIo(FabricTest):
             ("ipv4_route", (int(IPv4Address(packets.host_ipv4(_ROUTER, 0))), 24)),
             ("ipv6_route", (int(IPv6Address(packets.host_ipv6(_ROUTER, 0))), 64)),
         ):
-            self.insert(self.client.one_shot_entry(table, {"dst": dst}, [("to_cpu", {}, 1)]))
+            self.table_add(table, {"dst": dst}, "to_cpu")
+
+    def is_sent(self, frame: bytes, packet_class: PacketClass) -> None:
+        """Checks that a packet-out leaves as it is, and is counted in its class."""
+        self.packet_out(3, frame)
+        self.drain()
+        self.assert_frames(self.departures(3), [frame])
+        self.assertEqual(self.received(CPU_PORT), {packet_class: 1})
+        self.assertEqual(self.verdicts(3), {(packet_class, Verdict.FORWARDED): 1})
+
+    def is_received(self, *arrivals: tuple[bytes, int]) -> None:
+        self.route_to_cpu()
+        for frame, port in arrivals:
+            self.expect_packet_in(frame, port)
 
     def expect_packet_in(self, frame: bytes, port: int) -> None:
         """Sends a frame in at `port` and checks that the controller gets it, unchanged, with the port."""
@@ -35,7 +48,7 @@ class _PacketIo(FabricTest):
         packet = self.client.packet_in(_TIMEOUT_SECS)
         assert packet is not None, "no packet-in"
         self.assertEqual(packet.payload.hex(), frame.hex())
-        self.assertEqual(packet.metadata["ingress_port"], port)
+        self.assertEqual(packet["ingress_port"], port)
         self.assert_silent()
 
 
@@ -51,23 +64,24 @@ class PacketOutLeavesItsPortUnchanged(_PacketIo):
             self.assert_silent()
 
 
-class PacketOutIsSentForWhateverStationAndAddress(_PacketIo):
-    def runTest(self) -> None:
-        frame = Ether(packets.udp(2))
-        frame.dst, frame[IP].dst = "ff:ff:ff:ff:ff:ff", "255.255.255.255"
-        self.packet_out(2, bytes(frame))
-        self.drain()
-        self.assert_frames(self.departures(2), [bytes(frame)])
+def _to_everybody() -> bytes:
+    frame = Ether(packets.udp(2))
+    frame.dst, frame[IP].dst = "ff:ff:ff:ff:ff:ff", "255.255.255.255"
+    return bytes(frame)
 
 
-class PacketOutNeedNotBeIp(_PacketIo):
-    """LLDP, ARP and any other protocol of a controller."""
-
-    def runTest(self) -> None:
-        frame = bytes.fromhex("0180c200000e02010000000188cc") + bytes(46)
-        self.packet_out(3, frame)
-        self.drain()
-        self.assert_frames(self.departures(3), [frame])
+_SENT = {
+    "PacketOutIsSentForWhateverStationAndAddress": (_to_everybody(), PacketClass.OTHER),
+    # LLDP, ARP and any other protocol of a controller.
+    "PacketOutNeedNotBeIp": (
+        bytes.fromhex("0180c200000e02010000000188cc") + bytes(46),
+        PacketClass.OTHER,
+    ),
+    # A packet-out is never addressed to this switch.
+    "MacControlFrameOfTheControllerIsSent": (packets.mac_control(2), PacketClass.CONTROL),
+    "PacketOutIsCounted": (packets.tcp(2, flags="S"), PacketClass.SYN),
+}
+globals().update(cases(__name__, _PacketIo, _PacketIo.is_sent, _SENT))
 
 
 @virtual_time_only
@@ -80,7 +94,7 @@ class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
         self.send(1, first)
         frame = packets.udp(2, payload=58)
         before = self.register("occupancy_bytes", 2)
-        self.client.packet_out(frame, {"egress_port": 2})
+        self.client.packet_out(frame, 2)
         self.wait_for(lambda: self.register("occupancy_packets", 2) == 2)
         self.assertEqual(
             self.register("occupancy_bytes", 2), before + len(frame), "without the packet_out header"
@@ -95,33 +109,13 @@ class PacketOutStandsInTheQueueOfItsDscp(_PacketIo):
         frame = packets.udp(2, dscp=46)
         if self.switch.virtual_time:
             self.plug(2)
-            self.client.packet_out(frame, {"egress_port": 2})
+            self.client.packet_out(frame, 2)
             self.wait_for(lambda: self.queue_register("queue_bytes", 2, 5) == len(frame))
         else:
             self.packet_out(2, frame)
         self.drain()
         self.assert_frames(self.departures(2), [frame])
         self.assertEqual(self.queue_register("queue_bytes", 2, 5), 0)
-
-
-class PacketOutIsCounted(_PacketIo):
-    def runTest(self) -> None:
-        self.packet_out(4, packets.tcp(2, flags="S"))
-        self.drain()
-        self.departures(4)
-        self.assertEqual(self.received(CPU_PORT), {PacketClass.SYN: 1})
-        self.assertEqual(self.verdicts(4), {(PacketClass.SYN, Verdict.FORWARDED): 1})
-
-
-class MacControlFrameOfTheControllerIsSent(_PacketIo):
-    """A packet-out is never addressed to this switch."""
-
-    def runTest(self) -> None:
-        frame = packets.mac_control(2)
-        self.packet_out(3, frame)
-        self.drain()
-        self.assert_frames(self.departures(3), [frame])
-        self.assertEqual(self.verdicts(3), {(PacketClass.CONTROL, Verdict.FORWARDED): 1})
 
 
 class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
@@ -136,26 +130,13 @@ class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
         self.assertIsNone(self.client.packet_in(0.2), "must not come back")
 
 
-class PacketInCarriesItsIngressPort(_PacketIo):
-    def runTest(self) -> None:
-        self.route_to_cpu()
-        for port in (1, 3, 8):
-            self.expect_packet_in(packets.udp(_ROUTER, frm=port), port)
-
-
-class PacketInOfIpv6CarriesItsIngressPort(_PacketIo):
-    def runTest(self) -> None:
-        self.route_to_cpu()
-        self.expect_packet_in(packets.udp(_ROUTER, ipv6=True), 1)
-
-
-class PacketInKeepsAnExpiringTtl(_PacketIo):
-    """A packet for the controller is not forwarded, so its TTL of 1 does not expire (traceroute to the
-    switch)."""
-
-    def runTest(self) -> None:
-        self.route_to_cpu()
-        self.expect_packet_in(packets.udp(_ROUTER, ttl=1), 1)
+_RECEIVED = {
+    "PacketInCarriesItsIngressPort": tuple((packets.udp(_ROUTER, frm=port), port) for port in (1, 3, 8)),
+    "PacketInOfIpv6CarriesItsIngressPort": ((packets.udp(_ROUTER, ipv6=True), 1),),
+    # It is not forwarded, so its TTL of 1 does not expire (traceroute to the switch).
+    "PacketInKeepsAnExpiringTtl": ((packets.udp(_ROUTER, ttl=1), 1),),
+}
+globals().update(cases(__name__, _PacketIo, _PacketIo.is_received, _RECEIVED))
 
 
 class PacketInIsCountedAtTheIngressPort(_PacketIo):

@@ -6,22 +6,17 @@ Frames are written out as bytes; `pfc` of the library makes the others.
 
 from __future__ import annotations
 
-import time
-
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
 from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
-from ptf_tests.lib.ports import PRIORITIES
+from ptf_tests.lib.ports import PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 PORT = 2
 AF31, EF = 26, 46
 LOSSLESS, OTHER = 3, 5
 QUANTUM_NS = 512
-ROUND_NS = 1_000
-"""Time of a recirculation on the engine, nanoseconds."""
-_SEED = 1
 
 XOFF = bytes.fromhex(
     "0180c2000001 020000000002 8808 0101 0008 0000 0000 0000 ffff 0000 0000 0000 0000" + "00" * 26
@@ -36,22 +31,13 @@ class _Pfc(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
-        for dscp, priority in ((AF31, LOSSLESS), (EF, OTHER)):
-            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
+        self.priorities({AF31: LOSSLESS, EF: OTHER})
         # In real time a pause must last until the test ends it, however busy the machine is.
         quantum_ns = QUANTUM_NS if self.switch.virtual_time else 200 * QUANTUM_NS
         params = {
             "quantum_ticks_q16": (quantum_ns << 16) // self.switch.tick_ns,
             "priorities": 1 << LOSSLESS,
         }
-        self._counted: dict[tuple[str, int], int] = {}
-        for name, cell in (
-            ("control_ignored", PORT),
-            ("pauses_received", PORT * PRIORITIES + LOSSLESS),
-        ):
-            self._counted[name, cell] = self.counter(name, cell)
         self.table_add("port_pfc", {"port": PORT}, "obey_pauses", params)
         self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "take_pauses")
 
@@ -65,23 +51,16 @@ class _Pfc(FabricTest):
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def await_queued(self, count: int) -> None:
-        """Advances the clock until that number of packets is in the queues of port 2."""
-        deadline = time.monotonic() + 20
-        while self.register("occupancy_packets", PORT) != count and time.monotonic() < deadline:
-            self.switch.advance(ms=5)
-        self.assertEqual(self.register("occupancy_packets", PORT), count)
+        """Waits until that number of packets is in the queues of port 2."""
+        self.wait_for(lambda: self.register("occupancy_packets", PORT) == count)
 
     def ignored(self) -> int:
         """Returns the MAC control frames of port 2 that changed no gate."""
-        return self.counter("control_ignored", PORT)
+        return self.counted("control_ignored", PORT)
 
     def pauses(self) -> int:
         """Returns the pauses received at port 2, obeyed or not."""
-        return self.counter("pauses_received", PORT * PRIORITIES + LOSSLESS)
-
-    def counter(self, name: str, cell: int) -> int:
-        """Returns the packets in a counter's cell; for the cells of port 2, since the case began."""
-        return self.client.counter_read(name, cell)[0] - self._counted.get((name, cell), 0)
+        return self.counted("pauses_received", PORT * PRIORITIES + LOSSLESS)
 
 
 def lossless(number: int = 0) -> bytes:
@@ -97,7 +76,6 @@ class XoffStopsTheQueueAndXonOpensIt(_Pfc):
         self.send(PORT, XOFF)
         self.switch.advance(ms=1)
         self.send(1, *frames)
-        self.switch.advance(ms=5)
         self.await_queued(len(frames))
         self.assert_silent(PORT)
         self.send(PORT, XON)
@@ -119,9 +97,7 @@ class QueueThatDiscardsTakesNothingMoreAndLosesNothing(_Pfc):
         self.switch.advance(ms=1)
         self.send(1, *held)
         self.await_queued(len(held))
-        key = {"queue": PORT * PRIORITIES + LOSSLESS}
-        entry = self.client.table_entry("pausable_queue", key, "discard")
-        self.client.write(self.client.update("MODIFY", entry))
+        self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "discard")
         self.send(1, *late, other)
         self.send(PORT, XON)
         self.drain()
@@ -136,13 +112,7 @@ class OtherClassesGoOn(_Pfc):
         self.send(PORT, XOFF)
         self.switch.advance(ms=1)
         self.send(1, lossless(), *other)
-        # Less than the pause in virtual time; on a busy machine a target in real time may take long.
-        left: list[bytes] = []
-        for _ in range(20 if self.switch.virtual_time else 1000):
-            self.switch.advance(ms=1)
-            left += [departure.frame for departure in self.departures(PORT)]
-            if len(left) == len(other):
-                break
+        left = [departure.frame for departure in self.await_frames(PORT, len(other))]
         self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in other))
         self.send(PORT, XON)
         self.drain()
@@ -257,38 +227,54 @@ class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
 class _Ignored(_Pfc):
     """A frame that changes no gate: a packet of the class leaves as if it had not arrived."""
 
-    verdict = Verdict.CONSUMED
-    counted = 1
-    frames: tuple[bytes, ...] = ()
-    port = PORT
+    def ignored_on(self, port: int, *frames: bytes) -> None:
+        self.without_effect(port, (PacketClass.CONTROL, Verdict.CONSUMED), 1, *frames)
 
-    def runTest(self) -> None:
-        for frame in self.frames:
+    def malformed(self, *frames: bytes) -> None:
+        self.without_effect(PORT, (PacketClass.OTHER, Verdict.MALFORMED), 0, *frames)
+
+    def without_effect(
+        self, port: int, verdict: tuple[PacketClass, Verdict], counted: int, *frames: bytes
+    ) -> None:
+        """Checks each frame's verdict, and how often it is counted as ignored."""
+        for frame in frames:
             with self.subTest(frame=frame.hex()):
                 self.forget_counts()
-                before = self.counter("control_ignored", self.port)
-                self.send(self.port, frame)
+                before = self.counted("control_ignored", port)
+                self.send(port, frame)
                 self.switch.advance(ms=1)
                 self.send(1, lossless())
                 self.drain()
                 self.assertEqual(len(self.departures(PORT)), 1)
-                self.assertEqual(self.counter("control_ignored", self.port) - before, self.counted)
-                packet_class = PacketClass.CONTROL if self.verdict is Verdict.CONSUMED else PacketClass.OTHER
-                self.assertEqual(self.verdicts(self.port)[packet_class, self.verdict], 1)
+                self.assertEqual(self.counted("control_ignored", port) - before, counted)
+                self.assertEqual(self.verdicts(port)[verdict], 1)
                 for priority in range(PRIORITIES):
-                    gate = self.queue_register("class_gate_open_at", self.port, priority)
+                    gate = self.queue_register("class_gate_open_at", port, priority)
                     self.assertEqual(gate, 0, f"gate of priority {priority}")
 
 
-class PauseOfAClassThatIsNotLosslessHereIsIgnored(_Ignored):
-    frames = (packets.pfc({OTHER: 0xFFFF}), packets.pfc({LOSSLESS: 0xFFFF}, enabled=0))
+_IGNORED = {
+    "PauseOfAClassThatIsNotLosslessHereIsIgnored": (
+        PORT,
+        packets.pfc({OTHER: 0xFFFF}),
+        packets.pfc({LOSSLESS: 0xFFFF}, enabled=0),
+    ),
+    "PauseOnAPortWithoutPfcIsIgnored": (3, XOFF),
+    "OtherMacControlIsIgnored": (PORT, packets.mac_control(PORT)),
+}
+globals().update(cases(__name__, _Ignored, _Ignored.ignored_on, _IGNORED))
+
+_MALFORMED = {
+    "PauseThatIsCutShortIsMalformed": (XOFF[:33], XOFF[:20], XOFF[:15]),
+    "PauseToAnotherAddressIsMalformed": (packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09"),),
+}
+globals().update(cases(__name__, _Ignored, _Ignored.malformed, _MALFORMED))
 
 
 class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
     """Priority 3 is obeyed and 5 is not: counted by each frame's bits, unless the time is 0."""
 
     def runTest(self) -> None:
-        before = self.client.counter_read("pauses_received", PORT * PRIORITIES + OTHER)[0]
         for frame in (
             packets.pfc({LOSSLESS: 1, OTHER: 1}),
             packets.pfc({LOSSLESS: 1, OTHER: 0}),
@@ -298,31 +284,10 @@ class PausesAreHeardByTheirBitsObeyedOrNot(_Pfc):
         ):
             self.send(PORT, frame)
         self.drain()
-        heard = self.client.counter_read("pauses_received", PORT * PRIORITIES + OTHER)[0] - before
+        heard = self.counted("pauses_received", PORT * PRIORITIES + OTHER)
         self.assertEqual((self.pauses(), heard), (2, 2))
         self.assertEqual(self.ignored(), 3)
         self.assertEqual(self.queue_register("class_gate_open_at", PORT, OTHER), 0)
-
-
-class PauseOnAPortWithoutPfcIsIgnored(_Ignored):
-    frames = (XOFF,)
-    port = 3
-
-
-class OtherMacControlIsIgnored(_Ignored):
-    frames = (packets.mac_control(PORT),)
-
-
-class PauseThatIsCutShortIsMalformed(_Ignored):
-    frames = (XOFF[:33], XOFF[:20], XOFF[:15])
-    verdict = Verdict.MALFORMED
-    counted = 0
-
-
-class PauseToAnotherAddressIsMalformed(_Ignored):
-    frames = (packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09"),)
-    verdict = Verdict.MALFORMED
-    counted = 0
 
 
 class ShortestPauseIsObeyed(_Pfc):
@@ -342,7 +307,6 @@ class EachPriorityHasItsBitAndItsTime(_Pfc):
     def runTest(self) -> None:
         port = 3
         cells = range(port * PRIORITIES, (port + 1) * PRIORITIES)
-        before = [self.counter("pauses_received", cell) for cell in cells]
         params = {"quantum_ticks_q16": 1 << 16, "priorities": 0xFF}
         self.table_add("port_pfc", {"port": port}, "obey_pauses", params)
         for priority in range(PRIORITIES):
@@ -351,8 +315,7 @@ class EachPriorityHasItsBitAndItsTime(_Pfc):
                 self.drain()
                 gates = [self.queue_register("class_gate_open_at", port, one) != 0 for one in range(8)]
                 self.assertEqual(gates, [one == priority for one in range(8)])
-        after = [self.counter("pauses_received", cell) for cell in cells]
-        self.assertEqual([new - old for new, old in zip(after, before, strict=True)], [1] * PRIORITIES)
+        self.assertEqual([self.counted("pauses_received", cell) for cell in cells], [1] * PRIORITIES)
 
 
 class PacketOutOfAPauseLeavesAsItIs(_Pfc):
@@ -360,12 +323,7 @@ class PacketOutOfAPauseLeavesAsItIs(_Pfc):
 
     def runTest(self) -> None:
         frame = packets.pfc({LOSSLESS: 0x1234, 7: 1})
-        self.client.packet_out(frame, {"egress_port": PORT})
-        left: list[Departure] = []
-        # The stream is asynchronous.
-        deadline = time.monotonic() + 10
-        while not left and time.monotonic() < deadline:
-            self.switch.advance(us=1)
-            left = self.departures(PORT)
-        self.assert_frames(left, [frame])
+        self.packet_out(PORT, frame)
+        self.drain()
+        self.assert_frames(self.departures(PORT), [frame])
         self.assertEqual((self.pauses(), self.ignored()), (0, 0))

@@ -6,13 +6,11 @@ neighbour may pause priority 3: during its pause, the group fills.
 
 from __future__ import annotations
 
-import time
-
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
-from ptf_tests.lib.ports import COPY_PORT, NUMBERS, PRIORITIES
+from ptf_tests.lib.ports import COPY_PORT, NUMBERS, PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 IN, OUT = 1, 2
@@ -22,8 +20,6 @@ SIZE = 200
 XOFF_BYTES, XON_BYTES, LIMIT_BYTES = 600, 400, 1000
 QUANTA = 0x1234
 REFRESH_NS = 1_000_000
-ROUND_NS = 1_000
-"""Time of a recirculation on the engine, nanoseconds."""
 SAMPLED_ALWAYS = {
     "set_point_bytes": 1,
     "weight_shift": 0,
@@ -54,10 +50,7 @@ class _PfcSent(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        seed = {"seed": 1}
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", seed)
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", seed)
-        self.table_add("dscp_priority", {"dscp": AF31}, "set_priority", {"priority": LOSSLESS})
+        self.priorities({AF31: LOSSLESS})
         tick = self.switch.tick_ns
         # In real time a pause must last until the test ends it, however busy the machine is.
         quantum_ns = 512 if self.switch.virtual_time else 200 * 512
@@ -74,20 +67,15 @@ class _PfcSent(FabricTest):
         self.table_add("lossless_group", {"queue": IN * PRIORITIES + LOSSLESS}, "lossless", thresholds)
         source = {"source": packets.mac_int(packets.switch_mac(IN)), "loop_ticks": ROUND_NS // tick}
         self.table_add("made_pause", {"port": IN}, "send_pause", source)
-        self.insert(self.client.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT))
-        self._sent = self._count("pauses_sent")
-        self._dropped = self._count("lossless_dropped")
-
-    def _count(self, name: str) -> int:
-        return self.client.counter_read(name, IN * PRIORITIES + LOSSLESS)[0]
+        self.session = self.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
 
     def pauses_sent(self) -> int:
         """Returns the pauses that the group has sent in this case."""
-        return self._count("pauses_sent") - self._sent
+        return self.counted("pauses_sent", IN * PRIORITIES + LOSSLESS)
 
     def dropped(self) -> int:
         """Returns the packets of the group that did not fit, in this case."""
-        return self._count("lossless_dropped") - self._dropped
+        return self.counted("lossless_dropped", IN * PRIORITIES + LOSSLESS)
 
     def group_bytes(self) -> int:
         """Returns the byte account of the group."""
@@ -98,17 +86,16 @@ class _PfcSent(FabricTest):
         self.send(OUT, HOLD_OUT)
         self.settle()
 
-    def await_frames(self, port: int, count: int) -> list[Departure]:
-        """Returns the next frames of a port, once all have arrived. In virtual time that takes 100 us."""
-        left: list[Departure] = []
-        deadline = time.monotonic() + 20
-        while len(left) < count and time.monotonic() < deadline:
-            self.switch.advance(us=100)
-            left += self.departures(port)
-            if self.switch.virtual_time:
-                break
-        self.assertEqual(len(left), count, [departure.frame.hex() for departure in left])
-        return left
+    def fill(self, count: int) -> None:
+        """Sends packets of the group while its neighbour at port 2 pauses them."""
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(count)))
+
+    def let_go(self) -> None:
+        """Ends the pause of port 2, and lets everything leave."""
+        self.send(OUT, LET_OUT_GO)
+        self.drain()
+        self.departures(OUT)
 
 
 def lossless(number: int = 0, *, ecn: int = 0) -> bytes:
@@ -143,21 +130,17 @@ class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
     each, and the fourth, which brings the group above its threshold, the pause."""
 
     def frames_made(self) -> int:
-        return self.client.counter_read("cnms_made", OUT * PRIORITIES + LOSSLESS)[0]
+        return self.counted("cnms_made", OUT * PRIORITIES + LOSSLESS)
 
     def runTest(self) -> None:
-        made = self.frames_made()
         self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", SAMPLED_ALWAYS)
-        self.hold_out()
-        self.send(IN, *[lossless(n) for n in range(4)])
+        self.fill(4)
         left = [departure.frame for departure in self.await_frames(IN, 4)]
         self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 3)
         self.assertIn(XOFF, left)
-        self.assertEqual((self.frames_made() - made, self.pauses_sent()), (3, 1))
-        self.send(OUT, LET_OUT_GO)
-        self.await_frames(IN, 1)
-        self.drain()
-        self.departures(OUT)
+        self.assertEqual((self.frames_made(), self.pauses_sent()), (3, 1))
+        self.let_go()
+        self.assert_frames(self.departures(IN), [XON])
 
 
 class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAndAPauseMakesThePause):
@@ -167,15 +150,12 @@ class PauseInPlaceOfACnmLeavesTheSampleToTheNextPacket(PacketThatWouldMakeACnmAn
         # An eighth of it while the feedback is strongest.
         params = {**SAMPLED_ALWAYS, "sample_bytes": 8 * 3 * SIZE}
         self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
-        self.hold_out()
-        self.send(IN, *[lossless(n) for n in range(5)])
+        self.fill(5)
         left = [departure.frame for departure in self.await_frames(IN, 3)]
         self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 2)
         self.assertIn(XOFF, left)
-        self.send(OUT, LET_OUT_GO)
-        self.await_frames(IN, 1)
-        self.drain()
-        self.departures(OUT)
+        self.let_go()
+        self.assert_frames(self.departures(IN), [XON])
 
 
 @virtual_time_only
@@ -183,8 +163,7 @@ class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
     """To the tick: with the packet that leaves exactly XON bytes behind."""
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(4)))
+        self.fill(4)
         self.await_frames(IN, 1)
         self.send(OUT, LET_OUT_GO)
         self.drain()
@@ -214,8 +193,7 @@ class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
 
     def runTest(self) -> None:
         self.buffer_limit(OUT, 300)
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(6)))
+        self.fill(6)
         self.settle()
         self.assertEqual((self.group_bytes(), self.dropped()), (LIMIT_BYTES, 1))
         self.assertEqual(
@@ -238,8 +216,7 @@ class GroupThatIsFullBelowXoffPausesItsNeighbour(_PfcSent):
     xoff_bytes = LIMIT_BYTES
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(5)))
+        self.fill(5)
         self.settle()
         self.assertEqual((self.group_bytes(), self.pauses_sent()), (LIMIT_BYTES, 0))
         self.send(IN, lossless(5), lossless(6))
@@ -280,8 +257,7 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
     """All else is unchanged: packets and accounts."""
 
     def runTest(self) -> None:
-        session = self.client.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
-        self.client.write(self.client.update("DELETE", session))
+        self.client.write("DELETE", self.session)
         try:
             self.hold_out()
             self.send(IN, *(lossless(n) for n in range(4)))
@@ -291,7 +267,7 @@ class WithoutItsSessionThePauseIsNotSent(_PfcSent):
             self.assert_silent(IN)
             self.assertEqual((self.group_bytes(), self.pauses_sent()), (0, 0))
         finally:
-            self.client.write(self.client.update("INSERT", session))
+            self.client.write("INSERT", self.session)
 
 
 @virtual_time_only
@@ -302,8 +278,7 @@ class PauseIsSaidAgainByTimeWhereTheTargetHasTimers(_PfcSent):
     refresh_ns = REFRESH_NS
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(4)))
+        self.fill(4)
         start = self.switch.now_ns
         # The pause of port 2 lasts 33 ms.
         self.switch.advance(ns=5 * REFRESH_NS)
@@ -373,8 +348,7 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
     options = SwitchOptions(timers=False)
 
     def runTest(self) -> None:
-        self.hold_out()
-        self.send(IN, *(lossless(n) for n in range(4)))
+        self.fill(4)
         start = self.switch.now_ns
         self.switch.advance(us=100)
         self.assertEqual([left.at_ns for left in self.departures(IN)], [start + ROUND_NS])
@@ -422,10 +396,8 @@ class PauseAndThenMessagesLeaveBeforeAllDataThatWaits(PacketThatWouldMakeACnmAnd
                 kinds = [one.frame[12:14].hex() for one in self.departures(IN)]
                 first = ["0800"] * on_wire + ["8808"] + ["22e7"] * messages
                 self.assertEqual(kinds, first + ["0800"] * (len(back) - on_wire))
-                self.send(OUT, LET_OUT_GO)
-                self.drain()
+                self.let_go()
                 self.assert_frames(self.departures(IN), [XON])
-                self.departures(OUT)
 
 
 @virtual_time_only
@@ -449,10 +421,8 @@ class PauseEndsTheHoldOfASleepingLink(_PfcSent):
                 self.assertEqual((first.at_ns - start, len(others)), (ROUND_NS + eee.wake, int(collected)))
                 self.assertEqual(first.frame, XOFF)
                 self.switch.advance(us=100)
-                self.send(OUT, LET_OUT_GO)
-                self.drain()
+                self.let_go()
                 self.departures(IN)
-                self.departures(OUT)
                 self.hold_out()
         self.send(OUT, LET_OUT_GO)
 

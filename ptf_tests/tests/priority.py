@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
+from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
 from ptf_tests.lib.ports import PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 PORT = 2
 AF31, EF = 26, 46
-_SEED = 1
 
 
 class _Priorities(FabricTest):
@@ -22,15 +22,8 @@ class _Priorities(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
-        for dscp, priority in ((AF31, 3), (EF, 5)):
-            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
+        self.priorities({AF31: 3, EF: 5})
         self.table_add("pcp_priority", {"pcp": 6}, "set_priority", {"priority": 6})
-        self.addCleanup(self._one_queue_again)
-
-    def _one_queue_again(self) -> None:
-        self.set_default("switch_config", "set_ecmp_seed", {"seed": _SEED})
-        self.set_default("dscp_priority", "set_priority", {"priority": 0})
 
     def tearDown(self) -> None:
         self.drain()
@@ -96,7 +89,7 @@ class PcpChoosesTheQueueWhereTheDscpSaysNothing(_Priorities):
 class WithoutPrioritiesNoTableIsAsked(_Priorities):
     def runTest(self) -> None:
         for action in ("set_ecmp_seed", "spray_packets"):
-            self.set_default("switch_config", action, {"seed": _SEED})
+            self.set_default("switch_config", action, {"seed": 1})
             self.expect_queue(packets.udp(PORT, dscp=EF), 0)
 
 
@@ -105,7 +98,7 @@ class SpreadPacketsGoToTheirQueue(_Priorities):
     """A switch that sprays packets over equal paths classifies them like any other."""
 
     def runTest(self) -> None:
-        self.set_default("switch_config", "spray_packets_and_priorities", {"seed": _SEED})
+        self.set_default("switch_config", "spray_packets_and_priorities", {"seed": 1})
         self.expect_queue(packets.udp(PORT, dscp=EF), 5)
 
 
@@ -156,9 +149,8 @@ class TicketsAreGivenByQueue(_Priorities):
 
     def held(self) -> Sequence[bytes]:
         """Returns frames, after enabling EEE with a short wake, so that all take tickets and recirculate."""
-        timing = {"sleep_ticks": 0, "wake_ticks": 2, "stall_ticks": 0, "hold_ticks": 0}
-        trigger = {"trigger_packets": 0, "trigger_bytes": 0, "ticks_per_byte_q24": 0, "overhead_bytes": 0}
-        self.table_add("port_eee", {"port": PORT}, "eee", {**timing, **trigger})
+        tick = self.switch.tick_ns
+        self.table_add("port_eee", {"port": PORT}, "eee", Eee(sleep=0, wake=2 * tick).params(tick))
         return [packets.data(PORT, dscp=dscp, sport=1000 + n) for n, dscp in enumerate((0, 0, EF))]
 
     def runTest(self) -> None:

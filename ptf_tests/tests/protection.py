@@ -11,8 +11,10 @@ The modes (the papers criticise RED with thresholds, and propose `ack_syn`):
   ack_syn  all pure ACKs, with and without ECE, every SYN and every SYN-ACK
 """
 
+from collections import Counter
+
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, cases
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 
 _MODES = {"Ect": 0, "Ece": 1, "AckSyn": 2}
@@ -51,59 +53,18 @@ _FULL = 5000
 
 
 class _Protection(FabricTest):
-    """Offers one frame to port 2 in a queue above `max`."""
-
-    mode = 0
-    frame = b""
-    packet_class = PacketClass.OTHER
-
-    def offer(self) -> list[bytes]:
-        """Returns the frames that left after those that filled the queue."""
-        self.red(2, low=_FULL, high=_FULL, protect=self.mode)
+    def offer(self, mode: int, packet_class: PacketClass, frame: bytes, spared: bool) -> None:
+        """Offers one frame to port 2 in a queue above `max`."""
+        self.red(2, low=_FULL, high=_FULL, protect=mode)
         filling = [packets.data(2, size=1000, ecn=Ecn.ECT0) for _ in range(5)]
-        return [departure.frame for departure in self.burst(2, [*filling, self.frame])[5:]]
+        left = self.burst(2, [*filling, frame])[5:]
+        self.assert_frames(left, [packets.forwarded(frame, 2)] if spared else [])
+        wanted = Counter({(PacketClass.DATA, Verdict.FORWARDED): 5})
+        wanted[packet_class, Verdict.FORWARDED if spared else Verdict.EARLY_DROPPED] += 1
+        self.assertEqual(self.verdicts(2), wanted)
 
-    def verdict(self) -> set[Verdict]:
-        """Returns the verdicts under port 2 for the frame's class, without the five frames in the queue."""
-        found = self.verdicts(2)
-        if self.packet_class == PacketClass.DATA:
-            found[PacketClass.DATA, Verdict.FORWARDED] -= 5
-        return {verdict for (c, verdict), count in found.items() if c == self.packet_class and count}
-
-    def expect_spared(self) -> None:
-        self.assertEqual([f.hex() for f in self.offer()], [packets.forwarded(self.frame, 2).hex()])
-        self.assertEqual(self.verdict(), {Verdict.FORWARDED})
-
-    def expect_dropped(self) -> None:
-        self.assertEqual(self.offer(), [])
-        self.assertEqual(self.verdict(), {Verdict.EARLY_DROPPED})
-
-
-def _cases() -> dict[str, type]:
-    cases = {}
-    for mode, number in _MODES.items():
-        for what, (packet_class, frame) in _FRAMES.items():
-            spared = what in _SPARED[mode]
-            name = f"Protect{mode}{'Spares' if spared else 'Drops'}{what}"
-            settings = {
-                "__module__": __name__,
-                "mode": number,
-                "frame": frame,
-                "packet_class": packet_class,
-                "runTest": _Protection.expect_spared if spared else _Protection.expect_dropped,
-            }
-            cases[name] = type(name, (_Protection,), settings)
-    return cases
-
-
-globals().update(_cases())
-
-
-class ProtectEctMarksEctOfEveryClass(FabricTest):
-    """In every mode an ECT packet of any class is marked and not dropped."""
-
-    def runTest(self) -> None:
-        self.red(2, low=1, high=1, protect=_MODES["Ect"])
+    def marks_ect_of_every_class(self, mode: int) -> None:
+        self.red(2, low=1, high=1, protect=mode)
         first = packets.tcp(2, flags="A")
         frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in packets.BUILDERS]
         wanted = [packets.forwarded(first, 2)]
@@ -111,16 +72,24 @@ class ProtectEctMarksEctOfEveryClass(FabricTest):
         self.assert_frames(self.burst(2, [first, *frames]), wanted)
 
 
-class ProtectAckSynMarksEctOfEveryClass(FabricTest):
-    """Protection means "not dropped", not "not marked": an ECT pure ACK (DCTCP) still gets the signal."""
+_OFFERED = {
+    f"Protect{mode}{'Spares' if what in _SPARED[mode] else 'Drops'}{what}": (
+        number,
+        packet_class,
+        frame,
+        what in _SPARED[mode],
+    )
+    for mode, number in _MODES.items()
+    for what, (packet_class, frame) in _FRAMES.items()
+}
+globals().update(cases(__name__, _Protection, _Protection.offer, _OFFERED))
 
-    def runTest(self) -> None:
-        self.red(2, low=1, high=1, protect=_MODES["AckSyn"])
-        first = packets.tcp(2, flags="A")
-        frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in packets.BUILDERS]
-        wanted = [packets.forwarded(first, 2)]
-        wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
-        self.assert_frames(self.burst(2, [first, *frames]), wanted)
+_MARKED = {
+    "ProtectEctMarksEctOfEveryClass": (_MODES["Ect"],),
+    # Protection means "not dropped", not "not marked": an ECT pure ACK (DCTCP) still gets the signal.
+    "ProtectAckSynMarksEctOfEveryClass": (_MODES["AckSyn"],),
+}
+globals().update(cases(__name__, _Protection, _Protection.marks_ect_of_every_class, _MARKED))
 
 
 class ProtectAckSynDoesNotSpareFromTailDrop(FabricTest):

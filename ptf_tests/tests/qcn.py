@@ -13,8 +13,6 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from finsy.proto import p4r
-
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.packets import PacketClass, Verdict, mac_int
@@ -24,8 +22,6 @@ SOURCE, PORT, CORE = 1, 2, 3
 MAC = "02:01:00:00:00:0a"
 SET_POINT, SAMPLE = 20_000, 40_000
 WEIGHT_SHIFT = 1
-COPY_SESSION = NUMBERS["constants"]["COPY_SESSION"]
-_SEED = 1
 
 CNM = bytes.fromhex(
     "020000000001 020100000001 22e7 003e 02010000000a 0010 fec7 0270 0000 020100000001 0040"
@@ -79,14 +75,10 @@ class _Qcn(FabricTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.priorities({})
         self.set_default("cnm_source", "make_cnm", {"mac": mac_int(MAC)})
-        self.insert(self.client.clone_session(COPY_SESSION, COPY_PORT))
+        self.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
         self.table_add("port_cnm", {"port": CORE}, "trust_cnms")
-        self._points: list[p4r.Update] = []
-        self._made = self.frames_made()
-        self._ignored = self.ignored()
 
     def point(self, priority: int = 0, point: Point | None = None) -> Point:
         """Writes the settings of a congestion point at port 2."""
@@ -101,11 +93,7 @@ class _Qcn(FabricTest):
             "jitter_q16": self.jitter_q16,
         }
         queue = PORT * PRIORITIES + priority
-        if self._points:
-            self.client.write(self._points.pop())
-        entry = self.client.table_entry("port_qcn", {"queue": queue}, "qcn", params)
-        self.client.write(self.client.update("INSERT", entry))
-        self._points.append(self.client.update("DELETE", entry))
+        self.table_add("port_qcn", {"queue": queue}, "qcn", params)
         point.left = self.register("qcn_sample_left", queue)
         point.old = self.register("qcn_old_bytes", queue)
         return point
@@ -118,14 +106,7 @@ class _Qcn(FabricTest):
 
     def frames_made(self) -> int:
         queues = [port * PRIORITIES + priority for port in DATA_PORTS for priority in range(PRIORITIES)]
-        return sum(self.packets_counted("cnms_made", queues))
-
-    def made(self) -> int:
-        """Returns the CNMs that the switch has made in this case."""
-        return self.frames_made() - self._made
-
-    def ignored(self) -> int:
-        return self.client.counter_read("cnms_ignored", SOURCE)[0]
+        return self._cells("cnms_made", {queue: (queue,) for queue in queues}).total()
 
     def assert_cnms(self, wanted: Sequence[bytes], port: int = SOURCE) -> None:
         """Checks that exactly these frames have left a port."""
@@ -147,7 +128,7 @@ class CnmOfAFullQueueIsTheStandardsFrame(_Qcn):
         self.assertEqual(len(self.burst(PORT, frames(40))), 40)
         self.assert_cnms([CNM])
         self.assertEqual(cnm_of(frames(1)[0], 62, (SET_POINT - 40_000) // 64, 624), CNM)
-        self.assertEqual(self.made(), 1)
+        self.assertEqual(self.frames_made(), 1)
         self.assertEqual(self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED], 1)
 
 
@@ -155,8 +136,7 @@ class _Modelled(_Qcn):
     """The frames that leave to the source are those of the congestion point in Python."""
 
     def expect(self, point: Point, sent: Sequence[bytes], queue: int = PORT * PRIORITIES) -> None:
-        before = self.client.counter_read("qcn_samples", queue)[0]
-        made = self.made()
+        before, made = self.counted("qcn_samples", queue), self.frames_made()
         wanted, found = [], 0
         samples = int(self.plugged(point))
         for frame in sent:
@@ -167,8 +147,8 @@ class _Modelled(_Qcn):
                 wanted.append(cnm_of(frame, *sample, queue))
         self.assert_frames(self.burst(PORT, sent), [packets.forwarded(frame, PORT) for frame in sent])
         self.assert_cnms(wanted)
-        self.assertEqual(self.client.counter_read("qcn_samples", queue)[0] - before, samples)
-        self.assertEqual(self.made() - made, len(wanted))
+        self.assertEqual(self.counted("qcn_samples", queue) - before, samples)
+        self.assertEqual(self.frames_made() - made, len(wanted))
 
 
 @virtual_time_only
@@ -208,12 +188,12 @@ class QueueThatShrinksAsksForNothing(_Modelled):
         point = self.point()
         self.expect(point, frames(60))
         self.assertGreater(point.old, SET_POINT)
-        sent = self.made()
+        sent = self.frames_made()
         old = point.old
         # At most 20 KB, 1 KB at a time, and then a frame that finds about half of the old depth.
         self.expect(point, frames(20))
         self.assertLess(point.old, old)
-        self.assertEqual(self.made(), sent)
+        self.assertEqual(self.frames_made(), sent)
 
 
 @virtual_time_only
@@ -239,6 +219,7 @@ class QueueOfItsOwnPriorityIsSampled(_Modelled):
                 self.assertTrue(wanted)
                 self.assert_cnms(wanted)
                 self.departures(PORT)
+                self.table_remove("port_qcn", {"queue": PORT * PRIORITIES + priority})
 
 
 @virtual_time_only
@@ -287,7 +268,7 @@ class QueueWithoutSettingsSendsNothing(_Qcn):
     def runTest(self) -> None:
         self.burst(PORT, frames(100))
         self.assert_cnms([])
-        self.assertEqual(self.made(), 0)
+        self.assertEqual(self.frames_made(), 0)
 
 
 class _Carried(_Qcn):
@@ -316,13 +297,11 @@ globals().update(cases(__name__, _Carried, _Carried.sampled, _CARRIED))
 
 
 class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
-    """The TTL in the CNM is decremented again, and the outer addresses are those of the next hop."""
-
-    buffer_bytes: int | None = None
+    """The TTL in the CNM is decremented again, the outer addresses are those of the next hop, and a buffer's
+    limit does not apply."""
 
     def runTest(self) -> None:
-        if self.buffer_bytes is not None:
-            self.buffer_limit(SOURCE, self.buffer_bytes)
+        self.buffer_limit(SOURCE, 0)
         for ipv6 in (False, True):
             frame = packets.data(PORT, ipv6=ipv6)
             came = bytes.fromhex("0201000000030201000000990000")[:12] + cnm_of(frame, 17, -3, 5)[12:]
@@ -336,11 +315,9 @@ class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
                 5,
             )
             self.assert_cnms([again])
-        self.assertEqual((self.made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2))
-
-
-class CnmIsExemptFromTheBuffersLimit(CnmOfAnotherSwitchGoesToTheSource):
-    buffer_bytes = 0
+        self.assertEqual(
+            (self.frames_made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2)
+        )
 
 
 class CnmsStandInTheirOwnQueue(_Qcn):
@@ -348,7 +325,6 @@ class CnmsStandInTheirOwnQueue(_Qcn):
 
     def runTest(self) -> None:
         self.set_default("cnm_queue", "set_cnm_priority", {"priority": 7})
-        self.addCleanup(self.set_default, "cnm_queue", "set_cnm_priority", {"priority": 0})
         self.plug(SOURCE)
         waits = [packets.data(SOURCE, frm=PORT, size=1000) for _ in range(3)]
         self.send(PORT, *waits)
@@ -365,7 +341,7 @@ class CnmOfAHostIsCountedAndGoesNowhere(_Qcn):
         self.send(SOURCE, packets.arriving(cnm_of(packets.data(PORT), 63, 0, 0), SOURCE))
         self.drain()
         self.assert_silent()
-        self.assertEqual(self.ignored() - self._ignored, 1)
+        self.assertEqual(self.counted("cnms_ignored", SOURCE), 1)
         self.assertEqual(self.verdicts(SOURCE), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
 
 
@@ -377,62 +353,47 @@ class CnmOfTheControllerGoesAsItIs(_Qcn):
         self.assert_cnms([CNM], CORE)
 
 
-class _Refused(_Qcn):
-    """CNMs that a trusted neighbour should not have sent."""
-
-    packet_class = PacketClass.OTHER
-    verdict = Verdict.MALFORMED
-
-    def refused(self, *cnms: bytes) -> None:
-        self.send(CORE, *(packets.arriving(cnm, CORE) for cnm in cnms))
-        self.drain()
-        self.assert_silent()
-        self.assertEqual(self.verdicts(CORE), {(self.packet_class, self.verdict): len(cnms)})
-
-
-def changed(at: int, value: bytes, carried: bytes | None = None) -> bytes:
+def changed(at: int, value: bytes) -> bytes:
     """Returns a CNM with other bytes."""
-    cnm = bytearray(cnm_of(carried or packets.data(PORT), 9, 0, 0))
+    cnm = bytearray(cnm_of(packets.data(PORT), 9, 0, 0))
     cnm[at : at + len(value)] = value
     return bytes(cnm)
 
 
-class MalformedCnmsAreDropped(_Refused):
-    """Another version; more bytes than 64, or than there are; no IP, or an incomplete header."""
-
-    def runTest(self) -> None:
-        whole = cnm_of(packets.data(PORT), 9, 0, 0)
-        self.refused(
-            changed(14, b"\x10"),
-            changed(36, b"\x00\x41") + bytes(20),
-            changed(36, b"\x01\x00") + bytes(300),
-            whole[:-1],
-            whole[:30],
-            changed(38, b"\x08\x06"),
-            changed(40, b"\x55"),
-            changed(40, b"\x44"),
-            changed(36, b"\x00\x15"),
-            changed(36, b"\x00\x19"),
-            changed(40, b"\x46"),
-            changed(50, b"\x00\x00"),
-        )
+class _Refused(_Qcn):
+    def refused(self, packet_class: PacketClass, verdict: Verdict, *cnms: bytes) -> None:
+        """Checks the verdict of CNMs that a trusted neighbour should not have sent."""
+        self.send(CORE, *(packets.arriving(cnm, CORE) for cnm in cnms))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.verdicts(CORE), {(packet_class, verdict): len(cnms)})
 
 
-class CnmInALoopEnds(_Refused):
-    """Each switch decrements the TTL in the CNM."""
-
-    packet_class = PacketClass.CONTROL
-    verdict = Verdict.TTL_EXPIRED
-
-    def runTest(self) -> None:
-        self.refused(
-            cnm_of(packets.data(PORT, ttl=2), 9, 0, 0), cnm_of(packets.data(PORT, ipv6=True, ttl=2), 9, 0, 0)
-        )
-
-
-class CnmForNoRouteIsDropped(_Refused):
-    packet_class = PacketClass.CONTROL
-    verdict = Verdict.NO_ROUTE
-
-    def runTest(self) -> None:
-        self.refused(cnm_of(packets.data(PORT, frm=200), 9, 0, 0))
+_WHOLE = cnm_of(packets.data(PORT), 9, 0, 0)
+_REFUSED = {
+    # Another version; more bytes than 64, or than there are; no IP, or an incomplete header.
+    "MalformedCnmsAreDropped": (
+        *(PacketClass.OTHER, Verdict.MALFORMED),
+        changed(14, b"\x10"),
+        changed(36, b"\x00\x41") + bytes(20),
+        changed(36, b"\x01\x00") + bytes(300),
+        *(_WHOLE[:-1], _WHOLE[:30]),
+        changed(38, b"\x08\x06"),
+        changed(40, b"\x55"),
+        changed(40, b"\x44"),
+        changed(36, b"\x00\x15"),
+        changed(36, b"\x00\x19"),
+        changed(40, b"\x46"),
+        changed(50, b"\x00\x00"),
+    ),
+    # Each switch decrements the TTL in the CNM.
+    "CnmInALoopEnds": (
+        *(PacketClass.CONTROL, Verdict.TTL_EXPIRED),
+        *(cnm_of(packets.data(PORT, ipv6=ipv6, ttl=2), 9, 0, 0) for ipv6 in (False, True)),
+    ),
+    "CnmForNoRouteIsDropped": (
+        *(PacketClass.CONTROL, Verdict.NO_ROUTE),
+        cnm_of(packets.data(PORT, frm=200), 9, 0, 0),
+    ),
+}
+globals().update(cases(__name__, _Refused, _Refused.refused, _REFUSED))

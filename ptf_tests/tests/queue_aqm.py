@@ -4,30 +4,41 @@ DSCP 46 is priority 6, everything else priority 0. BMv2 limits the rate of each 
 plug delays only the lowest queue; cases with frames waiting in both queues need virtual time.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, virtual_time_only
-from ptf_tests.lib.codel import BYTE_NS, Codel
+from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
+from ptf_tests.lib.codel import Codel
+from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import Ecn
-from ptf_tests.lib.ports import NUMBERS, PRIORITIES
+from ptf_tests.lib.ports import BYTE_NS, NUMBERS, PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 PORT = 2
 SIZE = 500
 LOW, HIGH = 0, 6
 EF = 46
-_SEED = 1
 _FRAME_NS = (SIZE + 24) * BYTE_NS
 _DROPPING = 2
 _FOUR_OF_EIGHT = [False] * 4 + [True] * 4
 _AVERAGE_ONE = 1 << NUMBERS["constants"]["RED_DEPTH_BITS"]
 
 
+def low(count: int) -> list[bytes]:
+    """Returns ECT frames of the lowest queue."""
+    return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(count)]
+
+
+def high(count: int) -> list[bytes]:
+    """Returns ECT frames of the queue of priority 6."""
+    return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, dscp=EF, seq=n) for n in range(count)]
+
+
 class _TwoQueues(FabricTest):
     def setUp(self) -> None:
         super().setUp()
-        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
-        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
-        self.table_add("dscp_priority", {"dscp": EF}, "set_priority", {"priority": HIGH})
+        self.priorities({EF: HIGH})
 
     def tearDown(self) -> None:
         self.drain()
@@ -36,18 +47,6 @@ class _TwoQueues(FabricTest):
                 self.register(account, PORT), 0, f"nothing waits above the lowest queue: {account}"
             )
         super().tearDown()
-
-    def by_queue(self) -> None:
-        """Gives the port's queues their own AQMs."""
-        self.set_aqm(PORT, "by_queue")
-
-    def low(self, count: int) -> list[bytes]:
-        """Returns ECT frames of the lowest queue."""
-        return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(count)]
-
-    def high(self, count: int) -> list[bytes]:
-        """Returns ECT frames of the queue of priority 6."""
-        return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, dscp=EF, seq=n) for n in range(count)]
 
     def marked(self, frames: list[bytes]) -> list[bool]:
         """Returns whether each frame of a burst left with CE, in order of arrival; each must leave once."""
@@ -62,52 +61,81 @@ class _TwoQueues(FabricTest):
         return found
 
 
-class FrameInAnEmptyQueueIsNotMarkedForWhatWaitsInAnother(_TwoQueues):
-    """Twenty frames wait in the lowest queue; the one of priority 6 finds its own queue empty."""
+class _Marks(_TwoQueues):
+    def threshold_marks(
+        self, thresholds: Mapping[int | None, int], frames: list[bytes], marked: list[bool]
+    ) -> None:
+        """Sets the thresholds of queues, or of the port (None), and checks which of a burst are marked."""
+        self.set_aqm(PORT, "drop_tail" if None in thresholds else "by_queue")
+        for queue, threshold in thresholds.items():
+            self.mark_threshold(PORT, threshold, queue=queue)
+        self.assertEqual(self.marked(frames), marked)
 
-    def runTest(self) -> None:
-        self.by_queue()
-        for queue in (LOW, HIGH):
-            self.mark_threshold(PORT, 4 * SIZE, queue=queue)
-        found = self.marked([*self.low(20), *self.high(1)])
-        self.assertEqual(found, [False] * 5 + [True] * 15 + [False])
-
-
-class FrameInAnEmptyQueueIsMarkedWhereThePortIsCompared(_TwoQueues):
-    def runTest(self) -> None:
-        self.mark_threshold(PORT, 4 * SIZE)
-        found = self.marked([*self.low(20), *self.high(1)])
-        self.assertEqual(found, [False] * 5 + [True] * 16)
-
-
-@virtual_time_only
-class LowestQueueIsNotMarkedForWhatWaitsAboveIt(_TwoQueues):
-    """The lowest queue has no account of its own: its bytes are the rest of the port's."""
-
-    def runTest(self) -> None:
-        self.by_queue()
-        for queue in (LOW, HIGH):
-            self.mark_threshold(PORT, 4 * SIZE, queue=queue)
-        found = self.marked([*self.high(8), *self.low(8)])
-        self.assertEqual(found, ([False] * 5 + [True] * 3) * 2)
+    def red_marks(
+        self, settings: Mapping[str, Any], queues: tuple[int, ...], frames: list[bytes], marked: list[bool]
+    ) -> None:
+        """Checks the same for RED in queues."""
+        self.set_aqm(PORT, "by_queue")
+        for queue in queues:
+            self.red(PORT, **settings, queue=queue)
+        self.assertEqual(self.marked(frames), marked)
 
 
 @virtual_time_only
-class EachQueueHasAThresholdOfItsOwn(_TwoQueues):
-    """A queue without an entry marks nothing."""
-
-    def runTest(self) -> None:
-        self.by_queue()
-        self.mark_threshold(PORT, 0, queue=HIGH)
-        found = self.marked([*self.low(8), *self.high(3)])
-        self.assertEqual(found, [False] * 9 + [True] * 2)
+class _MarksExactly(_Marks):
+    """Frames wait in both queues."""
 
 
-class QueuesEntriesMeanNothingWhereThePortIsCompared(_TwoQueues):
-    def runTest(self) -> None:
-        self.set_aqm(PORT, "drop_tail")
-        self.mark_threshold(PORT, 0, queue=LOW)
-        self.assertEqual(self.marked(self.low(4)), [False] * 4)
+_BOTH = {LOW: 4 * SIZE, HIGH: 4 * SIZE}
+_MARKED = {
+    # Twenty frames wait in the lowest queue; the one of priority 6 finds its own queue empty.
+    "FrameInAnEmptyQueueIsNotMarkedForWhatWaitsInAnother": (
+        *(_BOTH, [*low(20), *high(1)]),
+        [False] * 5 + [True] * 15 + [False],
+    ),
+    "FrameInAnEmptyQueueIsMarkedWhereThePortIsCompared": (
+        *({None: 4 * SIZE}, [*low(20), *high(1)]),
+        [False] * 5 + [True] * 16,
+    ),
+    "QueuesEntriesMeanNothingWhereThePortIsCompared": (
+        *({None: 100 * SIZE, LOW: 0}, low(4)),
+        [False] * 4,
+    ),
+}
+globals().update(cases(__name__, _Marks, _Marks.threshold_marks, _MARKED))
+
+_MARKED_EXACTLY = {
+    # The lowest queue has no account of its own: its bytes are the rest of the port's.
+    "LowestQueueIsNotMarkedForWhatWaitsAboveIt": (
+        *(_BOTH, [*high(8), *low(8)]),
+        ([False] * 5 + [True] * 3) * 2,
+    ),
+    # A queue without an entry marks nothing.
+    "EachQueueHasAThresholdOfItsOwn": (
+        *({HIGH: 0}, [*low(8), *high(3)]),
+        [False] * 9 + [True] * 2,
+    ),
+}
+globals().update(cases(__name__, _MarksExactly, _MarksExactly.threshold_marks, _MARKED_EXACTLY))
+
+_BYTES = {"low": 4 * SIZE, "high": 4 * SIZE}
+_PACKETS = {"low": 4, "high": 4, "in_packets": True}
+_RED = {
+    # A frame that finds four in its queue is marked, independent of the other queue.
+    "RedComparesTheQueueAlone": (
+        *(_BYTES, (LOW, HIGH), [*low(8), *high(6)]),
+        [*_FOUR_OF_EIGHT, *_FOUR_OF_EIGHT[:6]],
+    ),
+    "RedInPacketsComparesTheQueueAlone": (
+        *(_PACKETS, (LOW, HIGH), [*low(8), *high(6)]),
+        [*_FOUR_OF_EIGHT, *_FOUR_OF_EIGHT[:6]],
+    ),
+    "RedInPacketsOfTheLowestQueueSeesNoneAboveIt": (
+        *(_PACKETS, (LOW,), [*high(6), *low(8)]),
+        [False] * 6 + _FOUR_OF_EIGHT,
+    ),
+}
+globals().update(cases(__name__, _MarksExactly, _MarksExactly.red_marks, _RED))
 
 
 class _AtDequeue(_TwoQueues):
@@ -116,10 +144,10 @@ class _AtDequeue(_TwoQueues):
 
     def setUp(self) -> None:
         super().setUp()
-        self.by_queue()
+        self.set_aqm(PORT, "by_queue")
         for queue in (LOW, HIGH):
             self.mark_threshold(PORT, SIZE, dequeue=True, queue=queue)
-        self.frames = [*self.low(20), *self.high(2)]
+        self.frames = [*low(20), *high(2)]
 
 
 @virtual_time_only
@@ -135,9 +163,7 @@ class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(_AtDequeue):
     options = SwitchOptions(gate=False)
 
     def runTest(self) -> None:
-        timing = {"sleep_ticks": 0, "wake_ticks": 5_000, "stall_ticks": 0, "hold_ticks": 0}
-        trigger = {"trigger_packets": 0, "trigger_bytes": 0, "ticks_per_byte_q24": 0, "overhead_bytes": 0}
-        self.table_add("port_eee", {"port": PORT}, "eee", {**timing, **trigger})
+        self.table_add("port_eee", {"port": PORT}, "eee", Eee(sleep=0, wake=5_000).params())
         self.send(1, *self.frames)
         self.drain()
         left = [departure.frame for departure in self.departures(PORT)]
@@ -149,10 +175,10 @@ class RedAveragesEachQueueAlone(_TwoQueues):
     """With a weight of 1/2 the average of 0, 1, 2, 3 frames is 2.125 frames; the other queue was empty."""
 
     def runTest(self) -> None:
-        self.by_queue()
+        self.set_aqm(PORT, "by_queue")
         for queue in (LOW, HIGH):
             self.red(PORT, low=2**31, high=2**31, average_shift=1, queue=queue)
-        self.burst(PORT, [*self.low(4), *self.high(1)])
+        self.burst(PORT, [*low(4), *high(1)])
         found = {
             queue: self.queue_register("red_average", PORT, queue) / _AVERAGE_ONE
             for queue in range(PRIORITIES)
@@ -160,48 +186,19 @@ class RedAveragesEachQueueAlone(_TwoQueues):
         self.assertEqual(found, dict.fromkeys(range(PRIORITIES), 0.0) | {LOW: 2.125 * SIZE})
 
 
-class _RedAlone(_TwoQueues):
-    def judge(self, threshold: int, *, in_packets: bool) -> None:
-        """Checks that a frame that finds four in its queue is marked, independent of the other queue."""
-        self.by_queue()
-        for queue in (LOW, HIGH):
-            self.red(PORT, low=threshold, high=threshold, in_packets=in_packets, queue=queue)
-        self.assertEqual(self.marked([*self.low(8), *self.high(6)]), [*_FOUR_OF_EIGHT, *_FOUR_OF_EIGHT[:6]])
-
-
-@virtual_time_only
-class RedComparesTheQueueAlone(_RedAlone):
-    def runTest(self) -> None:
-        self.judge(4 * SIZE, in_packets=False)
-
-
-@virtual_time_only
-class RedInPacketsComparesTheQueueAlone(_RedAlone):
-    def runTest(self) -> None:
-        self.judge(4, in_packets=True)
-
-
-@virtual_time_only
-class RedInPacketsOfTheLowestQueueSeesNoneAboveIt(_RedAlone):
-    def runTest(self) -> None:
-        self.by_queue()
-        self.red(PORT, low=4, high=4, in_packets=True, queue=LOW)
-        self.assertEqual(self.marked([*self.high(6), *self.low(8)]), [False] * 6 + _FOUR_OF_EIGHT)
-
-
 @virtual_time_only
 class CodelKeepsTheStateOfEachQueueAlone(_TwoQueues):
     """A packet that leaves an empty queue of priority 6 does not end the dropping in the lowest queue."""
 
     def runTest(self) -> None:
-        self.by_queue()
+        self.set_aqm(PORT, "by_queue")
         settings = Codel(target=2 * _FRAME_NS, interval=3 * _FRAME_NS).params()
         for queue in (LOW, HIGH):
             self.set_aqm(PORT, "codel", settings, queue)
-        self.send(1, *self.low(40))
+        self.send(1, *low(40))
         self.switch.advance(ns=20 * _FRAME_NS)
         self.assertGreaterEqual(self.queue_register("codel_state", PORT, LOW), _DROPPING)
-        self.send(1, *self.high(1))
+        self.send(1, *high(1))
         self.switch.advance(ns=3 * _FRAME_NS)
         self.assertGreaterEqual(self.queue_register("codel_state", PORT, LOW), _DROPPING)
         self.assertEqual(self.queue_register("codel_state", PORT, HIGH), 0)
@@ -213,10 +210,10 @@ class CodelRestsWithAnMtuOrLessLeftInTheQueue(_TwoQueues):
     """Both packets of priority 6 have waited too long, and leave no bytes of their queue behind."""
 
     def runTest(self) -> None:
-        self.by_queue()
+        self.set_aqm(PORT, "by_queue")
         settings = Codel(target=1, interval=1, mtu=SIZE).params()
         for queue in (LOW, HIGH):
             self.set_aqm(PORT, "codel", settings, queue)
-        found = self.marked([*self.low(8), *self.high(2)])
+        found = self.marked([*low(8), *high(2)])
         self.assertEqual(found[-2:], [False] * 2)
         self.assertIn(True, found[:8])

@@ -8,7 +8,9 @@ always passes.
 """
 
 import random
+from collections.abc import Mapping, Sequence
 from math import sqrt
+from typing import Any
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import PLUG_BYTES, MarkingTest, cases, virtual_time_only
@@ -31,91 +33,85 @@ def not_ect(count: int) -> list[bytes]:
     return [packets.data(2, size=SIZE, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
 
 
-class _Red(MarkingTest):
-    """RED at port 2."""
+class _Left(MarkingTest):
+    def leave(
+        self,
+        settings: Mapping[str, Any],
+        frames: Sequence[bytes],
+        left: Sequence[bytes],
+        counted: Mapping[Verdict, int],
+    ) -> None:
+        """Sets RED at port 2, and checks which frames of a burst leave, and what is counted."""
+        self.red(2, **settings)
+        self.assert_frames(self.burst(2, frames), left)
+        self.assertEqual(
+            self.verdicts(2), {(PacketClass.DATA, kind): count for kind, count in counted.items()}
+        )
 
 
-class RedBelowMinNeverDrops(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=9 * SIZE + 1, high=20 * SIZE)
-        frames = not_ect(10)
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
+def _forwarded(frames: Sequence[bytes], ecn: int | None = None) -> list[bytes]:
+    return [packets.forwarded(frame, 2, ecn=ecn) for frame in frames]
 
 
-class RedAboveMaxDropsNotEct(_Red):
-    """Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, so the
-    queue stays at `max`."""
-
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE)
-        frames = not_ect(20)
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames[:5]])
-        counted = {
-            (PacketClass.DATA, Verdict.FORWARDED): 5,
-            (PacketClass.DATA, Verdict.EARLY_DROPPED): 15,
-        }
-        self.assertEqual(self.verdicts(2), counted)
-
-
-class RedMarksAreCounted(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE)
-        self.marks(ect(12))
-        counted = {(PacketClass.DATA, Verdict.FORWARDED): 5, (PacketClass.DATA, Verdict.MARKED): 7}
-        self.assertEqual(self.verdicts(2), counted)
-
-
-class RedMarksIpv6AndChangesNothingElse(_Red):
-    def runTest(self) -> None:
-        self.red(2, low=2 * SIZE, high=2 * SIZE)
-        frames = ect(4, ipv6=True, dscp=46)
-        wanted = [packets.forwarded(frame, 2) for frame in frames[:2]]
-        wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames[2:]]
-        self.assert_frames(self.burst(2, frames), wanted)
-
-
-class RedKeepsCe(_Red):
-    """Above `max`, a packet that already has CE is neither dropped nor cleared."""
-
-    def runTest(self) -> None:
-        self.red(2, low=SIZE, high=SIZE)
-        frames = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
-
-
-class RedWithEcnOffDropsEctToo(_Red):
-    """Without ECN an ECT packet is treated like any other: dropped where it would have been marked."""
-
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE, ecn=False)
-        frames = ect(20)
-        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames[:5]])
+_FULL = {"low": 5 * SIZE, "high": 5 * SIZE}
+_DROPPED = {Verdict.FORWARDED: 5, Verdict.EARLY_DROPPED: 15}
+_MARKED_SEVEN = {Verdict.FORWARDED: 5, Verdict.MARKED: 7}
+_CE = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
+_IPV6 = ect(12, ipv6=True, dscp=46)
+_LEFT = {
+    "RedBelowMinNeverDrops": (
+        *({"low": 9 * SIZE + 1, "high": 20 * SIZE}, not_ect(10)),
+        *(_forwarded(not_ect(10)), {Verdict.FORWARDED: 10}),
+    ),
+    # Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, so the
+    # queue stays at `max`.
+    "RedAboveMaxDropsNotEct": (_FULL, not_ect(20), _forwarded(not_ect(5)), _DROPPED),
+    # Without ECN an ECT packet is treated like any other: dropped where it would have been marked.
+    "RedWithEcnOffDropsEctToo": ({**_FULL, "ecn": False}, ect(20), _forwarded(ect(5)), _DROPPED),
+    "RedMarksIpv6AndChangesNothingElse": (
+        *(_FULL, _IPV6),
+        *(_forwarded(_IPV6[:5]) + _forwarded(_IPV6[5:], Ecn.CE), _MARKED_SEVEN),
+    ),
+    "RedMarksAreCounted": (
+        *(_FULL, ect(12)),
+        *(_forwarded(ect(12)[:5]) + _forwarded(ect(12)[5:], Ecn.CE), _MARKED_SEVEN),
+    ),
+    # Above `max`, a packet that already has CE is neither dropped nor cleared.
+    "RedKeepsCe": ({"low": SIZE, "high": SIZE}, _CE, _forwarded(_CE), {Verdict.FORWARDED: 10}),
+}
+globals().update(cases(__name__, _Left, _Left.leave, _LEFT))
 
 
 @virtual_time_only
-class RedProbabilityRisesOnAStraightLine(_Red):
-    """Bursts of ECT frames rise from an empty queue to `max`. Over many bursts the number of marks in each
-    quarter of the range follows the line, and there are none outside it."""
+class _Line(MarkingTest):
+    """Bursts of ECT frames rise from an empty queue to `max`."""
 
-    def runTest(self) -> None:
-        steps, bursts, probability = 40, 60, 0.5
-        self.red(2, low=0, high=steps * SIZE, probability=probability)
-        seen = [0] * steps
+    def rises(self, settings: Mapping[str, Any], steps: int, probability: float) -> None:
+        """Checks that over many bursts the marks in each quarter of the range follow the line to
+        `probability`."""
+        bursts, seen = 60, [0] * steps
+        self.red(2, low=0, probability=probability, **settings)
         for _ in range(bursts):
             for step, marked in enumerate(self.marks(ect(steps))):
                 seen[step] += marked
         for quarter in range(4):
             part = range(quarter * steps // 4, (quarter + 1) * steps // 4)
             chances = [probability * step / steps for step in part]
-            wanted = bursts * sum(chances)
             allowed = _SIGMAS * sqrt(bursts * sum(p * (1 - p) for p in chances))
             found = sum(seen[step] for step in part)
             with self.subTest(quarter=quarter + 1):
-                self.assertAlmostEqual(found, wanted, delta=allowed)
+                self.assertAlmostEqual(found, bursts * sum(chances), delta=allowed)
+
+
+_LINES = {
+    "RedProbabilityRisesOnAStraightLine": ({"high": 40 * SIZE}, 40, 0.5),
+    "RedInPacketsProbabilityRisesOnAStraightLine": ({"high": 20, "in_packets": True}, 20, 1.0),
+}
+globals().update(cases(__name__, _Line, _Line.rises, _LINES))
 
 
 @virtual_time_only
-class RedDropProbabilityHoldsAtOneDepth(_Red):
+class RedDropProbabilityHoldsAtOneDepth(MarkingTest):
     """Dropped packets do not change the queue, so a Not-ECT sequence at one depth repeats one probability.
     ECT(0) frames, which may be marked but not dropped, first fill half of the queue; then 2000 tiny ACKs,
     Not-ECT, are offered: the number of drops follows the probability at the depth that each of them met."""
@@ -136,7 +132,7 @@ class RedDropProbabilityHoldsAtOneDepth(_Red):
         self.assertEqual(dropped, offered - len(arrived))
 
 
-class RedInPacketsCountsPackets(_Red):
+class RedInPacketsCountsPackets(MarkingTest):
     """Thresholds of five packets: 54-byte ACKs and full frames count the same."""
 
     def runTest(self) -> None:
@@ -146,18 +142,7 @@ class RedInPacketsCountsPackets(_Red):
         self.assertEqual(self.marks(ect(10, size=1500)), [False] * 5 + [True] * 5)
 
 
-@virtual_time_only
-class RedInPacketsProbabilityRisesOnAStraightLine(_Red):
-    def runTest(self) -> None:
-        steps, bursts = 20, 60
-        self.red(2, low=0, high=steps, in_packets=True)
-        found = sum(sum(self.marks(ect(steps))) for _ in range(bursts))
-        chances = [step / steps for step in range(steps)]
-        allowed = _SIGMAS * sqrt(bursts * sum(p * (1 - p) for p in chances))
-        self.assertAlmostEqual(found, bursts * sum(chances), delta=allowed)
-
-
-class RedInstantaneousForgetsAnOldBurst(_Red):
+class RedInstantaneousForgetsAnOldBurst(MarkingTest):
     """With weight 1 the history does not matter: right after a deep burst has left, nothing is marked."""
 
     def runTest(self) -> None:
@@ -203,11 +188,11 @@ _MARKED = {
         [False] * 40,
     ),
 }
-globals().update(cases(__name__, _Red, _Red.red_marks, _MARKED))
+globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _MARKED))
 
 
 @virtual_time_only
-class RedAverageFollowsItsDefinition(_Red):
+class RedAverageFollowsItsDefinition(MarkingTest):
     """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register has it in units of 2^-32
     byte; the tolerance is a thousandth of a byte for rounding over the burst."""
 
@@ -224,7 +209,7 @@ class RedAverageFollowsItsDefinition(_Red):
             )
 
 
-class RedAveragedMarksOnceTheAverageReachesMax(_Red):
+class RedAveragedMarksOnceTheAverageReachesMax(MarkingTest):
     """Weight 1/4 and min = max = 10 frames: the first frame marked is the first whose average is at `max`."""
 
     def runTest(self) -> None:
@@ -236,17 +221,12 @@ class RedAveragedMarksOnceTheAverageReachesMax(_Red):
         self.assertEqual(self.marks(ect(30)), expected)
 
 
-class _RedIdle(_Red):
+class _RedIdle(MarkingTest):
     """Weight 1/2, and thresholds that are never reached."""
 
     def idle_red(self, halvings: int, shift: int) -> None:
         """Sets RED; while the port is idle the average halves in 2^(16 + shift) / halvings ticks."""
         self.red(2, low=2**31, high=2**31, average_shift=1, idle_halvings=halvings, idle_shift=shift)
-
-    def forget_settings(self) -> None:
-        """Removes the port's entry, so that another can be written."""
-        self._remove_what_was_written()
-        self._undo.clear()
 
     def fill(self) -> int:
         """Sends a burst that leaves an average, and waits until the queue has been empty for 10 us. Returns
@@ -300,7 +280,6 @@ class RedIdleAverageDecaysAsAnExponential(_RedIdle):
                     delta=0.003 * wanted + _AVERAGE_ONE / 2**15,
                     msg=f"{ticks} ticks, half-life {life}",
                 )
-            self.forget_settings()
 
 
 @virtual_time_only
@@ -359,11 +338,10 @@ class RedForgetsWhileIdleInRealTime(_RedIdle):
             self.drain()
             left = self.departures(2)
             self.assertEqual([one.ecn == Ecn.CE for one in left], [not forgotten])
-            self.forget_settings()
 
 
 @virtual_time_only
-class RedBySizeSparesSmallPackets(_Red):
+class RedBySizeSparesSmallPackets(MarkingTest):
     """ns-2's byte mode: below `max` a packet's probability is proportional to its size. With a mean of 500
     bytes, frames of 500 bytes have the probability of the line, and ACKs of 60 bytes an eighth of it."""
 
@@ -390,7 +368,7 @@ class RedBySizeSparesSmallPackets(_Red):
         self.assertGreater(lost[SIZE], 5 * lost[60])
 
 
-class RedOfAnotherPortDoesNothingHere(_Red):
+class RedOfAnotherPortDoesNothingHere(MarkingTest):
     def runTest(self) -> None:
         self.red(3, low=1, high=1)
         self.assertEqual(self.marks(ect(20)), [False] * 20)

@@ -20,14 +20,9 @@ from eeon_engine._engine import Port
 from eeon_engine.p4runtime import Server, serve
 from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
 
-from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions, Target
 
-_OVERHEAD_BYTES = 24
-"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3)."""
-_GATE_REGISTER = "gate_open_at"
-_CLASS_GATE_REGISTER = "class_gate_open_at"
-_TIMER_REGISTER = "pause_timer"
 _PTF_TIMEOUT_SECS = 30.0
 
 
@@ -84,7 +79,6 @@ class EngineTarget(Target):
     name = "engine"
     virtual_time = True
     tick_ns = 1
-    device_id = 1
 
     def __init__(self) -> None:
         self.source = EngineSource()
@@ -99,14 +93,14 @@ class EngineTarget(Target):
         self._switch = Switch(
             device_id=self.device_id,
             ports=[
-                Port(port, rate_bps=options.port_rate_bps, overhead_bytes=_OVERHEAD_BYTES)
+                Port(port, rate_bps=options.port_rate_bps, overhead_bytes=WIRE_OVERHEAD_BYTES)
                 for port in DATA_PORTS
             ],
             tick_ps=self.tick_ns * 1_000,
             cpu_port=CPU_PORT,
-            gate_register=_GATE_REGISTER if options.gate else None,
-            class_gate_register=_CLASS_GATE_REGISTER if options.gate else None,
-            timer_register=_TIMER_REGISTER if options.timers else None,
+            gate_register="gate_open_at" if options.gate else None,
+            class_gate_register="class_gate_open_at" if options.gate else None,
+            timer_register="pause_timer" if options.timers else None,
             seed=options.seed,
             priorities=PRIORITIES,
             clock_start=options.clock_start_ns // self.tick_ns,
@@ -166,8 +160,3 @@ class EnginePort(DataPlanePortIface):
         """Sends a frame into the switch. Returns its length, like a socket."""
         self._target.inject(self._port, packet)
         return len(packet)
-
-
-def make() -> EngineTarget:
-    """Returns the target; it needs no parameters."""
-    return EngineTarget()

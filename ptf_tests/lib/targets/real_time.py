@@ -1,11 +1,12 @@
-"""The common part of targets in real time: separate processes, with a P4Runtime server and a Thrift server
-for simple_switch_CLI. Not a target itself: bmv2.py and engine_veth.py are.
+"""The targets in real time, BMv2's simple_switch_grpc and the command eeon-switch: separate processes, with a
+P4Runtime server and a Thrift server for simple_switch_CLI.
 
   * The clock is the machine's: cases that compare exact times are skipped (SwitchTest).
   * A port whose queue a test fills is first slowed down, to a packet rate, with the Thrift CLI.
   * One process serves the whole run: each test sets the pipeline again, which clears tables and registers.
 
-Its file in ptf_tests/run/ starts the process. While the module is used, no other program may use the switch.
+Its file in ptf_tests/run/ starts the process: BMv2 connected over nanomsg (no root), eeon-switch with its
+gate on veth pairs. While the module is used, no other program may use the switch.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import sys
 import time
 from pathlib import Path
 
+from ptf.testutils import test_param_get
+
+from ptf_tests.lib.p4rt import P4RuntimeClient
 from ptf_tests.lib.ports import DATA_PORTS
 from ptf_tests.lib.targets.base import SwitchOptions, Target
 
@@ -36,14 +40,18 @@ def cli_command(cli: str, thrift_port: int) -> list[str]:
 
 
 class RealTimeTarget(Target):
-    """See the module. A target has a name and the tick of its timestamps."""
+    """See the module."""
 
     virtual_time = False
     plugged_packet_ns = 1_000_000_000 // _SLOW_PPS
 
-    def __init__(self, grpc_address: str, thrift_port: int, cli: str) -> None:
-        self._address = grpc_address
-        self._cli_command = cli_command(cli, thrift_port)
+    def __init__(self, name: str, tick_ns: int) -> None:
+        """Creates the target with the values of the test parameters."""
+        self.name, self.tick_ns = name, tick_ns
+        # eeon-switch has a socket for each port, and each of its turns empties one after the other.
+        self.keeps_order_between_ports = name == "bmv2"
+        self._address = test_param_get("grpc_address")
+        self._cli_command = cli_command(test_param_get("cli"), int(test_param_get("thrift_port")))
         self._cli: subprocess.Popen[bytes] | None = None
         self._plugged: set[int] = set()
 
@@ -84,6 +92,12 @@ class RealTimeTarget(Target):
         """Slows the port down, so that a burst is queued."""
         self._plugged.add(port)
         self._command(f"set_queue_rate {_SLOW_PPS} {port}")
+
+    def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
+        """Reads over Thrift from BMv2, which answers register reads over P4Runtime with UNIMPLEMENTED."""
+        if self.name == "bmv2":
+            return self.register_over_thrift(name, index)
+        return super().register_read(client, name, index)
 
     def register_over_thrift(self, name: str, index: int) -> int:
         """Returns one cell of a register, read by simple_switch_CLI."""

@@ -1,8 +1,8 @@
-//! Calls of the runtime interface: encoded in an input ([`Call`], a few bytes that select objects of the program), and
-//! complete with names and values ([`Op`]). Most are valid; some name missing objects or have invalid values.
+//! Calls of the runtime interface, read from an input: a few bytes select objects of the program. Most are valid; some
+//! name missing objects or have invalid values.
 
-use arbitrary::Arbitrary;
-use bm::{MatchKeyParam, MatchType, MeterRate, Program, TableInfo};
+use arbitrary::{Arbitrary, Unstructured};
+use bm::{CounterValue, MatchKeyParam, MatchType, MeterRate, Program, TableInfo};
 use simple_switch::{MirroringSession, NodeHandle, Replica, Switch};
 
 use crate::input::Input;
@@ -44,49 +44,6 @@ pub(crate) struct Lead {
     index: Index,
 }
 
-/// A call, as encoded in an input.
-#[derive(Clone, Copy, Debug, Arbitrary)]
-pub(crate) enum Call {
-    Add { table: Pick, key: Key, lead: Lead },
-    Modify { table: Pick, entry: Index, lead: Lead },
-    Delete { table: Pick, entry: Index },
-    Clear { table: Pick, reset_default: bool },
-    SetDefault { table: Pick, lead: Lead },
-    ResetDefault { table: Pick },
-    AddMember { profile: Pick, action: Pick, data: Numbers },
-    ModifyMember { profile: Pick, member: Index, action: Pick, data: Numbers },
-    DeleteMember { profile: Pick, member: Index },
-    CreateGroup { profile: Pick },
-    DeleteGroup { profile: Pick, group: Index },
-    Join { profile: Pick, member: Index, group: Index },
-    Leave { profile: Pick, member: Index, group: Index },
-    Register { register: Pick, start: Index, count: u8, value: Number },
-    ResetRegister { register: Pick },
-    Counter { counter: Pick, index: Index, packets: u64 },
-    ResetCounters { counter: Pick },
-    EntryCounter { table: Pick, entry: Index, packets: u64 },
-    ResetEntryCounters { table: Pick },
-    Meter { meter: Pick, index: Option<Index>, rates: [(u16, u32); 3], count: u8 },
-    EntryMeter { table: Pick, entry: Index, rates: [(u16, u32); 3], count: u8 },
-    DefaultCounter { table: Pick, packets: u64 },
-    DefaultMeter { table: Pick, rates: [(u16, u32); 3], count: u8 },
-    AddToVset { vset: Pick, value: Number },
-    RemoveFromVset { vset: Pick, value: Number },
-    ClearVset { vset: Pick },
-    ResetState { sure: u8 },
-    CreateMulticast { group: u8 },
-    DestroyMulticast { group: u8, with_nodes: bool },
-    SetMulticast { group: u8, replicas: [(u16, u8); 3], count: u8 },
-    CreateNode { rid: u16, ports: [u16; 3], count: u8 },
-    UpdateNode { node: Index, ports: [u16; 3], count: u8 },
-    SetLag { lag: u16, ports: [u16; 3], count: u8 },
-    Associate { group: u8, node: Index },
-    Dissociate { group: u8, node: Index },
-    DestroyNode { node: Index },
-    AddSession { id: u16, port: Option<u16>, group: Option<u8>, class: u8, bytes: u16 },
-    DeleteSession { id: u16 },
-}
-
 /// The action, member or group of an entry or default, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum To {
@@ -113,13 +70,13 @@ pub(crate) enum Op {
     Leave { profile: String, member: u64, group: u64 },
     Register { register: String, start: u64, end: u64, value: Vec<u8> },
     ResetRegister { register: String },
-    Counter { counter: String, index: u64, packets: u64 },
+    Counter { counter: String, index: u64, value: CounterValue },
     ResetCounters { counter: String },
-    EntryCounter { table: String, handle: u64, packets: u64 },
+    EntryCounter { table: String, handle: u64, value: CounterValue },
     ResetEntryCounters { table: String },
     Meter { meter: String, index: Option<u64>, rates: Vec<MeterRate> },
     EntryMeter { table: String, handle: u64, rates: Vec<MeterRate> },
-    DefaultCounter { table: String, packets: u64 },
+    DefaultCounter { table: String, value: CounterValue },
     DefaultMeter { table: String, rates: Vec<MeterRate> },
     AddToVset { vset: String, value: Vec<u8> },
     RemoveFromVset { vset: String, value: Vec<u8> },
@@ -149,9 +106,7 @@ impl Pick {
         }
         items.get(usize::from(self.0) % items.len().max(1))
     }
-}
 
-impl Pick {
     /// Returns one of the program's tables, usually one for which `wish` holds.
     fn table(self, program: &Program, wish: impl Fn(&TableInfo) -> bool) -> Option<&TableInfo> {
         let wished: Vec<&TableInfo> = program.tables().iter().filter(|info| wish(info)).collect();
@@ -273,19 +228,25 @@ fn action(program: &Program, ids: &[bm::ActionId], pick: Pick, data: &Numbers) -
     }
 }
 
-fn rates(rates: &[(u16, u32); 3], count: u8) -> Vec<MeterRate> {
-    let count = if count < 200 { 2 } else { usize::from(count) % 4 };
-    let rate = |&(rate, burst_size): &(u16, u32)| {
-        let info_rate = match rate {
-            u16::MAX => f64::NAN,
-            0xfffe => -1.0,
-            0xfffd => f64::INFINITY,
-            0xfffc => f64::MAX,
-            rate => f64::from(rate) / 16.0,
+/// The rates of a meter: usually two.
+struct Rates(Vec<MeterRate>);
+
+impl<'a> Arbitrary<'a> for Rates {
+    fn arbitrary(input: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let (rates, count): ([(u16, u32); 3], u8) = input.arbitrary()?;
+        let count = if count < 200 { 2 } else { usize::from(count) % 4 };
+        let rate = |&(rate, burst_size): &(u16, u32)| {
+            let info_rate = match rate {
+                u16::MAX => f64::NAN,
+                0xfffe => -1.0,
+                0xfffd => f64::INFINITY,
+                0xfffc => f64::MAX,
+                rate => f64::from(rate) / 16.0,
+            };
+            MeterRate { info_rate, burst_size }
         };
-        MeterRate { info_rate, burst_size }
-    };
-    rates[..count].iter().map(rate).collect()
+        Ok(Rates(rates[..count].iter().map(rate).collect()))
+    }
 }
 
 fn some<T: Copy>(items: &[T; 3], count: u8) -> Vec<T> {
@@ -315,37 +276,10 @@ fn lags(numbers: &[u16; 3], count: u8) -> Vec<u16> {
     some(numbers, count >> 2).into_iter().map(|number| lag(number >> 3)).collect()
 }
 
-impl Call {
-    /// Returns the next call of an input. Calls on which others depend are more frequent.
-    pub(crate) fn next(input: &mut Input<'_>) -> Option<Call> {
-        Some(match input.u8() {
-            0..64 => {
-                let (table, key, lead) = input.value()?;
-                Call::Add { table, key, lead }
-            }
-            64..92 => {
-                let (table, entry) = input.value()?;
-                Call::Delete { table, entry }
-            }
-            92..104 => {
-                let (table, entry, lead) = input.value()?;
-                Call::Modify { table, entry, lead }
-            }
-            104..124 => {
-                let (profile, action, data) = input.value()?;
-                Call::AddMember { profile, action, data }
-            }
-            124..132 => Call::CreateGroup { profile: input.value()? },
-            132..150 => {
-                let (profile, member, group) = input.value()?;
-                Call::Join { profile, member, group }
-            }
-            _ => input.value()?,
-        })
-    }
-
-    /// Returns the call with names and values, as it is made to a switch.
-    pub(crate) fn op(&self, switch: &Switch) -> Op {
+impl Op {
+    /// Returns the next call of an input, with names and values for a switch. Calls on which others depend are more
+    /// frequent.
+    pub(crate) fn next(input: &mut Input<'_>, switch: &Switch) -> Option<Op> {
         let program: &Program = switch.program();
         let any = |_: &TableInfo| true;
         let has_key = |info: &TableInfo| !info.key.is_empty() && !info.const_entries;
@@ -358,6 +292,7 @@ impl Call {
         let counter = |pick: Pick| pick.name(program.counter_arrays(), |c| &c.name);
         let meter = |pick: Pick| pick.name(program.meter_arrays(), |m| &m.name);
         let vset = |pick: Pick| pick.name(program.parse_vsets(), |v| &v.name);
+        let vset_width = |pick: Pick| pick.of(program.parse_vsets()).map_or(8, |v| v.bitwidth);
         let ports = |given: &[u16; 3], count| some(given, count).into_iter().map(port).collect::<Vec<_>>();
         let entry_of = |of: Pick, index: Index| {
             let entries = switch.state().mt_get_entries(&table(of, &in_use)).unwrap_or_default();
@@ -370,129 +305,156 @@ impl Call {
             NodeHandle(u32::try_from(node).unwrap_or(u32::MAX))
         };
         let group = |group: u8| u16::from(if group < 240 { 1 + group % 4 } else { group });
+        let counted = |packets: u64| CounterValue { bytes: packets.wrapping_mul(64), packets };
         let session = |id: u16| if id < 0xf000 { id % 8 } else { id };
-        match *self {
-            Call::Add { table: of, ref key, ref lead } => Op::Add {
-                table: table(of, &has_key),
-                key: of.table(program, has_key).map_or(Vec::new(), |info| key.params(info)),
-                priority: u32::from(key.priority),
-                to: lead.to(switch, of.table(program, has_key)),
-            },
-            Call::Modify { table: of, entry, ref lead } => Op::Modify {
-                table: table(of, &in_use),
-                handle: entry_of(of, entry),
-                to: lead.to(switch, of.table(program, in_use)),
-            },
-            Call::Delete { table: of, entry } => {
+        // The kinds are numbered as in the committed corpora.
+        let kind = match input.u8() {
+            0..64 => 0,
+            64..92 => 2,
+            92..104 => 1,
+            104..124 => 6,
+            124..132 => 9,
+            132..150 => 11,
+            _ => (u64::from(input.value::<u32>()?) * 38) >> 32,
+        };
+        Some(match kind {
+            0 => {
+                let (of, key, lead): (Pick, Key, Lead) = input.value()?;
+                let info = of.table(program, has_key);
+                Op::Add {
+                    table: name_of(info),
+                    key: info.map_or(Vec::new(), |info| key.params(info)),
+                    priority: u32::from(key.priority),
+                    to: lead.to(switch, info),
+                }
+            }
+            1 => {
+                let (of, entry, lead): (Pick, _, Lead) = input.value()?;
+                let to = lead.to(switch, of.table(program, in_use));
+                Op::Modify { table: table(of, &in_use), handle: entry_of(of, entry), to }
+            }
+            2 => {
+                let (of, entry) = input.value()?;
                 Op::Delete { table: table(of, &in_use), handle: entry_of(of, entry) }
             }
-            Call::Clear { table: of, reset_default } => Op::Clear { table: table(of, &any), reset_default },
-            Call::SetDefault { table: of, ref lead } => {
+            3 => Op::Clear { table: table(input.value()?, &any), reset_default: input.value()? },
+            4 => {
+                let (of, lead): (Pick, Lead) = input.value()?;
                 Op::SetDefault { table: table(of, &any), to: lead.to(switch, of.table(program, any)) }
             }
-            Call::ResetDefault { table: of } => Op::ResetDefault { table: table(of, &any) },
-            Call::AddMember { profile: of, action, ref data } => {
-                let (action, data) = member(program, of, action, data);
+            5 => Op::ResetDefault { table: table(input.value()?, &any) },
+            6 => {
+                let (of, pick, data) = input.value()?;
+                let (action, data) = member(program, of, pick, &data);
                 Op::AddMember { profile: profile(of), action, data }
             }
-            Call::ModifyMember { profile: of, member: index, action, ref data } => {
-                let (action, data) = member(program, of, action, data);
+            7 => {
+                let (of, index, pick, data) = input.value()?;
+                let (action, data) = member(program, of, pick, &data);
                 Op::ModifyMember { profile: profile(of), member: member_of(of, index), action, data }
             }
-            Call::DeleteMember { profile: of, member } => {
+            8 => {
+                let (of, member) = input.value()?;
                 Op::DeleteMember { profile: profile(of), member: member_of(of, member) }
             }
-            Call::CreateGroup { profile: of } => Op::CreateGroup { profile: profile(of) },
-            Call::DeleteGroup { profile: of, group } => {
+            9 => Op::CreateGroup { profile: profile(input.value()?) },
+            10 => {
+                let (of, group) = input.value()?;
                 Op::DeleteGroup { profile: profile(of), group: group_of(of, group) }
             }
-            Call::Join { profile: of, member, group } => {
+            11 => {
+                let (of, member, group) = input.value()?;
                 Op::Join { profile: profile(of), member: member_of(of, member), group: group_of(of, group) }
             }
-            Call::Leave { profile: of, member, group } => {
+            12 => {
+                let (of, member, group) = input.value()?;
                 Op::Leave { profile: profile(of), member: member_of(of, member), group: group_of(of, group) }
             }
-            Call::Register { register: of, start, count, value } => {
+            13 => {
+                let (of, start, count, value): (Pick, Index, u8, Number) = input.value()?;
                 let width = of.of(program.register_arrays()).map_or(8, |r| r.bitwidth);
                 let start = start.within(of.of(program.register_arrays()).map_or(0, |r| r.size));
                 let end = start.saturating_add(u64::from(count % 4));
                 Op::Register { register: register(of), start, end, value: value.bytes(width) }
             }
-            Call::ResetRegister { register: of } => Op::ResetRegister { register: register(of) },
-            Call::Counter { counter: of, index, packets } => Op::Counter {
-                counter: counter(of),
-                index: index.within(of.of(program.counter_arrays()).map_or(0, |c| c.size)),
-                packets,
-            },
-            Call::ResetCounters { counter: of } => Op::ResetCounters { counter: counter(of) },
-            Call::EntryCounter { table: of, entry, packets } => {
-                Op::EntryCounter { table: table(of, &in_use), handle: entry_of(of, entry), packets }
+            14 => Op::ResetRegister { register: register(input.value()?) },
+            15 => {
+                let (of, index, packets): (Pick, Index, _) = input.value()?;
+                let index = index.within(of.of(program.counter_arrays()).map_or(0, |c| c.size));
+                Op::Counter { counter: counter(of), index, value: counted(packets) }
             }
-            Call::ResetEntryCounters { table: of } => Op::ResetEntryCounters { table: table(of, &counts) },
-            Call::Meter { meter: of, index, rates: ref given, count } => Op::Meter {
-                meter: meter(of),
-                index: index.map(|at| at.within(of.of(program.meter_arrays()).map_or(0, |m| m.size))),
-                rates: rates(given, count),
-            },
-            Call::EntryMeter { table: of, entry, rates: ref given, count } => Op::EntryMeter {
-                table: table(of, &in_use),
-                handle: entry_of(of, entry),
-                rates: rates(given, count),
-            },
-            Call::DefaultCounter { table: of, packets } => {
-                Op::DefaultCounter { table: table(of, &counts), packets }
+            16 => Op::ResetCounters { counter: counter(input.value()?) },
+            17 => {
+                let (of, entry, packets) = input.value()?;
+                let (table, handle) = (table(of, &in_use), entry_of(of, entry));
+                Op::EntryCounter { table, handle, value: counted(packets) }
             }
-            Call::DefaultMeter { table: of, rates: ref given, count } => {
-                Op::DefaultMeter { table: table(of, &meters), rates: rates(given, count) }
+            18 => Op::ResetEntryCounters { table: table(input.value()?, &counts) },
+            19 => {
+                let (of, index, Rates(rates)): (Pick, Option<Index>, _) = input.value()?;
+                let index = index.map(|at| at.within(of.of(program.meter_arrays()).map_or(0, |m| m.size)));
+                Op::Meter { meter: meter(of), index, rates }
             }
-            Call::AddToVset { vset: of, value } => {
-                let width = of.of(program.parse_vsets()).map_or(8, |v| v.bitwidth);
-                Op::AddToVset { vset: vset(of), value: value.bytes(width) }
+            20 => {
+                let (of, entry, Rates(rates)) = input.value()?;
+                Op::EntryMeter { table: table(of, &in_use), handle: entry_of(of, entry), rates }
             }
-            Call::RemoveFromVset { vset: of, value } => {
-                let width = of.of(program.parse_vsets()).map_or(8, |v| v.bitwidth);
-                Op::RemoveFromVset { vset: vset(of), value: value.bytes(width) }
+            21 => {
+                let (of, packets) = input.value()?;
+                Op::DefaultCounter { table: table(of, &counts), value: counted(packets) }
             }
-            Call::ClearVset { vset: of } => Op::ClearVset { vset: vset(of) },
+            22 => {
+                let (of, Rates(rates)) = input.value()?;
+                Op::DefaultMeter { table: table(of, &meters), rates }
+            }
+            23 => {
+                let (of, value): (_, Number) = input.value()?;
+                Op::AddToVset { vset: vset(of), value: value.bytes(vset_width(of)) }
+            }
+            24 => {
+                let (of, value): (_, Number) = input.value()?;
+                Op::RemoveFromVset { vset: vset(of), value: value.bytes(vset_width(of)) }
+            }
+            25 => Op::ClearVset { vset: vset(input.value()?) },
             // Rare, because it undoes all earlier calls.
-            Call::ResetState { sure } if sure < 16 => Op::ResetState,
-            Call::ResetState { sure } => Op::CreateMulticast { group: group(sure) },
-            Call::CreateMulticast { group: id } => Op::CreateMulticast { group: group(id) },
-            Call::DestroyMulticast { group: id, with_nodes } => {
-                Op::DestroyMulticast { group: group(id), with_nodes }
-            }
-            Call::SetMulticast { group: id, ref replicas, count } => {
-                let replica = |(of, rid)| Replica { egress_port: port(of), rid: u16::from(rid) };
-                let replicas = some(replicas, count).into_iter().map(replica).collect();
+            26 => match input.value()? {
+                0..16 => Op::ResetState,
+                sure => Op::CreateMulticast { group: group(sure) },
+            },
+            27 => Op::CreateMulticast { group: group(input.value()?) },
+            28 => Op::DestroyMulticast { group: group(input.value()?), with_nodes: input.value()? },
+            29 => {
+                let (id, replicas, count) = input.value()?;
+                let replica = |(of, rid): (_, u8)| Replica { egress_port: port(of), rid: u16::from(rid) };
+                let replicas = some(&replicas, count).into_iter().map(replica).collect();
                 Op::SetMulticast { group: group(id), replicas }
             }
-            Call::CreateNode { rid, ports: ref given, count } => {
-                Op::CreateNode { rid, ports: ports(given, count), lags: lags(given, count) }
+            30 => {
+                let (rid, given, count) = input.value()?;
+                Op::CreateNode { rid, ports: ports(&given, count), lags: lags(&given, count) }
             }
-            Call::UpdateNode { node: index, ports: ref given, count } => {
-                Op::UpdateNode { node: node(index), ports: ports(given, count), lags: lags(given, count) }
+            31 => {
+                let (index, given, count) = input.value()?;
+                Op::UpdateNode { node: node(index), ports: ports(&given, count), lags: lags(&given, count) }
             }
-            Call::SetLag { lag: id, ports: ref given, count } => {
-                Op::SetLag { lag: lag(id), ports: ports(given, count) }
+            32 => {
+                let (id, given, count) = input.value()?;
+                Op::SetLag { lag: lag(id), ports: ports(&given, count) }
             }
-            Call::Associate { group: id, node: index } => {
-                Op::Associate { group: group(id), node: node(index) }
+            33 => Op::Associate { group: group(input.value()?), node: node(input.value()?) },
+            34 => Op::Dissociate { group: group(input.value()?), node: node(input.value()?) },
+            35 => Op::DestroyNode { node: node(input.value()?) },
+            36 => {
+                let (id, to, to_group, class_of_service, bytes): (_, Option<_>, Option<_>, _, u16) =
+                    input.value()?;
+                let packet_length_bytes = if bytes < 0x4000 { 0 } else { u32::from(bytes) >> (bytes & 15) };
+                let (egress_port, mgid) = (to.map(port), to_group.map(group));
+                let session_of =
+                    MirroringSession { egress_port, mgid, class_of_service, packet_length_bytes };
+                Op::AddSession { id: session(id), session: session_of }
             }
-            Call::Dissociate { group: id, node: index } => {
-                Op::Dissociate { group: group(id), node: node(index) }
-            }
-            Call::DestroyNode { node: index } => Op::DestroyNode { node: node(index) },
-            Call::AddSession { id, port: to, group: to_group, class, bytes } => Op::AddSession {
-                id: session(id),
-                session: MirroringSession {
-                    egress_port: to.map(port),
-                    mgid: to_group.map(group),
-                    class_of_service: class,
-                    packet_length_bytes: if bytes < 0x4000 { 0 } else { u32::from(bytes) >> (bytes & 15) },
-                },
-            },
-            Call::DeleteSession { id } => Op::DeleteSession { id: session(id) },
-        }
+            _ => Op::DeleteSession { id: session(input.value()?) },
+        })
     }
 }
 

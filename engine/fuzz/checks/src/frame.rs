@@ -12,7 +12,7 @@ use std::num::NonZeroU32;
 use simple_switch::{PortConfig, Quanta, SwitchConfig};
 use units::{Bytes, DataRate, Duration};
 
-use crate::calls::Call;
+use crate::calls::Op;
 use crate::eeon::{self, ExpectedCounts};
 use crate::input::Input;
 use crate::programs;
@@ -157,8 +157,7 @@ impl Run {
                 }
             }
             kind::CALL..kind::WAIT => {
-                let Some(call) = Call::next(input) else { return };
-                let op = call.op(&self.traffic.switch);
+                let Some(op) = Op::next(input, &self.traffic.switch) else { return };
                 let answer = crate::runtime_interface::make(&mut self.traffic.switch, &op);
                 if let (Some(expected), Ok(_)) = (&mut self.expected, answer) {
                     expected.call(&op);

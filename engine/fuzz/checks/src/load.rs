@@ -9,7 +9,7 @@ use serde_json::Value;
 use simple_switch::{PortConfig, SwitchConfig};
 use units::{DataRate, Duration};
 
-use crate::calls::Call;
+use crate::calls::Op;
 use crate::input::Input;
 use crate::programs::{limits, sources};
 use crate::traffic::Traffic;
@@ -72,9 +72,8 @@ fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u
         traffic.switch.state_mut().interpret();
     }
     for _ in 0..input.u8() % (MAX_CALLS + 1) {
-        let Some(call) = Call::next(input) else { break };
+        let Some(op) = Op::next(input, &traffic.switch) else { break };
         // Whether the call is valid depends on the edits; only the fact that it returns is checked.
-        let op = call.op(&traffic.switch);
         let _ = crate::runtime_interface::make(&mut traffic.switch, &op);
     }
     for _ in 0..MAX_PACKETS {

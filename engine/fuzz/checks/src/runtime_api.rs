@@ -3,7 +3,7 @@
 
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 
-use crate::calls::Call;
+use crate::calls::Op;
 use crate::input::Input;
 use crate::model::Model;
 use crate::programs;
@@ -22,8 +22,7 @@ pub fn runtime_api(bytes: &[u8]) {
         if input.is_empty() {
             break;
         }
-        let Some(call) = Call::next(&mut input) else { break };
-        let op = call.op(&switch);
+        let Some(op) = Op::next(&mut input, &switch) else { break };
         let (answer, expected) = (crate::runtime_interface::make(&mut switch, &op), model.make(&op));
         match (&answer, &expected) {
             (Ok(handle), Ok(expected)) => assert_eq!(handle, expected, "the handle that {op:?} gave"),

@@ -1,6 +1,6 @@
 //! Makes a call of a switch's runtime interface.
 
-use bm::{CounterValue, RuntimeError, State};
+use bm::{RuntimeError, State};
 use simple_switch::Switch;
 
 use crate::calls::{Op, To};
@@ -41,7 +41,6 @@ fn text<T, E: std::error::Error>(result: Result<T, E>) -> Result<T, String> {
 
 /// Makes a call that concerns only the state.
 fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError> {
-    let value = |packets: u64| CounterValue { bytes: packets.wrapping_mul(64), packets };
     match op {
         Op::Add { table, key, priority, to } => {
             return match to {
@@ -83,16 +82,14 @@ fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError
             state.register_write_range(register, *start, *end, value)
         }
         Op::ResetRegister { register } => state.register_reset(register),
-        Op::Counter { counter, index, packets } => state.write_counters(counter, *index, value(*packets)),
+        Op::Counter { counter, index, value } => state.write_counters(counter, *index, *value),
         Op::ResetCounters { counter } => state.reset_counters(counter),
-        Op::EntryCounter { table, handle, packets } => {
-            state.mt_write_counters(table, *handle, value(*packets))
-        }
+        Op::EntryCounter { table, handle, value } => state.mt_write_counters(table, *handle, *value),
         Op::ResetEntryCounters { table } => state.mt_reset_counters(table),
         Op::Meter { meter, index: Some(index), rates } => state.meter_set_rates(meter, *index, rates),
         Op::Meter { meter, index: None, rates } => state.meter_array_set_rates(meter, rates),
         Op::EntryMeter { table, handle, rates } => state.mt_set_meter_rates(table, *handle, rates),
-        Op::DefaultCounter { table, packets } => state.mt_write_default_counters(table, value(*packets)),
+        Op::DefaultCounter { table, value } => state.mt_write_default_counters(table, *value),
         Op::DefaultMeter { table, rates } => state.mt_set_default_meter_rates(table, rates),
         Op::AddToVset { vset, value } => state.parse_vset_add(vset, value),
         Op::RemoveFromVset { vset, value } => state.parse_vset_remove(vset, value),

@@ -15,14 +15,14 @@ from .world import PROGRAMS, check_conservation, no_bug_is_logged, traffic, worl
 
 _MAX_CALLS = 12
 _STREAMS = 3
-_MESSAGES = (
-    p4r.WriteRequest,
-    p4r.ReadRequest,
-    p4r.SetForwardingPipelineConfigRequest,
-    p4r.GetForwardingPipelineConfigRequest,
-    p4r.StreamMessageRequest,
-    p4r.StreamMessageRequest,
-    p4r.CapabilitiesRequest,
+_CALLS = (
+    (p4r.WriteRequest, Session.write),
+    (p4r.ReadRequest, Session.read),
+    (p4r.SetForwardingPipelineConfigRequest, Session.set_pipeline),
+    (p4r.GetForwardingPipelineConfigRequest, Session.get_pipeline),
+    (p4r.StreamMessageRequest, None),
+    (p4r.StreamMessageRequest, None),
+    (p4r.CapabilitiesRequest, Session.capabilities),
 )
 _SIGNED = 0x80
 
@@ -57,7 +57,7 @@ def run(data: bytes) -> None:
 
 def _call(session: Session, streams: list[Stream], draws: Draws) -> None:
     kind = draws.number(1)
-    which = _MESSAGES[kind % len(_MESSAGES)]
+    which, call = _CALLS[kind % len(_CALLS)]
     try:
         request = which.FromString(draws.bytes(draws.number(2)))
     except DecodeError:
@@ -67,19 +67,10 @@ def _call(session: Session, streams: list[Stream], draws: Draws) -> None:
         if hasattr(request, "election_id"):
             session.sign(request)
     try:
-        match request.DESCRIPTOR.name:
-            case "WriteRequest":
-                session.write(request)
-            case "ReadRequest":
-                session.read(request)
-            case "SetForwardingPipelineConfigRequest":
-                session.set_pipeline(request)
-            case "GetForwardingPipelineConfigRequest":
-                session.get_pipeline(request)
-            case "CapabilitiesRequest":
-                session.capabilities(request)
-            case _:
-                [session, *streams][kind % (1 + _STREAMS)].send(request)
+        if call is None:
+            [session, *streams][kind % (1 + _STREAMS)].send(request)
+        else:
+            call(session, request)
     except Refused:
         # The call ended with a valid status.
         return

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
@@ -71,21 +72,13 @@ def world(name: str) -> World:
     return World(name, pipeline.program, pipeline)
 
 
-class _Caught(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.records: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.records.append(record)
-
-
 @contextmanager
 def no_bug_is_logged() -> Iterator[None]:
     """Raises `Finding` if the servers log an error in the block: they answer a bug with a status, and log its
     traceback. Warnings are about clients' mistakes, and are dropped."""
     log = logging.getLogger("eeon_engine")
-    caught, propagate = _Caught(), log.propagate
+    caught, propagate = BufferingHandler(10_000), log.propagate
+    caught.setLevel(logging.ERROR)
     log.addHandler(caught)
     log.propagate = False
     try:
@@ -93,7 +86,7 @@ def no_bug_is_logged() -> Iterator[None]:
     finally:
         log.removeHandler(caught)
         log.propagate = propagate
-    for record in caught.records:
+    for record in caught.buffer:
         cause = record.exc_info[1] if record.exc_info else None
         raise Finding(f"the server logged: {record.getMessage()}: {cause!r}") from cause
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bm::{CounterValue, Executable, MeterRate, State};
 
-use super::{padded, place, Answer, Refused};
+use super::{padded, place, Answer, No, No::Elsewhere, No::Refused};
 use crate::calls::Op;
 
 /// Non-zero cells, by array and index.
@@ -34,79 +34,73 @@ impl Arrays {
         *self = Self::new(Arc::clone(&self.program));
     }
 
-    /// Makes a call; returns `None` if it is not a call on an array.
-    pub(super) fn make(&mut self, op: &Op) -> Option<Answer> {
-        let done = match op {
+    /// Makes a call on an array.
+    pub(super) fn make(&mut self, op: &Op) -> Answer {
+        match op {
             Op::Register { register, start, end, value } => {
-                self.write_register(register, *start, *end, value)
+                let at = self.register(register)?;
+                let info = &self.program.register_arrays()[at];
+                let value = padded(value, info.bitwidth)?;
+                if start >= end || *end > info.size as u64 {
+                    return Err(Refused);
+                }
+                (*start..*end).for_each(|index| drop(self.registers.insert((at, index), value.clone())));
             }
             Op::ResetRegister { register } => {
-                self.register(register).map(|at| self.registers.retain(|(of, _), _| *of != at))
+                let at = self.register(register)?;
+                self.registers.retain(|(of, _), _| *of != at);
             }
-            Op::Counter { counter, index, packets } => self.write_counter(counter, *index, *packets),
+            Op::Counter { counter, index, value } => {
+                let (at, size) = self.counter(counter)?;
+                if *index >= size {
+                    return Err(Refused);
+                }
+                self.counters.insert((at, *index), *value);
+            }
             Op::ResetCounters { counter } => {
-                self.counter(counter).map(|(at, _)| self.counters.retain(|(of, _), _| *of != at))
+                let (at, _) = self.counter(counter)?;
+                self.counters.retain(|(of, _), _| *of != at);
             }
-            Op::Meter { meter, index, rates } => self.set_rates(meter, *index, rates),
-            Op::AddToVset { vset, value } => self.vset(vset, value).map(|(at, value)| {
+            Op::Meter { meter, index, rates } => {
+                let at = place(self.program.meter_arrays(), meter, |m| &m.name)?;
+                let info = &self.program.meter_arrays()[at];
+                check_rates(rates, info.rate_count)?;
+                let size = info.size as u64;
+                if info.direct_table.is_some() || index.is_some_and(|index| index >= size) {
+                    return Err(Refused);
+                }
+                let cells = index.map_or(0..size, |index| index..index + 1);
+                cells.for_each(|index| drop(self.meters.insert((at, index), rates.clone())));
+            }
+            Op::AddToVset { vset, value } => {
+                let (at, value) = self.vset(vset, value)?;
                 self.vsets[at].insert(value);
-            }),
-            Op::RemoveFromVset { vset, value } => self.vset(vset, value).map(|(at, value)| {
-                self.vsets[at].remove(&value);
-            }),
-            Op::ClearVset { vset } => {
-                place(self.program.parse_vsets(), vset, |v| &v.name).map(|at| self.vsets[at].clear())
             }
-            _ => return None,
-        };
-        Some(done.map(|()| None))
+            Op::RemoveFromVset { vset, value } => {
+                let (at, value) = self.vset(vset, value)?;
+                self.vsets[at].remove(&value);
+            }
+            Op::ClearVset { vset } => {
+                let at = place(self.program.parse_vsets(), vset, |v| &v.name)?;
+                self.vsets[at].clear();
+            }
+            _ => return Err(Elsewhere),
+        }
+        Ok(None)
     }
 
-    fn register(&self, name: &str) -> Result<usize, Refused> {
+    fn register(&self, name: &str) -> Result<usize, No> {
         place(self.program.register_arrays(), name, |r| &r.name)
     }
 
-    fn write_register(&mut self, name: &str, start: u64, end: u64, value: &[u8]) -> Result<(), Refused> {
-        let at = self.register(name)?;
-        let info = &self.program.register_arrays()[at];
-        let value = padded(value, info.bitwidth)?;
-        if start >= end || end > info.size as u64 {
-            return Err(Refused);
-        }
-        (start..end).for_each(|index| drop(self.registers.insert((at, index), value.clone())));
-        Ok(())
-    }
-
     /// Returns an indirect counter and its size.
-    fn counter(&self, name: &str) -> Result<(usize, u64), Refused> {
+    fn counter(&self, name: &str) -> Result<(usize, u64), No> {
         let at = place(self.program.counter_arrays(), name, |c| &c.name)?;
         let info = &self.program.counter_arrays()[at];
         info.direct_table.is_none().then_some((at, info.size as u64)).ok_or(Refused)
     }
 
-    fn write_counter(&mut self, name: &str, index: u64, packets: u64) -> Result<(), Refused> {
-        let (at, size) = self.counter(name)?;
-        if index >= size {
-            return Err(Refused);
-        }
-        self.counters.insert((at, index), CounterValue { bytes: packets.wrapping_mul(64), packets });
-        Ok(())
-    }
-
-    fn set_rates(&mut self, name: &str, index: Option<u64>, rates: &[MeterRate]) -> Result<(), Refused> {
-        let at = place(self.program.meter_arrays(), name, |m| &m.name)?;
-        let info = &self.program.meter_arrays()[at];
-        check_rates(rates, info.rate_count)?;
-        let size = info.size as u64;
-        if info.direct_table.is_some() || index.is_some_and(|index| index >= size) {
-            return Err(Refused);
-        }
-        let cells = index.map_or(0..size, |index| index..index + 1);
-        cells.for_each(|index| drop(self.meters.insert((at, index), rates.to_vec())));
-        Ok(())
-    }
-
-    fn vset(&self, name: &str, value: &[u8]) -> Result<(usize, Vec<u8>), Refused> {
+    fn vset(&self, name: &str, value: &[u8]) -> Result<(usize, Vec<u8>), No> {
         let at = place(self.program.parse_vsets(), name, |v| &v.name)?;
         Ok((at, padded(value, self.program.parse_vsets()[at].bitwidth)?))
     }
@@ -156,7 +150,7 @@ impl Arrays {
 }
 
 /// Refuses rates unless there are none, or as many as the meter has, each finite and non-negative, in ascending order.
-pub(super) fn check_rates(rates: &[MeterRate], count: usize) -> Result<(), Refused> {
+pub(super) fn check_rates(rates: &[MeterRate], count: usize) -> Result<(), No> {
     let sound = |rate: &MeterRate| rate.info_rate.is_finite() && rate.info_rate >= 0.0;
     let rising = rates.windows(2).all(|pair| pair[0].info_rate <= pair[1].info_rate);
     let right = rates.is_empty() || (rates.len() == count && rates.iter().all(sound) && rising);

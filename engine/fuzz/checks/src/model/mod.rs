@@ -14,11 +14,16 @@ use arrays::Arrays;
 use replication::Replication;
 use tables::Tables;
 
-/// A call was refused.
-pub(crate) struct Refused;
+/// Why a part of the model has not made a call.
+pub(crate) enum No {
+    /// The call is refused.
+    Refused,
+    /// The call is another part's.
+    Elsewhere,
+}
 
 /// The handle that a call returns, if any.
-pub(crate) type Answer = Result<Option<u64>, Refused>;
+pub(crate) type Answer = Result<Option<u64>, No>;
 
 /// All state that calls change.
 pub(crate) struct Model {
@@ -45,9 +50,15 @@ impl Model {
             self.arrays.reset();
             return Ok(None);
         }
-        let answer =
-            self.tables.make(op).or_else(|| self.arrays.make(op)).or_else(|| self.replication.make(op));
-        answer.unwrap_or_else(|| unreachable!("{op:?} is in no part of the model"))
+        let mut answer = self.tables.make(op);
+        if let Err(No::Elsewhere) = answer {
+            answer = self.arrays.make(op);
+        }
+        if let Err(No::Elsewhere) = answer {
+            answer = self.replication.make(op);
+        }
+        assert!(!matches!(answer, Err(No::Elsewhere)), "{op:?} is in no part of the model");
+        answer
     }
 
     /// Compares the state that calls change often.
@@ -64,16 +75,16 @@ impl Model {
 }
 
 /// Returns the position of `name` among `items`.
-fn place<T>(items: &[T], name: &str, of: impl Fn(&T) -> &str) -> Result<usize, Refused> {
-    items.iter().position(|item| of(item) == name).ok_or(Refused)
+fn place<T>(items: &[T], name: &str, of: impl Fn(&T) -> &str) -> Result<usize, No> {
+    items.iter().position(|item| of(item) == name).ok_or(No::Refused)
 }
 
 /// Returns a big-endian number padded to the bytes of its width. Refuses an empty number and one that does not fit.
-fn padded(number: &[u8], width: u32) -> Result<Vec<u8>, Refused> {
+fn padded(number: &[u8], width: u32) -> Result<Vec<u8>, No> {
     let significant = &number[number.iter().take_while(|byte| **byte == 0).count()..];
     let bits = significant.first().map_or(0, |first| significant.len() as u32 * 8 - first.leading_zeros());
     if number.is_empty() || bits > width {
-        return Err(Refused);
+        return Err(No::Refused);
     }
     let count = width.div_ceil(8) as usize;
     Ok([&vec![0; count - significant.len()][..], significant].concat())

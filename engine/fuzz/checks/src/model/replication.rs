@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use simple_switch::{MirroringSession, NodeHandle, Replica, Switch, PORT_COUNT};
 
-use super::{Answer, Refused};
+use super::{Answer, No, No::Elsewhere, No::Refused};
 use crate::calls::Op;
 
 /// Maximum LAG number; and BMv2's constant hash, which selects a LAG's port.
@@ -33,35 +33,55 @@ pub(super) struct Replication {
 }
 
 impl Replication {
-    /// Makes a call; returns `None` if it is not a call on the replication engine.
-    pub(super) fn make(&mut self, op: &Op) -> Option<Answer> {
-        let none = |()| None;
-        Some(match op {
-            Op::CreateMulticast { group } => self.create_group(*group).map(none),
-            Op::DestroyMulticast { group, with_nodes } => self.destroy_group(*group, *with_nodes).map(none),
-            Op::SetMulticast { group, replicas } => self.set_group(*group, replicas).map(none),
+    /// Makes a call on the replication engine.
+    pub(super) fn make(&mut self, op: &Op) -> Answer {
+        match op {
+            Op::CreateMulticast { group } => self.create_group(*group)?,
+            Op::DestroyMulticast { group, with_nodes } => self.destroy_group(*group, *with_nodes)?,
+            Op::SetMulticast { group, replicas } => {
+                let beyond = |replica: &Replica| usize::from(replica.egress_port) >= PORT_COUNT;
+                if *group == 0 || replicas.iter().any(beyond) {
+                    return Err(Refused);
+                }
+                // The group may exist or not.
+                let _ = self.destroy_group(*group, true);
+                self.create_group(*group)?;
+                for replica in replicas {
+                    let node = self.create_node(replica.rid, &[replica.egress_port], &[])?;
+                    self.associate(*group, node)?;
+                }
+            }
             Op::CreateNode { rid, ports, lags } => {
-                self.create_node(*rid, ports, lags).map(|n| Some(n.0.into()))
+                return self.create_node(*rid, ports, lags).map(|node| Some(node.0.into()));
             }
-            Op::UpdateNode { node, ports, lags } => self.update_node(*node, ports, lags).map(none),
-            Op::SetLag { lag, ports } => port_set(ports).and_then(|ports| {
-                self.lags.insert(lag_set(&[*lag])?[0], ports);
-                Ok(None)
-            }),
-            Op::Associate { group, node } => self.associate(*group, *node).map(none),
-            Op::Dissociate { group, node } => self.dissociate(*group, *node).map(none),
-            Op::DestroyNode { node } => self.destroy_node(*node).map(none),
-            Op::AddSession { id, session } if *id < SESSIONS => {
-                self.sessions.insert(*id, *session);
-                Ok(None)
+            Op::UpdateNode { node, ports, lags } => {
+                let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
+                let node = self.nodes.get_mut(node).ok_or(Refused)?;
+                *node = Node { rid: node.rid, ports, lags };
             }
-            Op::AddSession { .. } => Err(Refused),
-            Op::DeleteSession { id } => self.sessions.remove(id).map(|_| None).ok_or(Refused),
-            _ => return None,
-        })
+            Op::SetLag { lag, ports } => {
+                let (ports, lag) = (port_set(ports)?, lag_set(&[*lag])?[0]);
+                self.lags.insert(lag, ports);
+            }
+            Op::Associate { group, node } => self.associate(*group, *node)?,
+            Op::Dissociate { group, node } => {
+                let nodes = self.groups.get_mut(group).ok_or(Refused)?;
+                let at = nodes.iter().position(|other| other == node).ok_or(Refused)?;
+                nodes.remove(at);
+            }
+            Op::DestroyNode { node } => {
+                self.nodes.remove(node).ok_or(Refused)?;
+                self.groups.values_mut().for_each(|nodes| nodes.retain(|other| other != node));
+            }
+            Op::AddSession { id, .. } if *id >= SESSIONS => return Err(Refused),
+            Op::AddSession { id, session } => drop(self.sessions.insert(*id, *session)),
+            Op::DeleteSession { id } => drop(self.sessions.remove(id).ok_or(Refused)?),
+            _ => return Err(Elsewhere),
+        }
+        Ok(None)
     }
 
-    fn create_group(&mut self, group: u16) -> Result<(), Refused> {
+    fn create_group(&mut self, group: u16) -> Result<(), No> {
         if group == 0 || self.groups.contains_key(&group) {
             return Err(Refused);
         }
@@ -69,7 +89,7 @@ impl Replication {
         Ok(())
     }
 
-    fn destroy_group(&mut self, group: u16, with_nodes: bool) -> Result<(), Refused> {
+    fn destroy_group(&mut self, group: u16, with_nodes: bool) -> Result<(), No> {
         let nodes = self.groups.remove(&group).ok_or(Refused)?;
         if with_nodes {
             self.nodes.retain(|handle, _| !nodes.contains(handle));
@@ -77,55 +97,21 @@ impl Replication {
         Ok(())
     }
 
-    fn set_group(&mut self, group: u16, replicas: &[Replica]) -> Result<(), Refused> {
-        if group == 0 || replicas.iter().any(|replica| usize::from(replica.egress_port) >= PORT_COUNT) {
-            return Err(Refused);
-        }
-        // The group may exist or not.
-        let _ = self.destroy_group(group, true);
-        self.create_group(group)?;
-        for replica in replicas {
-            let node = self.create_node(replica.rid, &[replica.egress_port], &[])?;
-            self.associate(group, node)?;
-        }
-        Ok(())
-    }
-
     /// Creates a node with the lowest free handle.
-    fn create_node(&mut self, rid: u16, ports: &[u16], lags: &[u16]) -> Result<NodeHandle, Refused> {
+    fn create_node(&mut self, rid: u16, ports: &[u16], lags: &[u16]) -> Result<NodeHandle, No> {
         let node = Node { rid, ports: port_set(ports)?, lags: lag_set(lags)? };
         let free = (0..).map(NodeHandle).find(|handle| !self.nodes.contains_key(handle)).ok_or(Refused)?;
         self.nodes.insert(free, node);
         Ok(free)
     }
 
-    fn update_node(&mut self, node: NodeHandle, ports: &[u16], lags: &[u16]) -> Result<(), Refused> {
-        let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
-        let node = self.nodes.get_mut(&node).ok_or(Refused)?;
-        *node = Node { rid: node.rid, ports, lags };
-        Ok(())
-    }
-
-    fn associate(&mut self, group: u16, node: NodeHandle) -> Result<(), Refused> {
+    fn associate(&mut self, group: u16, node: NodeHandle) -> Result<(), No> {
         let in_a_group = self.groups.values().any(|nodes| nodes.contains(&node));
         let nodes = self.groups.get_mut(&group).ok_or(Refused)?;
         if in_a_group || !self.nodes.contains_key(&node) {
             return Err(Refused);
         }
         nodes.push(node);
-        Ok(())
-    }
-
-    fn dissociate(&mut self, group: u16, node: NodeHandle) -> Result<(), Refused> {
-        let nodes = self.groups.get_mut(&group).ok_or(Refused)?;
-        let at = nodes.iter().position(|other| *other == node).ok_or(Refused)?;
-        nodes.remove(at);
-        Ok(())
-    }
-
-    fn destroy_node(&mut self, node: NodeHandle) -> Result<(), Refused> {
-        self.nodes.remove(&node).ok_or(Refused)?;
-        self.groups.values_mut().for_each(|nodes| nodes.retain(|other| *other != node));
         Ok(())
     }
 
@@ -149,15 +135,15 @@ impl Replication {
     }
 }
 
-fn port_set(ports: &[u16]) -> Result<Vec<u16>, Refused> {
+fn port_set(ports: &[u16]) -> Result<Vec<u16>, No> {
     set(ports, PORT_COUNT as u16 - 1)
 }
 
-fn lag_set(lags: &[u16]) -> Result<Vec<u16>, Refused> {
+fn lag_set(lags: &[u16]) -> Result<Vec<u16>, No> {
     set(lags, MAX_LAG)
 }
 
-fn set(numbers: &[u16], highest: u16) -> Result<Vec<u16>, Refused> {
+fn set(numbers: &[u16], highest: u16) -> Result<Vec<u16>, No> {
     if numbers.iter().any(|number| *number > highest) {
         return Err(Refused);
     }

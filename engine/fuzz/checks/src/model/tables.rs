@@ -8,7 +8,7 @@ use bm::{
     Program, State, TableInfo, TableType,
 };
 
-use super::{masked, padded, place, Answer, Refused};
+use super::{masked, padded, place, Answer, No, No::Elsewhere, No::Refused};
 use crate::calls::{Op, To};
 
 /// An entry.
@@ -67,48 +67,167 @@ impl Tables {
         self.profiles.fill(Profile::default());
     }
 
-    /// Makes a call; returns `None` if it is not a call on a table or profile.
-    pub(super) fn make(&mut self, op: &Op) -> Option<Answer> {
-        let none = |()| None;
-        Some(match op {
-            Op::Add { table, key, priority, to } => self.add(table, key, *priority, to),
-            Op::Modify { table, handle, to } => self.modify(table, *handle, to).map(none),
-            Op::Delete { table, handle } => self.delete(table, *handle).map(none),
-            Op::Clear { table, reset_default } => self.clear(table, *reset_default).map(none),
-            Op::SetDefault { table, to } => self.set_default(table, to).map(none),
-            Op::ResetDefault { table } => self.table(table).map(|at| {
+    /// Makes a call on a table or profile.
+    pub(super) fn make(&mut self, op: &Op) -> Answer {
+        match op {
+            Op::Add { table, key, priority, to } => {
+                let at = self.table(table)?;
+                let info = &self.program.tables()[at];
+                let to = self.lead(at, to)?;
+                if info.const_entries || info.key.is_empty() {
+                    return Err(Refused);
+                }
+                let key = key_of(info, key)?;
+                let ordered = matches!(info.match_type, MatchType::Ternary | MatchType::Range);
+                let priority = if ordered { *priority } else { 0 };
+                let table = &mut self.tables[at];
+                let same = |entry: &Entry| entry.key == key && entry.priority == priority;
+                if table.entries.values().any(same) || table.entries.len() >= info.max_size {
+                    return Err(Refused);
+                }
+                let entry = Entry { key, priority, to, counted: CounterValue::default(), rates: Vec::new() };
+                let is_free = |at: &u64| table.entries.keys().all(|handle| row(*handle) != *at);
+                let free = (0..).find(is_free).ok_or(Refused)?;
+                let handle = u64::from(table.used.get(&free).copied().unwrap_or(0)) << ROW_BITS | free;
+                table.entries.insert(handle, entry);
+                return Ok(Some(handle));
+            }
+            Op::Modify { table, handle, to } => {
+                let at = self.open(table)?;
+                let to = self.lead(at, to)?;
+                self.entry(at, *handle)?.to = to;
+            }
+            Op::Delete { table, handle } => {
+                let at = self.open(table)?;
+                let table = &mut self.tables[at];
+                table.entries.remove(handle).ok_or(Refused)?;
+                let used = table.used.entry(row(*handle)).or_default();
+                *used = used.wrapping_add(1);
+            }
+            Op::Clear { table, reset_default } => {
+                let at = self.table(table)?;
+                if !self.program.tables()[at].const_entries {
+                    self.tables[at].entries.clear();
+                    self.tables[at].used.clear();
+                }
+                if *reset_default {
+                    self.tables[at].default.clone_from(&self.initial[at].default);
+                }
+            }
+            Op::SetDefault { table, to } => {
+                let at = self.table(table)?;
+                let to = Some(self.lead(at, to)?);
+                if self.program.tables()[at].const_default && to != self.initial[at].default {
+                    return Err(Refused);
+                }
+                self.tables[at].default = to;
+            }
+            Op::ResetDefault { table } => {
+                let at = self.table(table)?;
                 self.tables[at].default.clone_from(&self.initial[at].default);
-                None
-            }),
-            Op::EntryCounter { table, handle, packets } => {
-                self.entry_counter(table, *handle, *packets).map(none)
             }
-            Op::ResetEntryCounters { table } => self.reset_entry_counters(table).map(none),
-            Op::EntryMeter { table, handle, rates } => self.entry_meter(table, *handle, rates).map(none),
-            Op::DefaultCounter { table, packets } => self.default_counter(table, *packets).map(none),
-            Op::DefaultMeter { table, rates } => self.default_meter(table, rates).map(none),
-            Op::AddMember { profile, action, data } => self.add_member(profile, action, data),
+            Op::EntryCounter { table, handle, value } => {
+                let at = self.counted(table)?;
+                self.entry(at, *handle)?.counted = *value;
+            }
+            Op::ResetEntryCounters { table } => {
+                let at = self.counted(table)?;
+                self.tables[at]
+                    .entries
+                    .values_mut()
+                    .for_each(|entry| entry.counted = CounterValue::default());
+                self.tables[at].default_counted = CounterValue::default();
+            }
+            Op::DefaultCounter { table, value } => {
+                let at = self.counted(table)?;
+                self.tables[at].default_counted = *value;
+            }
+            Op::EntryMeter { table, handle, rates } => {
+                let at = self.metered(table, rates)?;
+                self.entry(at, *handle)?.rates.clone_from(rates);
+            }
+            Op::DefaultMeter { table, rates } => {
+                let at = self.metered(table, rates)?;
+                self.tables[at].default_rates.clone_from(rates);
+            }
+            Op::AddMember { profile, action, data } => {
+                let at = self.profile(profile)?;
+                let member = self.member(at, action, data)?;
+                let ActionProfileInfo { max_size, .. } = self.program.action_profiles()[at];
+                let members = &mut self.profiles[at].members;
+                if max_size != 0 && members.len() >= max_size {
+                    return Err(Refused);
+                }
+                let free = lowest_free(members);
+                members.insert(free, member);
+                return Ok(Some(free));
+            }
             Op::ModifyMember { profile, member, action, data } => {
-                self.modify_member(profile, *member, action, data).map(none)
+                let at = self.profile(profile)?;
+                let new = self.member(at, action, data)?;
+                *self.profiles[at].members.get_mut(member).ok_or(Refused)? = new;
             }
-            Op::DeleteMember { profile, member } => self.delete_member(profile, *member).map(none),
-            Op::CreateGroup { profile } => self.create_group(profile),
-            Op::DeleteGroup { profile, group } => self.delete_group(profile, *group).map(none),
-            Op::Join { profile, member, group } => self.join(profile, *member, *group).map(none),
-            Op::Leave { profile, member, group } => self.leave(profile, *member, *group).map(none),
-            _ => return None,
-        })
+            Op::DeleteMember { profile, member } => {
+                let at = self.profile(profile)?;
+                let grouped = self.profiles[at].groups.values().any(|members| members.contains(member));
+                if grouped || self.in_use(at, &To::Member(*member)) {
+                    return Err(Refused);
+                }
+                self.profiles[at].members.remove(member).ok_or(Refused)?;
+            }
+            Op::CreateGroup { profile } => {
+                let at = self.selector(profile)?;
+                let free = lowest_free(&self.profiles[at].groups);
+                self.profiles[at].groups.insert(free, Vec::new());
+                return Ok(Some(free));
+            }
+            Op::DeleteGroup { profile, group } => {
+                let at = self.selector(profile)?;
+                if self.in_use(at, &To::Group(*group)) {
+                    return Err(Refused);
+                }
+                self.profiles[at].groups.remove(group).ok_or(Refused)?;
+            }
+            Op::Join { profile, member, group } => {
+                let at = self.selector(profile)?;
+                let Profile { members, groups } = &mut self.profiles[at];
+                let group = groups.get_mut(group).ok_or(Refused)?;
+                if group.contains(member) || !members.contains_key(member) {
+                    return Err(Refused);
+                }
+                group.push(*member);
+                group.sort_unstable();
+            }
+            Op::Leave { profile, member, group } => {
+                let at = self.selector(profile)?;
+                let used = self.in_use(at, &To::Group(*group));
+                let members = self.profiles[at].groups.get_mut(group).ok_or(Refused)?;
+                let place = members.iter().position(|m| m == member).ok_or(Refused)?;
+                if used && members.len() == 1 {
+                    return Err(Refused);
+                }
+                members.remove(place);
+            }
+            _ => return Err(Elsewhere),
+        }
+        Ok(None)
     }
 
-    fn table(&self, name: &str) -> Result<usize, Refused> {
+    fn table(&self, name: &str) -> Result<usize, No> {
         place(self.program.tables(), name, |t| &t.name)
     }
 
-    fn profile(&self, name: &str) -> Result<usize, Refused> {
+    /// Returns a table whose entries may be changed.
+    fn open(&self, name: &str) -> Result<usize, No> {
+        let at = self.table(name)?;
+        (!self.program.tables()[at].const_entries).then_some(at).ok_or(Refused)
+    }
+
+    fn profile(&self, name: &str) -> Result<usize, No> {
         place(self.program.action_profiles(), name, |p| &p.name)
     }
 
-    fn selector(&self, name: &str) -> Result<usize, Refused> {
+    fn selector(&self, name: &str) -> Result<usize, No> {
         let at = self.profile(name)?;
         self.program.action_profiles()[at].with_selector.then_some(at).ok_or(Refused)
     }
@@ -118,7 +237,7 @@ impl Tables {
     }
 
     /// Returns the target of a table's entry, with padded data.
-    fn lead(&self, at: usize, to: &To) -> Result<To, Refused> {
+    fn lead(&self, at: usize, to: &To) -> Result<To, No> {
         let info = &self.program.tables()[at];
         let profile = self.profile_of(info);
         match (to, info.table_type, profile) {
@@ -138,7 +257,7 @@ impl Tables {
         }
     }
 
-    fn data(&self, action: usize, data: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Refused> {
+    fn data(&self, action: usize, data: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, No> {
         let params = &self.program.actions()[action].params;
         if params.len() != data.len() {
             return Err(Refused);
@@ -146,116 +265,18 @@ impl Tables {
         data.iter().zip(params).map(|(value, param)| padded(value, param.bitwidth)).collect()
     }
 
-    fn add(&mut self, table: &str, key: &[MatchKeyParam], priority: u32, to: &To) -> Answer {
-        let at = self.table(table)?;
-        let info = &self.program.tables()[at];
-        let to = self.lead(at, to)?;
-        if info.const_entries || info.key.is_empty() {
-            return Err(Refused);
-        }
-        let key = key_of(info, key)?;
-        let ordered = matches!(info.match_type, MatchType::Ternary | MatchType::Range);
-        let priority = if ordered { priority } else { 0 };
-        let table = &mut self.tables[at];
-        let same = |entry: &Entry| entry.key == key && entry.priority == priority;
-        if table.entries.values().any(same) || table.entries.len() >= info.max_size {
-            return Err(Refused);
-        }
-        let entry = Entry { key, priority, to, counted: CounterValue::default(), rates: Vec::new() };
-        let is_free = |at: &u64| table.entries.keys().all(|handle| row(*handle) != *at);
-        let free = (0..).find(is_free).ok_or(Refused)?;
-        let handle = u64::from(table.used.get(&free).copied().unwrap_or(0)) << ROW_BITS | free;
-        table.entries.insert(handle, entry);
-        Ok(Some(handle))
-    }
-
-    fn entry(&mut self, at: usize, handle: u64) -> Result<&mut Entry, Refused> {
+    fn entry(&mut self, at: usize, handle: u64) -> Result<&mut Entry, No> {
         self.tables[at].entries.get_mut(&handle).ok_or(Refused)
     }
 
-    fn modify(&mut self, table: &str, handle: u64, to: &To) -> Result<(), Refused> {
-        let at = self.table(table)?;
-        let to = self.lead(at, to)?;
-        if self.program.tables()[at].const_entries {
-            return Err(Refused);
-        }
-        self.entry(at, handle)?.to = to;
-        Ok(())
-    }
-
-    fn delete(&mut self, table: &str, handle: u64) -> Result<(), Refused> {
-        let at = self.table(table)?;
-        if self.program.tables()[at].const_entries {
-            return Err(Refused);
-        }
-        let table = &mut self.tables[at];
-        table.entries.remove(&handle).ok_or(Refused)?;
-        let used = table.used.entry(row(handle)).or_default();
-        *used = used.wrapping_add(1);
-        Ok(())
-    }
-
-    fn clear(&mut self, table: &str, reset_default: bool) -> Result<(), Refused> {
-        let at = self.table(table)?;
-        if !self.program.tables()[at].const_entries {
-            self.tables[at].entries.clear();
-            self.tables[at].used.clear();
-        }
-        if reset_default {
-            self.tables[at].default.clone_from(&self.initial[at].default);
-        }
-        Ok(())
-    }
-
-    fn set_default(&mut self, table: &str, to: &To) -> Result<(), Refused> {
-        let at = self.table(table)?;
-        let to = Some(self.lead(at, to)?);
-        if self.program.tables()[at].const_default && to != self.initial[at].default {
-            return Err(Refused);
-        }
-        self.tables[at].default = to;
-        Ok(())
-    }
-
     /// Returns a table with direct counters.
-    fn counted(&self, table: &str) -> Result<usize, Refused> {
+    fn counted(&self, table: &str) -> Result<usize, No> {
         let at = self.table(table)?;
         self.program.tables()[at].with_counters.then_some(at).ok_or(Refused)
     }
 
-    fn entry_counter(&mut self, table: &str, handle: u64, packets: u64) -> Result<(), Refused> {
-        let at = self.counted(table)?;
-        self.entry(at, handle)?.counted = CounterValue { bytes: packets.wrapping_mul(64), packets };
-        Ok(())
-    }
-
-    fn reset_entry_counters(&mut self, table: &str) -> Result<(), Refused> {
-        let at = self.counted(table)?;
-        self.tables[at].entries.values_mut().for_each(|entry| entry.counted = CounterValue::default());
-        self.tables[at].default_counted = CounterValue::default();
-        Ok(())
-    }
-
-    fn default_counter(&mut self, table: &str, packets: u64) -> Result<(), Refused> {
-        let at = self.counted(table)?;
-        self.tables[at].default_counted = CounterValue { bytes: packets.wrapping_mul(64), packets };
-        Ok(())
-    }
-
-    fn default_meter(&mut self, table: &str, rates: &[MeterRate]) -> Result<(), Refused> {
-        let at = self.metered(table, rates)?;
-        self.tables[at].default_rates = rates.to_vec();
-        Ok(())
-    }
-
-    fn entry_meter(&mut self, table: &str, handle: u64, rates: &[MeterRate]) -> Result<(), Refused> {
-        let at = self.metered(table, rates)?;
-        self.entry(at, handle)?.rates = rates.to_vec();
-        Ok(())
-    }
-
     /// Returns a table with a direct meter that accepts these rates.
-    fn metered(&self, table: &str, rates: &[MeterRate]) -> Result<usize, Refused> {
+    fn metered(&self, table: &str, rates: &[MeterRate]) -> Result<usize, No> {
         let at = self.table(table)?;
         let meter = self.program.tables()[at].direct_meter.as_ref().ok_or(Refused)?;
         let meter = place(self.program.meter_arrays(), meter, |m| &m.name)?;
@@ -264,12 +285,7 @@ impl Tables {
     }
 
     /// Returns the data for an action that some table of the profile may call.
-    fn member(
-        &self,
-        profile: usize,
-        action: &str,
-        data: &[Vec<u8>],
-    ) -> Result<(String, Vec<Vec<u8>>), Refused> {
+    fn member(&self, profile: usize, action: &str, data: &[Vec<u8>]) -> Result<(String, Vec<Vec<u8>>), No> {
         let program = &self.program;
         let of_profile = |info: &&TableInfo| self.profile_of(info) == Some(profile);
         let mut ids = program.tables().iter().filter(of_profile).flat_map(|info| &info.actions);
@@ -277,85 +293,11 @@ impl Tables {
         Ok((action.to_owned(), self.data(id.index(), data)?))
     }
 
-    fn add_member(&mut self, profile: &str, action: &str, data: &[Vec<u8>]) -> Answer {
-        let at = self.profile(profile)?;
-        let member = self.member(at, action, data)?;
-        let ActionProfileInfo { max_size, .. } = self.program.action_profiles()[at];
-        let members = &mut self.profiles[at].members;
-        if max_size != 0 && members.len() >= max_size {
-            return Err(Refused);
-        }
-        let free = lowest_free(members);
-        members.insert(free, member);
-        Ok(Some(free))
-    }
-
-    fn modify_member(
-        &mut self,
-        profile: &str,
-        member: u64,
-        action: &str,
-        data: &[Vec<u8>],
-    ) -> Result<(), Refused> {
-        let at = self.profile(profile)?;
-        let new = self.member(at, action, data)?;
-        *self.profiles[at].members.get_mut(&member).ok_or(Refused)? = new;
-        Ok(())
-    }
-
     /// Returns whether an entry or default of the profile's tables refers to `to`.
     fn in_use(&self, profile: usize, to: &To) -> bool {
         let tables = self.program.tables().iter().zip(&self.tables);
         let mut of_profile = tables.filter(|(info, _)| self.profile_of(info) == Some(profile));
         of_profile.any(|(_, t)| t.default.as_ref() == Some(to) || t.entries.values().any(|e| e.to == *to))
-    }
-
-    fn delete_member(&mut self, profile: &str, member: u64) -> Result<(), Refused> {
-        let at = self.profile(profile)?;
-        let grouped = self.profiles[at].groups.values().any(|members| members.contains(&member));
-        if grouped || self.in_use(at, &To::Member(member)) {
-            return Err(Refused);
-        }
-        self.profiles[at].members.remove(&member).map(|_| ()).ok_or(Refused)
-    }
-
-    fn create_group(&mut self, profile: &str) -> Answer {
-        let at = self.selector(profile)?;
-        let free = lowest_free(&self.profiles[at].groups);
-        self.profiles[at].groups.insert(free, Vec::new());
-        Ok(Some(free))
-    }
-
-    fn delete_group(&mut self, profile: &str, group: u64) -> Result<(), Refused> {
-        let at = self.selector(profile)?;
-        if self.in_use(at, &To::Group(group)) {
-            return Err(Refused);
-        }
-        self.profiles[at].groups.remove(&group).map(|_| ()).ok_or(Refused)
-    }
-
-    fn join(&mut self, profile: &str, member: u64, group: u64) -> Result<(), Refused> {
-        let at = self.selector(profile)?;
-        let Profile { members, groups } = &mut self.profiles[at];
-        let group = groups.get_mut(&group).ok_or(Refused)?;
-        if group.contains(&member) || !members.contains_key(&member) {
-            return Err(Refused);
-        }
-        group.push(member);
-        group.sort_unstable();
-        Ok(())
-    }
-
-    fn leave(&mut self, profile: &str, member: u64, group: u64) -> Result<(), Refused> {
-        let at = self.selector(profile)?;
-        let used = self.in_use(at, &To::Group(group));
-        let members = self.profiles[at].groups.get_mut(&group).ok_or(Refused)?;
-        let place = members.iter().position(|m| *m == member).ok_or(Refused)?;
-        if used && members.len() == 1 {
-            return Err(Refused);
-        }
-        members.remove(place);
-        Ok(())
     }
 
     /// Compares the model with the values read back.
@@ -426,7 +368,7 @@ fn read(program: &Program, state: &State, name: &str) -> Table {
 }
 
 /// Returns the key in its stored form: numbers padded, and no bits outside masks and prefixes.
-fn key_of(info: &TableInfo, key: &[MatchKeyParam]) -> Result<Vec<MatchKeyParam>, Refused> {
+fn key_of(info: &TableInfo, key: &[MatchKeyParam]) -> Result<Vec<MatchKeyParam>, No> {
     if key.len() != info.key.len() {
         return Err(Refused);
     }
