@@ -302,6 +302,9 @@ class Client:
         raise AssertionError("the write was accepted")
 
 
+Connect = Callable[..., Client]
+
+
 @contextlib.contextmanager
 def primary(address: str) -> Iterator[Client]:
     """Connects a primary client until the block ends."""

@@ -1,29 +1,11 @@
 """Arbitration (P4Runtime 1.5 §5) with a real server; every stream is a separate client."""
 
-from collections.abc import Callable, Iterator
-
 import grpc
 import pytest
-from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
-from p4rt_client import INSERT, Client, Names, exact, failure
+from p4rt_client import INSERT, Client, Connect, Names, exact, failure
 
 pytestmark = pytest.mark.system
-
-Connect = Callable[..., Client]
-
-
-@pytest.fixture
-def connect(server: Server) -> Iterator[Connect]:
-    clients: list[Client] = []
-
-    def make(**settings: object) -> Client:
-        clients.append(Client(server.address, **settings))  # type: ignore[arg-type]
-        return clients[-1]
-
-    yield make
-    for client in clients:
-        client.close()
 
 
 def test_the_first_client_with_an_election_id_is_primary(connect: Connect) -> None:
