@@ -15,18 +15,30 @@ from finsy.proto import U128, p4d, p4i, p4r, p4r_grpc, rpc_code, rpc_status
 from google.protobuf import text_format
 
 PROGRAMS = Path(__file__).parent / "programs"
+PATCH = Path(__file__).resolve().parents[2] / "live" / "tests" / "p4" / "patch.json"
+"""The program of a patch panel, for switches in real time."""
 
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
+COMMIT = p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
+
+
+def _path(name: str) -> Path:
+    return PATCH if name == "patch" else PROGRAMS / f"{name}.json"
 
 
 def program_json(name: str = "everything") -> bytes:
     """Returns a compiled test program."""
-    return (PROGRAMS / f"{name}.json").read_bytes()
+    return _path(name).read_bytes()
 
 
 def p4info(name: str = "everything") -> Any:
     """Returns the P4Info of a test program."""
-    return text_format.Parse((PROGRAMS / f"{name}.p4info.txtpb").read_text(), p4i.P4Info())
+    return text_format.Parse(_path(name).with_suffix(".p4info.txtpb").read_text(), p4i.P4Info())
+
+
+def pipeline(name: str = "everything", info: Any = None) -> Any:
+    """Returns the forwarding pipeline config of a test program, with its P4Info or another."""
+    return p4r.ForwardingPipelineConfig(p4info=info or p4info(name), p4_device_config=program_json(name))
 
 
 def without_struct(info: Any, program: bytes, *, in_program: str = "tuple_0") -> bytes:
@@ -306,12 +318,13 @@ Connect = Callable[..., Client]
 
 
 @contextlib.contextmanager
-def primary(address: str) -> Iterator[Client]:
-    """Connects a primary client until the block ends."""
-    client = Client(address)
-    client.arbitrate()
-    yield client
-    client.close()
+def primary(address: str, config: Any = None, **settings: Any) -> Iterator[Client]:
+    """Connects a primary client until the block ends; it pushes the config, if there is one."""
+    with contextlib.closing(Client(address, **settings)) as client:
+        client.arbitrate()
+        if config is not None:
+            client.push(COMMIT, config)
+        yield client
 
 
 def failure(code: int, match: str, call: Callable[..., object], *arguments: Any, **fields: Any) -> Failed:

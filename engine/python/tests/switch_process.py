@@ -10,10 +10,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-PROGRAMS = Path(__file__).resolve().parents[2] / "live" / "tests" / "p4"
-PATCH = PROGRAMS / "patch.json"
-PATCH_P4INFO = PROGRAMS / "patch.p4info.txtpb"
-
 # Long, because the machine may be busy with other tests.
 _SECONDS = 60.0
 

@@ -13,7 +13,7 @@ from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from other_user import as_nobody
-from p4rt_client import INSERT, Client, Connect, Failed, Names, exact, failure, lpm, p4info, program_json
+from p4rt_client import INSERT, Client, Connect, Failed, Names, exact, failure, lpm, p4info, pipeline
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
 from control_plane.tests.certificates import Identity
@@ -79,10 +79,7 @@ def unclaimed(names: Names, key: int) -> p4r.TableEntry:
 
 
 def pushed(client: Client) -> None:
-    config = p4r.ForwardingPipelineConfig(
-        p4info=p4info("resources"), p4_device_config=program_json("resources")
-    )
-    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY, config)
+    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY, pipeline("resources"))
 
 
 DENIED, OK = rpc_code.PERMISSION_DENIED, rpc_code.OK
