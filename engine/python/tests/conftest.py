@@ -1,7 +1,7 @@
 """A switch that runs the program `everything`, with a P4Runtime server on loopback, and a client."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
 from eeon_engine.thrift import serve as serve_thrift
 from finsy.proto import p4i
+from gnmi_client import GnmiClient
 from google.protobuf import text_format
 from p4rt_client import Client, Connect, Names, p4info, primary, program_json
 from thrift_client import ThriftClient
@@ -59,6 +60,13 @@ def clients() -> Iterator[Connect]:
             return stack.enter_context(contextlib.closing(client))
 
         yield made
+
+
+@pytest.fixture
+def gnmi_clients() -> Iterator[Callable[[str], GnmiClient]]:
+    """Returns a function that makes a gNMI client of an address. All clients are closed at the end."""
+    with contextlib.ExitStack() as stack:
+        yield lambda address: stack.enter_context(contextlib.closing(GnmiClient(address)))
 
 
 @pytest.fixture
