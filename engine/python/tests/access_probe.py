@@ -35,7 +35,6 @@ def may(deed: Callable[[], object]) -> bool:
 
 
 def written(client: Client) -> None:
-    """Becomes primary, and writes."""
     client.arbitrate()
     names = Names(p4info(PROGRAM))
     entry = names.entry("ageing_table", exact(1, 1), action=names.action("drop"))
@@ -78,7 +77,6 @@ def set_up(address: str, tls: list[str] | None) -> None:
 
 
 def main() -> None:
-    """Tries all operations."""
     asked = json.loads(sys.argv[1])
     credentials = credentials_of(asked.get("tls"))
     if asked.get("as_nobody"):

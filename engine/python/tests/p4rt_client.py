@@ -27,12 +27,10 @@ def _path(name: str) -> Path:
 
 
 def program_json(name: str = "everything") -> bytes:
-    """Returns a compiled test program."""
     return _path(name).read_bytes()
 
 
 def p4info(name: str = "everything") -> Any:
-    """Returns the P4Info of a test program."""
     return text_format.Parse(_path(name).with_suffix(".p4info.txtpb").read_text(), p4i.P4Info())
 
 
@@ -99,38 +97,32 @@ def admit_all(names: Names) -> tuple[int, Any]:
 
 
 def number_bytes(value: int) -> bytes:
-    """Returns the canonical bytestring of a number."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 def exact(field: int, value: int) -> Any:
-    """Returns an exact match."""
     return p4r.FieldMatch(field_id=field, exact=p4r.FieldMatch.Exact(value=number_bytes(value)))
 
 
 def lpm(field: int, value: int, length: int) -> Any:
-    """Returns an LPM match."""
     return p4r.FieldMatch(
         field_id=field, lpm=p4r.FieldMatch.LPM(value=number_bytes(value), prefix_len=length)
     )
 
 
 def ternary(field: int, value: int, mask: int) -> Any:
-    """Returns a ternary match."""
     return p4r.FieldMatch(
         field_id=field, ternary=p4r.FieldMatch.Ternary(value=number_bytes(value), mask=number_bytes(mask))
     )
 
 
 def between(field: int, low: int, high: int) -> Any:
-    """Returns a range match."""
     return p4r.FieldMatch(
         field_id=field, range=p4r.FieldMatch.Range(low=number_bytes(low), high=number_bytes(high))
     )
 
 
 def optional(field: int, value: int) -> Any:
-    """Returns an optional match."""
     return p4r.FieldMatch(field_id=field, optional=p4r.FieldMatch.Optional(value=number_bytes(value)))
 
 
@@ -143,7 +135,6 @@ def one_shot(*actions: tuple[Any, int]) -> Any:
 
 
 def bits(value: int) -> Any:
-    """Returns register data."""
     return p4d.P4Data(bitstring=number_bytes(value))
 
 
@@ -193,7 +184,6 @@ class Client:
         self.stream = self.stub.StreamChannel(iter(self._requests.get, None), timeout=stream_timeout_s)
 
     def close(self) -> None:
-        """Ends the stream and the connection."""
         self._requests.put(None)
         self.stream.cancel()
         self.channel.close()
@@ -201,11 +191,9 @@ class Client:
     # ---- stream
 
     def send(self, **message: Any) -> None:
-        """Sends one message on the stream."""
         self._requests.put(p4r.StreamMessageRequest(**message))
 
     def receive(self) -> Any:
-        """Returns the next message of the stream."""
         try:
             return next(self.stream)
         except grpc.RpcError as error:
@@ -300,13 +288,11 @@ class Client:
         )
 
     def read_refused(self, *entities: Any) -> Failed:
-        """Returns the failure of a Read that must fail."""
         failed = self.read_some(*entities)[1]
         assert failed is not None, "the read was accepted"
         return failed
 
     def refused(self, *updates: tuple[int, Any], **fields: Any) -> Failed:
-        """Returns the failure of a Write that must fail."""
         try:
             self.write(*updates, **fields)
         except Failed as failed:
@@ -355,7 +341,6 @@ def entity_of(entity: Any) -> Any:
 
 
 def codes(failed: Failed) -> list[int]:
-    """Returns the codes of a batch."""
     return [code for code, _ in failed.updates]
 
 

@@ -149,7 +149,6 @@ class Call:
         return f"{kind}{name}", None
 
     def check(self, served: Served) -> None:
-        """Checks the answer of a server."""
         answer, found = self.asked(served.thrift)
         assert answer == self.answer, self
         assert self.found is None or [found] == self.found, (self, found)
@@ -164,7 +163,6 @@ class Frames(NamedTuple):
     ports: list[int]
 
     def check(self, served: Served) -> None:
-        """Checks the ports."""
         for _ in range(self.count):
             served.switch.inject(1, frame(self.key, self.ether_type))
         assert sorted(served.leave()) == self.ports, self
@@ -176,40 +174,30 @@ class Spread(NamedTuple):
     found: dict[int, int]
 
     def check(self, served: Served) -> None:
-        """Checks the numbers."""
         for number in range(400):
             served.switch.inject(1, frame(0x0A000000 + number * 7919))
         assert Counter(served.leave()) == self.found
 
 
 class Link(NamedTuple):
-    """A change of the link of a port."""
-
     port: int
     is_up: bool
 
     def check(self, served: Served) -> None:
-        """Changes it."""
         served.switch.port_set_link(self.port, self.is_up)
 
 
 class At(NamedTuple):
-    """A time, at which the switch does what is due."""
-
     ms: int
 
     def check(self, served: Served) -> None:
-        """Goes there."""
         served.switch.advance_to(self.ms * 10**9)
 
 
 class Say(NamedTuple):
-    """A message of the client."""
-
     message: p4r.StreamMessageRequest
 
     def check(self, served: Served) -> None:
-        """Sends it."""
         kind = self.message.WhichOneof("update")
         served.client.send(**{kind: getattr(self.message, kind)})
 

@@ -72,7 +72,6 @@ def running(*arguments: str, cwd: Path, name: str = "eeon-switch") -> Iterator[S
 
 
 def free_port() -> int:
-    """Returns a TCP port that is currently free."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]

@@ -40,7 +40,6 @@ def config(cookie: int | None = None) -> p4r.ForwardingPipelineConfig:
 
 @pytest.fixture
 def bare() -> Switch:
-    """Returns a switch without a program."""
     return Switch()
 
 

@@ -69,7 +69,6 @@ class Device:
         return {role for role in named if role}
 
     def leave(self, client: Client) -> None:
-        """Removes a client whose stream has ended."""
         with self._lock:
             self._arbitration.leave(client)
             self._note_primaries()

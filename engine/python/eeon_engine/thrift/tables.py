@@ -162,7 +162,6 @@ def _group(handle: int, members: list[int]) -> standard.BmMtActProfGroup:
 
 
 def match_key(params: list[standard.BmMatchParam]) -> list[MatchParam]:
-    """Returns the engine's key."""
     return [_engine_param(param) for param in params]
 
 
@@ -222,7 +221,6 @@ def _action_entry(action: EntryAction) -> standard.BmActionEntry:
 
 
 def priority(options: standard.BmAddEntryOptions) -> int:
-    """Returns the priority of an entry."""
     given = options.priority or 0
     if given < 0:
         raise InvalidValueError(f"priority {given} is negative; use 0 or more, the lowest wins", "ERROR")
@@ -236,12 +234,10 @@ def _shortest(data: list[bytes]) -> list[bytes]:
 
 
 def counter_value(bytes_: int, packets: int) -> standard.BmCounterValue:
-    """Returns a counter cell as it travels."""
     return standard.BmCounterValue(bytes=signed(bytes_, 64), packets=signed(packets, 64))
 
 
 def counter_cell(value: standard.BmCounterValue) -> tuple[int, int]:
-    """Returns the bytes and packets of a counter cell that came."""
     return unsigned(value.bytes or 0, 64), unsigned(value.packets or 0, 64)
 
 
@@ -259,7 +255,6 @@ def meter_rates(rates: list[standard.BmMeterRateConfig]) -> list[MeterRate]:
 
 
 def meter_configs(rates: list[MeterRate]) -> list[standard.BmMeterRateConfig]:
-    """Returns the rates as they travel."""
     return [
         standard.BmMeterRateConfig(units_per_micros=rate, burst_size=signed(burst, 32))
         for rate, burst in rates

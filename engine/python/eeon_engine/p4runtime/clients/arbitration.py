@@ -115,7 +115,6 @@ class Arbitration:
         backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a primary took this place"))
 
     def leave(self, client: Client) -> None:
-        """Removes a client whose stream has ended."""
         if client not in self._clients:
             return
         was_primary = self.is_primary(client)
@@ -133,7 +132,6 @@ class Arbitration:
         return [client for client in self._clients if self.is_primary(client)]
 
     def is_primary(self, client: Client) -> bool:
-        """Returns whether the client may write."""
         if client.role is None or client.election_id is None:
             return False
         return client in self._clients and client.election_id == self._highest.get(client.role)
