@@ -118,7 +118,7 @@ class Device:
             for digest_list in self._forwarding.digest_lists(now_ns, epoch_ns):
                 message = p4r.StreamMessageResponse(digest=digest_list)
                 self._notify(owners.get(digest_list.digest_id), message)
-            for table, entries in self._forwarding.expired():
+            for table, entries in self._forwarding.tables.expired():
                 expired = p4r.IdleTimeoutNotification(table_entry=entries, timestamp=epoch_ns)
                 message = p4r.StreamMessageResponse(idle_timeout_notification=expired)
                 self._notify(owners.get(table.id), message)
