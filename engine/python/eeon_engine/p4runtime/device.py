@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from google.protobuf.message import Message
+
 from .._engine import Program, Switch, SwitchHandle
 from ..exceptions import EngineError
 from . import batch, packet_io, reconcile
@@ -307,21 +309,9 @@ def _no_pipeline() -> StatusError:
     return precondition("No forwarding pipeline config is set for this device; push one first")
 
 
-def _stream_error(
-    error: StatusError,
-    *,
-    packet_out: p4r.PacketOutError | None = None,
-    digest_list_ack: p4r.DigestListAckError | None = None,
-    other: p4r.StreamOtherError | None = None,
-) -> p4r.StreamMessageResponse:
-    return p4r.StreamMessageResponse(
-        error=p4r.StreamError(
-            canonical_code=error.code,
-            message=error.message,
-            space="eeon",
-            code=error.code,
-            packet_out=packet_out,
-            digest_list_ack=digest_list_ack,
-            other=other,
-        )
-    )
+def _stream_error(error: StatusError, **refused: Message) -> p4r.StreamMessageResponse:
+    """Returns an error with the refused message, in the field of its kind."""
+    code, message = error.code, error.message
+    # mypy takes each key for every field.
+    told = p4r.StreamError(canonical_code=code, message=message, space="eeon", code=code, **refused)  # type: ignore[arg-type]
+    return p4r.StreamMessageResponse(error=told)

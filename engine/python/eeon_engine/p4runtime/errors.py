@@ -6,6 +6,7 @@ in the trailing metadata (P4Runtime 1.5 §12.3), which also has an `OK` for ever
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import grpc
@@ -64,15 +65,13 @@ def from_engine(error: engine.EngineError) -> StatusError:
     return StatusError(code, str(error))
 
 
+@dataclass
 class _GrpcStatus(grpc.Status):
     """The argument of `ServicerContext.abort_with_status`."""
 
-    def __init__(
-        self, code: grpc.StatusCode, details: str, trailing_metadata: tuple[tuple[str, bytes], ...]
-    ) -> None:
-        self.code = code
-        self.details = details
-        self.trailing_metadata = trailing_metadata
+    code: grpc.StatusCode
+    details: str
+    trailing_metadata: tuple[tuple[str, bytes], ...]
 
 
 def abort(context: grpc.ServicerContext, error: StatusError) -> None:

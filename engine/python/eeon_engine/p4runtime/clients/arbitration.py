@@ -10,6 +10,7 @@ scheme for it.
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from ..errors import StatusError, denied, exhausted, invalid, not_found, precondition
 from ..messages import decode_u128, encode_u128, p4r, rpc_code
@@ -24,23 +25,17 @@ _MAX_ROLES = 64
 _MAX_STRANGE_ROLES = 32
 
 
+@dataclass(eq=False)
 class Client:
-    """One open stream. `send` queues a `StreamMessageResponse` and never blocks; `end` ends the stream."""
+    """One open stream. `send` queues a `StreamMessageResponse` and never blocks; `end` ends the stream.
+    `peer` is gRPC's name of its connection."""
 
-    def __init__(
-        self,
-        send: Callable[[p4r.StreamMessageResponse], None],
-        end: Callable[[StatusError], None],
-        caller: Caller = ANYBODY,
-        peer: str = "",
-    ) -> None:
-        """Makes a client; `peer` is gRPC's name of the stream's connection."""
-        self.peer = peer
-        self.send = send
-        self.end = end
-        self.caller = caller
-        self.role: Role | None = None
-        self.election_id: int | None = None
+    send: Callable[[p4r.StreamMessageResponse], None]
+    end: Callable[[StatusError], None]
+    caller: Caller = ANYBODY
+    peer: str = ""
+    role: Role | None = None
+    election_id: int | None = None
 
 
 class Arbitration:
