@@ -25,7 +25,7 @@ def test_steps_have_their_outcomes_and_refused_requests_change_nothing(
     with serve(switch, "127.0.0.1:0") as server:
         thrift = Client(int(server.address.rpartition(":")[2]))
         for step in script.steps:
-            step.check(Served(switch, client, thrift))
+            step(Served(switch, client, thrift))
         thrift.close()
 
 
