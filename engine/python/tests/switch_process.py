@@ -3,12 +3,13 @@
 import contextlib
 import queue
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+
+from control_plane.tests.bmv2_process import free_port
 
 # Long, because the machine may be busy with other tests.
 _SECONDS = 60.0
@@ -69,13 +70,6 @@ def running(*arguments: str, cwd: Path, name: str = "eeon-switch") -> Iterator[S
         switch.process.wait(_SECONDS)
         assert switch.process.stdout is not None
         switch.process.stdout.close()
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 def local_thrift() -> list[str]:

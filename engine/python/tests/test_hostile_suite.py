@@ -20,10 +20,12 @@ import pytest
 from finsy.proto import p4d, p4r
 from made_frames import numbered
 from p4rt_client import MODIFY, PATCH, Client, p4info, pipeline, primary
-from switch_process import SwitchProcess, free_port, running
+from switch_process import SwitchProcess, running
 from test_switch_command import NanomsgPeer
 from test_switch_faults import Traffic, packet_counts, traffic_through
 from veth import Link
+
+from control_plane.tests.bmv2_process import free_port
 
 pytestmark = pytest.mark.system
 

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from made_frames import numbered
 from p4rt_client import INSERT, PATCH, Names, exact, p4info, pipeline, primary
-from switch_process import free_port, local_grpc, local_thrift, running
+from switch_process import local_grpc, local_thrift, running
 from thrift_client import ThriftClient
+
+from control_plane.tests.bmv2_process import free_port
 
 pytestmark = pytest.mark.system
 

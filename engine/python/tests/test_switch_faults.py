@@ -19,9 +19,11 @@ import pytest
 from finsy.proto import p4r
 from made_frames import numbered
 from p4rt_client import COMMIT, PATCH, Client, Failed, pipeline, primary
-from switch_process import SwitchProcess, free_port, local_thrift, running
+from switch_process import SwitchProcess, local_thrift, running
 from test_switch_command import NanomsgPeer
 from thrift_client import ThriftClient
+
+from control_plane.tests.bmv2_process import free_port
 
 pytestmark = pytest.mark.system
 
