@@ -7,7 +7,7 @@
 //! one batch at most. The thread waits only for frames, time and control calls.
 //!
 //! The ports are Linux interfaces, behind the feature `ports`. Without it, and on other systems, the crate contains
-//! only [`LoopLock`] and [`Mailbox`], which a switch in virtual time also shares with its callers.
+//! only [`LoopLock`] with its [`Turns`] and [`Mailbox`], which a switch in virtual time also shares with its callers.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ mod switch;
 
 #[cfg(all(target_os = "linux", feature = "ports"))]
 pub use error::LiveError;
-pub use loop_lock::LoopLock;
+pub use loop_lock::{LoopLock, Turns};
 pub use mailbox::{Mailbox, PacketIns, PACKET_IN_LIMIT};
 #[cfg(all(target_os = "linux", feature = "ports"))]
 pub use switch::{LiveConfig, LiveCounts, LiveSwitch, PortDefaults, Ports};

@@ -7,6 +7,18 @@ use std::thread::{self, ThreadId};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+/// The right to go on: of a run loop, and of control calls.
+pub trait Turns {
+    /// Keeps run loops out until a matching `resume`, from when no slice runs any more. Calls nest.
+    fn pause(&self);
+    /// Undoes one `pause`; without one it has no effect.
+    fn resume(&self);
+    /// Takes the turn: control calls of other threads wait until a matching `end_turn`. Calls nest. The run loop does not wait: see `pause`.
+    fn take_turn(&self);
+    /// Undoes one `take_turn` of this thread; without one it has no effect.
+    fn end_turn(&self);
+}
+
 /// A lock that a run loop and control calls share.
 pub struct LoopLock<E> {
     engine: Mutex<E>,
@@ -52,24 +64,6 @@ impl<E> LoopLock<E> {
         is_free.then_some(engine)
     }
 
-    /// Takes the turn: control calls of other threads wait until a matching `end_turn`. Calls nest. The run loop does not wait: see `pause`.
-    pub fn take_turn(&self) {
-        let _engine = self.lock();
-        let mut turn = self.turn.lock();
-        let depth = turn.map_or(0, |(_, depth)| depth);
-        *turn = Some((thread::current().id(), depth + 1));
-    }
-
-    /// Undoes one `take_turn` of this thread; without one it has no effect.
-    pub fn end_turn(&self) {
-        let mut turn = self.turn.lock();
-        let Some((owner, depth)) = *turn else { return };
-        if owner == thread::current().id() {
-            *turn = (depth > 1).then_some((owner, depth - 1));
-            self.turn_ended.notify_all();
-        }
-    }
-
     /// Calls `slice` for a run loop until it returns a result.
     pub fn run<R>(&self, mut slice: impl FnMut(&mut E) -> Option<R>) -> R {
         loop {
@@ -92,17 +86,33 @@ impl<E> LoopLock<E> {
         MutexGuard::unlock_fair(pauses);
         result
     }
+}
 
-    /// Keeps run loops out until a matching `resume`. Calls nest.
-    pub fn pause(&self) {
+impl<E> Turns for LoopLock<E> {
+    fn pause(&self) {
         *self.pauses.lock() += 1;
     }
 
-    /// Undoes one `pause`; without one it has no effect.
-    pub fn resume(&self) {
+    fn resume(&self) {
         let mut pauses = self.pauses.lock();
         *pauses = pauses.saturating_sub(1);
         self.resumed.notify_all();
+    }
+
+    fn take_turn(&self) {
+        let _engine = self.lock();
+        let mut turn = self.turn.lock();
+        let depth = turn.map_or(0, |(_, depth)| depth);
+        *turn = Some((thread::current().id(), depth + 1));
+    }
+
+    fn end_turn(&self) {
+        let mut turn = self.turn.lock();
+        let Some((owner, depth)) = *turn else { return };
+        if owner == thread::current().id() {
+            *turn = (depth > 1).then_some((owner, depth - 1));
+            self.turn_ended.notify_all();
+        }
     }
 }
 

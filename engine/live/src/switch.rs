@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::run;
 use crate::shared::{Command, EndGuard, Shared};
-use crate::{LiveError, PacketIns};
+use crate::{LiveError, PacketIns, Turns};
 
 /// The source and destination of frames.
 pub enum Ports {
@@ -89,7 +89,6 @@ pub struct LiveSwitch {
     shared: Arc<Shared>,
     port_defaults: PortDefaults,
     capture: Option<PathBuf>,
-    device_id: u64,
     cpu_port: Option<u16>,
     /// The loop's ports and poller before `start`.
     parts: Mutex<Option<(Box<dyn PortIo>, Poller)>>,
@@ -122,7 +121,7 @@ impl LiveSwitch {
         // Without a program, nothing else checks the settings before one is loaded.
         switch_config.check()?;
         let switch = program.map(|program| Switch::new(program, switch_config.clone())).transpose()?;
-        let (device_id, cpu_port) = (switch_config.device_id, switch_config.cpu_port);
+        let cpu_port = switch_config.cpu_port;
         let poller = Poller::new()?;
         let clock = Clock::new(Instant::now());
         let mut engine = Engine::new(switch_config, switch, clock, unlisted_are_up, follows_all);
@@ -133,7 +132,6 @@ impl LiveSwitch {
             shared,
             port_defaults,
             capture,
-            device_id,
             cpu_port,
             parts: Mutex::new(Some((io, poller))),
             thread: Mutex::default(),
@@ -214,24 +212,9 @@ impl LiveSwitch {
         self.shared.engine.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
 
-    /// Stops packet processing until `resume`, and returns once no packet is being processed. Frames wait at the ports.
-    pub fn pause(&self) {
-        self.shared.engine.pause();
-    }
-
-    /// Undoes one `pause`.
-    pub fn resume(&self) {
-        self.shared.engine.resume();
-    }
-
-    /// Makes calls of other threads wait until `end_turn`.
-    pub fn take_turn(&self) {
-        self.shared.engine.take_turn();
-    }
-
-    /// Undoes one `take_turn`.
-    pub fn end_turn(&self) {
-        self.shared.engine.end_turn();
+    /// Returns the pauses of the loop, in which frames wait at the ports, and the turns of control calls.
+    pub fn turns(&self) -> &dyn Turns {
+        &self.shared.engine
     }
 
     /// Returns the time of the switch's clock.
@@ -343,16 +326,6 @@ impl LiveSwitch {
     /// Returns messages for users, such as interfaces that went down. If there are none, waits for one, up to `timeout`.
     pub fn take_events(&self, timeout: Duration) -> Vec<String> {
         self.shared.events.take(timeout)
-    }
-
-    /// Returns P4Runtime's device id.
-    pub fn device_id(&self) -> u64 {
-        self.device_id
-    }
-
-    /// Returns the port of packet-ins and packet-outs.
-    pub fn cpu_port(&self) -> Option<u16> {
-        self.cpu_port
     }
 }
 

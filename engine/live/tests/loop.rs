@@ -124,11 +124,11 @@ fn while_it_is_paused_no_packet_is_processed() {
     let (switch, _, sent) = switch(Some(patch()), SwitchConfig::default(), u64::MAX, &[0; 60]);
     switch.start().unwrap();
     until("frames flow", || sent.load(Ordering::Relaxed) > 0);
-    switch.pause();
+    switch.turns().pause();
     let before = switch.with(|switch| switch.p4_passes()).unwrap();
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(switch.with(|switch| switch.p4_passes()).unwrap(), before);
-    switch.resume();
+    switch.turns().resume();
     until("frames flow again", || switch.with(|switch| switch.p4_passes()).unwrap() > before);
 }
 

@@ -150,8 +150,7 @@ class SwitchHandle:
         self, table: str, key: Sequence[MatchParam], action: str, data: Sequence[bytes], priority: int = 0
     ) -> int:
         """Adds an entry to a direct table and returns its handle. The lowest priority number wins."""
-    def mt_modify_entry(self, table: str, handle: int, action: str, data: Sequence[bytes]) -> None:
-        """Replaces the action of an entry."""
+    def mt_modify_entry(self, table: str, handle: int, action: str, data: Sequence[bytes]) -> None: ...
     def mt_delete_entry(self, table: str, handle: int) -> None:
         """Deletes an entry of any table."""
     def mt_set_default_action(self, table: str, action: str, data: Sequence[bytes]) -> None:
@@ -202,8 +201,9 @@ class SwitchHandle:
         """Deletes a member that no entry and no group uses."""
     def client_add_group(self, profile: str, group: int, members: Sequence[Share], note: bytes) -> None:
         """Adds a group with an id and opaque bytes. A member of weight w has w places in the selector."""
-    def client_modify_group(self, profile: str, group: int, members: Sequence[Share], note: bytes) -> None:
-        """Replaces a group's members and its opaque bytes."""
+    def client_modify_group(
+        self, profile: str, group: int, members: Sequence[Share], note: bytes
+    ) -> None: ...
     def client_delete_group(self, profile: str, group: int) -> None:
         """Deletes a group that no entry uses."""
     def client_members(self, profile: str, member: int | None = None) -> list[ClientMember]:
@@ -230,8 +230,7 @@ class SwitchHandle:
         """Adds a member and returns its handle."""
     def mt_act_prof_modify_member(
         self, profile: str, member: int, action: str, data: Sequence[bytes]
-    ) -> None:
-        """Replaces a member's action."""
+    ) -> None: ...
     def mt_act_prof_delete_member(self, profile: str, member: int) -> None:
         """Deletes an unused member."""
     def mt_act_prof_create_group(self, profile: str) -> int:
@@ -244,16 +243,13 @@ class SwitchHandle:
         """Adds a member to a group. It is not selected while `watch_port` is down or not attached."""
     def mt_act_prof_watch_port(self, profile: str, member: int, group: int, watch_port: int | None) -> None:
         """Sets the port that a member of a group watches; None for no port."""
-    def mt_act_prof_remove_member_from_group(self, profile: str, member: int, group: int) -> None:
-        """Removes a member from a group."""
+    def mt_act_prof_remove_member_from_group(self, profile: str, member: int, group: int) -> None: ...
     def mt_read_counters(self, table: str, handle: int) -> CounterCell:
         """Returns the direct counter of an entry."""
-    def mt_write_counters(self, table: str, handle: int, bytes: int, packets: int) -> None:
-        """Sets the direct counter of an entry."""
+    def mt_write_counters(self, table: str, handle: int, bytes: int, packets: int) -> None: ...
     def mt_read_default_counters(self, table: str) -> CounterCell:
         """Returns the direct counter of the default entry: its number of misses. BMv2 does not count them."""
-    def mt_write_default_counters(self, table: str, bytes: int, packets: int) -> None:
-        """Sets the direct counter of the default entry."""
+    def mt_write_default_counters(self, table: str, bytes: int, packets: int) -> None: ...
     def mt_get_meter_rates(self, table: str, handle: int) -> list[MeterRate]:
         """Returns the rates of an entry's direct meter, lowest first; empty if never set."""
     def mt_set_meter_rates(self, table: str, handle: int, rates: Sequence[MeterRate]) -> None:
@@ -279,28 +275,20 @@ class SwitchHandle:
         """Returns the rates of cells `start` to `end` - 1 of an indirect meter; at least one."""
     def meter_set_rates(self, meter: str, index: int, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of one cell of an indirect meter; no rates disable it."""
-    def meter_array_set_rates(self, meter: str, rates: Sequence[MeterRate]) -> None:
-        """Sets the rates of every cell of an indirect meter."""
+    def meter_array_set_rates(self, meter: str, rates: Sequence[MeterRate]) -> None: ...
     def parse_vset_get(self, vset: str) -> list[bytes]:
         """Returns the members of a parser value set in order: their fields side by side, without padding."""
-    def parse_vset_add(self, vset: str, value: bytes) -> None:
-        """Adds a member to a parser value set."""
-    def parse_vset_remove(self, vset: str, value: bytes) -> None:
-        """Removes a member from a parser value set."""
-    def parse_vset_set(self, vset: str, values: Sequence[bytes]) -> None:
-        """Replaces all values of a parser value set."""
-    def parse_vset_clear(self, vset: str) -> None:
-        """Empties a parser value set."""
-    def read_counters(self, counter: str, index: int) -> CounterCell:
-        """Returns a cell of an indirect counter."""
+    def parse_vset_add(self, vset: str, value: bytes) -> None: ...
+    def parse_vset_remove(self, vset: str, value: bytes) -> None: ...
+    def parse_vset_set(self, vset: str, values: Sequence[bytes]) -> None: ...
+    def parse_vset_clear(self, vset: str) -> None: ...
+    def read_counters(self, counter: str, index: int) -> CounterCell: ...
     def read_counters_all(self, counter: str) -> list[CounterCell]:
         """Returns every cell of an indirect counter, from one instant."""
     def read_counters_range(self, counter: str, start: int, end: int) -> list[CounterCell]:
         """Returns the cells `start` to `end` - 1 of an indirect counter; at least one."""
-    def write_counter_array(self, counter: str, bytes: int, packets: int) -> None:
-        """Sets every cell of an indirect counter."""
-    def write_counters(self, counter: str, index: int, bytes: int, packets: int) -> None:
-        """Sets a cell of an indirect counter."""
+    def write_counter_array(self, counter: str, bytes: int, packets: int) -> None: ...
+    def write_counters(self, counter: str, index: int, bytes: int, packets: int) -> None: ...
     def register_read(self, register: str, index: int) -> bytes:
         """Returns a cell, big-endian, in as many whole bytes as its width needs."""
     def register_read_all(self, register: str) -> list[bytes]:
@@ -308,8 +296,7 @@ class SwitchHandle:
     def register_read_range(self, register: str, start: int, end: int) -> bytes:
         """Returns the concatenated cells `start` to `end` - 1, each big-endian, in as many whole bytes as its
         width needs; at least one cell."""
-    def register_write(self, register: str, index: int, value: bytes) -> None:
-        """Sets a cell."""
+    def register_write(self, register: str, index: int, value: bytes) -> None: ...
     def mc_set_group(self, group: int, replicas: Sequence[Replica], note: bytes = ...) -> None:
         """Creates or replaces a whole multicast group: copies in the given order, with opaque bytes that
         `mc_groups` returns."""
@@ -320,8 +307,7 @@ class SwitchHandle:
     ) -> list[tuple[int, int | None, int | None, int, int]]:
         """Returns the fields of `values.Session` for each clone session by ascending id, or for the one with
         the given id, if any."""
-    def mc_delete_group(self, group: int) -> None:
-        """Deletes a multicast group."""
+    def mc_delete_group(self, group: int) -> None: ...
     def mirroring_session_add(
         self,
         session: int,
@@ -335,10 +321,8 @@ class SwitchHandle:
         Copies use the queue `class_of_service`, and are cut to `packet_length_bytes` (0: not cut). BMv2's
         sessions have neither.
         """
-    def mirroring_session_delete(self, session: int) -> None:
-        """Deletes a clone session."""
-    def mt_get_entry(self, table: str, handle: int) -> Entry:
-        """Returns one entry."""
+    def mirroring_session_delete(self, session: int) -> None: ...
+    def mt_get_entry(self, table: str, handle: int) -> Entry: ...
     def mt_get_entry_from_key(self, table: str, key: Sequence[MatchParam], priority: int = 0) -> Entry | None:
         """Returns the entry with exactly this key (and priority, if the table has priorities), if any."""
     def mt_get_entry_life(self, table: str, handle: int) -> tuple[int, int]:
@@ -351,18 +335,15 @@ class SwitchHandle:
         """Makes a member the default entry."""
     def mt_indirect_ws_set_default_group(self, table: str, group: int) -> None:
         """Makes a group the default entry."""
-    def mt_reset_counters(self, table: str) -> None:
-        """Zeroes every direct counter of a table."""
+    def mt_reset_counters(self, table: str) -> None: ...
     def mt_act_prof_get_members(self, profile: str) -> list[Member]:
         """Returns the members by handle."""
     def mt_act_prof_get_groups(self, profile: str) -> list[Group]:
         """Returns the groups by handle."""
-    def reset_counters(self, counter: str) -> None:
-        """Zeroes an indirect counter."""
+    def reset_counters(self, counter: str) -> None: ...
     def register_write_range(self, register: str, start: int, end: int, value: bytes) -> None:
         """Writes the cells `start` to `end` - 1."""
-    def register_reset(self, register: str) -> None:
-        """Zeroes a register."""
+    def register_reset(self, register: str) -> None: ...
     def set_crc16_custom_parameters(self, calculation: str, parameters: CrcParameters) -> None:
         """Sets a calculation of type `crc16_custom`; numbers of 16 bits."""
     def set_crc32_custom_parameters(self, calculation: str, parameters: CrcParameters) -> None:
@@ -377,16 +358,14 @@ class SwitchHandle:
         """Destroys a multicast group; its nodes stay."""
     def mc_node_create(self, rid: int, ports: Sequence[int], lags: Sequence[int]) -> int:
         """Creates a node: a copy with this `egress_rid` to each port, and to one port of each LAG."""
-    def mc_node_update(self, node: int, ports: Sequence[int], lags: Sequence[int]) -> None:
-        """Replaces a node's ports and LAGs."""
+    def mc_node_update(self, node: int, ports: Sequence[int], lags: Sequence[int]) -> None: ...
     def mc_node_associate(self, group: int, node: int) -> None:
         """Adds a node at the end of a group."""
     def mc_node_dissociate(self, group: int, node: int) -> None:
         """Removes a node from a group."""
     def mc_node_destroy(self, node: int) -> None:
         """Removes a node from its group, and destroys it."""
-    def mc_set_lag_membership(self, lag: int, ports: Sequence[int]) -> None:
-        """Sets the ports of a LAG."""
+    def mc_set_lag_membership(self, lag: int, ports: Sequence[int]) -> None: ...
     def mc_get_entries(self) -> tuple[list[McGroup], list[McNode], list[McLag]]:
         """Returns all groups, nodes and LAGs."""
     def mirroring_session_get(self, session: int) -> tuple[int | None, int | None] | None:
@@ -429,10 +408,8 @@ class SwitchHandle:
         """Returns the bytes waiting in all queues of a port."""
     def queue_packets(self, port: int) -> int:
         """Returns the packets waiting in all queues of a port."""
-    def stats(self) -> SwitchStats:
-        """Returns the counts of the switch."""
-    def port_stats(self, port: int) -> PortStats:
-        """Returns the counts of one port."""
+    def stats(self) -> SwitchStats: ...
+    def port_stats(self, port: int) -> PortStats: ...
     def record_hops(self, filter: str) -> None:
         """Starts recording the events of packets by hop, and discards an earlier recording. `filter` is the
         JSON of a `hops.HopFilter`, which `hops.record` writes. Raises `ConfigError`."""
@@ -447,8 +424,7 @@ class SwitchHandle:
     def take_journey(self) -> str:
         """Takes the record since `follow`: the JSON of a `Journey`, which `json_documents.take_journey`
         reads."""
-    def stop_following(self) -> None:
-        """Stops recording journeys."""
+    def stop_following(self) -> None: ...
     def take_log(self) -> list[str]:
         """Takes the messages of the program's `log_msg` since the last call."""
 
@@ -473,8 +449,7 @@ class Port:
         quanta_bytes: dict[int, int] | None = None,
     ) -> Port: ...
     @property
-    def port(self) -> int:
-        """The port's number."""
+    def port(self) -> int: ...
 
 @final
 class Switch(SwitchHandle):

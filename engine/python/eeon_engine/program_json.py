@@ -26,8 +26,6 @@ class Object(TypedDict):
 
 
 class KeyField(TypedDict):
-    """One field of a table's key."""
-
     name: NotRequired[str]
     match_type: str
     target: object
@@ -35,14 +33,10 @@ class KeyField(TypedDict):
 
 
 class DefaultEntry(TypedDict):
-    """A table's default entry."""
-
     action_entry_const: NotRequired[bool]
 
 
 class Table(Object):
-    """A table."""
-
     match_type: str
     type: str
     key: list[KeyField]
@@ -56,14 +50,10 @@ class Table(Object):
 
 
 class ActionProfile(Object):
-    """An action profile."""
-
     selector: NotRequired[object]
 
 
 class Pipeline(TypedDict):
-    """Ingress or egress."""
-
     tables: list[Table]
     action_profiles: list[ActionProfile]
 
@@ -76,15 +66,11 @@ class Cells(Object):
 
 
 class RegisterArray(Object):
-    """An array of registers."""
-
     size: int
     bitwidth: int
 
 
 class ValueSet(Object):
-    """A parser value set."""
-
     compressed_bitwidth: int
 
 
@@ -95,8 +81,6 @@ class LearnList(Object):
 
 
 class Calculation(Object):
-    """A hash calculation."""
-
     algo: str
 
 
@@ -107,21 +91,15 @@ class HeaderType(Object):
 
 
 class Header(Object):
-    """A header."""
-
     header_type: str
 
 
 class Param(TypedDict):
-    """A parameter of an action."""
-
     name: NotRequired[str]
     bitwidth: int
 
 
 class Action(Object):
-    """An action."""
-
     runtime_data: list[Param]
 
 

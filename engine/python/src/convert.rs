@@ -1,13 +1,167 @@
-//! Conversions between Python and the engine: from tuples of `eeon_engine.values` to `bm`'s types, and back.
+//! Conversions between Python and the engine: from the values of `eeon_engine.values` to `bm`'s types, and back.
 
-use bm::{CounterValue, MatchKeyParam, MeterRate, MtAction, MtEntry};
+use bm::{
+    ActionChoice, ActionData, ActionId, ActionSet, ClientAction, ClientDefault, ClientEntry, ClientGroup,
+    ClientMember, CounterValue, CrcParameters, GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction,
+    MtDefault, MtEntry, Program, Share, Shown,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::PyTuple;
+use simple_switch::NodeHandle;
 
-/// One field of a match key, as passed from Python.
-pub(crate) struct KeyParam(pub(crate) MatchKeyParam);
+/// An argument from Python.
+pub(crate) trait Given {
+    /// The same for a call of the engine.
+    type For<'a>
+    where
+        Self: 'a;
+    fn given(&self) -> Self::For<'_>;
+}
+
+/// A value of the engine.
+pub(crate) trait Told {
+    /// The same for Python.
+    type As;
+    fn told(self, program: &Program) -> Self::As;
+}
+
+macro_rules! equal_on_both_sides {
+    ($($kind:ty)*) => {$(
+        impl Given for $kind {
+            type For<'a> = $kind;
+            fn given(&self) -> $kind {
+                *self
+            }
+        }
+
+        impl Told for $kind {
+            type As = $kind;
+            fn told(self, _: &Program) -> $kind {
+                self
+            }
+        }
+    )*};
+}
+
+equal_on_both_sides! { () bool u8 u16 u32 u64 usize }
+
+impl<T: Told> Told for Vec<T> {
+    type As = Vec<T::As>;
+    fn told(self, program: &Program) -> Self::As {
+        self.into_iter().map(|item| item.told(program)).collect()
+    }
+}
+
+impl<T: Told> Told for Option<T> {
+    type As = Option<T::As>;
+    fn told(self, program: &Program) -> Self::As {
+        self.map(|value| value.told(program))
+    }
+}
+
+impl<A: Told, B: Told> Told for (A, B) {
+    type As = (A::As, B::As);
+    fn told(self, program: &Program) -> Self::As {
+        (self.0.told(program), self.1.told(program))
+    }
+}
+
+macro_rules! told {
+    ($($kind:ty as $made:ty, |$value:pat_param, $program:pat_param| $told:expr;)*) => {$(
+        impl Told for $kind {
+            type As = $made;
+            fn told(self, $program: &Program) -> $made {
+                let $value = self;
+                $told
+            }
+        }
+    )*};
+}
+
+told! {
+    CounterValue as (u64, u64), |value, _| (value.bytes, value.packets);
+    MeterRate as (f64, u32), |rate, _| (rate.info_rate, rate.burst_size);
+    NodeHandle as u32, |node, _| node.0;
+    Share as (u32, u32, Option<u16>), |share, _| (share.member, share.weight, share.watch);
+    MatchKeyParam as KeyParam, |param, _| KeyParam(param);
+    MtDefault as Option<ShownAction>, |default, program| default.action.told(program);
+    MemberInfo as (u64, String, ActionData),
+        |member, program| (member.handle, name(program, member.action), member.data);
+    GroupInfo as (u64, Vec<u64>), |group, _| (group.handle, group.members);
+    ClientMember as (u32, String, ActionData),
+        |member, program| (member.id, name(program, member.action), member.data);
+    ClientGroup as (u32, Vec<(u32, u32, Option<u16>)>, Vec<u8>),
+        |group, program| (group.id, group.members.told(program), group.note);
+    ClientDefault as (Option<ShownAction>, Vec<u8>, bool),
+        |default, program| (default.action.told(program), default.note, default.is_set);
+    MtEntry as (u64, Vec<KeyParam>, u32, ShownAction),
+        |entry, program| (entry.handle, entry.key.told(program), entry.priority, entry.action.told(program));
+    ClientEntry as (u64, Vec<KeyParam>, u32, ShownAction, Vec<u8>, u64), |entry, program| {
+        let (key, action) = (entry.key.told(program), entry.action.told(program));
+        (entry.handle, key, entry.priority, action, entry.note, entry.ttl_ns)
+    };
+}
+
+/// The action of an entry as Python gets it: a kind, and what it has.
+#[derive(IntoPyObject)]
+pub(crate) enum ShownAction {
+    Own(&'static str, String, ActionData),
+    OfProfile(&'static str, u64),
+    OneShot(&'static str, Vec<u8>, Vec<(String, ActionData, u32, Option<u16>)>),
+}
+
+fn name(program: &Program, action: ActionId) -> String {
+    program.actions()[action.index()].name.clone()
+}
+
+impl Told for MtAction {
+    type As = ShownAction;
+    fn told(self, program: &Program) -> ShownAction {
+        match self {
+            MtAction::Action(action, data) => ShownAction::Own("action", name(program, action), data),
+            MtAction::Member(handle) => ShownAction::OfProfile("member", handle),
+            MtAction::Group(handle) => ShownAction::OfProfile("group", handle),
+        }
+    }
+}
+
+impl Told for Shown {
+    type As = ShownAction;
+    fn told(self, program: &Program) -> ShownAction {
+        match self {
+            Shown::Action(action, data) => ShownAction::Own("action", name(program, action), data),
+            Shown::Member(id) => ShownAction::OfProfile("member", id.into()),
+            Shown::Group(id) => ShownAction::OfProfile("group", id.into()),
+            Shown::OneShot(note, choices) => {
+                let choices = choices.into_iter();
+                let named =
+                    choices.map(|(action, data, weight, watch)| (name(program, action), data, weight, watch));
+                ShownAction::OneShot("one_shot", note, named.collect())
+            }
+        }
+    }
+}
+
+/// One field of a match key: a kind, and its values.
+pub(crate) struct KeyParam(MatchKeyParam);
+
+impl<'py> IntoPyObject<'py> for KeyParam {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match self.0 {
+            MatchKeyParam::Exact(value) => ("exact", value).into_pyobject(py),
+            MatchKeyParam::Lpm(value, length) => ("lpm", value, length).into_pyobject(py),
+            MatchKeyParam::Ternary(value, mask) => ("ternary", value, mask).into_pyobject(py),
+            MatchKeyParam::Range(low, high) => ("range", low, high).into_pyobject(py),
+            MatchKeyParam::Valid(valid) => ("valid", valid).into_pyobject(py),
+        }
+    }
+}
 
 impl<'py> FromPyObject<'py> for KeyParam {
     fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
@@ -33,66 +187,109 @@ impl<'py> FromPyObject<'py> for KeyParam {
     }
 }
 
-/// Converts a match key for the engine.
-pub(crate) fn key(params: Vec<KeyParam>) -> Vec<MatchKeyParam> {
-    params.into_iter().map(|param| param.0).collect()
+/// The action of an entry, as passed from Python.
+pub(crate) struct Action(ClientAction);
+
+impl<'py> FromPyObject<'py> for Action {
+    fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let tuple = object
+            .downcast::<PyTuple>()
+            .map_err(|_| PyTypeError::new_err("an entry's action is a tuple such as ('member', 7)"))?;
+        let kind: String = tuple.get_item(0)?.extract()?;
+        Ok(Action(match (kind.as_str(), tuple.len()) {
+            ("action", 3) => {
+                let data: Data = tuple.get_item(2)?.extract()?;
+                ClientAction::Action(tuple.get_item(1)?.extract()?, data.0)
+            }
+            ("member", 2) => ClientAction::Member(tuple.get_item(1)?.extract()?),
+            ("group", 2) => ClientAction::Group(tuple.get_item(1)?.extract()?),
+            ("one_shot", 3) => {
+                let choices: Vec<(String, Data, u32, Option<u16>)> = tuple.get_item(2)?.extract()?;
+                let choices = choices.into_iter().map(|(action, data, weight, watch)| ActionChoice {
+                    action,
+                    data: data.0,
+                    weight,
+                    watch,
+                });
+                let note = tuple.get_item(1)?.extract::<PyBackedBytes>()?.to_vec();
+                ClientAction::OneShot(ActionSet { note, choices: choices.collect() })
+            }
+            (kind, length) => {
+                return Err(PyValueError::new_err(format!(
+                    "an action of {length} items starting with '{kind}'; see eeon_engine.values.ClientAction"
+                )))
+            }
+        }))
+    }
 }
 
-/// Converts action data for the engine.
-pub(crate) fn data(values: Vec<PyBackedBytes>) -> Vec<Vec<u8>> {
-    values.iter().map(|value| value.to_vec()).collect()
-}
+/// Makes types of sequences: an item as Python gives it, and as the engine takes it.
+macro_rules! sequences {
+    ($($sequence:ident: $item:ty as $for:ty, $convert:expr;)*) => {$(
+        pub(crate) struct $sequence(Vec<$for>);
 
-/// Returns an entry as read back: handle, key, priority, action.
-pub(crate) fn entry<'py>(
-    py: Python<'py>,
-    program: &bm::Program,
-    entry: &MtEntry,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let params: Vec<_> = entry.key.iter().map(|param| key_param(py, param)).collect::<PyResult<_>>()?;
-    let action = action(py, program, &entry.action)?;
-    (entry.handle, PyList::new(py, params)?, entry.priority, action).into_pyobject(py)
-}
-
-/// Returns the action of an entry.
-pub(crate) fn action<'py>(
-    py: Python<'py>,
-    program: &bm::Program,
-    action: &MtAction,
-) -> PyResult<Bound<'py, PyTuple>> {
-    match action {
-        MtAction::Action(id, values) => {
-            let name = &program.actions()[id.index()].name;
-            let values = PyList::new(py, values.iter().map(|value| PyBytes::new(py, value)))?;
-            ("action", name, values).into_pyobject(py)
+        impl<'py> FromPyObject<'py> for $sequence {
+            fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+                let items: Vec<$item> = object.extract()?;
+                Ok(Self(items.into_iter().map($convert).collect()))
+            }
         }
-        MtAction::Member(handle) => ("member", handle).into_pyobject(py),
-        MtAction::Group(handle) => ("group", handle).into_pyobject(py),
+
+        impl Given for $sequence {
+            type For<'a> = &'a [$for];
+            fn given(&self) -> &[$for] {
+                &self.0
+            }
+        }
+    )*};
+}
+
+sequences! {
+    Key: KeyParam as MatchKeyParam, |param| param.0;
+    Data: PyBackedBytes as Vec<u8>, |value| value.to_vec();
+    Ports: u16 as u16, |port| port;
+    Rates: (f64, u32) as MeterRate, |(info_rate, burst_size)| MeterRate { info_rate, burst_size };
+    Shares: (u32, u32, Option<u16>) as Share, |(member, weight, watch)| Share { member, weight, watch };
+}
+
+macro_rules! given {
+    ($($kind:ty as $made:ty, |$value:ident| $given:expr;)*) => {$(
+        impl Given for $kind {
+            type For<'a> = $made;
+            fn given(&self) -> Self::For<'_> {
+                let $value = self;
+                $given
+            }
+        }
+    )*};
+}
+
+/// A multicast node, by its handle.
+#[derive(FromPyObject)]
+pub(crate) struct Node(u32);
+
+/// Polynomial, initial remainder, final XOR, whether data is reflected, whether the remainder is reflected.
+pub(crate) type Crc<T> = (T, T, T, bool, bool);
+
+given! {
+    str as &'a str, |text| text;
+    PyBackedBytes as &'a [u8], |bytes| bytes;
+    Option<u16> as Option<u16>, |number| *number;
+    Option<u32> as Option<u32>, |number| *number;
+    Node as NodeHandle, |node| NodeHandle(node.0);
+    Action as &'a ClientAction, |action| &action.0;
+    Option<Action> as Option<&'a ClientAction>, |action| action.as_ref().map(Given::given);
+    Option<(String, Data)> as Option<(&'a str, &'a [Vec<u8>])>,
+        |action| action.as_ref().map(|(name, data)| (name.as_str(), data.given()));
+}
+
+impl<T: Copy> Given for Crc<T> {
+    type For<'a>
+        = CrcParameters<T>
+    where
+        T: 'a;
+    fn given(&self) -> CrcParameters<T> {
+        let (polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder) = *self;
+        CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder }
     }
-}
-
-pub(crate) fn key_param<'py>(py: Python<'py>, param: &MatchKeyParam) -> PyResult<Bound<'py, PyTuple>> {
-    let bytes = |value: &[u8]| PyBytes::new(py, value);
-    match param {
-        MatchKeyParam::Exact(value) => ("exact", bytes(value)).into_pyobject(py),
-        MatchKeyParam::Lpm(value, length) => ("lpm", bytes(value), length).into_pyobject(py),
-        MatchKeyParam::Ternary(value, mask) => ("ternary", bytes(value), bytes(mask)).into_pyobject(py),
-        MatchKeyParam::Range(low, high) => ("range", bytes(low), bytes(high)).into_pyobject(py),
-        MatchKeyParam::Valid(valid) => ("valid", valid).into_pyobject(py),
-    }
-}
-
-/// Returns a counter cell: bytes and packets.
-pub(crate) fn cell(value: CounterValue) -> (u64, u64) {
-    (value.bytes, value.packets)
-}
-
-/// Returns the rates of a meter, lowest first: units per microsecond, and burst.
-pub(crate) fn rates(rates: Vec<MeterRate>) -> Vec<(f64, u32)> {
-    rates.iter().map(|rate| (rate.info_rate, rate.burst_size)).collect()
-}
-
-/// Converts meter rates for the engine.
-pub(crate) fn meter_rates(rates: &[(f64, u32)]) -> Vec<MeterRate> {
-    rates.iter().map(|&(info_rate, burst_size)| MeterRate { info_rate, burst_size }).collect()
 }

@@ -2,6 +2,8 @@
 //!
 //! The classes are those of `eeon_engine.exceptions`; the messages come from the inner crates.
 
+use std::fmt::Display;
+
 use bm::RuntimeError;
 use pyo3::prelude::*;
 use simple_switch::{MirroringError, PreError};
@@ -56,9 +58,19 @@ pub(crate) enum Error {
     NoProgram,
 }
 
+impl Error {
+    pub(crate) fn config(error: impl Display) -> Self {
+        Error::Config(error.to_string())
+    }
+
+    pub(crate) fn value(error: impl Display) -> Self {
+        Error::Value(error.to_string())
+    }
+}
+
 impl From<simple_switch::ConfigError> for Error {
     fn from(error: simple_switch::ConfigError) -> Self {
-        Error::Config(error.to_string())
+        Error::config(error)
     }
 }
 

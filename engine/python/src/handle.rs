@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bm::CounterValue;
+use bm::{CounterValue, MeterRate, MtDefault, MtEntry};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::PyDict;
 use simple_switch::{MirroringSession, Replica, Switch};
 
-use crate::convert::{self, KeyParam};
+use crate::convert::{Data, Given, Key, Rates, Told};
 use crate::error::Error;
 use crate::program::Program;
 use crate::switch_host::SwitchHost;
@@ -20,13 +20,22 @@ pub(crate) const PS_PER_NS: u64 = 1_000;
 #[pyclass(frozen, subclass, module = "eeon_engine._engine")]
 pub(crate) struct SwitchHandle {
     pub(crate) host: Arc<dyn SwitchHost>,
+    #[pyo3(get)]
+    device_id: u64,
+    #[pyo3(get)]
+    cpu_port: Option<u16>,
     /// The `Program` that was loaded through this handle, so that it can be returned without being loaded again.
     program: parking_lot::Mutex<Option<Py<Program>>>,
 }
 
 impl SwitchHandle {
-    pub(crate) fn new(host: Arc<dyn SwitchHost>, program: Option<Py<Program>>) -> Self {
-        Self { host, program: parking_lot::Mutex::new(program) }
+    pub(crate) fn new(
+        host: Arc<dyn SwitchHost>,
+        device_id: u64,
+        cpu_port: Option<u16>,
+        program: Option<Py<Program>>,
+    ) -> Self {
+        Self { host, device_id, cpu_port, program: parking_lot::Mutex::new(program) }
     }
 
     /// Makes one call of the engine that takes microseconds. If the engine is free, it does so without releasing the GIL.
@@ -65,20 +74,125 @@ impl SwitchHandle {
         };
         Ok(Python::attach(|py| py.detach(made))?)
     }
+
+    /// Makes a call that the engine never refuses.
+    pub(crate) fn ask<R: Send>(&self, call: impl FnOnce(&mut Switch) -> R + Send) -> PyResult<R> {
+        self.call(|switch| Ok::<_, Error>(call(switch)))
+    }
 }
 
+/// Makes methods with the names, arguments and results of the engine's calls. A row begins with the way to make the
+/// call and the part of the switch that has it.
+macro_rules! calls {
+    ($($(#[$attribute:meta])* $how:ident $part:ident.$name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {
+        #[pymethods]
+        impl SwitchHandle {$(
+            $(#[$attribute])*
+            fn $name(&self, $($argument: $kind),*) -> PyResult<<$result as Told>::As> {
+                self.$how(|switch| {
+                    let result: $result = switch.$part().$name($($argument.given()),*)?;
+                    Ok::<_, Error>(result.told(switch.program()))
+                })
+            }
+        )*}
+    };
+}
+pub(crate) use calls;
+
+calls! {
+    #[pyo3(signature = (table, key, action, data, priority=0))]
+    short_call state_mut.mt_add_entry(table: &str, key: Key, action: &str, data: Data, priority: u32) -> u64;
+    short_call state_mut.mt_modify_entry(table: &str, handle: u64, action: &str, data: Data) -> ();
+    short_call state_mut.mt_delete_entry(table: &str, handle: u64) -> ();
+    short_call state_mut.mt_set_default_action(table: &str, action: &str, data: Data) -> ();
+    short_call state_mut.mt_reset_default_entry(table: &str) -> ();
+    call state.mt_get_entries(table: &str) -> Vec<MtEntry>;
+    call state.mt_get_default_entry(table: &str) -> MtDefault;
+
+    #[pyo3(signature = (table, key, member, priority=0))]
+    call state_mut.mt_indirect_add_entry(table: &str, key: Key, member: u64, priority: u32) -> u64;
+    call state_mut.mt_indirect_modify_entry(table: &str, handle: u64, member: u64) -> ();
+    #[pyo3(signature = (table, key, group, priority=0))]
+    call state_mut.mt_indirect_ws_add_entry(table: &str, key: Key, group: u64, priority: u32) -> u64;
+    call state_mut.mt_indirect_ws_modify_entry(table: &str, handle: u64, group: u64) -> ();
+
+    call state_mut.mt_act_prof_add_member(profile: &str, action: &str, data: Data) -> u64;
+    call state_mut.mt_act_prof_modify_member(profile: &str, member: u64, action: &str, data: Data) -> ();
+    call state_mut.mt_act_prof_delete_member(profile: &str, member: u64) -> ();
+    call state_mut.mt_act_prof_create_group(profile: &str) -> u64;
+    call state_mut.mt_act_prof_delete_group(profile: &str, group: u64) -> ();
+    #[pyo3(signature = (profile, member, group, watch_port=None))]
+    call state_mut.mt_act_prof_add_member_to_group(
+        profile: &str, member: u64, group: u64, watch_port: Option<u16>
+    ) -> ();
+    #[pyo3(signature = (profile, member, group, watch_port))]
+    call state_mut.mt_act_prof_watch_port(
+        profile: &str, member: u64, group: u64, watch_port: Option<u16>
+    ) -> ();
+    call state_mut.mt_act_prof_remove_member_from_group(profile: &str, member: u64, group: u64) -> ();
+
+    short_call state.mt_read_counters(table: &str, handle: u64) -> CounterValue;
+    short_call state.mt_read_default_counters(table: &str) -> CounterValue;
+    short_call state.mt_get_meter_rates(table: &str, handle: u64) -> Vec<MeterRate>;
+    short_call state_mut.mt_set_meter_rates(table: &str, handle: u64, rates: Rates) -> ();
+    short_call state.mt_get_default_meter_rates(table: &str) -> Vec<MeterRate>;
+    short_call state_mut.mt_set_default_meter_rates(table: &str, rates: Rates) -> ();
+
+    short_call state.read_counters(counter: &str, index: u64) -> CounterValue;
+    call state.read_counters_range(counter: &str, start: u64, end: u64) -> Vec<CounterValue>;
+    short_call state.meter_get_rates(meter: &str, index: u64) -> Vec<MeterRate>;
+    call state.meter_get_rates_range(meter: &str, start: u64, end: u64) -> Vec<Vec<MeterRate>>;
+    short_call state_mut.meter_set_rates(meter: &str, index: u64, rates: Rates) -> ();
+    call state_mut.meter_array_set_rates(meter: &str, rates: Rates) -> ();
+    short_call state.register_read(register: &str, index: u64) -> Vec<u8>;
+    call state.register_read_all(register: &str) -> Vec<Vec<u8>>;
+    call state.register_read_range(register: &str, start: u64, end: u64) -> Vec<u8>;
+    short_call state_mut.register_write(register: &str, index: u64, value: PyBackedBytes) -> ();
+
+    call state.parse_vset_get(vset: &str) -> Vec<Vec<u8>>;
+    call state_mut.parse_vset_add(vset: &str, value: PyBackedBytes) -> ();
+    call state_mut.parse_vset_remove(vset: &str, value: PyBackedBytes) -> ();
+    short_call state_mut.parse_vset_set(vset: &str, values: Data) -> ();
+    call state_mut.parse_vset_clear(vset: &str) -> ();
+}
+
+/// Counters.
 #[pymethods]
 impl SwitchHandle {
-    #[getter]
-    fn device_id(&self) -> u64 {
-        self.host.device_id()
+    fn mt_write_counters(&self, table: &str, handle: u64, bytes: u64, packets: u64) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.short_call(|switch| switch.state_mut().mt_write_counters(table, handle, value))
     }
 
-    #[getter]
-    fn cpu_port(&self) -> Option<u16> {
-        self.host.cpu_port()
+    fn mt_write_default_counters(&self, table: &str, bytes: u64, packets: u64) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.short_call(|switch| switch.state_mut().mt_write_default_counters(table, value))
     }
 
+    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<(u64, u64)>> {
+        self.call(|switch| {
+            let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
+            // For an unknown name, the read of cell 0 reports the error.
+            let size = known.map_or(1, |known| known.size as u64);
+            let cells = (0..size).map(|index| switch.state().read_counters(counter, index));
+            Ok::<_, Error>(cells.collect::<Result<Vec<_>, _>>()?.told(switch.program()))
+        })
+    }
+
+    fn write_counter_array(&self, counter: &str, bytes: u64, packets: u64) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.call(|switch| switch.state_mut().write_counter_array(counter, value))
+    }
+
+    fn write_counters(&self, counter: &str, index: u64, bytes: u64, packets: u64) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.short_call(|switch| switch.state_mut().write_counters(counter, index, value))
+    }
+}
+
+/// Program, clock, packets, recordings.
+#[pymethods]
+impl SwitchHandle {
     #[getter]
     fn program(&self, py: Python<'_>) -> Option<Py<Program>> {
         let running = py.detach(|| self.host.program())?;
@@ -102,192 +216,11 @@ impl SwitchHandle {
     }
 
     fn pause(&self, py: Python<'_>) {
-        py.detach(|| self.host.pause());
+        py.detach(|| self.host.turns().pause());
     }
 
     fn resume(&self, py: Python<'_>) {
-        py.detach(|| self.host.resume());
-    }
-
-    #[pyo3(signature = (table, key, action, data, priority=0))]
-    fn mt_add_entry(
-        &self,
-        table: &str,
-        key: Vec<KeyParam>,
-        action: &str,
-        data: Vec<PyBackedBytes>,
-        priority: u32,
-    ) -> PyResult<u64> {
-        let (key, data) = (convert::key(key), convert::data(data));
-        self.short_call(|switch| switch.state_mut().mt_add_entry(table, &key, action, &data, priority))
-    }
-
-    fn mt_modify_entry(
-        &self,
-        table: &str,
-        handle: u64,
-        action: &str,
-        data: Vec<PyBackedBytes>,
-    ) -> PyResult<()> {
-        let data = convert::data(data);
-        self.short_call(|switch| switch.state_mut().mt_modify_entry(table, handle, action, &data))
-    }
-
-    fn mt_delete_entry(&self, table: &str, handle: u64) -> PyResult<()> {
-        self.short_call(|switch| switch.state_mut().mt_delete_entry(table, handle))
-    }
-
-    fn mt_set_default_action(&self, table: &str, action: &str, data: Vec<PyBackedBytes>) -> PyResult<()> {
-        let data = convert::data(data);
-        self.short_call(|switch| switch.state_mut().mt_set_default_action(table, action, &data))
-    }
-
-    fn mt_reset_default_entry(&self, table: &str) -> PyResult<()> {
-        self.short_call(|switch| switch.state_mut().mt_reset_default_entry(table))
-    }
-
-    fn mt_get_entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
-        let (program, entries) = self.call(|switch| {
-            switch.state().mt_get_entries(table).map(|entries| (Arc::clone(switch.program()), entries))
-        })?;
-        let entries: Vec<_> =
-            entries.iter().map(|entry| convert::entry(py, &program, entry)).collect::<PyResult<_>>()?;
-        PyList::new(py, entries)
-    }
-
-    fn mt_get_default_entry<'py>(
-        &self,
-        py: Python<'py>,
-        table: &str,
-    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let (program, entry) = self.call(|switch| {
-            switch.state().mt_get_default_entry(table).map(|entry| (Arc::clone(switch.program()), entry))
-        })?;
-        entry.action.map(|action| convert::action(py, &program, &action)).transpose()
-    }
-
-    #[pyo3(signature = (table, key, member, priority=0))]
-    fn mt_indirect_add_entry(
-        &self,
-        table: &str,
-        key: Vec<KeyParam>,
-        member: u64,
-        priority: u32,
-    ) -> PyResult<u64> {
-        let key = convert::key(key);
-        self.call(|switch| switch.state_mut().mt_indirect_add_entry(table, &key, member, priority))
-    }
-
-    fn mt_indirect_modify_entry(&self, table: &str, handle: u64, member: u64) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_indirect_modify_entry(table, handle, member))
-    }
-
-    #[pyo3(signature = (table, key, group, priority=0))]
-    fn mt_indirect_ws_add_entry(
-        &self,
-        table: &str,
-        key: Vec<KeyParam>,
-        group: u64,
-        priority: u32,
-    ) -> PyResult<u64> {
-        let key = convert::key(key);
-        self.call(|switch| switch.state_mut().mt_indirect_ws_add_entry(table, &key, group, priority))
-    }
-
-    fn mt_indirect_ws_modify_entry(&self, table: &str, handle: u64, group: u64) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_indirect_ws_modify_entry(table, handle, group))
-    }
-
-    fn mt_act_prof_add_member(&self, profile: &str, action: &str, data: Vec<PyBackedBytes>) -> PyResult<u64> {
-        let data = convert::data(data);
-        self.call(|switch| switch.state_mut().mt_act_prof_add_member(profile, action, &data))
-    }
-
-    fn mt_act_prof_modify_member(
-        &self,
-        profile: &str,
-        member: u64,
-        action: &str,
-        data: Vec<PyBackedBytes>,
-    ) -> PyResult<()> {
-        let data = convert::data(data);
-        self.call(|switch| switch.state_mut().mt_act_prof_modify_member(profile, member, action, &data))
-    }
-
-    fn mt_act_prof_delete_member(&self, profile: &str, member: u64) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_act_prof_delete_member(profile, member))
-    }
-
-    fn mt_act_prof_create_group(&self, profile: &str) -> PyResult<u64> {
-        self.call(|switch| switch.state_mut().mt_act_prof_create_group(profile))
-    }
-
-    fn mt_act_prof_delete_group(&self, profile: &str, group: u64) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_act_prof_delete_group(profile, group))
-    }
-
-    #[pyo3(signature = (profile, member, group, watch_port=None))]
-    fn mt_act_prof_add_member_to_group(
-        &self,
-        profile: &str,
-        member: u64,
-        group: u64,
-        watch_port: Option<u16>,
-    ) -> PyResult<()> {
-        self.call(|switch| {
-            switch.state_mut().mt_act_prof_add_member_to_group(profile, member, group, watch_port)
-        })
-    }
-
-    #[pyo3(signature = (profile, member, group, watch_port))]
-    fn mt_act_prof_watch_port(
-        &self,
-        profile: &str,
-        member: u64,
-        group: u64,
-        watch_port: Option<u16>,
-    ) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_act_prof_watch_port(profile, member, group, watch_port))
-    }
-
-    fn mt_act_prof_remove_member_from_group(&self, profile: &str, member: u64, group: u64) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_act_prof_remove_member_from_group(profile, member, group))
-    }
-
-    fn mt_read_counters(&self, table: &str, handle: u64) -> PyResult<(u64, u64)> {
-        self.short_call(|switch| switch.state().mt_read_counters(table, handle).map(convert::cell))
-    }
-
-    fn mt_write_counters(&self, table: &str, handle: u64, bytes: u64, packets: u64) -> PyResult<()> {
-        let value = CounterValue { bytes, packets };
-        self.short_call(|switch| switch.state_mut().mt_write_counters(table, handle, value))
-    }
-
-    fn mt_read_default_counters(&self, table: &str) -> PyResult<(u64, u64)> {
-        self.short_call(|switch| switch.state().mt_read_default_counters(table).map(convert::cell))
-    }
-
-    fn mt_write_default_counters(&self, table: &str, bytes: u64, packets: u64) -> PyResult<()> {
-        let value = CounterValue { bytes, packets };
-        self.short_call(|switch| switch.state_mut().mt_write_default_counters(table, value))
-    }
-
-    fn mt_get_meter_rates(&self, table: &str, handle: u64) -> PyResult<Vec<(f64, u32)>> {
-        self.short_call(|switch| switch.state().mt_get_meter_rates(table, handle).map(convert::rates))
-    }
-
-    fn mt_set_meter_rates(&self, table: &str, handle: u64, rates: Vec<(f64, u32)>) -> PyResult<()> {
-        let rates = convert::meter_rates(&rates);
-        self.short_call(|switch| switch.state_mut().mt_set_meter_rates(table, handle, &rates))
-    }
-
-    fn mt_get_default_meter_rates(&self, table: &str) -> PyResult<Vec<(f64, u32)>> {
-        self.short_call(|switch| switch.state().mt_get_default_meter_rates(table).map(convert::rates))
-    }
-
-    fn mt_set_default_meter_rates(&self, table: &str, rates: Vec<(f64, u32)>) -> PyResult<()> {
-        let rates = convert::meter_rates(&rates);
-        self.short_call(|switch| switch.state_mut().mt_set_default_meter_rates(table, &rates))
+        py.detach(|| self.host.turns().resume());
     }
 
     fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
@@ -307,116 +240,15 @@ impl SwitchHandle {
         self.short_call(|switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
     }
 
-    fn take_digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let taken = self.call(|switch| {
+    fn take_digests(&self) -> PyResult<Vec<(String, Vec<u8>)>> {
+        self.ask(|switch| {
             let program = Arc::clone(switch.program());
             let digests = std::iter::from_fn(|| switch.poll_digest());
             let named = digests.filter_map(|digest| {
                 program.learn_list(digest.learn_list).map(|list| (list.name.clone(), digest.sample))
             });
-            Ok::<_, Error>(named.collect::<Vec<_>>())
-        })?;
-        PyList::new(py, taken.iter().map(|(name, sample)| (name, PyBytes::new(py, sample))))
-    }
-
-    fn meter_get_rates(&self, meter: &str, index: u64) -> PyResult<Vec<(f64, u32)>> {
-        self.short_call(|switch| switch.state().meter_get_rates(meter, index).map(convert::rates))
-    }
-
-    fn meter_set_rates(&self, meter: &str, index: u64, rates: Vec<(f64, u32)>) -> PyResult<()> {
-        let rates = convert::meter_rates(&rates);
-        self.short_call(|switch| switch.state_mut().meter_set_rates(meter, index, &rates))
-    }
-
-    fn meter_array_set_rates(&self, meter: &str, rates: Vec<(f64, u32)>) -> PyResult<()> {
-        let rates = convert::meter_rates(&rates);
-        self.call(|switch| switch.state_mut().meter_array_set_rates(meter, &rates))
-    }
-
-    fn parse_vset_get<'py>(&self, py: Python<'py>, vset: &str) -> PyResult<Bound<'py, PyList>> {
-        let values = self.call(|switch| switch.state().parse_vset_get(vset))?;
-        PyList::new(py, values.iter().map(|value| PyBytes::new(py, value)))
-    }
-
-    fn parse_vset_add(&self, vset: &str, value: PyBackedBytes) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().parse_vset_add(vset, &value))
-    }
-
-    fn parse_vset_remove(&self, vset: &str, value: PyBackedBytes) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().parse_vset_remove(vset, &value))
-    }
-
-    fn parse_vset_clear(&self, vset: &str) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().parse_vset_clear(vset))
-    }
-
-    fn read_counters(&self, counter: &str, index: u64) -> PyResult<(u64, u64)> {
-        self.short_call(|switch| switch.state().read_counters(counter, index).map(convert::cell))
-    }
-
-    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<(u64, u64)>> {
-        self.call(|switch| {
-            let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
-            // For an unknown name, the read of cell 0 reports the error.
-            let size = known.map_or(1, |known| known.size as u64);
-            (0..size)
-                .map(|index| switch.state().read_counters(counter, index).map(convert::cell))
-                .collect::<Result<_, _>>()
+            named.collect()
         })
-    }
-
-    fn read_counters_range(&self, counter: &str, start: u64, end: u64) -> PyResult<Vec<(u64, u64)>> {
-        self.call(|switch| {
-            let cells = switch.state().read_counters_range(counter, start, end)?;
-            Ok::<_, Error>(cells.into_iter().map(convert::cell).collect())
-        })
-    }
-
-    fn write_counter_array(&self, counter: &str, bytes: u64, packets: u64) -> PyResult<()> {
-        let value = CounterValue { bytes, packets };
-        self.call(|switch| switch.state_mut().write_counter_array(counter, value))
-    }
-
-    fn meter_get_rates_range(&self, meter: &str, start: u64, end: u64) -> PyResult<Vec<Vec<(f64, u32)>>> {
-        self.call(|switch| {
-            let cells = switch.state().meter_get_rates_range(meter, start, end)?;
-            Ok::<_, Error>(cells.into_iter().map(convert::rates).collect())
-        })
-    }
-
-    fn register_read_range<'py>(
-        &self,
-        py: Python<'py>,
-        register: &str,
-        start: u64,
-        end: u64,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let cells = self.call(|switch| switch.state().register_read_range(register, start, end))?;
-        Ok(PyBytes::new(py, &cells))
-    }
-
-    fn write_counters(&self, counter: &str, index: u64, bytes: u64, packets: u64) -> PyResult<()> {
-        let value = CounterValue { bytes, packets };
-        self.short_call(|switch| switch.state_mut().write_counters(counter, index, value))
-    }
-
-    fn register_read<'py>(
-        &self,
-        py: Python<'py>,
-        register: &str,
-        index: u64,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let value = self.short_call(|switch| switch.state().register_read(register, index))?;
-        Ok(PyBytes::new(py, &value))
-    }
-
-    fn register_read_all<'py>(&self, py: Python<'py>, register: &str) -> PyResult<Bound<'py, PyList>> {
-        let values = self.call(|switch| switch.state().register_read_all(register))?;
-        PyList::new(py, values.iter().map(|value| PyBytes::new(py, value)))
-    }
-
-    fn register_write(&self, register: &str, index: u64, value: PyBackedBytes) -> PyResult<()> {
-        self.short_call(|switch| switch.state_mut().register_write(register, index, &value))
     }
 
     #[pyo3(signature = (group, replicas, note=Vec::new()))]
@@ -460,9 +292,8 @@ impl SwitchHandle {
         Ok(py.detach(|| self.host.packet_out(&packet))?)
     }
 
-    fn take_packets_in<'py>(&self, py: Python<'py>, timeout_ms: u64) -> PyResult<Bound<'py, PyList>> {
-        let packets = py.detach(|| self.host.packet_ins().take(Duration::from_millis(timeout_ms)));
-        PyList::new(py, packets.iter().map(|packet| PyBytes::new(py, packet)))
+    fn take_packets_in(&self, py: Python<'_>, timeout_ms: u64) -> Vec<Vec<u8>> {
+        py.detach(|| self.host.packet_ins().take(Duration::from_millis(timeout_ms)))
     }
 
     #[getter]
@@ -471,58 +302,48 @@ impl SwitchHandle {
     }
 
     fn queue_bytes(&self, port: u16) -> PyResult<u64> {
-        self.call(|switch| Ok::<_, Error>(switch.queue_bytes(port).get()))
+        self.ask(|switch| switch.queue_bytes(port).get())
     }
 
     fn queue_packets(&self, port: u16) -> PyResult<usize> {
-        self.call(|switch| Ok::<_, Error>(switch.queue_packets(port)))
+        self.ask(|switch| switch.queue_packets(port))
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.call(|switch| Ok::<_, Error>(switch.stats()))?;
-        Ok(pythonize::pythonize(py, &found)?)
+        Ok(pythonize::pythonize(py, &self.ask(|switch| switch.stats())?)?)
     }
 
     fn port_stats<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyAny>> {
-        let found = self.call(|switch| Ok::<_, Error>(switch.port_stats(port)))?;
-        Ok(pythonize::pythonize(py, &found)?)
+        Ok(pythonize::pythonize(py, &self.ask(|switch| switch.port_stats(port))?)?)
     }
 
     fn follow(&self, tag: u64) -> PyResult<()> {
-        self.call(|switch| {
-            switch.follow(tag);
-            Ok::<_, Error>(())
-        })
+        self.ask(|switch| switch.follow(tag))
     }
 
     fn take_journey(&self) -> PyResult<String> {
         self.call(|switch| {
             // Converted to a `Value` first, which orders the members by name.
             let named = serde_json::to_value(switch.take_journey());
-            named.map(|named| named.to_string()).map_err(|error| Error::Value(error.to_string()))
+            named.map(|named| named.to_string()).map_err(Error::value)
         })
     }
 
     fn stop_following(&self) -> PyResult<()> {
-        self.call(|switch| {
-            switch.stop_following();
-            Ok::<_, Error>(())
-        })
+        self.ask(Switch::stop_following)
     }
 
     fn record_hops(&self, filter: &str) -> PyResult<()> {
         let filter = crate::hops::filter(filter, &["switch"])?;
-        self.call(|switch| {
-            switch.record_hops(filter.clone(), 0).map_err(|error| Error::Config(error.to_string()))
-        })
+        self.call(|switch| switch.record_hops(filter, 0).map_err(Error::config))
     }
 
     fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
-        let log = self.call(|switch| Ok::<_, Error>(switch.take_hops()))?;
+        let log = self.ask(Switch::take_hops)?;
         log.map(|log| crate::hops::columns(py, &log, &["switch"])).transpose()
     }
 
     fn take_log(&self) -> PyResult<Vec<String>> {
-        self.call(|switch| Ok::<_, Error>(std::iter::from_fn(|| switch.poll_log()).collect()))
+        self.ask(|switch| std::iter::from_fn(|| switch.poll_log()).collect())
     }
 }

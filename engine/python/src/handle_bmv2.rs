@@ -1,60 +1,51 @@
 //! The rest of the control interface: calls of BMv2's runtime interface and of its `simple_switch` that P4Runtime does not need.
 
-use bm::CrcParameters;
+use bm::{GroupInfo, MemberInfo, MtEntry};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyList, PyTuple};
-use simple_switch::NodeHandle;
 
-use crate::convert::{self, KeyParam};
+use crate::convert::{Crc, Given, Key, Node, Ports, Told};
 use crate::error::Error;
-use crate::handle::{SwitchHandle, PS_PER_NS};
+use crate::handle::{calls, SwitchHandle, PS_PER_NS};
 
 /// A multicast group: id, and its nodes in order.
 type Group = (u16, Vec<u32>);
 
 /// A multicast node: handle, replication id, ports, LAGs.
-type Node = (u32, u16, Vec<u16>, Vec<u16>);
+type NodeOf = (u32, u16, Vec<u16>, Vec<u16>);
 
 /// A LAG: number, ports.
 type Lag = (u16, Vec<u16>);
 
-/// Polynomial, initial remainder, final XOR, whether data is reflected, whether the remainder is reflected.
-type Crc<T> = (T, T, T, bool, bool);
+calls! {
+    call state.mt_get_entry(table: &str, handle: u64) -> MtEntry;
+    #[pyo3(signature = (table, key, priority=0))]
+    call state.mt_get_entry_from_key(table: &str, key: Key, priority: u32) -> Option<MtEntry>;
+    call state.mt_get_num_entries(table: &str) -> usize;
+    call state_mut.mt_clear_entries(table: &str, reset_default: bool) -> ();
+    call state_mut.mt_indirect_set_default_member(table: &str, member: u64) -> ();
+    call state_mut.mt_indirect_ws_set_default_group(table: &str, group: u64) -> ();
+    call state_mut.mt_reset_counters(table: &str) -> ();
+    call state.mt_act_prof_get_members(profile: &str) -> Vec<MemberInfo>;
+    call state.mt_act_prof_get_groups(profile: &str) -> Vec<GroupInfo>;
+    call state_mut.reset_counters(counter: &str) -> ();
+    call state_mut.register_write_range(register: &str, start: u64, end: u64, value: PyBackedBytes) -> ();
+    call state_mut.register_reset(register: &str) -> ();
+    call state_mut.set_crc16_custom_parameters(calculation: &str, parameters: Crc<u16>) -> ();
+    call state_mut.set_crc32_custom_parameters(calculation: &str, parameters: Crc<u32>) -> ();
 
-fn crc<T>(
-    (polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder): Crc<T>,
-) -> CrcParameters<T> {
-    CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder }
+    call pre_mut.mc_mgrp_create(group: u16) -> ();
+    call pre_mut.mc_mgrp_destroy(group: u16) -> ();
+    call pre_mut.mc_node_update(node: Node, ports: Ports, lags: Ports) -> ();
+    call pre_mut.mc_node_associate(group: u16, node: Node) -> ();
+    call pre_mut.mc_node_dissociate(group: u16, node: Node) -> ();
+    call pre_mut.mc_node_destroy(node: Node) -> ();
+    call pre_mut.mc_set_lag_membership(lag: u16, ports: Ports) -> ();
 }
 
-/// Tables.
+/// Ages, multicast, clone sessions, queues, clock, ports.
 #[pymethods]
 impl SwitchHandle {
-    fn mt_get_entry<'py>(&self, py: Python<'py>, table: &str, handle: u64) -> PyResult<Bound<'py, PyTuple>> {
-        let (program, entry) = self.call(|switch| {
-            let entry = switch.state().mt_get_entry(table, handle);
-            entry.map(|entry| (switch.program().clone(), entry))
-        })?;
-        convert::entry(py, &program, &entry)
-    }
-
-    #[pyo3(signature = (table, key, priority=0))]
-    fn mt_get_entry_from_key<'py>(
-        &self,
-        py: Python<'py>,
-        table: &str,
-        key: Vec<KeyParam>,
-        priority: u32,
-    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let key = convert::key(key);
-        let (program, entry) = self.call(|switch| {
-            let entry = switch.state().mt_get_entry_from_key(table, &key, priority);
-            entry.map(|entry| (switch.program().clone(), entry))
-        })?;
-        entry.map(|entry| convert::entry(py, &program, &entry)).transpose()
-    }
-
     fn mt_get_entry_life(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
         let now = py.detach(|| self.host.now());
         let (ttl_ns, idle_ps) = self.call(|switch| {
@@ -65,88 +56,8 @@ impl SwitchHandle {
         Ok((ttl_ns, idle_ps / PS_PER_NS))
     }
 
-    fn mt_get_num_entries(&self, table: &str) -> PyResult<usize> {
-        self.call(|switch| switch.state().mt_get_num_entries(table))
-    }
-
-    fn mt_clear_entries(&self, table: &str, reset_default: bool) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_clear_entries(table, reset_default))
-    }
-
-    fn mt_indirect_set_default_member(&self, table: &str, member: u64) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_indirect_set_default_member(table, member))
-    }
-
-    fn mt_indirect_ws_set_default_group(&self, table: &str, group: u64) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_indirect_ws_set_default_group(table, group))
-    }
-
-    fn mt_reset_counters(&self, table: &str) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().mt_reset_counters(table))
-    }
-
-    fn mt_act_prof_get_members<'py>(&self, py: Python<'py>, profile: &str) -> PyResult<Bound<'py, PyList>> {
-        let (program, members) = self.call(|switch| {
-            let members = switch.state().mt_act_prof_get_members(profile);
-            members.map(|members| (switch.program().clone(), members))
-        })?;
-        let member = |member: &bm::MemberInfo| {
-            let data = PyList::new(py, member.data.iter().map(|value| PyBytes::new(py, value)))?;
-            (member.handle, &program.actions()[member.action.index()].name, data).into_pyobject(py)
-        };
-        PyList::new(py, members.iter().map(member).collect::<PyResult<Vec<_>>>()?)
-    }
-
-    fn mt_act_prof_get_groups(&self, profile: &str) -> PyResult<Vec<(u64, Vec<u64>)>> {
-        let groups = self.call(|switch| switch.state().mt_act_prof_get_groups(profile))?;
-        Ok(groups.into_iter().map(|group| (group.handle, group.members)).collect())
-    }
-
-    fn reset_counters(&self, counter: &str) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().reset_counters(counter))
-    }
-
-    fn register_write_range(
-        &self,
-        register: &str,
-        start: u64,
-        end: u64,
-        value: PyBackedBytes,
-    ) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().register_write_range(register, start, end, &value))
-    }
-
-    fn register_reset(&self, register: &str) -> PyResult<()> {
-        self.call(|switch| switch.state_mut().register_reset(register))
-    }
-
-    fn set_crc16_custom_parameters(&self, calculation: &str, parameters: Crc<u16>) -> PyResult<()> {
-        let parameters = crc(parameters);
-        self.call(|switch| switch.state_mut().set_crc16_custom_parameters(calculation, parameters))
-    }
-
-    fn set_crc32_custom_parameters(&self, calculation: &str, parameters: Crc<u32>) -> PyResult<()> {
-        let parameters = crc(parameters);
-        self.call(|switch| switch.state_mut().set_crc32_custom_parameters(calculation, parameters))
-    }
-
     fn reset_state(&self) -> PyResult<()> {
-        self.call(|switch| {
-            switch.reset_state();
-            Ok::<_, Error>(())
-        })
-    }
-}
-
-/// Multicast and clone sessions.
-#[pymethods]
-impl SwitchHandle {
-    fn mc_mgrp_create(&self, group: u16) -> PyResult<()> {
-        self.call(|switch| switch.pre_mut().mc_mgrp_create(group))
-    }
-
-    fn mc_mgrp_destroy(&self, group: u16) -> PyResult<()> {
-        self.call(|switch| switch.pre_mut().mc_mgrp_destroy(group))
+        self.ask(|switch| switch.reset_state())
     }
 
     fn mc_node_create(&self, rid: u16, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<u32> {
@@ -154,77 +65,36 @@ impl SwitchHandle {
         Ok(node.0)
     }
 
-    fn mc_node_update(&self, node: u32, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<()> {
-        self.call(|switch| switch.pre_mut().mc_node_update(NodeHandle(node), &ports, &lags))
-    }
-
-    fn mc_node_associate(&self, group: u16, node: u32) -> PyResult<()> {
-        self.call(|switch| switch.pre_mut().mc_node_associate(group, NodeHandle(node)))
-    }
-
-    fn mc_node_dissociate(&self, group: u16, node: u32) -> PyResult<()> {
-        self.call(|switch| switch.pre_mut().mc_node_dissociate(group, NodeHandle(node)))
-    }
-
-    fn mc_node_destroy(&self, node: u32) -> PyResult<()> {
-        self.call(|switch| switch.pre_mut().mc_node_destroy(NodeHandle(node)))
-    }
-
-    fn mc_set_lag_membership(&self, lag: u16, ports: Vec<u16>) -> PyResult<()> {
-        self.call(|switch| switch.pre_mut().mc_set_lag_membership(lag, &ports))
-    }
-
-    fn mc_get_entries(&self) -> PyResult<(Vec<Group>, Vec<Node>, Vec<Lag>)> {
-        self.call(|switch| {
+    fn mc_get_entries(&self) -> PyResult<(Vec<Group>, Vec<NodeOf>, Vec<Lag>)> {
+        self.ask(|switch| {
             let pre = switch.pre();
             let nodes = |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
-            Ok::<_, Error>((
+            (
                 pre.groups().map(|mgid| (mgid, nodes(mgid))).collect(),
                 pre.nodes().map(|node| (node.handle.0, node.rid, node.ports, node.lags)).collect(),
                 pre.lags().map(|(lag, ports)| (lag, ports.to_vec())).collect(),
-            ))
+            )
         })
     }
 
     fn mirroring_session_get(&self, session: u16) -> PyResult<Option<(Option<u16>, Option<u16>)>> {
-        self.call(|switch| {
-            let found = switch.mirroring().get(session);
-            Ok::<_, Error>(found.map(|session| (session.egress_port, session.mgid)))
-        })
+        self.ask(|switch| switch.mirroring().get(session).map(|session| (session.egress_port, session.mgid)))
     }
-}
 
-/// Queues, clock, ports.
-#[pymethods]
-impl SwitchHandle {
     #[pyo3(signature = (packets, port=None, priority=None))]
     fn set_queue_depth(&self, packets: usize, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
-        self.call(|switch| match (port, priority) {
-            (Some(port), Some(priority)) => switch.set_egress_priority_queue_depth(port, priority, packets),
-            (Some(port), None) => switch.set_egress_queue_depth(port, packets),
-            (None, _) => {
-                switch.set_all_egress_queue_depths(packets);
-                Ok(())
-            }
-        })
+        self.call(|switch| switch.set_queue_depth(packets, port, priority))
     }
 
     #[pyo3(signature = (rate_pps, port=None, priority=None))]
     fn set_queue_rate(&self, rate_pps: u64, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
-        self.call(|switch| match (port, priority) {
-            (Some(port), Some(priority)) => switch.set_egress_priority_queue_rate(port, priority, rate_pps),
-            (Some(port), None) => switch.set_egress_queue_rate(port, rate_pps),
-            (None, _) => {
-                switch.set_all_egress_queue_rates(rate_pps);
-                Ok(())
-            }
-        })
+        self.call(|switch| switch.set_queue_rate(rate_pps, port, priority))
     }
 
     #[getter]
     fn time_elapsed_us(&self, py: Python<'_>) -> PyResult<u64> {
         let now = py.detach(|| self.host.now());
-        self.call(|switch| Ok::<_, Error>(switch.time_elapsed_us(now)))
+        self.ask(|switch| switch.time_elapsed_us(now))
     }
 
     #[getter]

@@ -1,7 +1,5 @@
 //! The stream of hops for Python: a filter as JSON, events as flat columns.
 
-use std::net::IpAddr;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Deserialize;
@@ -21,21 +19,11 @@ struct Asked {
     ports: Vec<(String, u16)>,
     from_ps: u64,
     until_ps: Option<u64>,
-    flow: AskedFlow,
+    flow: FlowFilter,
     limit: Option<usize>,
     snap_bytes: u16,
     fields: Vec<String>,
     port_field: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct AskedFlow {
-    source: Option<IpAddr>,
-    destination: Option<IpAddr>,
-    protocol: Option<u8>,
-    source_port: Option<u16>,
-    destination_port: Option<u16>,
 }
 
 /// Parses a filter; `nodes` are the names of the nodes that have ports.
@@ -59,8 +47,7 @@ pub(crate) fn filter(json: &str, nodes: &[&str]) -> Result<HopFilter, Error> {
     filter.ports = asked.ports.iter().map(port).collect::<Result<_, _>>()?;
     filter.from = Time::from_ps(asked.from_ps);
     filter.until = asked.until_ps.map_or(Time::MAX, Time::from_ps);
-    let AskedFlow { source, destination, protocol, source_port, destination_port } = asked.flow;
-    filter.flow = FlowFilter { source, destination, protocol, source_port, destination_port };
+    filter.flow = asked.flow;
     filter.limit = asked.limit.unwrap_or(filter.limit);
     filter.snap_bytes = asked.snap_bytes;
     if let Some(name) = asked.port_field {
@@ -173,8 +160,8 @@ pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<
     dict.set_item("kind", column(py, log, |event, _| [event.hop.kind() as u8])?)?;
     dict.set_item("cause", column(py, log, |_, row| [row.cause])?)?;
     let values: Vec<u8> = log.values().iter().flat_map(|value| value.to_le_bytes()).collect();
-    dict.set_item("field_values", PyBytes::new(py, &values))?;
-    dict.set_item("frames", PyBytes::new(py, log.frames()))?;
+    dict.set_item("field_values", values)?;
+    dict.set_item("frames", log.frames())?;
     let flows = log.flows().iter().map(|flow| {
         let (source, destination) = (flow.source.to_string(), flow.destination.to_string());
         (source, destination, flow.protocol, flow.source_port, flow.destination_port)

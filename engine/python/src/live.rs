@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
-use live::{LiveConfig, LiveError, PacketIns, PortDefaults, Ports};
+use live::{LiveConfig, LiveError, PacketIns, PortDefaults, Ports, Turns};
 use port_io::{PacketIn, PcapPort, PcapPorts};
 use pyo3::prelude::*;
 use simple_switch::{SwitchConfig, PORT_COUNT};
@@ -21,7 +21,7 @@ impl From<LiveError> for Error {
     fn from(error: LiveError) -> Self {
         match error {
             LiveError::NoProgram => Error::NoProgram,
-            error => Error::Config(error.to_string()),
+            error => Error::config(error),
         }
     }
 }
@@ -56,20 +56,8 @@ impl SwitchHost for LiveSwitchHost {
         self.switch.program()
     }
 
-    fn pause(&self) {
-        self.switch.pause();
-    }
-
-    fn resume(&self) {
-        self.switch.resume();
-    }
-
-    fn take_turn(&self) {
-        self.switch.take_turn();
-    }
-
-    fn end_turn(&self) {
-        self.switch.end_turn();
+    fn turns(&self) -> &dyn Turns {
+        self.switch.turns()
     }
 
     fn now(&self) -> Time {
@@ -99,14 +87,6 @@ impl SwitchHost for LiveSwitchHost {
 
     fn packet_ins(&self) -> &PacketIns {
         self.switch.packet_ins()
-    }
-
-    fn device_id(&self) -> u64 {
-        self.switch.device_id()
-    }
-
-    fn cpu_port(&self) -> Option<u16> {
-        self.switch.cpu_port()
     }
 }
 
@@ -214,7 +194,8 @@ impl LiveSwitch {
             Ok(live::LiveSwitch::new(inner, config, ports)?)
         })?;
         let host = Arc::new(LiveSwitchHost { switch, follows_all });
-        let handle = SwitchHandle::new(Arc::clone(&host) as Arc<dyn SwitchHost>, program);
+        let of_handle = Arc::clone(&host) as Arc<dyn SwitchHost>;
+        let handle = SwitchHandle::new(of_handle, device_id, cpu_port, program);
         Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 

@@ -8,13 +8,13 @@ use crate::error::Error;
 /// Parses "10Gbps" into bits per second.
 #[pyfunction]
 pub(crate) fn parse_data_rate(text: &str) -> PyResult<u64> {
-    let rate: DataRate = text.parse().map_err(|error: units::ParseError| Error::Config(error.to_string()))?;
+    let rate: DataRate = text.parse().map_err(Error::config)?;
     Ok(rate.as_bps())
 }
 
 /// Parses "300KB" into bytes.
 #[pyfunction]
 pub(crate) fn parse_size(text: &str) -> PyResult<u64> {
-    let size: Bytes = text.parse().map_err(|error: units::ParseError| Error::Config(error.to_string()))?;
+    let size: Bytes = text.parse().map_err(Error::config)?;
     Ok(size.get())
 }

@@ -8,10 +8,6 @@ use units::{DataRate, Duration, Time};
 
 use crate::error::Error;
 
-fn value(error: impl std::fmt::Display) -> Error {
-    Error::Value(error.to_string())
-}
-
 /// Number of scheduling decisions between two reports of progress to Python, which also check for signals.
 const DECISIONS_PER_CALL: u64 = 64;
 
@@ -32,13 +28,13 @@ pub(crate) fn run_fluid(
     only_whole_transfers: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<(u64, u64)>, u64)> {
-    let name: Name = scheduler.parse().map_err(value)?;
+    let name: Name = scheduler.parse().map_err(Error::value)?;
     let order = match order {
         "total" => Volume::Total,
         "remaining" => Volume::Remaining,
-        other => return Err(value(format!("order '{other:.40}': choose total or remaining")).into()),
+        other => return Err(Error::Value(format!("order '{other:.40}': choose total or remaining")).into()),
     };
-    let rate = DataRate::new(rate_bps).ok_or_else(|| value("rate_bps 0: must be more than zero"))?;
+    let rate = DataRate::new(rate_bps).ok_or_else(|| Error::value("rate_bps 0: must be more than zero"))?;
     let options = Options { order, work_conserving, preempt };
     let time = fluid::Options { step: step_ps.map(Duration::from_ps), only_whole_transfers };
     let mut raised = None;
@@ -56,11 +52,11 @@ pub(crate) fn run_fluid(
         raised.is_none()
     };
     let run = || {
-        let links = Links::star(hosts, rate).map_err(value)?;
+        let links = Links::star(hosts, rate).map_err(Error::value)?;
         let arrival = |(number, flow): (usize, (u64, u64, u32, u32, u64))| {
             let (at_ps, transfer, from, to, volume_bits) = flow;
             if from >= hosts || to >= hosts {
-                return Err(value(format!(
+                return Err(Error::Value(format!(
                     "flow {number}: from host {from} to host {to}: there are {hosts} hosts, numbered from 0"
                 )));
             }
@@ -70,7 +66,7 @@ pub(crate) fn run_fluid(
             Ok(Arrival { at: Time::from_ps(at_ps), id, volume_bits, path })
         };
         let arrivals = flows.into_iter().enumerate().map(arrival).collect::<Result<Vec<_>, Error>>()?;
-        fluid::run_watched(&links, name, options, &arrivals, time, &mut watch).map_err(value)
+        fluid::run_watched(&links, name, options, &arrivals, time, &mut watch).map_err(Error::value)
     };
     let outcome = py.detach(run);
     if let Some(raised) = raised {

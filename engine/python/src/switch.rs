@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyList};
 use simple_switch::{PortConfig, Quanta, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
 use units::{Bytes, DataRate, Duration, Time};
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
-use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost};
+use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost, Turns};
 
 /// Events handled before control calls get their turn.
 const SLICE: usize = 1024;
@@ -93,8 +92,6 @@ impl Standalone {
 struct StandaloneSwitchHost {
     standalone: LoopLock<Standalone>,
     packet_ins: PacketIns,
-    device_id: u64,
-    cpu_port: Option<u16>,
 }
 
 impl SwitchHost for StandaloneSwitchHost {
@@ -127,20 +124,8 @@ impl SwitchHost for StandaloneSwitchHost {
         self.standalone.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
 
-    fn pause(&self) {
-        self.standalone.pause();
-    }
-
-    fn resume(&self) {
-        self.standalone.resume();
-    }
-
-    fn take_turn(&self) {
-        self.standalone.take_turn();
-    }
-
-    fn end_turn(&self) {
-        self.standalone.end_turn();
+    fn turns(&self) -> &dyn Turns {
+        &self.standalone
     }
 
     fn now(&self) -> Time {
@@ -185,22 +170,14 @@ impl SwitchHost for StandaloneSwitchHost {
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
-        let port = self.cpu_port.ok_or_else(|| Error::Config("the switch has no CPU port".into()))?;
         let mut standalone = self.standalone.lock();
-        let now = standalone.now;
+        let (port, now) = (standalone.config.cpu_port, standalone.now);
+        let port = port.ok_or_else(|| Error::Config("the switch has no CPU port".into()))?;
         standalone.arrive(now, port, packet.to_vec(), 0)
     }
 
     fn packet_ins(&self) -> &PacketIns {
         &self.packet_ins
-    }
-
-    fn device_id(&self) -> u64 {
-        self.device_id
-    }
-
-    fn cpu_port(&self) -> Option<u16> {
-        self.cpu_port
     }
 }
 
@@ -329,13 +306,10 @@ impl Switch {
             next_arrival: 0,
             sent: Vec::new(),
         };
-        let host = Arc::new(StandaloneSwitchHost {
-            standalone: LoopLock::new(standalone),
-            packet_ins: PacketIns::default(),
-            device_id,
-            cpu_port,
-        });
-        let handle = SwitchHandle::new(Arc::clone(&host) as Arc<dyn SwitchHost>, program);
+        let standalone = LoopLock::new(standalone);
+        let host = Arc::new(StandaloneSwitchHost { standalone, packet_ins: PacketIns::default() });
+        let of_handle = Arc::clone(&host) as Arc<dyn SwitchHost>;
+        let handle = SwitchHandle::new(of_handle, device_id, cpu_port, program);
         Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 
@@ -361,7 +335,7 @@ impl Switch {
         Ok(())
     }
 
-    fn advance_to<'py>(&self, py: Python<'py>, at_ps: u64) -> PyResult<Bound<'py, PyList>> {
+    fn advance_to(&self, py: Python<'_>, at_ps: u64) -> PyResult<Vec<(u64, u16, Vec<u8>)>> {
         let end = Time::from_ps(at_ps);
         let sent = py.detach(|| {
             let now = self.host.standalone.lock().now;
@@ -375,11 +349,7 @@ impl Switch {
                 standalone.advance(end, &self.host.packet_ins).then(|| std::mem::take(&mut standalone.sent))
             }))
         })?;
-        let sent: Vec<_> = sent
-            .into_iter()
-            .map(|(at, port, frame)| (at.as_ps(), port, PyBytes::new(py, &frame)).into_pyobject(py))
-            .collect::<PyResult<_>>()?;
-        PyList::new(py, sent)
+        Ok(sent.into_iter().map(|(at, port, frame)| (at.as_ps(), port, frame)).collect())
     }
 
     #[getter]

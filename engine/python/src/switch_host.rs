@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-pub(crate) use live::{LoopLock, PacketIns};
+pub(crate) use live::{LoopLock, PacketIns, Turns};
 use simple_switch::{PortConfig, Switch};
 use units::Time;
 
@@ -47,14 +47,8 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// Returns the running program.
     fn program(&self) -> Option<Arc<bm::Executable>>;
-    /// Pauses the switch (see [`LoopLock::pause`]).
-    fn pause(&self);
-    /// Resumes the switch (see [`LoopLock::resume`]).
-    fn resume(&self);
-    /// Takes the turn (see [`LoopLock::take_turn`]).
-    fn take_turn(&self);
-    /// Ends the turn (see [`LoopLock::end_turn`]).
-    fn end_turn(&self);
+    /// Returns the pauses of its run loop, and the turns of control calls.
+    fn turns(&self) -> &dyn Turns;
     /// Returns the time of the switch's clock, which begins at zero.
     fn now(&self) -> Time;
     /// Returns the computer's clock in microseconds since the epoch; `None` in virtual time, which has no other epoch.
@@ -79,8 +73,4 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error>;
     /// Returns the packets that left on the CPU port.
     fn packet_ins(&self) -> &PacketIns;
-    /// Returns P4Runtime's device id.
-    fn device_id(&self) -> u64;
-    /// Returns the CPU port.
-    fn cpu_port(&self) -> Option<u16>;
 }

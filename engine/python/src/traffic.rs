@@ -14,8 +14,8 @@ use crate::error::Error;
 impl From<PlaybackError> for Error {
     fn from(error: PlaybackError) -> Self {
         match error {
-            PlaybackError::Frame { .. } | PlaybackError::TooLarge { .. } => Error::Value(error.to_string()),
-            PlaybackError::Io(_) | PlaybackError::Host { .. } => Error::Config(error.to_string()),
+            PlaybackError::Frame { .. } | PlaybackError::TooLarge { .. } => Error::value(error),
+            PlaybackError::Io(_) | PlaybackError::Host { .. } => Error::config(error),
         }
     }
 }
@@ -91,8 +91,7 @@ impl Traffic {
     fn report(&self, py: Python<'_>, late_after_ns: u64) -> PyResult<String> {
         Ok(py.detach(|| {
             let playback = self.playback.lock().take().ok_or_else(over)?;
-            serde_json::to_string(&playback.report(late_after_ns))
-                .map_err(|error| Error::Value(error.to_string()))
+            serde_json::to_string(&playback.report(late_after_ns)).map_err(Error::value)
         })?)
     }
 }

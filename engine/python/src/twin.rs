@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use netsim::{Fabric, FabricSpec, FlowSpec, SendError};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use units::Time;
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
-use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost};
+use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost, Turns};
 
 /// Approximate maximum time that a control call waits for the fabric. Slices grow and shrink in virtual time to take
 /// this long; their boundaries do not affect the results.
@@ -45,8 +45,6 @@ impl Shared {
 struct TwinSwitchHost {
     shared: Arc<Shared>,
     index: usize,
-    device_id: u64,
-    cpu_port: u16,
 }
 
 impl SwitchHost for TwinSwitchHost {
@@ -74,20 +72,8 @@ impl SwitchHost for TwinSwitchHost {
         Some(Arc::clone(self.shared.fabric.lock().switch(self.index).program()))
     }
 
-    fn pause(&self) {
-        self.shared.fabric.pause();
-    }
-
-    fn resume(&self) {
-        self.shared.fabric.resume();
-    }
-
-    fn take_turn(&self) {
-        self.shared.fabric.take_turn();
-    }
-
-    fn end_turn(&self) {
-        self.shared.fabric.end_turn();
+    fn turns(&self) -> &dyn Turns {
+        &self.shared.fabric
     }
 
     fn now(&self) -> Time {
@@ -106,21 +92,13 @@ impl SwitchHost for TwinSwitchHost {
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
         let mut fabric = self.shared.fabric.lock();
-        let sent = fabric.packet_out(self.index, packet).map_err(|error| Error::Value(error.to_string()));
+        let sent = fabric.packet_out(self.index, packet).map_err(Error::value);
         self.shared.collect(&mut fabric);
         sent
     }
 
     fn packet_ins(&self) -> &PacketIns {
         &self.shared.packet_ins[self.index]
-    }
-
-    fn device_id(&self) -> u64 {
-        self.device_id
-    }
-
-    fn cpu_port(&self) -> Option<u16> {
-        Some(self.cpu_port)
     }
 }
 
@@ -149,9 +127,8 @@ impl Twin {
     fn new(py: Python<'_>, program: Py<Program>, spec: &str) -> PyResult<Self> {
         let inner = Arc::clone(&program.get().inner);
         let (fabric, spec) = py.detach(|| {
-            let config = |error: &dyn std::fmt::Display| Error::Config(error.to_string());
-            let spec = FabricSpec::from_json(spec.as_bytes()).map_err(|error| config(&error))?;
-            let fabric = Fabric::new(inner, spec.clone()).map_err(|error| config(&error))?;
+            let spec = FabricSpec::from_json(spec.as_bytes()).map_err(Error::config)?;
+            let fabric = Fabric::new(inner, spec.clone()).map_err(Error::config)?;
             Ok::<_, Error>((fabric, spec))
         })?;
         let packet_ins = spec.switches.iter().map(|_| PacketIns::default()).collect();
@@ -176,13 +153,9 @@ impl Twin {
                 self.switches().join(", ")
             ))
         })?;
-        let host = TwinSwitchHost {
-            shared: Arc::clone(&self.shared),
-            index,
-            device_id: self.spec.switches[index].device_id,
-            cpu_port: self.spec.cpu_port,
-        };
-        Ok(SwitchHandle::new(Arc::new(host), Some(self.program.clone_ref(py))))
+        let host = Arc::new(TwinSwitchHost { shared: Arc::clone(&self.shared), index });
+        let (device_id, cpu_port) = (self.spec.switches[index].device_id, self.spec.cpu_port);
+        Ok(SwitchHandle::new(host, device_id, Some(cpu_port), Some(self.program.clone_ref(py))))
     }
 
     #[pyo3(signature = (hosts, times_ps, offsets, frames, lengths=None))]
@@ -256,7 +229,7 @@ impl Twin {
     fn listen(&self, py: Python<'_>, host: &str, on: bool) -> PyResult<()> {
         let index = self.host(host)?;
         let done = py.detach(|| self.shared.fabric.lock().listen(index, on));
-        Ok(done.map_err(|error| Error::Value(error.to_string()))?)
+        Ok(done.map_err(Error::value)?)
     }
 
     #[pyo3(signature = (limit_ps=u64::MAX))]
@@ -264,15 +237,13 @@ impl Twin {
         self.run(py, limit_ps, Fabric::run_until_heard)
     }
 
-    fn take_heard<'py>(&self, py: Python<'py>) -> Vec<(u64, &str, Bound<'py, PyBytes>)> {
-        let heard: Vec<_> = py.detach(|| {
+    fn take_heard(&self, py: Python<'_>) -> Vec<(u64, &str, Vec<u8>)> {
+        py.detach(|| {
             let mut fabric = self.shared.fabric.lock();
-            std::iter::from_fn(|| fabric.poll_heard()).collect()
-        });
-        let named = heard.iter().map(|heard| {
-            (heard.at.as_ps(), self.spec.hosts[heard.host].name.as_str(), PyBytes::new(py, &heard.frame))
-        });
-        named.collect()
+            let heard = std::iter::from_fn(|| fabric.poll_heard());
+            let name = |host: usize| self.spec.hosts[host].name.as_str();
+            heard.map(|heard| (heard.at.as_ps(), name(heard.host), heard.frame)).collect()
+        })
     }
 
     #[getter]
@@ -290,20 +261,19 @@ impl Twin {
         at_ps: Option<u64>,
         tcp: Option<&str>,
     ) -> PyResult<usize> {
-        let config = |error: &dyn std::fmt::Display| Error::Config(error.to_string());
         let (source, destination) = (self.host(source)?, self.host(destination)?);
-        let settings = netsim::tcp_settings(tcp).map_err(|error| config(&error))?;
+        let settings = netsim::tcp_settings(tcp).map_err(Error::config)?;
         let number = py.detach(|| {
             let mut fabric = self.shared.fabric.lock();
             let start = at_ps.map_or(fabric.now(), Time::from_ps);
             fabric.start_flow(&settings, FlowSpec { source, destination, bytes: size, start })
         });
-        Ok(number.map_err(|error| config(&error))?)
+        Ok(number.map_err(Error::config)?)
     }
 
     fn start_workload(&self, py: Python<'_>, spec: &str) -> PyResult<()> {
         let started = py.detach(|| self.shared.fabric.lock().start_workload(spec.as_bytes()));
-        Ok(started.map_err(|error| Error::Config(error.to_string()))?)
+        Ok(started.map_err(Error::config)?)
     }
 
     #[pyo3(signature = (limit_ps=u64::MAX))]
@@ -316,7 +286,7 @@ impl Twin {
     fn record_hops(&self, py: Python<'_>, filter: &str) -> PyResult<()> {
         let filter = crate::hops::filter(filter, &self.nodes())?;
         let recorded = py.detach(|| self.shared.fabric.lock().record_hops(&filter));
-        Ok(recorded.map_err(|error| Error::Config(error.to_string()))?)
+        Ok(recorded.map_err(Error::config)?)
     }
 
     fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
@@ -329,16 +299,14 @@ impl Twin {
         let report = report.ok_or_else(|| {
             Error::Config(format!("flow {number}: there is none; start_flow gives their numbers"))
         })?;
-        Ok(serde_json::to_string(&report).map_err(|error| Error::Value(error.to_string()))?)
+        Ok(serde_json::to_string(&report).map_err(Error::value)?)
     }
 
     fn report(&self, py: Python<'_>) -> PyResult<String> {
-        let report = py.detach(|| {
-            let report = self.shared.fabric.lock().report();
-            let report = report.map_err(|error| Error::Value(error.to_string()))?;
-            serde_json::to_string(&report).map_err(|error| Error::Value(error.to_string()))
-        })?;
-        Ok(report)
+        Ok(py.detach(|| {
+            let report = self.shared.fabric.lock().report().map_err(Error::value)?;
+            serde_json::to_string(&report).map_err(Error::value)
+        })?)
     }
 }
 

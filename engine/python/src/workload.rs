@@ -16,5 +16,5 @@ pub(crate) fn check_workload(py: Python<'_>, spec: &str, hosts: Vec<(String, u64
     let hosts: Option<Vec<_>> = hosts.into_iter().map(host).collect();
     let hosts = hosts.ok_or_else(|| Error::Config("rate 0 of a host: must be more than zero".to_owned()))?;
     let checked = py.detach(|| Workload::from_json(spec.as_bytes(), &hosts).map(drop));
-    checked.map_err(|error| Error::Config(error.to_string()).into())
+    Ok(checked.map_err(Error::config)?)
 }

@@ -7,7 +7,6 @@ Prints a JSON object: for each operation, whether it is allowed. `tls` may lack 
 missing; `role` is the client's P4Runtime role.
 """
 
-import contextlib
 import json
 import os
 import sys
@@ -17,7 +16,7 @@ from pathlib import Path
 import grpc
 from finsy.proto import p4r
 from gnmi_client import GnmiClient, request, subscription, until_sync
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, exact, p4info, program_json
+from p4rt_client import INSERT, MODIFY, Client, Failed, Names, exact, p4info, pipeline, primary
 from thrift_client import ThriftClient
 from thriftpy2.thrift import TException
 from thriftpy2.transport import TTransportException
@@ -35,14 +34,7 @@ def may(deed: Callable[[], object]) -> bool:
     return True
 
 
-def pushed(client: Client, action: int) -> None:
-    """Calls SetForwardingPipelineConfig."""
-    config = p4r.ForwardingPipelineConfig(p4info=p4info(PROGRAM), p4_device_config=program_json(PROGRAM))
-    client.push(action, config)
-
-
 def written(client: Client) -> None:
-    """Becomes primary, and writes."""
     client.arbitrate()
     names = Names(p4info(PROGRAM))
     entry = names.entry("ageing_table", exact(1, 1), action=names.action("drop"))
@@ -80,13 +72,11 @@ def credentials_of(files: list[str] | None) -> grpc.ChannelCredentials | None:
 
 def set_up(address: str, tls: list[str] | None) -> None:
     """Gives a new switch its program."""
-    with contextlib.closing(Client(address, credentials=credentials_of(tls))) as client:
-        client.arbitrate()
-        pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
+    with primary(address, pipeline(PROGRAM), credentials=credentials_of(tls)):
+        pass
 
 
 def main() -> None:
-    """Tries all operations."""
     asked = json.loads(sys.argv[1])
     credentials = credentials_of(asked.get("tls"))
     if asked.get("as_nobody"):
@@ -98,7 +88,9 @@ def main() -> None:
         "read": may(lambda: client.read(p4r.TableEntry(), role=client.role)),
         "read over gNMI": may(lambda: ports_read(asked["grpc"], credentials)),
         "write": may(lambda: written(client)),
-        "set the pipeline": may(lambda: pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY)),
+        "set the pipeline": may(
+            lambda: client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY, pipeline(PROGRAM))
+        ),
         "write over Thrift": may(lambda: thrift_written(asked["thrift"])),
         "add an interface over Thrift": may(lambda: interface_added(asked["thrift"])),
     }

@@ -1,6 +1,8 @@
 """A switch that runs the program `everything`, with a P4Runtime server on loopback, and a client."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,9 @@ from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
 from eeon_engine.thrift import serve as serve_thrift
 from finsy.proto import p4i
+from gnmi_client import GnmiClient
 from google.protobuf import text_format
-from p4rt_client import Client, Names, p4info, primary, program_json
+from p4rt_client import Client, Connect, Names, p4info, primary, program_json
 from thrift_client import ThriftClient
 from veth import links as links
 
@@ -45,6 +48,31 @@ def switch(program: Program) -> Switch:
 def server(switch: Switch) -> Iterator[Server]:
     with serve(switch, p4info=p4info()) as server:
         yield server
+
+
+@pytest.fixture
+def clients() -> Iterator[Connect]:
+    """Returns a function that makes a client of an address. All clients are closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def made(address: str, **settings: object) -> Client:
+            client = Client(address, **settings)  # type: ignore[arg-type] # the keys are those of Client
+            return stack.enter_context(contextlib.closing(client))
+
+        yield made
+
+
+@pytest.fixture
+def gnmi_clients() -> Iterator[Callable[[str], GnmiClient]]:
+    """Returns a function that makes a gNMI client of an address. All clients are closed at the end."""
+    with contextlib.ExitStack() as stack:
+        yield lambda address: stack.enter_context(contextlib.closing(GnmiClient(address)))
+
+
+@pytest.fixture
+def connect(server: Server, clients: Connect) -> Connect:
+    """Returns a function that makes a client of the first switch."""
+    return partial(clients, server.address)
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ def path(text: str) -> gnmi.Path:
 
 
 def text(message: gnmi.Path) -> str:
-    """Formats a path as text."""
     keys = lambda elem: "".join(f"[{key}={value}]" for key, value in elem.key.items())  # noqa: E731
     return "/".join(elem.name + keys(elem) for elem in message.elem)
 
@@ -31,8 +30,6 @@ def updates(notification: gnmi.Notification) -> dict[str, Any]:
 
 
 class GnmiClient:
-    """One connection to a server."""
-
     def __init__(self, address: str, credentials: grpc.ChannelCredentials | None = None) -> None:
         options = [("grpc.use_local_subchannel_pool", 1)]
         self.channel = (

@@ -1,7 +1,24 @@
-"""Frames for this package's tests."""
+"""Frames and fabrics for this package's tests."""
 
 import socket
 import struct
+from typing import Any
+
+GATES = {"gate_register": "gate_open_at"}
+"""The setting of a fabric whose switches run the project's own program."""
+
+
+def fabric(hosts: int, **settings: object) -> dict[str, Any]:
+    """Makes the spec of a fabric: hosts 10.0.1.N on the ports N of a switch, from 1."""
+    each = range(1, hosts + 1)
+    ends = [{"a": {"node": "leaf1", "port": n}, "b": {"node": f"h{n}", "port": 0}} for n in each]
+    return {
+        "seed": 1,
+        "switches": [{"name": "leaf1", "device_id": 3}],
+        "hosts": [{"name": f"h{n}", "mac": f"02:00:00:00:01:{n:02x}", "ipv4": f"10.0.1.{n}"} for n in each],
+        "links": [{**end, "rate_bps": 1_000_000_000, "delay_ps": 500_000} for end in ends],
+        **settings,
+    }
 
 
 def frame(key: int, ether_type: int = 0x1234, payload: bytes = b"payload") -> bytes:

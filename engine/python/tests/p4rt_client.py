@@ -15,18 +15,28 @@ from finsy.proto import U128, p4d, p4i, p4r, p4r_grpc, rpc_code, rpc_status
 from google.protobuf import text_format
 
 PROGRAMS = Path(__file__).parent / "programs"
+PATCH = Path(__file__).resolve().parents[2] / "live" / "tests" / "p4" / "patch.json"
+"""The program of a patch panel, for switches in real time."""
 
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
+COMMIT = p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
+
+
+def _path(name: str) -> Path:
+    return PATCH if name == "patch" else PROGRAMS / f"{name}.json"
 
 
 def program_json(name: str = "everything") -> bytes:
-    """Returns a compiled test program."""
-    return (PROGRAMS / f"{name}.json").read_bytes()
+    return _path(name).read_bytes()
 
 
 def p4info(name: str = "everything") -> Any:
-    """Returns the P4Info of a test program."""
-    return text_format.Parse((PROGRAMS / f"{name}.p4info.txtpb").read_text(), p4i.P4Info())
+    return text_format.Parse(_path(name).with_suffix(".p4info.txtpb").read_text(), p4i.P4Info())
+
+
+def pipeline(name: str = "everything", info: Any = None) -> Any:
+    """Returns the forwarding pipeline config of a test program, with its P4Info or another."""
+    return p4r.ForwardingPipelineConfig(p4info=info or p4info(name), p4_device_config=program_json(name))
 
 
 def without_struct(info: Any, program: bytes, *, in_program: str = "tuple_0") -> bytes:
@@ -87,38 +97,32 @@ def admit_all(names: Names) -> tuple[int, Any]:
 
 
 def number_bytes(value: int) -> bytes:
-    """Returns the canonical bytestring of a number."""
     return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 def exact(field: int, value: int) -> Any:
-    """Returns an exact match."""
     return p4r.FieldMatch(field_id=field, exact=p4r.FieldMatch.Exact(value=number_bytes(value)))
 
 
 def lpm(field: int, value: int, length: int) -> Any:
-    """Returns an LPM match."""
     return p4r.FieldMatch(
         field_id=field, lpm=p4r.FieldMatch.LPM(value=number_bytes(value), prefix_len=length)
     )
 
 
 def ternary(field: int, value: int, mask: int) -> Any:
-    """Returns a ternary match."""
     return p4r.FieldMatch(
         field_id=field, ternary=p4r.FieldMatch.Ternary(value=number_bytes(value), mask=number_bytes(mask))
     )
 
 
 def between(field: int, low: int, high: int) -> Any:
-    """Returns a range match."""
     return p4r.FieldMatch(
         field_id=field, range=p4r.FieldMatch.Range(low=number_bytes(low), high=number_bytes(high))
     )
 
 
 def optional(field: int, value: int) -> Any:
-    """Returns an optional match."""
     return p4r.FieldMatch(field_id=field, optional=p4r.FieldMatch.Optional(value=number_bytes(value)))
 
 
@@ -131,7 +135,6 @@ def one_shot(*actions: tuple[Any, int]) -> Any:
 
 
 def bits(value: int) -> Any:
-    """Returns register data."""
     return p4d.P4Data(bitstring=number_bytes(value))
 
 
@@ -181,7 +184,6 @@ class Client:
         self.stream = self.stub.StreamChannel(iter(self._requests.get, None), timeout=stream_timeout_s)
 
     def close(self) -> None:
-        """Ends the stream and the connection."""
         self._requests.put(None)
         self.stream.cancel()
         self.channel.close()
@@ -189,11 +191,9 @@ class Client:
     # ---- stream
 
     def send(self, **message: Any) -> None:
-        """Sends one message on the stream."""
         self._requests.put(p4r.StreamMessageRequest(**message))
 
     def receive(self) -> Any:
-        """Returns the next message of the stream."""
         try:
             return next(self.stream)
         except grpc.RpcError as error:
@@ -288,13 +288,11 @@ class Client:
         )
 
     def read_refused(self, *entities: Any) -> Failed:
-        """Returns the failure of a Read that must fail."""
         failed = self.read_some(*entities)[1]
         assert failed is not None, "the read was accepted"
         return failed
 
     def refused(self, *updates: tuple[int, Any], **fields: Any) -> Failed:
-        """Returns the failure of a Write that must fail."""
         try:
             self.write(*updates, **fields)
         except Failed as failed:
@@ -302,13 +300,17 @@ class Client:
         raise AssertionError("the write was accepted")
 
 
+Connect = Callable[..., Client]
+
+
 @contextlib.contextmanager
-def primary(address: str) -> Iterator[Client]:
-    """Connects a primary client until the block ends."""
-    client = Client(address)
-    client.arbitrate()
-    yield client
-    client.close()
+def primary(address: str, config: Any = None, **settings: Any) -> Iterator[Client]:
+    """Connects a primary client until the block ends; it pushes the config, if there is one."""
+    with contextlib.closing(Client(address, **settings)) as client:
+        client.arbitrate()
+        if config is not None:
+            client.push(COMMIT, config)
+        yield client
 
 
 def failure(code: int, match: str, call: Callable[..., object], *arguments: Any, **fields: Any) -> Failed:
@@ -339,7 +341,6 @@ def entity_of(entity: Any) -> Any:
 
 
 def codes(failed: Failed) -> list[int]:
-    """Returns the codes of a batch."""
     return [code for code, _ in failed.updates]
 
 

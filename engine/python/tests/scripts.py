@@ -24,9 +24,9 @@ as `differential.thrift` has it.
 import ast
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -94,7 +94,7 @@ class Request:
             return rpc_code.Code.Name(code), message, None
         return "OK", "", None
 
-    def check(self, served: Served) -> None:
+    def __call__(self, served: Served) -> None:
         """Checks the answer of a server; a refused request changes nothing and has a short message."""
         before = None if self.code == "OK" else served.client.state()
         code, message, found = self.answer(served.client)
@@ -114,7 +114,7 @@ class Batch:
 
     updates: list[Request] = field(default_factory=list)
 
-    def check(self, served: Served) -> None:
+    def __call__(self, served: Served) -> None:
         """Checks that the batch has these codes, and changes nothing if it is refused."""
         updates = [request.update for request in self.updates]
         codes = [request.code for request in self.updates]
@@ -148,90 +148,43 @@ class Call:
         name = "" if refusal is None else f".{refusal.thrift_spec[1][2]._VALUES_TO_NAMES[code]}"
         return f"{kind}{name}", None
 
-    def check(self, served: Served) -> None:
-        """Checks the answer of a server."""
+    def __call__(self, served: Served) -> None:
         answer, found = self.asked(served.thrift)
         assert answer == self.answer, self
         assert self.found is None or [found] == self.found, (self, found)
 
 
-class Frames(NamedTuple):
-    """Equal frames that arrive on port 1 at once, and the ports on which they leave."""
-
-    count: int
-    key: int
-    ether_type: int
-    ports: list[int]
-
-    def check(self, served: Served) -> None:
-        """Checks the ports."""
-        for _ in range(self.count):
-            served.switch.inject(1, frame(self.key, self.ether_type))
-        assert sorted(served.leave()) == self.ports, self
+def _frames(count: int, key: int, ether_type: int, to: list[int], served: Served) -> None:
+    for _ in range(count):
+        served.switch.inject(1, frame(key, ether_type))
+    assert sorted(served.leave()) == to
 
 
-class Spread(NamedTuple):
-    """400 frames with different keys, and how many of them leave on each port."""
-
-    found: dict[int, int]
-
-    def check(self, served: Served) -> None:
-        """Checks the numbers."""
-        for number in range(400):
-            served.switch.inject(1, frame(0x0A000000 + number * 7919))
-        assert Counter(served.leave()) == self.found
+def _spread(shares: dict[int, int], served: Served) -> None:
+    for number in range(400):
+        served.switch.inject(1, frame(0x0A000000 + number * 7919))
+    assert Counter(served.leave()) == shares
 
 
-class Link(NamedTuple):
-    """A change of the link of a port."""
-
-    port: int
-    is_up: bool
-
-    def check(self, served: Served) -> None:
-        """Changes it."""
-        served.switch.port_set_link(self.port, self.is_up)
+def _say(message: p4r.StreamMessageRequest, served: Served) -> None:
+    kind = message.WhichOneof("update")
+    served.client.send(**{kind: getattr(message, kind)})
 
 
-class At(NamedTuple):
-    """A time, at which the switch does what is due."""
-
-    ms: int
-
-    def check(self, served: Served) -> None:
-        """Goes there."""
-        served.switch.advance_to(self.ms * 10**9)
-
-
-class Say(NamedTuple):
-    """A message of the client."""
-
-    message: p4r.StreamMessageRequest
-
-    def check(self, served: Served) -> None:
-        """Sends it."""
-        kind = self.message.WhichOneof("update")
-        served.client.send(**{kind: getattr(self.message, kind)})
-
-
-class Told(NamedTuple):
-    """A message of the server."""
-
-    message: p4r.StreamMessageResponse
-
-    def check(self, served: Served) -> None:
-        """Compares the next message, whose kind has a time stamp or words that differ from run to run."""
-        found = served.client.receive()
-        one = getattr(found, found.WhichOneof("update"))
-        for name in ("timestamp", "message"):
-            if name in one.DESCRIPTOR.fields_by_name:
-                assert getattr(one, name)
-                one.ClearField(name)
-        assert found == self.message, found
+def _told(message: p4r.StreamMessageResponse, served: Served) -> None:
+    """Compares the next message, whose kind has a time stamp or words that differ from run to run."""
+    found = served.client.receive()
+    one = getattr(found, found.WhichOneof("update"))
+    for name in ("timestamp", "message"):
+        if name in one.DESCRIPTOR.fields_by_name:
+            assert getattr(one, name)
+            one.ClearField(name)
+    assert found == message, found
 
 
 _Asked = TypeVar("_Asked", Request, Call)
-Step = Request | Batch | Call | Frames | Spread | Link | At | Say | Told
+Step = Callable[[Served], object]
+"""Does something, and checks what comes of it."""
 
 
 class Script(NamedTuple):
@@ -268,20 +221,22 @@ def _step(line: str, names: Names) -> Step:
         return Call(match["answer"], match["bmv2"] or match["answer"], call)
     if match := _FRAMES.fullmatch(line):
         to = [int(port) for port in match["ports"].split()]
-        return Frames(int(match["count"] or 1), int(match["key"], 0), int(match["type"] or "0x1234", 0), to)
+        kind = int(match["type"] or "0x1234", 0)
+        return partial(_frames, int(match["count"] or 1), int(match["key"], 0), kind, to)
     if line.startswith("SPREAD -> "):
         shares = (share.split(": ") for share in line.removeprefix("SPREAD -> ").split(", ") if share)
-        return Spread({int(port): int(count) for port, count in shares})
+        return partial(_spread, {int(port): int(count) for port, count in shares})
     word, _, rest = line.partition(" ")
     if word == "SAY":
-        return Say(_entity(rest, names, p4r.StreamMessageRequest))
+        return partial(_say, _entity(rest, names, p4r.StreamMessageRequest))
     if word == "TOLD":
-        return Told(_entity(rest, names, p4r.StreamMessageResponse))
+        return partial(_told, _entity(rest, names, p4r.StreamMessageResponse))
     if word == "AT":
-        return At(int(rest.removesuffix(" ms")))
+        at_ps = int(rest.removesuffix(" ms")) * 10**9
+        return lambda served: served.switch.advance_to(at_ps)
     port, state = rest.split()
     assert word == "LINK" and state in ("up", "down"), line
-    return Link(int(port), state == "up")
+    return lambda served: served.switch.port_set_link(int(port), state == "up")
 
 
 def _steps(lines: Sequence[str], names: Names) -> list[Step]:

@@ -3,16 +3,13 @@
 import contextlib
 import queue
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-PROGRAMS = Path(__file__).resolve().parents[2] / "live" / "tests" / "p4"
-PATCH = PROGRAMS / "patch.json"
-PATCH_P4INFO = PROGRAMS / "patch.p4info.txtpb"
+from control_plane.tests.bmv2_process import free_port
 
 # Long, because the machine may be busy with other tests.
 _SECONDS = 60.0
@@ -73,14 +70,6 @@ def running(*arguments: str, cwd: Path, name: str = "eeon-switch") -> Iterator[S
         switch.process.wait(_SECONDS)
         assert switch.process.stdout is not None
         switch.process.stdout.close()
-
-
-def free_port() -> int:
-    """Returns a TCP port that is currently free."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 def local_thrift() -> list[str]:

@@ -9,55 +9,25 @@ import pytest
 from eeon_engine import ClockError, ConfigError, InvalidValueError, NoSuchObjectError, Program, Twin
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r
-from made_frames import udp_frame
-from p4rt_client import INSERT, MODIFY, Client, Names, admit_all, lpm, one_shot
+from made_frames import GATES, fabric, udp_frame
+from p4rt_client import INSERT, MODIFY, Client, Names, admit_all, lpm, one_shot, primary
 
 pytestmark = pytest.mark.system
 
-GIGABIT = 1_000_000_000
-
-
-def spec() -> dict[str, object]:
-    """Returns a spec with two hosts on one switch."""
-
-    def link(port: int, host: str) -> dict[str, object]:
-        return {
-            "a": {"node": "leaf1", "port": port},
-            "b": {"node": host, "port": 0},
-            "rate_bps": GIGABIT,
-            "delay_ps": 500_000,
-        }
-
-    return {
-        "seed": 1,
-        "gate_register": "EeonIngress.gate_open_at",
-        "switches": [{"name": "leaf1", "device_id": 3}],
-        "hosts": [
-            {"name": "h1", "mac": "02:00:00:00:01:01", "ipv4": "10.0.1.1"},
-            {"name": "h2", "mac": "02:00:00:00:01:02", "ipv4": "10.0.1.2"},
-        ],
-        "links": [link(1, "h1"), link(2, "h2")],
-    }
-
-
-def gate_register(names: Names) -> str:
-    return next(r.preamble.name for r in names.info.registers if r.preamble.alias == "gate_open_at")
-
 
 @pytest.fixture
-def twin(fabric_program: Program, fabric_names: Names) -> Twin:
-    settings = spec() | {"gate_register": gate_register(fabric_names)}
-    return Twin(fabric_program, json.dumps(settings))
+def twin(fabric_program: Program) -> Twin:
+    return Twin(fabric_program, json.dumps(fabric(2, **GATES)))
 
 
 @pytest.fixture
 def client(twin: Twin, fabric_names: Names) -> Iterator[Client]:
-    with serve(twin.switch("leaf1"), p4info=fabric_names.info) as server:
-        client = Client(server.address, device_id=3)
-        client.arbitrate()
+    with (
+        serve(twin.switch("leaf1"), p4info=fabric_names.info) as server,
+        primary(server.address, device_id=3) as client,
+    ):
         client.write(admit_all(fabric_names))
         yield client
-        client.close()
 
 
 def route(names: Names) -> p4r.TableEntry:
@@ -102,15 +72,13 @@ def test_time_stands_where_it_was_run_to(twin: Twin) -> None:
 def test_the_report_does_not_depend_on_how_the_run_was_cut(
     fabric_program: Program, fabric_names: Names
 ) -> None:
-    settings = json.dumps(spec() | {"gate_register": gate_register(fabric_names)})
-
     def report(cuts: int) -> str:
-        twin = Twin(fabric_program, settings)
-        with serve(twin.switch("leaf1"), p4info=fabric_names.info) as server:
-            client = Client(server.address, device_id=3)
-            client.arbitrate()
+        twin = Twin(fabric_program, json.dumps(fabric(2, **GATES)))
+        with (
+            serve(twin.switch("leaf1"), p4info=fabric_names.info) as server,
+            primary(server.address, device_id=3) as client,
+        ):
             client.write((INSERT, route(fabric_names)))
-            client.close()
         twin.feed("h1", **batch(1000, 5_000_000))
         for cut in range(1, cuts + 1):
             twin.run_until(cut * 1_234_567_891 // cuts)

@@ -8,55 +8,35 @@ from typing import Any
 import pytest
 from eeon_engine import ConfigError, Program, Twin
 from eeon_engine.p4runtime import serve
-from p4rt_client import INSERT, Client, Names, admit_all, exact, lpm, one_shot
-from test_engine_twin import gate_register
+from made_frames import GATES, fabric
+from p4rt_client import INSERT, Names, admit_all, exact, lpm, one_shot, primary
 
 pytestmark = pytest.mark.system
 
-GIGABIT = 1_000_000_000
 SECOND = 1_000_000_000_000
 HOSTS = 4
 
 
-def spec() -> dict[str, Any]:
-    """Returns a spec with four hosts on one switch."""
-    hosts = range(1, HOSTS + 1)
-    return {
-        "seed": 1,
-        "switches": [{"name": "leaf1", "device_id": 3}],
-        "hosts": [{"name": f"h{n}", "mac": f"02:00:00:00:01:{n:02x}", "ipv4": f"10.0.1.{n}"} for n in hosts],
-        "links": [
-            {
-                "a": {"node": "leaf1", "port": n},
-                "b": {"node": f"h{n}", "port": 0},
-                "rate_bps": GIGABIT,
-                "delay_ps": 500_000,
-            }
-            for n in hosts
-        ],
-    }
-
-
 @pytest.fixture
 def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:
-    with routed(fabric_program, fabric_names, spec(), admit_all(fabric_names)) as made:
+    with routed(fabric_program, fabric_names, fabric(HOSTS), admit_all(fabric_names)) as made:
         yield made
 
 
 @contextmanager
 def routed(program: Program, names: Names, spec: dict[str, Any], *updates: tuple[int, Any]) -> Iterator[Twin]:
     """Returns a twin whose switch has routes to all hosts, after additional updates."""
-    made = Twin(program, json.dumps(spec | {"gate_register": gate_register(names)}))
-    with serve(made.switch("leaf1"), p4info=names.info) as server:
-        client = Client(server.address, device_id=3)
-        client.arbitrate()
+    made = Twin(program, json.dumps(spec | GATES))
+    with (
+        serve(made.switch("leaf1"), p4info=names.info) as server,
+        primary(server.address, device_id=3) as client,
+    ):
         client.write(*updates)
         for n in range(1, HOSTS + 1):
             forward = names.action("forward", n, 0x020100000001, 0x020000000100 + n)
             key = lpm(1, 0x0A000100 + n, 32)
             client.write((INSERT, names.entry("ipv4_route", key, action=one_shot((forward, 1)))))
         yield made
-        client.close()
 
 
 def coflow(size: int = 1_000_000) -> dict[str, Any]:
@@ -115,7 +95,7 @@ def workload(*applications: dict[str, Any], **more: Any) -> str:
 def test_hosts_reach_others_through_a_router_when_they_address_it(
     fabric_program: Program, fabric_names: Names, with_gateway: bool
 ) -> None:
-    described = spec()
+    described = fabric(HOSTS)
     if with_gateway:
         for host in described["hosts"]:
             host["gateway_mac"] = "02:01:00:00:00:01"
@@ -158,7 +138,7 @@ def test_a_description_with_a_mistake_names_it_and_starts_nothing(
     text: str,
     told: str,
 ) -> None:
-    twin = Twin(fabric_program, json.dumps(spec()))
+    twin = Twin(fabric_program, json.dumps(fabric(HOSTS)))
     with pytest.raises(ConfigError, match=told):
         twin.start_workload(text)
     assert "workload" not in json.loads(twin.report())

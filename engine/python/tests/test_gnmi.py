@@ -15,7 +15,7 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import gnmi
 from gnmi_client import GnmiClient, path, request, subscription, text, until_sync, updates
 from google.protobuf import text_format
-from p4rt_client import INSERT, Client, Names, admit_all, lpm, one_shot
+from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary
 from test_engine_twin import udp_frame
 
 pytestmark = pytest.mark.system
@@ -42,10 +42,8 @@ def address(switch: Switch, fabric_names: Names) -> Iterator[str]:
 
 
 @pytest.fixture
-def client(address: str) -> Iterator[GnmiClient]:
-    client = GnmiClient(address)
-    yield client
-    client.close()
+def client(address: str, gnmi_clients: Connect) -> GnmiClient:
+    return gnmi_clients(address)
 
 
 def refused(call: Callable[[], object]) -> tuple[str, str]:
@@ -57,12 +55,10 @@ def refused(call: Callable[[], object]) -> tuple[str, str]:
 
 def forward(address: str, names: Names) -> None:
     """Routes 10.0.1.2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
-    client = Client(address)
-    client.arbitrate()
     send = names.action("forward", 2, 0x020100000001, 0x020000000102)
     route = names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))
-    client.write(admit_all(names), (INSERT, route))
-    client.close()
+    with primary(address) as client:
+        client.write(admit_all(names), (INSERT, route))
 
 
 def test_capabilities_name_models_encodings_and_version(client: GnmiClient) -> None:
@@ -149,34 +145,33 @@ def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program
     )
 
 
-def test_another_program_has_counters_and_no_marks(program: Program) -> None:
+def test_another_program_has_counters_and_no_marks(program: Program, gnmi_clients: Connect) -> None:
     with serve(Switch(program, ports=[Port(1)])) as server:
-        client = GnmiClient(server.address)
-        found = client.values("qos")
-        client.close()
+        found = gnmi_clients(server.address).values("qos")
     names = {name.rpartition("/")[2] for name in found}
     assert "transmit-pkts" in names
     assert not {name for name in names if name.startswith("ecn-")}
 
 
-def test_a_switch_without_a_program_has_ports(client: GnmiClient) -> None:
+def test_a_switch_without_a_program_has_ports(gnmi_clients: Connect) -> None:
     with serve(Switch(ports=[Port(1)])) as server:
-        client = GnmiClient(server.address)
+        client = gnmi_clients(server.address)
         assert client.values("interfaces/interface/state/oper-status") == {
             "interfaces/interface[name=port1]/state/oper-status": "UP"
         }
         code, message = refused(lambda: client.get("interfaces/interface[name=port1]/state/counters"))
         assert client.values("interfaces/interface/state/counters") == {}
-        client.close()
     assert (code, message) == (
         "NOT_FOUND",
         "path /interfaces/interface[name=port1]/state/counters does not exist on this switch at present",
     )
 
 
-def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for_one() -> None:
+def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for_one(
+    gnmi_clients: Connect,
+) -> None:
     with serve(Switch(ports=[])) as server:
-        client = GnmiClient(server.address)
+        client = gnmi_clients(server.address)
         for asked in ("", "interfaces", "interfaces/interface[name=*]", "qos/interfaces/interface/state"):
             (notification,) = client.get(asked)
             assert (notification.timestamp > 0, list(notification.update)) == (True, [])
@@ -185,7 +180,6 @@ def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for
         for asked in ("interfaces/interface[name=port1]", "qos/interfaces/interface[interface-id=port1]"):
             code, _ = refused(lambda asked=asked: client.get(asked))
             assert code == "NOT_FOUND"
-        client.close()
 
 
 @pytest.mark.parametrize(
@@ -327,12 +321,11 @@ def test_what_a_request_may_ask_for_is_limited(client: GnmiClient) -> None:
     )
 
 
-def test_an_answer_has_a_limit_of_values() -> None:
+def test_an_answer_has_a_limit_of_values(gnmi_clients: Connect) -> None:
     """Requests all of v1model's ports, sixty-four times."""
     with serve(Switch()) as server:
-        client = GnmiClient(server.address)
+        client = gnmi_clients(server.address)
         code, message = refused(lambda: client.get(*["interfaces"] * 64))
-        client.close()
     assert code == "RESOURCE_EXHAUSTED"
     assert message.endswith("values, the limit is 65536; ask for fewer paths")
 
@@ -421,11 +414,7 @@ def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
 
 
 def test_a_heartbeat_repeats_what_has_not_changed(client: GnmiClient) -> None:
-    call = client.subscribe(
-        request(
-            subscription(STATUS, gnmi.ON_CHANGE, heartbeat_interval=100_000_000),
-        )
-    )
+    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE, heartbeat_interval=100_000_000)))
     before = until_sync(call)
     assert updates(next(call).update) == before
     call.cancel()

@@ -10,9 +10,9 @@ import pytest
 from eeon_engine import Port, Program, Switch
 from eeon_engine.gnmi import calls as gnmi_calls
 from eeon_engine.p4runtime import serve
-from finsy.proto import gnmi
+from finsy.proto import gnmi, gnmi_grpc
 from gnmi_client import GnmiClient, request, subscription, until_sync
-from p4rt_client import Client, p4info
+from p4rt_client import Connect, p4info
 from test_gnmi import STATUS, refused
 
 pytestmark = pytest.mark.system
@@ -42,44 +42,48 @@ def opened(client: GnmiClient) -> Any:
     return call
 
 
-def test_a_subscription_too_many_is_refused_until_one_ends(served: Callable[..., str]) -> None:
-    client = GnmiClient(served())
+def is_free_again(client: GnmiClient) -> bool:
+    """Returns whether a place for subscriptions is given back in time."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        try:
+            opened(client).cancel()
+            return True
+        except grpc.RpcError as error:
+            assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            time.sleep(0.05)
+    return False
+
+
+def test_a_subscription_too_many_is_refused_until_one_ends(
+    served: Callable[..., str], gnmi_clients: Connect
+) -> None:
+    client = gnmi_clients(served())
     first, _ = opened(client), opened(client)
     message = "2 subscriptions are open, the limit; end one, or use Get"
     assert refused(lambda: next(client.subscribe(ON_CHANGE))) == ("RESOURCE_EXHAUSTED", message)
     # A client that reads once is still served.
     assert client.values("interfaces/interface[name=port1]/name")
     first.cancel()
-    deadline = time.monotonic() + SECONDS
-    while True:
-        try:
-            opened(client).cancel()
-            break
-        except grpc.RpcError as error:
-            assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
-            assert time.monotonic() < deadline, "the place of a subscription that has ended is not given back"
-    client.close()
+    assert is_free_again(client)
 
 
-def test_a_primary_has_places_that_others_do_not_take(served: Callable[..., str], program: Program) -> None:
+def test_a_primary_has_places_that_others_do_not_take(
+    served: Callable[..., str], program: Program, gnmi_clients: Connect, clients: Connect
+) -> None:
     address = served(program)
-    stranger = GnmiClient(address)
+    stranger, own, primary = gnmi_clients(address), gnmi_clients(address), clients(address)
     _ = opened(stranger), opened(stranger)
-    primary = Client(address)
     primary.arbitrate()
-    own = GnmiClient(address)
-    own.channel.close()
-    # Both on the primary's single connection, as in the controller.
-    from finsy.proto import gnmi_grpc
-
-    own.channel, own.stub = primary.channel, gnmi_grpc.gNMIStub(primary.channel)
+    # On the primary's single connection, as in the controller.
+    own.stub = gnmi_grpc.gNMIStub(primary.channel)
     opened(own).cancel()
-    stranger.close()
-    primary.close()
 
 
-def test_a_stream_without_a_first_message_makes_way(served: Callable[..., str]) -> None:
-    client = GnmiClient(served(MAX_STREAMS=8, MAX_SILENT_STREAMS=1))
+def test_a_stream_without_a_first_message_makes_way(
+    served: Callable[..., str], gnmi_clients: Connect
+) -> None:
+    client = gnmi_clients(served(MAX_STREAMS=8, MAX_SILENT_STREAMS=1))
     silent = client.subscribe()
     deadline = time.monotonic() + SECONDS
     while silent.is_active() and time.monotonic() < deadline:
@@ -87,25 +91,15 @@ def test_a_stream_without_a_first_message_makes_way(served: Callable[..., str]) 
         time.sleep(0.05)
         call.cancel()
     assert not silent.is_active(), "the silent stream keeps its place"
-    client.close()
 
 
-def test_who_takes_no_answers_is_ended_and_gives_the_place_back(served: Callable[..., str]) -> None:
+def test_who_takes_no_answers_is_ended_and_gives_the_place_back(
+    served: Callable[..., str], gnmi_clients: Connect
+) -> None:
     address = served(MAX_STREAMS=1, SEND_SECONDS=0.5)
-    client = GnmiClient(address)
     # Some megabytes each time, which the client does not read.
     asked = request(*[subscription("interfaces")] * 11, mode=gnmi.SubscriptionList.POLL)
-    stalled = client.subscribe(asked, *[gnmi.SubscribeRequest(poll=gnmi.Poll())] * 50)
+    stalled = gnmi_clients(address).subscribe(asked, *[gnmi.SubscribeRequest(poll=gnmi.Poll())] * 50)
     # It has its place, and reads nothing more.
     next(stalled)
-    deadline = time.monotonic() + SECONDS
-    other = GnmiClient(address)
-    while True:
-        try:
-            opened(other).cancel()
-            break
-        except grpc.RpcError:
-            assert time.monotonic() < deadline, "a client that takes nothing keeps its place"
-            time.sleep(0.1)
-    client.close()
-    other.close()
+    assert is_free_again(gnmi_clients(address))

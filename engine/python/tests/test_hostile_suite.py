@@ -17,14 +17,15 @@ from pathlib import Path
 
 import grpc
 import pytest
-from finsy.proto import p4d, p4i, p4r
-from google.protobuf import text_format
+from finsy.proto import p4d, p4r
 from made_frames import numbered
-from p4rt_client import MODIFY, Client
-from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, running
+from p4rt_client import MODIFY, PATCH, Client, p4info, pipeline, primary
+from switch_process import SwitchProcess, running
 from test_switch_command import NanomsgPeer
-from test_switch_faults import COMMIT, Traffic, packet_counts, pipeline, traffic_through
+from test_switch_faults import Traffic, packet_counts, traffic_through
 from veth import Link
+
+from control_plane.tests.bmv2_process import free_port
 
 pytestmark = pytest.mark.system
 
@@ -101,13 +102,10 @@ def primary_at(
     address: str, credentials: grpc.ChannelCredentials | None
 ) -> Iterator[tuple[Client, p4r.RegisterEntry]]:
     # The highest election id, so that no attacker becomes primary.
-    client = Client(address, election_id=2**128 - 1, credentials=credentials, stream_timeout_s=3600)
-    client.arbitrate()
-    client.push(COMMIT, pipeline())
-    info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
-    entry = p4r.RegisterEntry(register_id=info.registers[0].preamble.id, index=p4r.Index(index=9))
-    yield client, entry
-    client.close()
+    settings = {"election_id": 2**128 - 1, "credentials": credentials, "stream_timeout_s": 3600}
+    with primary(address, pipeline("patch"), **settings) as client:
+        register = p4info("patch").registers[0].preamble.id
+        yield client, p4r.RegisterEntry(register_id=register, index=p4r.Index(index=9))
 
 
 @contextlib.contextmanager

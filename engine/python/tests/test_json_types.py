@@ -9,7 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 from eeon_engine import LiveSwitch, Port, Program, Switch, Twin, json_documents
-from test_engine_workload import HOSTS, SECOND, coflow, incast, poisson, rpc, spec, terasort, twin
+from made_frames import fabric
+from test_engine_workload import HOSTS, SECOND, coflow, incast, poisson, rpc, terasort, twin
 
 ENGINE = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ENGINE / "schema/schema.json").read_text())
@@ -65,7 +66,7 @@ def test_a_report_with_every_kind_of_application_is_of_its_type(twin: Twin) -> N
 
 
 def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Program) -> None:
-    full: Any = spec()
+    full: Any = fabric(HOSTS)
     full |= {"tick_ps": 1000, "cpu_port": 510, "drop_port": 511, "gate_register": None}
     full |= {
         "recirculation_delay_ps": 1,
@@ -97,7 +98,7 @@ def test_a_scheduler_is_read_with_every_member_that_its_type_has(fabric_program:
     scheduler |= {"mice_bytes": 0, "floor_bps": 1000, "floor_reserve_ppm": 1000, "capacity_ppm": 900_000}
     scheduler |= {"report_delay_ps": 1, "decide_delay_ps": 2, "enforce_delay_ps": 3}
     assert set(scheduler) == set(SCHEMA["$defs"]["SchedulerSpec"]["properties"])
-    full: Any = spec() | {"scheduler": scheduler}
+    full: Any = fabric(HOSTS, scheduler=scheduler)
     check(full, "FabricSpec")
     json_documents.make_twin(fabric_program, full)
 

@@ -13,7 +13,7 @@ from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from other_user import as_nobody
-from p4rt_client import INSERT, Client, Failed, Names, exact, failure, lpm, p4info, program_json
+from p4rt_client import INSERT, Client, Connect, Failed, Names, exact, failure, lpm, p4info, pipeline
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
 from control_plane.tests.certificates import Identity
@@ -50,26 +50,19 @@ def server(resource_switch: Switch, authority: Identity, tmp_path: Path) -> Iter
         yield server
 
 
-Connect = Callable[..., Client]
+def credentials_of(name: str, authority: Identity) -> grpc.ChannelCredentials:
+    own = identity(name, authority)
+    return grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
 
 
 @pytest.fixture
-def connect(server: Server, authority: Identity) -> Iterator[Connect]:
+def connect(server: Server, authority: Identity, clients: Connect) -> Connect:
     """Returns a function that connects a client with the certificate of a name."""
-    made = []
 
     def connected(name: str, **settings: object) -> Client:
-        own = identity(name, authority)
-        credentials = grpc.ssl_channel_credentials(
-            authority.certificate_pem, own.key_pem, own.certificate_pem
-        )
-        client = Client(server.address, credentials=credentials, **settings)  # type: ignore[arg-type]
-        made.append(client)
-        return client
+        return clients(server.address, credentials=credentials_of(name, authority), **settings)
 
-    yield connected
-    for client in made:
-        client.close()
+    return connected
 
 
 def code(call: Callable[[], object]) -> int:
@@ -86,10 +79,7 @@ def unclaimed(names: Names, key: int) -> p4r.TableEntry:
 
 
 def pushed(client: Client) -> None:
-    config = p4r.ForwardingPipelineConfig(
-        p4info=p4info("resources"), p4_device_config=program_json("resources")
-    )
-    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY, config)
+    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY, pipeline("resources"))
 
 
 DENIED, OK = rpc_code.PERMISSION_DENIED, rpc_code.OK
@@ -153,17 +143,16 @@ def test_the_election_id_of_another_client_is_no_right_to_write(
     )
 
 
-def test_the_primary_of_a_role_may_not_replace_everybodys_pipeline(resource_server: Server) -> None:
-    client = Client(resource_server.address, role="routing")
+def test_the_primary_of_a_role_may_not_replace_everybodys_pipeline(
+    resource_server: Server, clients: Connect
+) -> None:
+    client = clients(resource_server.address, role="routing")
     client.arbitrate()
     failure(DENIED, "the pipeline belongs to the default role", pushed, client)
-    client.close()
 
 
 def test_a_client_without_rights_may_still_ask_for_the_version(server: Server, authority: Identity) -> None:
-    own = identity("stranger", authority)
-    credentials = grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
-    with grpc.secure_channel(server.address, credentials) as channel:
+    with grpc.secure_channel(server.address, credentials_of("stranger", authority)) as channel:
         answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=30)
     assert answer.p4runtime_api_version
 

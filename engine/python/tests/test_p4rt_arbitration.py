@@ -1,51 +1,42 @@
 """Arbitration (P4Runtime 1.5 §5) with a real server; every stream is a separate client."""
 
-from collections.abc import Callable, Iterator
-
 import grpc
 import pytest
-from eeon_engine.p4runtime import Server
 from finsy.proto import U128, p4r, rpc_code
-from p4rt_client import INSERT, Client, Names, exact, failure
+from p4rt_client import INSERT, Client, Connect, Names, exact, failure
 
 pytestmark = pytest.mark.system
 
-Connect = Callable[..., Client]
+
+CASES = {
+    "the_first_client_with_an_election_id_is_primary": "a 5 OK 5",
+    "a_client_without_an_election_id_is_a_backup_and_hears_of_no_primary": "a - NOT_FOUND -",
+    "a_lower_election_id_is_a_backup": "a 5 OK 5, b 4 ALREADY_EXISTS 5",
+    "all_128_bits_of_an_election_id_count": (
+        f"a {2**64 - 1} OK {2**64 - 1}, b {2**64} OK {2**64}, c {2**128 - 1} OK {2**128 - 1}"
+    ),
+    # No client is promoted: the highest id ever received is 5, and 4 is lower.
+    "when_the_primary_leaves_the_backups_are_told_and_one_may_take_over": (
+        "a 5 OK 5, b 4 ALREADY_EXISTS 5, a leaves, b hears NOT_FOUND 5, b 4 NOT_FOUND 5, b 5 OK 5"
+    ),
+    "a_primary_may_step_down": "a 5 OK 5, a 3 NOT_FOUND 5",
+}
+"""Clients, the election ids that they send (-: none), and the status and the highest id in the answer."""
 
 
-@pytest.fixture
-def connect(server: Server) -> Iterator[Connect]:
-    clients: list[Client] = []
-
-    def make(**settings: object) -> Client:
-        clients.append(Client(server.address, **settings))  # type: ignore[arg-type]
-        return clients[-1]
-
-    yield make
-    for client in clients:
-        client.close()
-
-
-def test_the_first_client_with_an_election_id_is_primary(connect: Connect) -> None:
-    answer = connect().arbitrate(election_id=5)
-    assert answer.status.code == rpc_code.OK
-    assert answer.device_id == 1
-    assert U128.decode(answer.election_id) == 5
-
-
-def test_a_client_without_an_election_id_is_a_backup_and_hears_of_no_primary(connect: Connect) -> None:
-    client = connect()
-    client.send(arbitration=p4r.MasterArbitrationUpdate(device_id=1))
-    answer = client.receive().arbitration
-    assert answer.status.code == rpc_code.NOT_FOUND
-    assert not answer.HasField("election_id")
-
-
-def test_a_lower_election_id_is_a_backup(connect: Connect) -> None:
-    connect().arbitrate(election_id=5)
-    answer = connect().arbitrate(election_id=4)
-    assert answer.status.code == rpc_code.ALREADY_EXISTS
-    assert U128.decode(answer.election_id) == 5
+@pytest.mark.parametrize("steps", CASES.values(), ids=CASES)
+def test_election_ids_decide_who_is_primary(connect: Connect, steps: str) -> None:
+    clients: dict[str, Client] = {}
+    for name, does, *told in map(str.split, steps.split(",")):
+        client = clients[name] = clients.get(name) or connect()
+        if does == "leaves":
+            client.close()
+            continue
+        if does == "-":
+            client.send(arbitration=p4r.MasterArbitrationUpdate(device_id=1))
+        answer = client.receive().arbitration if does in ("-", "hears") else client.arbitrate(int(does))
+        highest = str(U128.decode(answer.election_id)) if answer.HasField("election_id") else "-"
+        assert [rpc_code.Code.Name(answer.status.code), highest, answer.device_id] == [*told, 1], (name, does)
 
 
 def test_a_higher_election_id_takes_over_and_the_old_primary_is_told(connect: Connect, names: Names) -> None:
@@ -60,34 +51,9 @@ def test_a_higher_election_id_takes_over_and_the_old_primary_is_told(connect: Co
     new.write((INSERT, entry))
 
 
-def test_all_128_bits_of_an_election_id_count(connect: Connect) -> None:
-    connect().arbitrate(election_id=2**64 - 1)
-    assert connect().arbitrate(election_id=2**64).status.code == rpc_code.OK
-    assert connect().arbitrate(election_id=2**128 - 1).status.code == rpc_code.OK
-
-
 def test_an_election_id_in_use_ends_the_stream(connect: Connect) -> None:
     connect().arbitrate(election_id=5)
     failure(rpc_code.INVALID_ARGUMENT, "lection id 5 is used", connect().arbitrate, election_id=5)
-
-
-def test_when_the_primary_leaves_the_backups_are_told_and_one_may_take_over(connect: Connect) -> None:
-    primary, backup = connect(), connect()
-    primary.arbitrate(election_id=5)
-    backup.arbitrate(election_id=4)
-    primary.close()
-    told = backup.receive().arbitration
-    assert told.status.code == rpc_code.NOT_FOUND
-    assert U128.decode(told.election_id) == 5
-    # No client is promoted: the highest id ever received is 5, and 4 is lower.
-    assert backup.arbitrate(election_id=4).status.code == rpc_code.NOT_FOUND
-    assert backup.arbitrate(election_id=5).status.code == rpc_code.OK
-
-
-def test_a_primary_may_step_down(connect: Connect) -> None:
-    primary = connect()
-    primary.arbitrate(election_id=5)
-    assert primary.arbitrate(election_id=3).status.code == rpc_code.NOT_FOUND
 
 
 def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> None:

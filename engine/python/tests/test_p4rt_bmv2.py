@@ -11,7 +11,7 @@ import pytest
 from eeon_engine import Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
-from p4rt_client import INSERT, Client, Names, exact, p4info, program_json
+from p4rt_client import INSERT, Client, Names, exact, pipeline, primary
 from scripts import Request, scripts
 
 from control_plane.tests.bmv2_process import start_bmv2
@@ -34,15 +34,12 @@ def bmv2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def both(bmv2: str) -> Iterator[tuple[Client, Client]]:
     """Connects a primary to this server and one to BMv2's, each with only the program."""
-    with serve(Switch()) as server:
-        clients = (Client(server.address), Client(bmv2))
-        config = p4r.ForwardingPipelineConfig(p4info=p4info(), p4_device_config=program_json())
-        for client in clients:
-            client.arbitrate()
-            client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
-        yield clients
-        for client in clients:
-            client.close()
+    with (
+        serve(Switch()) as server,
+        primary(server.address, pipeline()) as ours,
+        primary(bmv2, pipeline()) as theirs,
+    ):
+        yield ours, theirs
 
 
 def entry(names: Names, key: int = 1) -> p4r.TableEntry:

@@ -11,10 +11,11 @@ PAGE = HERE.parents[2] / "docs" / "develop" / "conformance.md"
 
 
 def names_in(area: str) -> set[str]:
-    """Returns the tests and scripts of an area."""
+    """Returns the tests of an area, with those that are cases of one, and the scripts."""
     file = HERE / f"test_p4rt_{area}.py"
     tree = ast.parse(file.read_text() if file.exists() else "")
     tests = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    tests |= {f"test_{node.value}" for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     return tests | {script.name.replace(f"{area}::", "test_") for script in ALL}
 
 

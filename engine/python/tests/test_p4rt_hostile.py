@@ -14,10 +14,28 @@ from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, failure, p4info, primary
+from p4rt_client import (
+    INSERT,
+    Client,
+    Connect,
+    Failed,
+    Names,
+    codes,
+    entity_of,
+    exact,
+    failure,
+    p4info,
+    primary,
+)
 from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system
+
+
+def arbitrated(client: Client, status: int | None = None) -> Client:
+    """Returns the client after its arbitration, which ends with this status."""
+    assert client.arbitrate().status.code == status or status is None
+    return client
 
 
 @pytest.mark.parametrize(
@@ -38,77 +56,56 @@ def test_bytes_that_are_no_message_end_the_call_and_nothing_else(client: Client,
 
 
 def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_through(
-    server: object, names: Names
+    connect: Connect, names: Names
 ) -> None:
-    clients = []
-    for number in range(64, 0, -1):
-        clients.append(Client(server.address, election_id=number))  # type: ignore[attr-defined]
-        clients[-1].arbitrate()
-    one_more = Client(server.address)  # type: ignore[attr-defined]
+    clients = [arbitrated(connect(election_id=number)) for number in range(64, 0, -1)]
     with pytest.raises(Failed, match="64 clients"):
-        one_more.arbitrate(election_id=0)
+        connect().arbitrate(election_id=0)
     entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
     clients[0].write((INSERT, entry))
-    for client in (*clients, one_more):
-        client.close()
 
 
-def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(server: Server) -> None:
-    clients = []
-    for number in range(64, 0, -1):
-        clients.append(Client(server.address, election_id=number))
-        clients[-1].arbitrate()
-    primary = Client(server.address, election_id=65)
-    assert primary.arbitrate().status.code == rpc_code.OK
+def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(connect: Connect) -> None:
+    clients = [arbitrated(connect(election_id=number)) for number in range(64, 0, -1)]
+    primary = arbitrated(connect(election_id=65), rpc_code.OK)
     failure(rpc_code.RESOURCE_EXHAUSTED, "a primary took this place", clients[-1].receive)
     # A primary keeps its place, whatever role another client invents.
     for number in range(40):
-        stranger = Client(server.address, role=f"made up {number}")
         with pytest.raises(Failed):
-            stranger.arbitrate()
-        stranger.close()
+            connect(role=f"made up {number}").arbitrate()
     primary.write()
-    for client in (*clients, primary):
-        client.close()
 
 
-def test_roles_that_nobody_knows_leave_room_for_those_of_the_program(resource_server: Server) -> None:
-    strangers, answers = [], []
+def test_roles_that_nobody_knows_leave_room_for_those_of_the_program(
+    resource_server: Server, clients: Connect
+) -> None:
+    answers = []
     for number in range(40):
-        strangers.append(Client(resource_server.address, role=f"made up {number}"))
         try:
-            answers.append(strangers[-1].arbitrate().status.code)
+            answers.append(clients(resource_server.address, role=f"made up {number}").arbitrate().status.code)
         except Failed as failed:
             answers.append(failed.code)
     assert answers == [rpc_code.OK] * 32 + [rpc_code.RESOURCE_EXHAUSTED] * 8
-    routing = Client(resource_server.address, role="routing")
-    assert routing.arbitrate().status.code == rpc_code.OK
-    for client in (*strangers, routing):
-        client.close()
+    arbitrated(clients(resource_server.address, role="routing"), rpc_code.OK)
 
 
-def test_streams_that_never_speak_keep_nobody_out(server: Server, names: Names) -> None:
-    silent = [Client(server.address) for _ in range(100)]
+def test_streams_that_never_speak_keep_nobody_out(connect: Connect, names: Names) -> None:
+    silent = [connect() for _ in range(100)]
     for stranger in silent[:-20]:
         # The last endings show that all streams were accepted: each stream was ended for a later one.
         failure(rpc_code.DEADLINE_EXCEEDED, "sent no MasterArbitrationUpdate", stranger.receive)
-    primary = Client(server.address)
-    assert primary.arbitrate().status.code == rpc_code.OK
+    primary = arbitrated(connect(), rpc_code.OK)
     entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
     primary.write((INSERT, entry))
     assert primary.read(p4r.TableEntry(table_id=entry.table_id)) == [entry]
-    for client in (*silent, primary):
-        client.close()
 
 
 def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, switch: Switch
+    monkeypatch: pytest.MonkeyPatch, switch: Switch, clients: Connect
 ) -> None:
     monkeypatch.setattr("eeon_engine.p4runtime.server.calls.FIRST_MESSAGE_SECONDS", 0.2)
     with serve(switch, p4info=p4info()) as quick:
-        silent = Client(quick.address)
-        failure(rpc_code.DEADLINE_EXCEEDED, "", silent.receive)
-        silent.close()
+        failure(rpc_code.DEADLINE_EXCEEDED, "", clients(quick.address).receive)
 
 
 def begin(
@@ -166,7 +163,7 @@ def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
 
 @pytest.mark.nightly
 def test_clients_that_do_not_take_their_answers_keep_nobody_out(
-    monkeypatch: pytest.MonkeyPatch, names: Names
+    monkeypatch: pytest.MonkeyPatch, clients: Connect
 ) -> None:
     entered = [0.0]
 
@@ -179,12 +176,10 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
     served = Served(200_000)
     try:
         # Each response is megabytes long, and the client reads none of it.
-        slow = []
-        for _ in range(12):
-            reader = Client(served.server.address)
-            request = p4r.ReadRequest(device_id=1, entities=[entity_of(served.register)])
-            slow.append((reader, reader.stub.Read(request, timeout=120)))
-        for _, answer in slow:
+        request = p4r.ReadRequest(device_id=1, entities=[entity_of(served.register)])
+        readers = [clients(served.server.address) for _ in range(12)]
+        answers = [reader.stub.Read(request, timeout=120) for reader in readers]
+        for answer in answers:
             answer.initial_metadata()
         # Messages are sent until all buffers are full; then each waits longer than any that a client reads.
         deadline = time.monotonic() + 60
@@ -195,8 +190,6 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
         for _ in range(5):
             assert len(served.client.read(index)) == 1
         assert len(served.client.read(served.register)) == 200_000
-        for reader, _ in slow:
-            reader.close()
     finally:
         served.close()
 
@@ -211,13 +204,12 @@ def test_a_request_beyond_what_its_kind_needs_is_refused(client: Client) -> None
 
 
 def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
-    server: Server, client: Client, switch: Switch, names: Names
+    connect: Connect, client: Client, switch: Switch, names: Names
 ) -> None:
     """Packets for a primary that reads nothing: some are queued, the rest are dropped and logged, and other
     clients are served."""
     client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
-    other = Client(server.address, election_id=0)
-    other.arbitrate(election_id=0)
+    other = arbitrated(connect(election_id=0))
     # More than the network and the outbox can hold together.
     big = frame(9, payload=bytes(16_000))
     for _ in range(40):
@@ -226,15 +218,14 @@ def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
         switch.advance_to(switch.now_ps + 1000)
     assert len(other.read(p4r.TableEntry(table_id=names["exact_table"]))) == 1
     assert other.arbitrate(election_id=0).status.code == rpc_code.ALREADY_EXISTS
-    other.close()
 
 
-def test_concurrent_writers_of_one_primary_are_serial(server: Server, client: Client, names: Names) -> None:
+def test_concurrent_writers_of_one_primary_are_serial(connect: Connect, client: Client, names: Names) -> None:
     """Eight connections write with the primary's election id: every update gets one answer, and none is
     lost."""
 
     def work(number: int) -> int:
-        writer = Client(server.address)
+        writer = connect()
         entries = [
             names.entry("exact_table", exact(1, key), action=names.action("forward", number))
             for key in range(8)
@@ -246,7 +237,6 @@ def test_concurrent_writers_of_one_primary_are_serial(server: Server, client: Cl
                 inserted += 1
             except Failed as failed:
                 assert codes(failed) == [rpc_code.ALREADY_EXISTS]
-        writer.close()
         return inserted
 
     with ThreadPoolExecutor(8) as pool:
@@ -279,11 +269,11 @@ def test_values_of_megabytes_are_refused_in_short_sentences(client: Client, name
     assert all(len(message) < 300 for _, message in failed.updates)
 
 
-def test_a_client_that_vanishes_leaves_its_place(server: object) -> None:
+def test_a_client_that_vanishes_leaves_its_place(server: Server) -> None:
     for number in range(100):  # more than the server allows at a time
         deadline = time.monotonic() + 10
         while True:
-            client = Client(server.address)  # type: ignore[attr-defined]
+            client = Client(server.address)
             try:
                 client.arbitrate(election_id=number)
                 break
@@ -292,5 +282,5 @@ def test_a_client_that_vanishes_leaves_its_place(server: object) -> None:
                 assert failed.code == rpc_code.RESOURCE_EXHAUSTED and time.monotonic() < deadline, failed
             finally:
                 client.channel.close()
-    stub = p4r_grpc.P4RuntimeStub(grpc.insecure_channel(server.address))  # type: ignore[attr-defined]
+    stub = p4r_grpc.P4RuntimeStub(grpc.insecure_channel(server.address))
     assert stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version

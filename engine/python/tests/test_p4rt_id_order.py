@@ -20,6 +20,7 @@ from p4rt_client import (
     exact,
     lpm,
     p4info,
+    pipeline,
     ports,
     primary,
     program_json,
@@ -120,8 +121,7 @@ def test_a_p4info_whose_fields_have_other_names_at_other_places_is_refused() -> 
 
 def reconciled(client: Client, info: Any, program: str = "everything") -> None:
     """Gives the switch the same program with another P4Info, and has it keep its state."""
-    config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=program_json(program))
-    client.push(p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT, config)
+    client.push(p4r.SetForwardingPipelineConfigRequest.RECONCILE_AND_COMMIT, pipeline(program, info))
 
 
 @pytest.mark.system

@@ -20,6 +20,7 @@ from p4rt_client import (
     exact,
     failure,
     p4info,
+    pipeline,
     ports,
     primary,
     program_json,
@@ -31,7 +32,7 @@ Action = p4r.SetForwardingPipelineConfigRequest
 
 
 def config(cookie: int | None = None) -> p4r.ForwardingPipelineConfig:
-    made = p4r.ForwardingPipelineConfig(p4info=p4info(), p4_device_config=program_json())
+    made = pipeline()
     if cookie is not None:
         made.cookie.cookie = cookie
     return made
@@ -39,7 +40,6 @@ def config(cookie: int | None = None) -> p4r.ForwardingPipelineConfig:
 
 @pytest.fixture
 def bare() -> Switch:
-    """Returns a switch without a program."""
     return Switch()
 
 
@@ -195,12 +195,6 @@ def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client,
     assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 1
 
 
-def resource_config() -> p4r.ForwardingPipelineConfig:
-    return p4r.ForwardingPipelineConfig(
-        p4info=p4info("resources"), p4_device_config=program_json("resources")
-    )
-
-
 def write_resources(client: Client, names: Names) -> None:
     meter = p4r.MeterConfig(cir=1, cburst=2, pir=3, pburst=4)
     default = names.entry("metered_table", is_default_action=True)
@@ -230,10 +224,10 @@ def test_meters_value_sets_digests_time_outs_and_default_resources_are_kept(
     client: Client, resource_names: Names, action: int
 ) -> None:
     first = Action.VERIFY_AND_COMMIT if action == Action.RECONCILE_AND_COMMIT else Action.VERIFY_AND_SAVE
-    client.push(first, resource_config())
+    client.push(first, pipeline("resources"))
     write_resources(client, resource_names)
     before = client.state()
-    client.push(action, resource_config() if action == Action.RECONCILE_AND_COMMIT else None)
+    client.push(action, pipeline("resources") if action == Action.RECONCILE_AND_COMMIT else None)
     assert client.state() == before
     assert any(getattr(entry, "idle_timeout_ns", 0) == 10**12 for entry in before)
 
@@ -241,7 +235,7 @@ def test_meters_value_sets_digests_time_outs_and_default_resources_are_kept(
 def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
     client: Client, resource_names: Names
 ) -> None:
-    client.push(Action.VERIFY_AND_COMMIT, resource_config())
+    client.push(Action.VERIFY_AND_COMMIT, pipeline("resources"))
     write_resources(client, resource_names)
     before = client.state()
     failed = failure(rpc_code.INVALID_ARGUMENT, "", client.push, Action.RECONCILE_AND_COMMIT, config())
@@ -289,7 +283,7 @@ def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(
         (MODIFY, p4r.CounterEntry(counter_id=names["both"], data=p4r.CounterData(packet_count=1))),
         (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=1), data=bits(1))),
     )
-    client.push(Action.RECONCILE_AND_COMMIT, resource_config())
+    client.push(Action.RECONCILE_AND_COMMIT, pipeline("resources"))
     assert "9 counts and register cells do not fit the new program" in caplog.text
 
 

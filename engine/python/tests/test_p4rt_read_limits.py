@@ -219,7 +219,7 @@ def test_requests_that_find_nothing_do_not_keep_the_switch(
             return engine(large.switch, *arguments)  # type: ignore[arg-type]
 
     device._control = Counted()  # type: ignore[assignment]
-    device._forwarding._tables._control = device._control  # type: ignore[union-attr]
+    device._forwarding.tables._control = device._control  # type: ignore[union-attr]
     assert large.client.read(*filters) == []
     assert asked == [1] * 10 + [0] * 90
 

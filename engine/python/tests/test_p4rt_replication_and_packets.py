@@ -5,7 +5,7 @@ from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Names, codes, exact, p4info, primary
+from p4rt_client import INSERT, MODIFY, Client, Connect, Names, codes, exact, p4info, primary
 
 pytestmark = pytest.mark.system
 
@@ -104,12 +104,11 @@ def test_a_packet_out_leaves_by_its_port(
     assert [(port, sent) for _, port, sent in switch.advance_to(1000)] == [(300, frame(1))]
 
 
-def test_a_packet_out_of_a_backup_is_denied(client: Client, switch: Switch, server: object) -> None:
-    backup = Client(server.address, election_id=0)  # type: ignore[attr-defined]
+def test_a_packet_out_of_a_backup_is_denied(client: Client, switch: Switch, connect: Connect) -> None:
+    backup = connect()
     backup.arbitrate(election_id=0)
     backup.send(packet=packet_out(1, b"x"))
     assert backup.receive().error.canonical_code == rpc_code.PERMISSION_DENIED
-    backup.close()
     assert switch.next_event_ps is None
 
 

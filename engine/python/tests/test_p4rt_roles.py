@@ -5,7 +5,6 @@ In the program `resources`, `routes` belongs to the role routing, `filters` to f
 other tables have no owner.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -17,27 +16,27 @@ from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import U128, p4r, rpc_code
 from google.protobuf import text_format
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, codes, exact, failure, lpm, p4info, ternary
+from p4rt_client import INSERT, MODIFY, Client, Connect, Names, codes, exact, failure, lpm, p4info, ternary
 
 pytestmark = pytest.mark.system
 
-Connect = Callable[[str], Client]
+
+@pytest.fixture
+def stranger(resource_server: Server, clients: Connect) -> Client:
+    """Returns a client without a stream."""
+    return clients(resource_server.address)
 
 
 @pytest.fixture
-def connect(resource_server: Server) -> Iterator[Connect]:
+def connect(resource_server: Server, clients: Connect) -> Connect:
     """Returns a function that opens a stream as the primary of its role."""
-    clients = []
 
     def made(role: str) -> Client:
-        client = Client(resource_server.address, role=role)
+        client = clients(resource_server.address, role=role)
         client.arbitrate()
-        clients.append(client)
         return client
 
-    yield made
-    for client in clients:
-        client.close()
+    return made
 
 
 def route(names: Names) -> p4r.TableEntry:
@@ -112,45 +111,34 @@ def test_a_packet_out_of_a_role_without_packets_is_denied(connect: Connect, reso
     assert [port for _, port, _ in resource_switch.advance_to(1000)] == [2]
 
 
-def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(resource_server: Server) -> None:
-    by_name, by_number = Client(resource_server.address), Client(resource_server.address)
+def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(
+    resource_server: Server, clients: Connect
+) -> None:
+    by_name, by_number = clients(resource_server.address), clients(resource_server.address)
     assert by_name.arbitrate(role=p4r.Role(name="routing")).status.code == rpc_code.OK
     answer = by_number.arbitrate(role=p4r.Role(id=7))
     assert answer.status.code == rpc_code.OK
     assert (answer.role.name, answer.role.id) == ("", 7)
     by_number.write(role_id=7)
     failure(rpc_code.NOT_FOUND, "no role 8", by_number.write, role_id=8)
-    by_name.close()
-    by_number.close()
 
 
-def test_a_role_by_name_and_number_at_once_is_invalid(resource_server: Server) -> None:
-    client = Client(resource_server.address)
-    failure(
-        rpc_code.INVALID_ARGUMENT,
-        "give the name alone",
-        client.arbitrate,
-        role=p4r.Role(name="routing", id=7),
-    )
-    client.close()
+def test_a_role_by_name_and_number_at_once_is_invalid(stranger: Client) -> None:
+    both = p4r.Role(name="routing", id=7)
+    failure(rpc_code.INVALID_ARGUMENT, "give the name alone", stranger.arbitrate, role=both)
 
 
-def test_a_name_of_megabytes_is_refused_in_a_short_sentence(resource_server: Server) -> None:
-    client = Client(resource_server.address, role="x" * (2 << 20))
-    for call in (client.arbitrate, client.write):
-        with pytest.raises(Failed, match="the role's name has 2097152 characters") as caught:
-            call()
-        assert caught.value.code == rpc_code.INVALID_ARGUMENT
-        assert len(caught.value.message) < 300
-    client.close()
+def test_a_name_of_megabytes_is_refused_in_a_short_sentence(stranger: Client) -> None:
+    stranger.role = "x" * (2 << 20)
+    for call in (stranger.arbitrate, stranger.write):
+        failed = failure(rpc_code.INVALID_ARGUMENT, "the role's name has 2097152 characters", call)
+        assert len(failed.message) < 300
 
 
-def test_a_role_configuration_of_no_agreed_scheme_is_invalid(resource_server: Server) -> None:
+def test_a_role_configuration_of_no_agreed_scheme_is_invalid(stranger: Client) -> None:
     role = p4r.Role(name="narrow")
     role.config.Pack(U128.encode(1))
-    client = Client(resource_server.address)
-    failure(rpc_code.INVALID_ARGUMENT, r"is not supported.*@p4runtime_role", client.arbitrate, role=role)
-    client.close()
+    failure(rpc_code.INVALID_ARGUMENT, r"is not supported.*@p4runtime_role", stranger.arbitrate, role=role)
 
 
 def test_a_role_may_not_change_counters_of_a_table_that_another_claims(

@@ -3,7 +3,7 @@
 import pytest
 from eeon_engine import ConfigError, Switch
 from finsy.proto import p4r
-from p4rt_client import INSERT, Client, Names, lpm, p4info, program_json
+from p4rt_client import COMMIT, INSERT, Client, Names, lpm, pipeline
 from test_p4rt_action_profiles import spread
 
 pytestmark = pytest.mark.system
@@ -33,8 +33,7 @@ def test_a_port_that_is_not_attached_is_down(client: Client, switch: Switch, nam
 
 def test_links_are_as_they_were_after_a_new_pipeline(client: Client, switch: Switch, names: Names) -> None:
     switch.port_set_link(1, False)
-    config = p4r.ForwardingPipelineConfig(p4info=p4info(), p4_device_config=program_json())
-    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
+    client.push(COMMIT, pipeline())
     client.write((INSERT, one_shot(names, (1, 1, 1), (2, 1, 2))))
     assert spread(switch) == {2: 400}
     assert {port: is_up for port, _, is_up in switch.port_info()}[1] is False

@@ -12,7 +12,6 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "own_program"
 
 @pytest.fixture
 def router() -> tuple[Path, Path]:
-    """Returns a program and its P4Info."""
     return EXAMPLE / "router.json", EXAMPLE / "router.p4info.txtpb"
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from eeon_engine.thrift import serve
+from p4rt_client import PROGRAMS
 from scripts import ALL, Call, Script, Served
-from thrift_cli import PROGRAMS, bmv2, path_outside_venv
 
+from control_plane.tests.bmv2_process import start_bmv2
 from differential.thrift import Client
 
 pytestmark = pytest.mark.system
@@ -24,13 +25,11 @@ def test_steps_have_their_outcomes_and_refused_requests_change_nothing(
     with serve(switch, "127.0.0.1:0") as server:
         thrift = Client(int(server.address.rpartition(":")[2]))
         for step in script.steps:
-            step.check(Served(switch, client, thrift))
+            step(Served(switch, client, thrift))
         thrift.close()
 
 
-@pytest.mark.skipif(
-    shutil.which("simple_switch", path=path_outside_venv()) is None, reason="simple_switch is not on PATH"
-)
+@pytest.mark.skipif(shutil.which("simple_switch_grpc") is None, reason="simple_switch_grpc is not on PATH")
 @pytest.mark.parametrize(
     ("program", "calls"),
     [pytest.param(one.program, found, id=one.name) for one in ALL if (found := one.all_of(Call))],
@@ -38,7 +37,7 @@ def test_steps_have_their_outcomes_and_refused_requests_change_nothing(
 def test_bmv2_answers_the_same_but_where_a_script_says_otherwise(
     program: str, calls: list[Call], tmp_path: Path
 ) -> None:
-    with bmv2(PROGRAMS / f"{program}.json", tmp_path) as port:
-        client = Client(port)
+    with start_bmv2(tmp_path, program=str(PROGRAMS / f"{program}.json")) as bmv2:
+        client = Client(int(bmv2.thrift.rpartition(":")[2]))
         assert [call.asked(client)[0] for call in calls] == [call.bmv2 for call in calls]
         client.close()

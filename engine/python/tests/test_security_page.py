@@ -12,7 +12,9 @@ from pathlib import Path
 
 import access_probe
 import pytest
-from switch_process import free_port, running
+from switch_process import running
+
+from control_plane.tests.bmv2_process import free_port
 
 pytestmark = pytest.mark.system
 

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 from made_frames import numbered
-from p4rt_client import INSERT, Client
-from switch_process import PATCH, free_port, local_grpc, local_thrift, running
+from p4rt_client import INSERT, PATCH, Names, exact, p4info, pipeline, primary
+from switch_process import local_grpc, local_thrift, running
 from thrift_client import ThriftClient
+
+from control_plane.tests.bmv2_process import free_port
 
 pytestmark = pytest.mark.system
 
@@ -142,39 +144,17 @@ def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path: Path) -> No
 
 
 def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> None:
-    from finsy.proto import p4i, p4r
-    from google.protobuf import text_format
-    from switch_process import PATCH_P4INFO
-
     address = f"ipc://{tmp_path}/p"
     arguments = ["--packet-in", address, "--no-p4", "--device-id", "1", *local_thrift()]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
         listening = switch.wait_for("Server listening on ").rpartition(" ")[2]
-        client = Client(listening)
-        client.arbitrate()
-        info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
-        config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
-        client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
-        peer = NanomsgPeer(tmp_path / "p")
-        peer.send(0, numbered(1))
-        assert peer.receive() == (1, numbered(1))
-        table, action = (
-            info.tables[0].preamble.id,
-            next(a for a in info.actions if a.preamble.alias == "to_port"),
-        )
-        entry = p4r.TableEntry(
-            table_id=table,
-            match=[p4r.FieldMatch(field_id=1, exact=p4r.FieldMatch.Exact(value=b"\x00"))],
-            action=p4r.TableAction(
-                action=p4r.Action(
-                    action_id=action.preamble.id, params=[p4r.Action.Param(param_id=1, value=b"\x09")]
-                )
-            ),
-        )
-        client.write((INSERT, entry))
-        peer.send(0, numbered(2))
-        assert peer.receive() == (9, numbered(2))
-        client.close()
+        names, peer = Names(p4info("patch")), NanomsgPeer(tmp_path / "p")
+        with primary(listening, pipeline("patch")) as client:
+            peer.send(0, numbered(1))
+            assert peer.receive() == (1, numbered(1))
+            client.write((INSERT, names.entry("forward", exact(1, 0), action=names.action("to_port", 9))))
+            peer.send(0, numbered(2))
+            assert peer.receive() == (9, numbered(2))
         peer.close()
 
 

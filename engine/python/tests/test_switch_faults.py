@@ -16,18 +16,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from finsy.proto import p4i, p4r
-from google.protobuf import text_format
+from finsy.proto import p4r
 from made_frames import numbered
-from p4rt_client import Client, Failed
-from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, local_thrift, running
+from p4rt_client import COMMIT, PATCH, Client, Failed, pipeline, primary
+from switch_process import SwitchProcess, local_thrift, running
 from test_switch_command import NanomsgPeer
 from thrift_client import ThriftClient
+
+from control_plane.tests.bmv2_process import free_port
 
 pytestmark = pytest.mark.system
 
 SECONDS = 60.0
-COMMIT = p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
 _QUIET_SECS = 1.0
 _FRAME = struct.Struct("!I")
 
@@ -129,11 +129,6 @@ def switch_at(folder: Path, thrift_options: list[str], grpc_port: int) -> Iterat
         yield switch
 
 
-def pipeline() -> p4r.ForwardingPipelineConfig:
-    info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
-    return p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
-
-
 def packet_counts(output: str) -> tuple[int, int, int]:
     """Returns the frames received, sent and dropped for any reason, from the switch's final output."""
     line = next(line for line in reversed(output.splitlines()) if "received=" in line)
@@ -144,13 +139,13 @@ def packet_counts(output: str) -> tuple[int, int, int]:
 
 def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_path: Path) -> None:
     thrift_options, port = local_thrift(), free_port()
-    with switch_at(tmp_path, thrift_options, port) as first, traffic_through(tmp_path / "p"):
-        client = Client(f"127.0.0.1:{port}")
-        client.arbitrate()
-        client.push(COMMIT, pipeline())
+    with (
+        switch_at(tmp_path, thrift_options, port) as first,
+        traffic_through(tmp_path / "p"),
+        primary(f"127.0.0.1:{port}", pipeline("patch")),
+    ):
         first.process.kill()
         assert first.process.wait(SECONDS) == -signal.SIGKILL
-        client.close()
     assert (tmp_path / "p").exists(), "nobody could tidy up, or this test shows nothing"
     with switch_at(tmp_path, thrift_options, port) as second:
         with traffic_through(tmp_path / "p") as traffic:
@@ -159,7 +154,7 @@ def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_pat
             assert client.arbitrate(election_id=1).status.code == 0
             with pytest.raises(Failed, match="No forwarding pipeline"):
                 client.read(p4r.TableEntry())
-            client.push(COMMIT, pipeline())
+            client.push(COMMIT, pipeline("patch"))
             traffic.wait_for_more()
             traffic.finish()
             client.close()
@@ -181,7 +176,7 @@ def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Pat
                     thrift.standard.bm_load_new_config(PATCH.read_text())
                     thrift.standard.bm_swap_configs()
                 else:
-                    client.push(COMMIT, pipeline())
+                    client.push(COMMIT, pipeline("patch"))
                 traffic.wait_for_more(100)
             traffic.finish()
             client.close()

@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 from eeon_engine import LiveSwitch
 from eeon_engine.exceptions import ConfigError
+from finsy.proto import p4d, p4r
 from made_frames import numbered
 from other_user import as_nobody
-from p4rt_client import Client
-from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_grpc, local_thrift, running
+from p4rt_client import COMMIT, PATCH, Connect, p4info, pipeline
+from switch_process import SwitchProcess, local_grpc, local_thrift, running
+from thrift_client import ThriftClient
 from thriftpy2.thrift import TException
 from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
 
@@ -138,18 +140,15 @@ def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(
     assert "tx_down=" in output
 
 
-def test_p4runtime_writes_are_answered_while_frames_flow(links: list[Link], tmp_path: Path) -> None:
-    from finsy.proto import p4d, p4i, p4r
-    from google.protobuf import text_format
-
-    info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
-    register = info.registers[0].preamble.id
+def test_p4runtime_writes_are_answered_while_frames_flow(
+    links: list[Link], clients: Connect, tmp_path: Path
+) -> None:
+    register = p4info("patch").registers[0].preamble.id
     with switch_on(links, tmp_path, "--device-id", "1") as switch, links[0].socket() as left:
         listening = next(line for line in switch.lines if "Server listening" in line).rpartition(" ")[2]
-        client = Client(listening)
+        client = clients(listening)
         client.arbitrate()
-        config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
-        client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
+        client.push(COMMIT, pipeline("patch"))
         stopping = threading.Event()
 
         def send() -> None:
@@ -169,14 +168,11 @@ def test_p4runtime_writes_are_answered_while_frames_flow(links: list[Link], tmp_
             sender.join()
         frames = client.read(p4r.RegisterEntry(register_id=register, index=p4r.Index(index=0)))[0]
         assert int.from_bytes(frames.data.bitstring, "big") > 0
-        client.close()
 
 
 def test_a_local_user_gets_no_interface_from_the_switch_over_thrift(
     links: list[Link], tmp_path: Path
 ) -> None:
-    from thrift_client import ThriftClient
-
     thrift_options = local_thrift()
     arguments = ["-i", f"0@{links[0].switch}", "--log-console", *thrift_options, str(PATCH)]
 
@@ -206,8 +202,6 @@ def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one
 def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
     links: list[Link], tmp_path: Path
 ) -> None:
-    from thrift_client import ThriftClient
-
     thrift_options = local_thrift()
     allowed = ["--allow-interface", links[1].switch]
     arguments = ["-i", f"0@{links[0].switch}", *allowed, "--log-console", *thrift_options, str(PATCH)]

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 from eeon_engine.switch_command.options import Options, Shown, UsageError, parse
 
+TLS = ["x.json", "--", "--grpc-server-ssl", "--grpc-server-cert", "c", "--grpc-server-key", "k"]
+AUTHORITY = ["--grpc-server-cacert", "a", "--grpc-server-with-client-auth"]
+
 
 def options(*arguments: str, with_grpc: bool = True) -> Options:
     return parse(arguments, with_grpc=with_grpc, version="v", json_version="j")
@@ -20,19 +23,11 @@ def test_a_program_alone_gets_bmv2s_defaults() -> None:
     given = options("x.json")
     assert given == Options(program=Path("x.json"), grpc_address="127.0.0.1:9559", notes=given.notes)
     assert (given.thrift_port, given.tick_ps, given.queue_limit_packets) == (9090, 1_000_000, 64)
-
-
-def test_thrift_listens_on_loopback_unless_told_otherwise() -> None:
-    assert options("x.json").thrift_host == "127.0.0.1"
-    assert options("--thrift-host", "0.0.0.0", "x.json").thrift_host == "0.0.0.0"
+    assert given.thrift_host == "127.0.0.1"
 
 
 def test_simple_switch_has_no_p4runtime() -> None:
     assert options("x.json", with_grpc=False).grpc_address is None
-
-
-def test_the_harness_of_p4c_writes_interface_and_flag_into_one_argument() -> None:
-    assert options("-i 0@pcap0", "-i 1@pcap1", "x.json").interfaces == [(0, "pcap0"), (1, "pcap1")]
 
 
 def test_flags_behind_the_program_are_taken_as_mininets_switch_gives_them() -> None:
@@ -83,9 +78,32 @@ def test_the_folder_of_pcap_is_the_next_argument_unless_that_is_a_flag(tmp_path:
         (["--inter=1@a", "-i", "2@b"], "interfaces", [(1, "a"), (2, "b")]),
         (["--pack", "ipc:///x"], "packet_in", "ipc:///x"),
         (["--use=1"], "files_wait_s", 1.0),
+        # p4c's harness writes interface and flag into one argument.
+        (["-i 0@pcap0", "-i 1@pcap1"], "interfaces", [(0, "pcap0"), (1, "pcap1")]),
+        (["--thrift-host", "0.0.0.0"], "thrift_host", "0.0.0.0"),
+        (["--port-rate", "1.5Gbps"], "rate_bps", 1_500_000_000),
+        (["--port-rate", "1Gbps", "--port-rate", "3=10Gbps"], "rate_bps", 1_000_000_000),
+        (["--port-rate", "3=10Gbps", "--port-rate", "0=5Mbps"], "port_rates_bps", {3: 10**10, 0: 5 * 10**6}),
+        (["--port-buffer", "300KB"], "queue_limit_bytes", 300_000),
+        # A buffer replaces BMv2's limit in packets.
+        (["--port-buffer", "300KB"], "queue_limit_packets", None),
+        (["--port-gate", "gate"], "gate_register", "gate"),
+        (["--queue-gate", "gates"], "class_gate_register", "gates"),
+        (["--queue-timer", "timers"], "timer_register", "timers"),
+        (["--queue-quantum", "1=6KB", "--queue-quantum", "3=1500B"], "quanta_bytes", {1: 6_000, 3: 1_500}),
+        (["--seed", "7"], "seed", 7),
+        (["--timestamp-unit", "ns"], "tick_ps", 1_000),
+        # Thrift may also add the interfaces of the command line again.
+        (
+            ["-i", "0@a", "--allow-interface", "b", "--allow-interface", "c"],
+            "allowed_interfaces",
+            list("abc"),
+        ),
     ],
 )
-def test_flags_are_spelled_as_boost_takes_them(arguments: list[str], field: str, value: object) -> None:
+def test_a_flag_is_taken_before_and_behind_the_program(
+    arguments: list[str], field: str, value: object
+) -> None:
     assert getattr(options(*arguments, "x.json"), field) == value
     assert getattr(options("x.json", *arguments), field) == value
 
@@ -99,17 +117,15 @@ def test_a_beginning_of_several_of_bmv2s_flags_is_refused_with_them() -> None:
     assert "--max-mc-groups, --max-l1-entries" in refusal("x.json", "--", "--max", "1")
 
 
-def test_the_program_may_stand_behind_the_two_dashes() -> None:
-    given = options("--", "x.json", "--cpu-port", "255")
-    assert (given.program, given.cpu_port) == (Path("x.json"), 255)
-
-
 def test_target_flags_stand_behind_two_dashes() -> None:
     given = options(
         "x.json", "--", "--cpu-port", "255", "--grpc-server-addr", "127.0.0.1:1", "--drop-port", "510"
     )
     assert (given.cpu_port, given.grpc_address, given.drop_port) == (255, "127.0.0.1:1", 510)
     assert options("--no-p4", "--", "--cpu-port", "255").program is None
+    # The program may stand behind them.
+    given = options("--", "x.json", "--cpu-port", "255")
+    assert (given.program, given.cpu_port) == (Path("x.json"), 255)
     assert "target flags go after '--'" in refusal("x.json", "--cpu-port", "255")
 
 
@@ -133,6 +149,12 @@ def test_unknown_flags_are_refused_by_name() -> None:
         (["x.json", "--", "--cpu-port", "0"], "not a valid CPU port"),
         (["-i", "5@a", "x.json", "--", "--cpu-port", "5"], "is the port of interface 'a'"),
         (["x.json", "--", "--grpc-server-ssl"], "--grpc-server-cert is required"),
+        (["x.json", "--", "--grpc-server-cert", "c"], "--grpc-server-cert without --grpc-server-ssl"),
+        (["x.json", "--", "--grpc-server-key", "k"], "--grpc-server-key without --grpc-server-ssl"),
+        (["x.json", "--", "--grpc-server-cacert", "a"], "--grpc-server-cacert without --grpc-server-ssl"),
+        (["x.json", "--", "--grpc-server-with-client-auth"], "-with-client-auth without --grpc-server-ssl"),
+        ([*TLS, "--grpc-server-cacert", "a"], "-cacert without --grpc-server-with-client-auth"),
+        ([*TLS, "--grpc-server-with-client-auth"], "--grpc-server-cacert is required"),
         (["--port-rate", "10", "x.json"], "needs a number and one of the units"),
         (["--port-rate", "3=10", "x.json"], "needs a number and one of the units"),
         (["--port-rate", "three=10Gbps", "x.json"], "not RATE or PORT=RATE"),
@@ -155,70 +177,15 @@ def test_what_cannot_be_followed_is_refused_with_its_reason(arguments: list[str]
     assert reason in refusal(*arguments)
 
 
-def test_rates_and_buffers_have_units_and_a_buffer_replaces_bmv2s_limit_in_packets() -> None:
-    given = options(
-        *("--port-rate", "1.5Gbps", "--port-buffer", "300KB", "--port-gate", "gate", "--queue-gate", "gates"),
-        *("--queue-timer", "timers", "--seed", "7", "x.json"),
-    )
-    assert (given.rate_bps, given.queue_limit_bytes, given.queue_limit_packets) == (
-        1_500_000_000,
-        300_000,
-        None,
-    )
-    registers = (given.gate_register, given.class_gate_register, given.timer_register)
-    assert (registers, given.seed) == (("gate", "gates", "timers"), 7)
-
-
-def test_a_rate_is_of_every_port_or_of_the_one_before_its_equals_sign() -> None:
-    given = options("--port-rate", "1Gbps", "--port-rate", "3=10Gbps", "--port-rate", "0=5Mbps", "x.json")
-    assert given.rate_bps == 1_000_000_000
-    assert given.port_rates_bps == {3: 10_000_000_000, 0: 5_000_000}
-
-
-def test_quanta_are_by_priority() -> None:
-    given = options("--queue-quantum", "1=6KB", "--queue-quantum", "3=1500B", "x.json")
-    assert given.quanta_bytes == {1: 6_000, 3: 1_500}
-
-
-def test_timestamps_are_microseconds_unless_nanoseconds_are_asked_for() -> None:
-    assert options("--timestamp-unit", "ns", "x.json").tick_ps == 1_000
-
-
 def test_texts_that_are_asked_for_are_shown_whatever_else_is_missing() -> None:
     for flags, text in ((["-v"], "v"), (["--json-version"], "j"), (["-h"], "--grpc-server-addr")):
         with pytest.raises(Shown, match=text):
             options(*flags)
 
 
-FILES = ["--grpc-server-cert", "c", "--grpc-server-key", "k"]
-AUTHORITY = ["--grpc-server-cacert", "a", "--grpc-server-with-client-auth"]
-
-
 def test_tls_takes_its_files_and_mutual_tls_the_authority_of_clients() -> None:
-    tls = ["x.json", "--", "--grpc-server-ssl", *FILES]
-    assert options(*tls).tls == (Path("c"), Path("k"), None)
-    assert options(*tls, *AUTHORITY).tls == (Path("c"), Path("k"), Path("a"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["--grpc-server-cert", "c"], "--grpc-server-cert without --grpc-server-ssl"),
-        (["--grpc-server-key", "k"], "--grpc-server-key without --grpc-server-ssl"),
-        (["--grpc-server-cacert", "a"], "--grpc-server-cacert without --grpc-server-ssl"),
-        (["--grpc-server-with-client-auth"], "--grpc-server-with-client-auth without --grpc-server-ssl"),
-        (
-            ["--grpc-server-ssl", *FILES, "--grpc-server-cacert", "a"],
-            "--grpc-server-cacert without --grpc-server-with-client-auth",
-        ),
-        (
-            ["--grpc-server-ssl", *FILES, "--grpc-server-with-client-auth"],
-            "--grpc-server-cacert is required",
-        ),
-    ],
-)
-def test_half_of_tls_is_refused(arguments: list[str], reason: str) -> None:
-    assert reason in refusal("x.json", "--", *arguments)
+    assert options(*TLS).tls == (Path("c"), Path("k"), None)
+    assert options(*TLS, *AUTHORITY).tls == (Path("c"), Path("k"), Path("a"))
 
 
 def test_p4runtime_listens_on_loopback_unless_told_otherwise_and_one_line_says_so() -> None:
@@ -233,29 +200,22 @@ def test_p4runtime_listens_on_loopback_unless_told_otherwise_and_one_line_says_s
     for address in ("0.0.0.0:1", "[::]:1", "192.0.2.1:1", "switch.example.net:1"):
         open_to_all = options("x.json", "--", "--grpc-server-addr", address)
         assert [note for note in open_to_all.notes if "has no TLS" in note], address
-    tls = ["--grpc-server-ssl", *FILES, "--grpc-server-addr", "0.0.0.0:1"]
-    assert not [note for note in options("x.json", "--", *tls).notes if "has no TLS" in note]
+    encrypted = options(*TLS, "--grpc-server-addr", "0.0.0.0:1")
+    assert not [note for note in encrypted.notes if "has no TLS" in note]
 
 
 def test_thrift_is_closed_by_none_and_beside_tls_unless_its_port_is_given() -> None:
     assert options("x.json").thrift_port == 9090
     assert options("--thrift-port", "none", "x.json").thrift_port is None
-    tls = ["x.json", "--", "--grpc-server-ssl", *FILES]
-    closed = options(*tls)
+    closed = options(*TLS)
     assert closed.thrift_port is None
     assert [note for note in closed.notes if "Thrift is closed, because P4Runtime has TLS" in note]
-    assert options("--thrift-port", "9091", *tls).thrift_port == 9091
+    assert options("--thrift-port", "9091", *TLS).thrift_port == 9091
     assert "simple_switch has no other server" in refusal("--thrift-port", "none", "x.json", with_grpc=False)
     assert options("x.json", with_grpc=False).thrift_port == 9090
 
 
 def test_rights_of_clients_need_their_certificates() -> None:
-    rights = ["--client-rights", "r", "x.json", "--"]
-    for tls in ([], ["--grpc-server-ssl", *FILES]):
-        assert "--client-rights needs client certificates" in refusal(*rights, *tls)
-    assert options(*rights, "--grpc-server-ssl", *FILES, *AUTHORITY).client_rights == Path("r")
-
-
-def test_thrift_may_add_the_interfaces_that_the_command_line_names() -> None:
-    given = options("-i", "0@a", "--allow-interface", "b", "--allow-interface", "c", "x.json")
-    assert given.allowed_interfaces == ["a", "b", "c"]
+    for tls in (["x.json"], TLS):
+        assert "--client-rights needs client certificates" in refusal("--client-rights", "r", *tls)
+    assert options("--client-rights", "r", *TLS, *AUTHORITY).client_rights == Path("r")

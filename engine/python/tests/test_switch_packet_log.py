@@ -13,7 +13,8 @@ from eeon_engine import LiveSwitch, Port, Program, Switch
 from eeon_engine.json_documents import take_journey
 from eeon_engine.switch_command.logs import TRACE
 from eeon_engine.switch_command.packet_log import PacketLog
-from switch_process import PATCH, local_grpc, local_thrift, running
+from p4rt_client import PATCH
+from switch_process import local_grpc, local_thrift, running
 
 CONSTRUCTS = Path(__file__).resolve().parents[2] / "simple_switch/tests/constructs"
 EEON = Path(__file__).resolve().parents[3] / "p4src/compiled/eeon.json"

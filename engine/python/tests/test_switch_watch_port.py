@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 from made_frames import frame
-from p4rt_client import INSERT, Client, Names, p4info, program_json
+from p4rt_client import INSERT, Names, pipeline, primary
 from switch_process import local_grpc, local_thrift, running
 from test_p4rt_watch_port import one_shot
 from veth import Link, ip
@@ -50,11 +50,7 @@ def test_an_interface_without_a_link_leaves_the_selection_until_it_has_one(
     end: str, links: list[Link], names: Names, tmp_path: Path
 ) -> None:
     with engine(links, tmp_path) as address, contextlib.ExitStack() as stack:
-        client = Client(address)
-        stack.callback(client.close)
-        client.arbitrate()
-        config = p4r.ForwardingPipelineConfig(p4info=p4info(), p4_device_config=program_json())
-        client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
+        client = stack.enter_context(primary(address, pipeline()))
         entry = one_shot(names, (1, 1, 1), (2, 1, 2))
         client.write((INSERT, entry))
         left, *right = (stack.enter_context(link.socket()) for link in links)

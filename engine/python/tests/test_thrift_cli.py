@@ -14,7 +14,9 @@ import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
 from p4rt_client import program_json
-from thrift_cli import NAMES, PROGRAMS, bmv2, commands, installed_cli, path_outside_venv, recorded, run
+from thrift_cli import NAMES, PROGRAMS, commands, installed_cli, recorded, run
+
+from control_plane.tests.bmv2_process import start_bmv2
 
 pytestmark = pytest.mark.system
 
@@ -40,7 +42,7 @@ def bmv2_cli() -> list[str]:
 def of_the_engine(cli: list[str], name: str) -> list[str]:
     """Returns the output of a CLI with the engine's switch."""
     with serve(Switch(Program(program_json(name)), ports=[]), "127.0.0.1:0") as server:
-        return run(cli, int(server.address.rpartition(":")[2]), commands(name))
+        return run(cli, server.address, commands(name))
 
 
 def compare(name: str, ours: list[str], theirs: list[str]) -> None:
@@ -61,14 +63,14 @@ def test_the_cli_of_pypi_shows_what_was_recorded_of_bmv2(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name: str, tmp_path: Path) -> None:
     cli = bmv2_cli()
-    if shutil.which("simple_switch", path=path_outside_venv()) is None:
-        pytest.skip("BMv2's simple_switch is not on PATH")
-    with bmv2(PROGRAMS / f"{name}.json", tmp_path) as port:
+    if shutil.which("simple_switch_grpc") is None:
+        pytest.skip("BMv2's simple_switch_grpc is not on PATH")
+    with start_bmv2(tmp_path, program=str(PROGRAMS / f"{name}.json")) as bmv2:
         try:
-            theirs = run(cli, port, commands(name))
+            theirs = run(cli, bmv2.thrift, commands(name))
         except AssertionError:
             # Without NDEBUG, BMv2 aborts if its CLI sends a value set with one byte too many.
-            if "Assertion `" in (tmp_path / "bmv2.log").read_text():
+            if "Assertion `" in (tmp_path / "bmv2-1.log").read_text():
                 pytest.skip("this BMv2 is built with assertions, and its own CLI makes one fail")
             raise
     compare(name, of_the_engine(cli, name), theirs)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
-from made_frames import frame
+from made_frames import fabric, frame
 from p4rt_client import ports, program_json
 from thrift_client import ThriftClient, code_of, exact, rate, standard
 from thriftpy2.thrift import TApplicationException, TException
@@ -93,15 +93,8 @@ def test_ports_are_shown_added_and_removed(program: Program) -> None:
 
 
 def test_a_switch_of_a_twin_is_served_with_the_ports_of_its_topology(program: Program) -> None:
-    def link(port: int, host: str) -> dict[str, object]:
-        ends = {"a": {"node": "s1", "port": port}, "b": {"node": host, "port": 0}}
-        return {**ends, "rate_bps": 10**9, "delay_ps": 0}
-
-    hosts = [{"name": f"h{n}", "mac": f"02:00:00:00:00:0{n}", "ipv4": f"10.0.0.{n}"} for n in (1, 2)]
-    switches = [{"name": "s1", "device_id": 3}]
-    spec = {"seed": 1, "switches": switches, "hosts": hosts, "links": [link(1, "h1"), link(2, "h2")]}
-    twin = Twin(program, json.dumps(spec))
-    switch = twin.switch("s1")
+    twin = Twin(program, json.dumps(fabric(2)))
+    switch = twin.switch("leaf1")
     with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
         add(client, 1, "forward", b"\x02")
         client.switch.set_egress_queue_rate(2, 1000)

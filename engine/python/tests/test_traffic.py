@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -15,9 +13,9 @@ from pathlib import Path
 import pytest
 from eeon_engine import ConfigError, InvalidValueError, Traffic
 
-pytestmark = pytest.mark.system
+from ptf_tests.run import veth
 
-_numbers = itertools.count()
+pytestmark = pytest.mark.system
 
 
 def packet(number: int, destination: str = "192.0.2.2") -> bytes:
@@ -30,22 +28,10 @@ def packet(number: int, destination: str = "192.0.2.2") -> bytes:
 @pytest.fixture
 def pair() -> Iterator[tuple[str, str]]:
     """Makes two interfaces that form one link, without addresses."""
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("needs root and `ip` to make a veth pair")
-    number = f"{os.getpid() % 100_000}x{next(_numbers)}"
-    ends = f"tra{number}", f"trb{number}"
-    made = subprocess.run(
-        ["ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1]],
-        check=False,
-        capture_output=True,
-    )
-    if made.returncode:
-        pytest.skip(f"no veth pair here: {made.stderr.decode().strip()}")
-    for end in ends:
-        subprocess.run(["sysctl", "-qw", f"net.ipv6.conf.{end}.disable_ipv6=1"], check=False)
-        subprocess.run(["ip", "link", "set", end, "up"], check=True)
-    yield ends
-    subprocess.run(["ip", "link", "delete", ends[0]], check=True)
+    if reason := veth.why_impossible():
+        pytest.skip(reason)
+    with veth.pairs((0,)) as ends:
+        yield ends[0]
 
 
 def add(traffic: Traffic, frames: list[bytes], times_ns: list[int], length: int = 60) -> None:

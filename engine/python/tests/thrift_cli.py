@@ -3,19 +3,15 @@
 BMv2's answers are recorded beside each script; run this file to record them again.
 """
 
-import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from switch_process import free_port
+from control_plane.tests.bmv2_process import start_bmv2
 
 SCRIPTS = Path(__file__).parent / "thrift_scripts"
 PROMPT = "RuntimeCmd: "
@@ -74,10 +70,10 @@ def environment() -> dict[str, str]:
     return {**kept, "PATH": path_outside_venv()}
 
 
-def run(cli: list[str], port: int, script: list[Command]) -> list[str]:
+def run(cli: list[str], address: str, script: list[Command]) -> list[str]:
     """Returns the CLI's output for each command. Fails if the CLI ends before the last one."""
     done = subprocess.run(
-        [*cli, "--thrift-port", str(port)],
+        [*cli, "--thrift-port", address.rpartition(":")[2]],
         input="".join(f"{command.text}\n" for command in script),
         capture_output=True,
         text=True,
@@ -94,44 +90,15 @@ def run(cli: list[str], port: int, script: list[Command]) -> list[str]:
     return [answer if answer.endswith("\n") or not answer else answer + "\n" for answer in answers]
 
 
-@contextlib.contextmanager
-def bmv2(json: Path, folder: Path) -> Iterator[int]:
-    """Runs BMv2's `simple_switch` without interfaces, and yields its Thrift port."""
-    port = free_port()
-    switch = shutil.which("simple_switch", path=path_outside_venv())
-    assert switch is not None
-    arguments = [
-        str(json),
-        "--thrift-port",
-        str(port),
-        "--notifications-addr",
-        "inproc://notifications",
-    ]
-    arguments += ["--", "--enable-swap"]
-    with (folder / "bmv2.log").open("wb") as log:
-        process = subprocess.Popen([switch, *arguments], stdout=log, stderr=log, env=environment())
-    try:
-        deadline = time.monotonic() + 20
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError("BMv2 does not start: " + (folder / "bmv2.log").read_text()[-2000:])
-            time.sleep(0.05)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(10)
-
-
 def record() -> None:
     """Records the answers of this machine's BMv2."""
     cli = installed_cli()
     assert cli is not None, "no simple_switch_CLI on PATH"
     for name in NAMES:
         script = commands(name)
-        with tempfile.TemporaryDirectory() as folder, bmv2(PROGRAMS / f"{name}.json", Path(folder)) as port:
-            answers = run(cli, port, script)
+        program = str(PROGRAMS / f"{name}.json")
+        with tempfile.TemporaryDirectory() as folder, start_bmv2(Path(folder), program=program) as bmv2:
+            answers = run(cli, bmv2.thrift, script)
         texts = [f"{PROMPT}{c.text}\n{answer}" for c, answer in zip(script, answers, strict=True)]
         (SCRIPTS / f"{name}.bmv2.txt").write_text("".join(texts))
 

@@ -14,8 +14,6 @@ __all__ = ["ThriftClient", "code_of", "exact", "rate", "standard"]
 
 
 class ThriftClient:
-    """One connection with all three services."""
-
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
         self._transport = TBufferedTransport(TSocket(host, int(port), socket_timeout=20_000))
@@ -30,7 +28,6 @@ class ThriftClient:
         self.switch = service("simple_switch")
 
     def close(self) -> None:
-        """Ends the connection."""
         self._transport.close()
 
     def __enter__(self) -> "ThriftClient":
@@ -41,14 +38,12 @@ class ThriftClient:
 
 
 def exact(key: bytes) -> Any:
-    """Returns an exact field of a key."""
     return standard.BmMatchParam(
         type=standard.BmMatchParamType.EXACT, exact=standard.BmMatchParamExact(key=key)
     )
 
 
 def rate(units_per_micros: float, burst_size: int) -> Any:
-    """Returns a meter rate."""
     return standard.BmMeterRateConfig(units_per_micros=units_per_micros, burst_size=burst_size)
 
 

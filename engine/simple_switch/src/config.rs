@@ -86,7 +86,7 @@ pub struct PortConfig {
     pub rate: Option<DataRate>,
     /// Bytes added to each frame on the wire: preamble, FCS and inter-frame gap (24 for Ethernet).
     pub overhead: Bytes,
-    /// Maximum number of packets waiting in one queue; `None`: as `Switch::set_all_egress_queue_depths` set it, or no limit. BMv2: 64.
+    /// Maximum number of packets waiting in one queue; `None`: as `Switch::set_queue_depth` set it, or no limit. BMv2: 64.
     pub queue_limit_packets: Option<usize>,
     /// Maximum number of bytes waiting in one queue; a packet that would exceed it is dropped and counted.
     pub queue_limit_bytes: Option<Bytes>,

@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use bm::{Field, Phv, Program};
+use serde::Deserialize;
 use units::{Bytes, Time};
 use wire::FiveTuple;
 
@@ -175,7 +176,8 @@ pub struct HopEvent {
 }
 
 /// A 5-tuple in which any part may be left open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields)]
 pub struct FlowFilter {
     /// Source address.
     pub source: Option<std::net::IpAddr>,

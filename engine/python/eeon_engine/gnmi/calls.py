@@ -83,11 +83,9 @@ class Calls:
             )
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """Returns the handler for gRPC's server."""
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
-        """Ends the threads and their calls."""
         self._stopping.set()
         for pool in (self._streams, self._reads):
             pool.shutdown(wait=False)

@@ -185,7 +185,6 @@ def modules_of(leaf: Leaf) -> str:
 
 
 def module_of(leaf: Leaf) -> str:
-    """Returns the module that defines the leaf."""
     return leaf.module or modules_of(leaf)
 
 

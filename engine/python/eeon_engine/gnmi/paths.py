@@ -62,7 +62,6 @@ def node(leaf: Leaf, interface: str) -> Node:
 
 
 def message(elements: Sequence[Element]) -> gnmi.Path:
-    """Returns a path as a message."""
     path = gnmi.Path()
     for name, key, value in elements:
         added = path.elem.add(name=name)

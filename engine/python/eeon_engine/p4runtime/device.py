@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from google.protobuf.message import Message
+
 from .._engine import Program, Switch, SwitchHandle
 from ..exceptions import EngineError
 from . import batch, packet_io, reconcile
@@ -69,7 +71,6 @@ class Device:
         return {role for role in named if role}
 
     def leave(self, client: Client) -> None:
-        """Removes a client whose stream has ended."""
         with self._lock:
             self._arbitration.leave(client)
             self._note_primaries()
@@ -119,7 +120,7 @@ class Device:
             for digest_list in self._forwarding.digest_lists(now_ns, epoch_ns):
                 message = p4r.StreamMessageResponse(digest=digest_list)
                 self._notify(owners.get(digest_list.digest_id), message)
-            for table, entries in self._forwarding.expired():
+            for table, entries in self._forwarding.tables.expired():
                 expired = p4r.IdleTimeoutNotification(table_entry=entries, timestamp=epoch_ns)
                 message = p4r.StreamMessageResponse(idle_timeout_notification=expired)
                 self._notify(owners.get(table.id), message)
@@ -308,21 +309,9 @@ def _no_pipeline() -> StatusError:
     return precondition("No forwarding pipeline config is set for this device; push one first")
 
 
-def _stream_error(
-    error: StatusError,
-    *,
-    packet_out: p4r.PacketOutError | None = None,
-    digest_list_ack: p4r.DigestListAckError | None = None,
-    other: p4r.StreamOtherError | None = None,
-) -> p4r.StreamMessageResponse:
-    return p4r.StreamMessageResponse(
-        error=p4r.StreamError(
-            canonical_code=error.code,
-            message=error.message,
-            space="eeon",
-            code=error.code,
-            packet_out=packet_out,
-            digest_list_ack=digest_list_ack,
-            other=other,
-        )
-    )
+def _stream_error(error: StatusError, **refused: Message) -> p4r.StreamMessageResponse:
+    """Returns an error with the refused message, in the field of its kind."""
+    code, message = error.code, error.message
+    # mypy takes each key for every field.
+    told = p4r.StreamError(canonical_code=code, message=message, space="eeon", code=code, **refused)  # type: ignore[arg-type]
+    return p4r.StreamMessageResponse(error=told)

@@ -6,6 +6,8 @@ in the trailing metadata (P4Runtime 1.5 §12.3), which also has an `OK` for ever
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import grpc
 
@@ -27,44 +29,22 @@ class StatusError(Exception):
         self.message = message
 
 
-def invalid(message: str) -> StatusError:
-    """Makes the error of a request that is invalid for this program."""
-    return StatusError(rpc_code.INVALID_ARGUMENT, message)
-
-
-def not_found(message: str) -> StatusError:
-    """Makes the error of a request about a missing object."""
-    return StatusError(rpc_code.NOT_FOUND, message)
-
-
-def already_exists(message: str) -> StatusError:
-    """Makes the error of an INSERT of an existing object."""
-    return StatusError(rpc_code.ALREADY_EXISTS, message)
-
-
-def denied(message: str) -> StatusError:
-    """Makes the error of a request that the client's rights or the program do not allow."""
-    return StatusError(rpc_code.PERMISSION_DENIED, message)
-
-
-def precondition(message: str) -> StatusError:
-    """Makes the error of a request that needs a previous request."""
-    return StatusError(rpc_code.FAILED_PRECONDITION, message)
-
-
-def exhausted(message: str) -> StatusError:
-    """Makes the error of a request that reaches a limit of the switch or of this server."""
-    return StatusError(rpc_code.RESOURCE_EXHAUSTED, message)
-
-
-def out_of_range(message: str) -> StatusError:
-    """Makes the error of a value wider than its field, or of an index beyond the end of an array."""
-    return StatusError(rpc_code.OUT_OF_RANGE, message)
-
-
-def unimplemented(message: str) -> StatusError:
-    """Makes the error of valid P4Runtime that this server does not implement."""
-    return StatusError(rpc_code.UNIMPLEMENTED, message)
+invalid = partial(StatusError, rpc_code.INVALID_ARGUMENT)
+"""Makes the error of a request that is invalid for this program."""
+not_found = partial(StatusError, rpc_code.NOT_FOUND)
+"""Makes the error of a request about a missing object."""
+already_exists = partial(StatusError, rpc_code.ALREADY_EXISTS)
+"""Makes the error of an INSERT of an existing object."""
+denied = partial(StatusError, rpc_code.PERMISSION_DENIED)
+"""Makes the error of a request that the client's rights or the program do not allow."""
+precondition = partial(StatusError, rpc_code.FAILED_PRECONDITION)
+"""Makes the error of a request that needs a previous request."""
+exhausted = partial(StatusError, rpc_code.RESOURCE_EXHAUSTED)
+"""Makes the error of a request that reaches a limit of the switch or of this server."""
+out_of_range = partial(StatusError, rpc_code.OUT_OF_RANGE)
+"""Makes the error of a value wider than its field, or of an index beyond the end of an array."""
+unimplemented = partial(StatusError, rpc_code.UNIMPLEMENTED)
+"""Makes the error of valid P4Runtime that this server does not implement."""
 
 
 _ENGINE_CODES: tuple[tuple[type[Exception], int], ...] = (
@@ -85,15 +65,13 @@ def from_engine(error: engine.EngineError) -> StatusError:
     return StatusError(code, str(error))
 
 
+@dataclass
 class _GrpcStatus(grpc.Status):
     """The argument of `ServicerContext.abort_with_status`."""
 
-    def __init__(
-        self, code: grpc.StatusCode, details: str, trailing_metadata: tuple[tuple[str, bytes], ...]
-    ) -> None:
-        self.code = code
-        self.details = details
-        self.trailing_metadata = trailing_metadata
+    code: grpc.StatusCode
+    details: str
+    trailing_metadata: tuple[tuple[str, bytes], ...]
 
 
 def abort(context: grpc.ServicerContext, error: StatusError) -> None:

@@ -30,10 +30,8 @@ __all__ = ["decode_u128", "encode_u128", "p4d", "p4i", "p4r", "p4r_grpc", "p4t",
 
 
 def encode_u128(value: int) -> p4r.Uint128:
-    """Returns a 128-bit integer as a message."""
     return p4r.Uint128(high=value >> 64, low=value & (1 << 64) - 1)
 
 
 def decode_u128(value: p4r.Uint128) -> int:
-    """Returns the integer in a message."""
     return value.high << 64 | value.low

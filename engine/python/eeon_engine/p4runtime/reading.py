@@ -8,6 +8,7 @@ or while a client receives them.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 
 from ..exceptions import EngineError
 from .clients import roles
@@ -48,14 +49,7 @@ class Reading:
         self._check_cost()
 
     def _check_cost(self) -> None:
-        counts: dict[str, int] = {}
-
-        def count(table: str) -> int:
-            if table not in counts:
-                counts[table] = self._forwarding.entries(table)
-            return counts[table]
-
-        cells = 0
+        count, cells = cache(self._forwarding.entries), 0
         for positions in self._items.values():
             try:
                 cells += self._forwarding.read_cost(self._asked[positions[0]], count)

@@ -42,16 +42,15 @@ def _inserts(forwarding: Forwarding) -> Iterator[p4r.Update]:
         p4r.Entity(digest_entry=p4r.DigestEntry()),
     ):
         for entity in forwarding.read_whole(asked):
-            if not (
-                entity.WhichOneof("entity") == "table_entry" and forwarding.is_initial(entity.table_entry)
-            ):
+            # No client can insert the program's own entries.
+            if not entity.table_entry.is_const:
                 yield p4r.Update(type=p4r.Update.INSERT, entity=entity)
 
 
 def _defaults(forwarding: Forwarding) -> Iterator[p4r.Update]:
     """Yields the default entries that a client has set; the new program defines the others."""
     for entity in forwarding.read_whole(p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))):
-        if forwarding.is_default_set(entity.table_entry.table_id):
+        if forwarding.tables.is_default_set(entity.table_entry.table_id):
             yield p4r.Update(type=p4r.Update.MODIFY, entity=entity)
 
 
@@ -68,7 +67,7 @@ def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
                 yield from filter(_was_set, chunk.entities())
     # The direct resources of other entries are part of these entries.
     for table_id in forwarding.schema.tables:
-        yield from (e for e in forwarding.read_resources_of_initial_entries(table_id) if _was_set(e))
+        yield from filter(_was_set, forwarding.tables.read_initial_resources(table_id))
 
 
 def _was_set(entity: p4r.Entity) -> bool:

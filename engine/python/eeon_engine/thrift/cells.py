@@ -1,30 +1,23 @@
-"""Calls on counters, meters and registers, and on parser value sets."""
+"""Calls on meters, registers, hash calculations and digests, but those that are forwarded.
 
+Digests have no settings here: invalid calls get BMv2's errors, and valid calls are refused because the
+setting does not exist. No program that the engine can load has a Toeplitz hash.
+"""
+
+from ..exceptions import ControlError, NoSuchObjectError
 from .interface import standard, unsigned
 from .names import Context
-from .tables import counter_cell, counter_value, meter_configs, meter_rates
+from .tables import meter_rates
 
 _I64_MAX = (1 << 63) - 1
 
 
 class CellCalls:
-    """Service `standard`: counters, meters, registers, parser value sets."""
+    """Service `standard`: meters, registers, hash calculations, digests."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._control = context.control
-
-    def bm_counter_read(self, cxt: int, counter: str, cell: int) -> standard.BmCounterValue:
-        return counter_value(*self._control.read_counters(counter, unsigned(cell, 64)))
-
-    def bm_counter_write(self, cxt: int, counter: str, cell: int, value: standard.BmCounterValue) -> None:
-        self._control.write_counters(counter, unsigned(cell, 64), *counter_cell(value))
-
-    def bm_counter_reset_all(self, cxt: int, counter: str) -> None:
-        self._control.reset_counters(counter)
-
-    def bm_meter_get_rates(self, cxt: int, meter: str, cell: int) -> list[standard.BmMeterRateConfig]:
-        return meter_configs(self._control.meter_get_rates(meter, unsigned(cell, 64)))
 
     def bm_meter_set_rates(
         self, cxt: int, meter: str, cell: int, rates: list[standard.BmMeterRateConfig]
@@ -55,20 +48,37 @@ class CellCalls:
             reg, unsigned(first, 64), unsigned(beyond, 64), self._cut(reg, value)
         )
 
-    def bm_register_reset(self, cxt: int, reg: str) -> None:
-        self._control.register_reset(reg)
+    # ---- hash calculations
 
-    def bm_parse_vset_add(self, cxt: int, vset: str, value: bytes) -> None:
-        self._control.parse_vset_add(vset, value)
+    def bm_set_toeplitz_hash_key(self, cxt: int, calculation: str, key: bytes) -> None:
+        found = self._context.names.algorithms.get(calculation)
+        if found is None:
+            raise NoSuchObjectError(
+                f"the program has no calculation named '{calculation}'", "INVALID_CALCULATION_NAME"
+            )
+        raise ControlError(
+            f"calculation '{calculation}' is of type {found}, not toeplitz", "WRONG_TYPE_CALCULATION"
+        )
 
-    def bm_parse_vset_remove(self, cxt: int, vset: str, value: bytes) -> None:
-        self._control.parse_vset_remove(vset, value)
+    # ---- digests. Their messages are delivered one by one, without acknowledgements.
 
-    def bm_parse_vset_get(self, cxt: int, vset: str) -> list[bytes]:
-        return self._control.parse_vset_get(vset)
+    def bm_learning_ack(self, cxt: int, digest: int, buffer: int, samples: list[int]) -> None:
+        self._check_digest(digest)
 
-    def bm_parse_vset_clear(self, cxt: int, vset: str) -> None:
-        self._control.parse_vset_clear(vset)
+    def bm_learning_ack_buffer(self, cxt: int, digest: int, buffer: int) -> None:
+        self._check_digest(digest)
+
+    def bm_learning_set_timeout(self, cxt: int, digest: int, timeout_ms: int) -> None:
+        self._check_digest(digest)
+        raise ControlError(f"digest {digest} is sent at once; it has no time-out to set")
+
+    def bm_learning_set_buffer_size(self, cxt: int, digest: int, samples: int) -> None:
+        self._check_digest(digest)
+        raise ControlError(f"digest {digest} is sent at once; it has no buffer to set")
+
+    def _check_digest(self, digest: int) -> None:
+        if digest not in self._context.names.ids.get("learn_lists", {}).values():
+            raise NoSuchObjectError(f"the program has no digest with id {digest}", "INVALID_LIST_ID")
 
     def _cut(self, reg: str, value: int) -> bytes:
         """Returns the low bits of a number, as many as a cell has, of its two's complement if negative."""

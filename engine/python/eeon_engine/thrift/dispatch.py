@@ -14,7 +14,9 @@ from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.thrift import TApplicationException, TMessageType, TPayload, TType
 from thriftpy2.transport import TMemoryBuffer
 
+from .._engine import SwitchHandle
 from ..exceptions import ControlError, EngineError
+from . import forward
 from .interface import SERVICES
 from .reader import Reader
 
@@ -48,17 +50,15 @@ _INSTEAD = {("InvalidCounterOperation", "WRONG_TABLE_TYPE"): "INVALID_COUNTER_NA
 
 
 class Dispatcher:
-    """A dispatcher of calls to handlers, of which each service has one or more."""
+    """A dispatcher of calls: to the handlers of their service, or forwarded to the engine."""
 
-    def __init__(self, handlers: dict[str, list[object]]) -> None:
+    def __init__(self, control: SwitchHandle, handlers: dict[str, list[object]]) -> None:
         self._methods: dict[tuple[str, str], Callable[..., object]] = {}
         self._of_many = threading.Lock()
         for service, parts in handlers.items():
             for name in SERVICES[service].thrift_services:
-                found = next((getattr(part, name) for part in parts if hasattr(part, name)), None)
-                if found is None:
-                    raise AssertionError(f"no handler for {service}:{name}")
-                self._methods[service, name] = found
+                own = (getattr(part, name) for part in parts if hasattr(part, name))
+                self._methods[service, name] = next(own, None) or forward.handler(control, service, name)
 
     def answer(self, reader: Reader) -> bytes | None:
         """Reads and executes one call. Returns the bytes of the answer, None for a oneway call."""

@@ -41,9 +41,6 @@ class PreCalls:
     def bm_mc_node_update(self, cxt: int, node: int, ports: str, lags: str) -> None:
         self._control.mc_node_update(unsigned(node, 32), _numbers(ports), _numbers(lags))
 
-    def bm_mc_node_destroy(self, cxt: int, node: int) -> None:
-        self._control.mc_node_destroy(unsigned(node, 32))
-
     def bm_mc_node_associate(self, cxt: int, group: int, node: int) -> None:
         self._check_node(node)
         self._control.mc_node_associate(_group(group), unsigned(node, 32))

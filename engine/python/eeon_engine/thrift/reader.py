@@ -83,7 +83,6 @@ class Reader:
         return result
 
     def skip_struct(self) -> None:
-        """Skips the arguments of an unknown method."""
         self._skip(TType.STRUCT, MAX_DEPTH)
 
     def _value(self, kind: int, spec: _Spec, depth: int) -> object:

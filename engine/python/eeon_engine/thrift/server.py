@@ -13,11 +13,9 @@ from collections.abc import Collection
 
 from .._engine import SwitchHandle
 from ..exceptions import ConfigError
-from .action_profiles import ActionProfileCalls
 from .cells import CellCalls
 from .connection import Connection
 from .dispatch import Dispatcher
-from .hashes_and_digests import HashAndDigestCalls
 from .names import Context
 from .pre import PreCalls
 from .simple_switch import SimpleSwitchCalls
@@ -37,19 +35,12 @@ def dispatcher(control: SwitchHandle, port: int, interfaces: Collection[str] = (
     """Returns the dispatcher of a switch whose server listens on `port`; clients may add these interfaces as
     ports."""
     context = Context(control)
-    return Dispatcher(
-        {
-            "standard": [
-                TableCalls(context),
-                ActionProfileCalls(context),
-                CellCalls(context),
-                HashAndDigestCalls(context),
-                WholeCalls(context, port, interfaces),
-            ],
-            "simple_pre_lag": [PreCalls(context)],
-            "simple_switch": [SimpleSwitchCalls(context)],
-        }
-    )
+    own: dict[str, list[object]] = {
+        "standard": [TableCalls(context), CellCalls(context), WholeCalls(context, port, interfaces)],
+        "simple_pre_lag": [PreCalls(context)],
+        "simple_switch": [SimpleSwitchCalls(context)],
+    }
+    return Dispatcher(control, own)
 
 
 class Server:

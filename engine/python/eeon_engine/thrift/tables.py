@@ -1,4 +1,4 @@
-"""Calls on tables: entries, default entries, the counters and meters of entries."""
+"""Calls on tables and action profiles, but those that are forwarded."""
 
 from ..exceptions import ControlError, ImmutableError, InvalidValueError, NoSuchHandleError
 from ..values import Entry, EntryAction, MatchParam, MeterRate
@@ -11,17 +11,11 @@ _INDIRECT = ("indirect", "indirect_ws")
 
 
 class TableCalls:
-    """Service `standard`: tables."""
+    """Service `standard`: tables and action profiles."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._control = context.control
-
-    def bm_mt_get_num_entries(self, cxt: int, table: str) -> int:
-        return self._control.mt_get_num_entries(table)
-
-    def bm_mt_clear_entries(self, cxt: int, table: str, reset_default: bool) -> None:
-        self._control.mt_clear_entries(table, reset_default)
 
     def bm_mt_get_entries(self, cxt: int, table: str) -> list[standard.BmMtEntry]:
         return [self._entry(table, entry) for entry in self._context.entries(table)]
@@ -39,7 +33,7 @@ class TableCalls:
                 entry_handle=0,
                 action_entry=self.bm_mt_get_default_entry(cxt, table),
             )
-        found = self._control.mt_get_entry_from_key(table, match_key(key), _priority(options))
+        found = self._control.mt_get_entry_from_key(table, match_key(key), priority(options))
         if found is None:
             raise NoSuchHandleError(f"table '{table}': no entry has this key", "BAD_MATCH_KEY")
         return self._entry(table, found)
@@ -51,21 +45,6 @@ class TableCalls:
         return _action_entry(action)
 
     # ---- entries with their own actions
-
-    def bm_mt_add_entry(
-        self,
-        cxt: int,
-        table: str,
-        key: list[standard.BmMatchParam],
-        action: str,
-        data: list[bytes],
-        options: standard.BmAddEntryOptions,
-    ) -> int:
-        handle = self._control.mt_add_entry(table, match_key(key), action, data, _priority(options))
-        return signed(handle, 32)
-
-    def bm_mt_modify_entry(self, cxt: int, table: str, entry: int, action: str, data: list[bytes]) -> None:
-        self._control.mt_modify_entry(table, unsigned(entry, 32), action, data)
 
     def bm_mt_delete_entry(self, cxt: int, table: str, entry: int) -> None:
         self._check_type(table, _SIMPLE)
@@ -91,22 +70,6 @@ class TableCalls:
 
     # ---- entries that refer to members or groups
 
-    def bm_mt_indirect_add_entry(
-        self,
-        cxt: int,
-        table: str,
-        key: list[standard.BmMatchParam],
-        member: int,
-        options: standard.BmAddEntryOptions,
-    ) -> int:
-        handle = self._control.mt_indirect_add_entry(
-            table, match_key(key), unsigned(member, 32), _priority(options)
-        )
-        return signed(handle, 32)
-
-    def bm_mt_indirect_modify_entry(self, cxt: int, table: str, entry: int, member: int) -> None:
-        self._control.mt_indirect_modify_entry(table, unsigned(entry, 32), unsigned(member, 32))
-
     def bm_mt_indirect_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
         self.bm_mt_set_entry_ttl(cxt, table, entry, timeout_ms)
 
@@ -114,42 +77,11 @@ class TableCalls:
         self._check_type(table, _INDIRECT)
         self._control.mt_delete_entry(table, unsigned(entry, 32))
 
-    def bm_mt_indirect_set_default_member(self, cxt: int, table: str, member: int) -> None:
-        self._control.mt_indirect_set_default_member(table, unsigned(member, 32))
-
     def bm_mt_indirect_reset_default_entry(self, cxt: int, table: str) -> None:
         self._check_type(table, _INDIRECT)
         self._control.mt_reset_default_entry(table)
 
-    def bm_mt_indirect_ws_add_entry(
-        self,
-        cxt: int,
-        table: str,
-        key: list[standard.BmMatchParam],
-        group: int,
-        options: standard.BmAddEntryOptions,
-    ) -> int:
-        handle = self._control.mt_indirect_ws_add_entry(
-            table, match_key(key), unsigned(group, 32), _priority(options)
-        )
-        return signed(handle, 32)
-
-    def bm_mt_indirect_ws_modify_entry(self, cxt: int, table: str, entry: int, group: int) -> None:
-        self._control.mt_indirect_ws_modify_entry(table, unsigned(entry, 32), unsigned(group, 32))
-
-    def bm_mt_indirect_ws_set_default_group(self, cxt: int, table: str, group: int) -> None:
-        self._control.mt_indirect_ws_set_default_group(table, unsigned(group, 32))
-
     # ---- counters and meters of entries
-
-    def bm_mt_read_counter(self, cxt: int, table: str, entry: int) -> standard.BmCounterValue:
-        return counter_value(*self._control.mt_read_counters(table, unsigned(entry, 32)))
-
-    def bm_mt_write_counter(self, cxt: int, table: str, entry: int, value: standard.BmCounterValue) -> None:
-        self._control.mt_write_counters(table, unsigned(entry, 32), *counter_cell(value))
-
-    def bm_mt_reset_counters(self, cxt: int, table: str) -> None:
-        self._control.mt_reset_counters(table)
 
     def bm_mt_set_meter_rates(
         self, cxt: int, table: str, entry: int, rates: list[standard.BmMeterRateConfig]
@@ -158,8 +90,29 @@ class TableCalls:
         self._control.mt_get_meter_rates(table, unsigned(entry, 32))
         self._control.mt_set_meter_rates(table, unsigned(entry, 32), meter_rates(rates))
 
-    def bm_mt_get_meter_rates(self, cxt: int, table: str, entry: int) -> list[standard.BmMeterRateConfig]:
-        return meter_configs(self._control.mt_get_meter_rates(table, unsigned(entry, 32)))
+    # ---- action profiles
+
+    def bm_mt_act_prof_get_members(self, cxt: int, profile: str) -> list[standard.BmMtActProfMember]:
+        return [_member(*member) for member in self._context.members(profile)]
+
+    def bm_mt_act_prof_get_member(self, cxt: int, profile: str, member: int) -> standard.BmMtActProfMember:
+        for handle, action, data in self._control.mt_act_prof_get_members(profile):
+            if handle == unsigned(member, 32):
+                return _member(handle, action, data)
+        raise NoSuchHandleError(
+            f"action profile '{profile}': no member has handle {member}", "INVALID_MBR_HANDLE"
+        )
+
+    def bm_mt_act_prof_get_groups(self, cxt: int, profile: str) -> list[standard.BmMtActProfGroup]:
+        return [_group(*group) for group in self._context.groups(profile)]
+
+    def bm_mt_act_prof_get_group(self, cxt: int, profile: str, group: int) -> standard.BmMtActProfGroup:
+        for handle, members in self._control.mt_act_prof_get_groups(profile):
+            if handle == unsigned(group, 32):
+                return _group(handle, members)
+        raise NoSuchHandleError(
+            f"action profile '{profile}': no group has handle {group}", "INVALID_GRP_HANDLE"
+        )
 
     # ---- helpers
 
@@ -196,8 +149,19 @@ def _life(ttl_ns: int, idle_ns: int) -> standard.BmMtEntryLife:
     )
 
 
+def _member(handle: int, action: str, data: list[bytes]) -> standard.BmMtActProfMember:
+    return standard.BmMtActProfMember(
+        mbr_handle=signed(handle, 32), action_name=action, action_data=_shortest(data)
+    )
+
+
+def _group(handle: int, members: list[int]) -> standard.BmMtActProfGroup:
+    return standard.BmMtActProfGroup(
+        grp_handle=signed(handle, 32), mbr_handles=[signed(member, 32) for member in members]
+    )
+
+
 def match_key(params: list[standard.BmMatchParam]) -> list[MatchParam]:
-    """Returns the engine's key."""
     return [_engine_param(param) for param in params]
 
 
@@ -247,7 +211,7 @@ def _action_entry(action: EntryAction) -> standard.BmActionEntry:
     match action:
         case ("action", name, data):
             return standard.BmActionEntry(
-                action_type=kinds.ACTION_DATA, action_name=name, action_data=shortest(data)
+                action_type=kinds.ACTION_DATA, action_name=name, action_data=_shortest(data)
             )
         case ("member", handle):
             return standard.BmActionEntry(action_type=kinds.MBR_HANDLE, mbr_handle=signed(handle, 32))
@@ -256,26 +220,24 @@ def _action_entry(action: EntryAction) -> standard.BmActionEntry:
     raise AssertionError(action)
 
 
-def _priority(options: standard.BmAddEntryOptions) -> int:
-    priority = options.priority or 0
-    if priority < 0:
-        raise InvalidValueError(f"priority {priority} is negative; use 0 or more, the lowest wins", "ERROR")
-    return int(priority)
+def priority(options: standard.BmAddEntryOptions) -> int:
+    given = options.priority or 0
+    if given < 0:
+        raise InvalidValueError(f"priority {given} is negative; use 0 or more, the lowest wins", "ERROR")
+    return int(given)
 
 
-def shortest(data: list[bytes]) -> list[bytes]:
+def _shortest(data: list[bytes]) -> list[bytes]:
     """Returns the action data as BMv2 gives them back: without leading zeros. Keys are padded to their
     width."""
     return [value.lstrip(b"\0") or b"\0" for value in data]
 
 
 def counter_value(bytes_: int, packets: int) -> standard.BmCounterValue:
-    """Returns a counter cell as it travels."""
     return standard.BmCounterValue(bytes=signed(bytes_, 64), packets=signed(packets, 64))
 
 
 def counter_cell(value: standard.BmCounterValue) -> tuple[int, int]:
-    """Returns the bytes and packets of a counter cell that came."""
     return unsigned(value.bytes or 0, 64), unsigned(value.packets or 0, 64)
 
 
@@ -293,7 +255,6 @@ def meter_rates(rates: list[standard.BmMeterRateConfig]) -> list[MeterRate]:
 
 
 def meter_configs(rates: list[MeterRate]) -> list[standard.BmMeterRateConfig]:
-    """Returns the rates as they travel."""
     return [
         standard.BmMeterRateConfig(units_per_micros=rate, burst_size=signed(burst, 32))
         for rate, burst in rates

@@ -65,9 +65,6 @@ class WholeCalls:
 
     # ---- state
 
-    def bm_reset_state(self) -> None:
-        self._control.reset_state()
-
     def bm_serialize_state(self) -> str:
         # BMv2's dump is its memory layout, with a raw MD5 digest that its CLI cannot read.
         control, names = self._control, self._context.names

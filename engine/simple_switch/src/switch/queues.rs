@@ -77,52 +77,38 @@ impl Switch {
         self.schedule_arrival(port);
     }
 
-    /// Sets the maximum number of packets in one queue. Waiting packets beyond it stay.
-    pub fn set_egress_priority_queue_depth(
+    /// Sets the maximum number of packets in one queue, in each queue of a port without `priority`, or in every queue
+    /// without `port`, also of ports attached later without their own limit. Waiting packets beyond it stay.
+    pub fn set_queue_depth(
         &mut self,
-        port: u16,
-        priority: usize,
         packets: usize,
+        port: Option<u16>,
+        priority: Option<usize>,
     ) -> Result<(), ConfigError> {
-        self.check_queue(port, priority)?;
-        self.tm.set_depth(port, Some(priority), packets);
+        let Some(port) = port else {
+            self.tm.set_all_depths(packets);
+            return Ok(());
+        };
+        self.check_queue(port, priority.unwrap_or(0))?;
+        self.tm.set_depth(port, priority, packets);
         Ok(())
     }
 
-    /// Sets the maximum number of packets in each queue of a port.
-    pub fn set_egress_queue_depth(&mut self, port: u16, packets: usize) -> Result<(), ConfigError> {
-        self.check_queue(port, 0)?;
-        self.tm.set_depth(port, None, packets);
-        Ok(())
-    }
-
-    /// Sets the maximum number of packets in every queue, also for ports attached later without their own limit.
-    pub fn set_all_egress_queue_depths(&mut self, packets: usize) {
-        self.tm.set_all_depths(packets);
-    }
-
-    /// Sets the rate of one queue, in packets per second; 0: no limit. The link's rate also applies.
-    pub fn set_egress_priority_queue_rate(
+    /// Sets the rate of one queue, of each queue of a port without `priority`, or of every queue without `port`, in
+    /// packets per second; 0: no limit. The link's rate also applies. A port with several priorities may send a multiple.
+    pub fn set_queue_rate(
         &mut self,
-        port: u16,
-        priority: usize,
         rate_pps: u64,
+        port: Option<u16>,
+        priority: Option<usize>,
     ) -> Result<(), ConfigError> {
-        self.check_queue(port, priority)?;
-        self.tm.set_spacing(port, Some(priority), spacing(rate_pps));
+        let Some(port) = port else {
+            self.tm.set_all_spacings(spacing(rate_pps));
+            return Ok(());
+        };
+        self.check_queue(port, priority.unwrap_or(0))?;
+        self.tm.set_spacing(port, priority, spacing(rate_pps));
         Ok(())
-    }
-
-    /// Sets the rate of each queue of a port. A port with several priorities may send a multiple of it.
-    pub fn set_egress_queue_rate(&mut self, port: u16, rate_pps: u64) -> Result<(), ConfigError> {
-        self.check_queue(port, 0)?;
-        self.tm.set_spacing(port, None, spacing(rate_pps));
-        Ok(())
-    }
-
-    /// Sets the rate of every queue.
-    pub fn set_all_egress_queue_rates(&mut self, rate_pps: u64) {
-        self.tm.set_all_spacings(spacing(rate_pps));
     }
 
     fn check_queue(&self, port: u16, priority: usize) -> Result<(), ConfigError> {

@@ -10,6 +10,7 @@ scheme for it.
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from ..errors import StatusError, denied, exhausted, invalid, not_found, precondition
 from ..messages import decode_u128, encode_u128, p4r, rpc_code
@@ -24,23 +25,17 @@ _MAX_ROLES = 64
 _MAX_STRANGE_ROLES = 32
 
 
+@dataclass(eq=False)
 class Client:
-    """One open stream. `send` queues a `StreamMessageResponse` and never blocks; `end` ends the stream."""
+    """One open stream. `send` queues a `StreamMessageResponse` and never blocks; `end` ends the stream.
+    `peer` is gRPC's name of its connection."""
 
-    def __init__(
-        self,
-        send: Callable[[p4r.StreamMessageResponse], None],
-        end: Callable[[StatusError], None],
-        caller: Caller = ANYBODY,
-        peer: str = "",
-    ) -> None:
-        """Makes a client; `peer` is gRPC's name of the stream's connection."""
-        self.peer = peer
-        self.send = send
-        self.end = end
-        self.caller = caller
-        self.role: Role | None = None
-        self.election_id: int | None = None
+    send: Callable[[p4r.StreamMessageResponse], None]
+    end: Callable[[StatusError], None]
+    caller: Caller = ANYBODY
+    peer: str = ""
+    role: Role | None = None
+    election_id: int | None = None
 
 
 class Arbitration:
@@ -115,7 +110,6 @@ class Arbitration:
         backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a primary took this place"))
 
     def leave(self, client: Client) -> None:
-        """Removes a client whose stream has ended."""
         if client not in self._clients:
             return
         was_primary = self.is_primary(client)
@@ -133,7 +127,6 @@ class Arbitration:
         return [client for client in self._clients if self.is_primary(client)]
 
     def is_primary(self, client: Client) -> bool:
-        """Returns whether the client may write."""
         if client.role is None or client.election_id is None:
             return False
         return client in self._clients and client.election_id == self._highest.get(client.role)

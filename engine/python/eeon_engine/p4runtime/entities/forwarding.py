@@ -14,7 +14,7 @@ from ...exceptions import EngineError
 from ...values import Savepoint
 from ..errors import StatusError, from_engine, invalid, unimplemented
 from ..messages import p4r, rpc_code
-from ..program.schema import Schema, Table
+from ..program.schema import Schema
 from . import chunks
 from .action_profiles import ActionProfiles
 from .chunks import Chunk
@@ -53,7 +53,7 @@ class Forwarding:
         self._control = control
         self.digests = Digests(schema)
         profiles = ActionProfiles(control, schema)
-        self._tables = tables = Tables(control, schema, profiles)
+        self.tables = tables = Tables(control, schema, profiles)
         counters, meters = Counters(control, schema), Meters(control, schema)
         registers, value_sets = Registers(control, schema), ValueSets(control, schema)
         replication = ReplicationEngine(control)
@@ -142,32 +142,15 @@ class Forwarding:
         """Returns the number of entries in a table."""
         return self._control.mt_get_num_entries(table)
 
-    def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
-        """Returns the table entries whose idle timeout has expired."""
-        return self._tables.expired()
-
     def digest_lists(self, now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
         """Returns the `DigestList`s that are due."""
         samples = self._control.take_digests() if self.digests.is_any_configured else []
         return self.digests.collect(samples, now_ns, epoch_ns)
 
-    def is_initial(self, message: p4r.TableEntry) -> bool:
-        """Returns whether a table entry is one of the program's own, which no client can insert."""
-        return bool(message.is_const)
-
-    def is_default_set(self, table_id: int) -> bool:
-        """Returns whether a client has set the default entry of a table."""
-        return self._tables.is_default_set(table_id)
-
-    def read_resources_of_initial_entries(self, table_id: int) -> Iterator[p4r.Entity]:
-        """Yields the direct counters and meters of the initial entries: const entries, and the default
-        entry."""
-        return self._tables.read_initial_resources(table_id)
-
     @property
     def has_notices(self) -> bool:
         """Whether there may be digests or expired entries to notify."""
-        return self.digests.is_any_configured or self._tables.has_timeouts
+        return self.digests.is_any_configured or self.tables.has_timeouts
 
 
 def rolled_back() -> StatusError:

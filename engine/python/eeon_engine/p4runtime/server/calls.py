@@ -100,11 +100,9 @@ class Calls:
             )
 
     def handler(self) -> grpc.GenericRpcHandler:
-        """Returns the handler for gRPC's server."""
         return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
 
     def stop(self) -> None:
-        """Ends the threads and their calls."""
         for pool in self._pools:
             pool.shutdown(wait=False)
 

@@ -73,7 +73,6 @@ class Caretaker:
         self._thread = threading.Thread(target=self._run, name="p4runtime-deadlines")
 
     def start(self) -> None:
-        """Starts the thread."""
         self._thread.start()
 
     def stop(self) -> None:

@@ -35,7 +35,6 @@ class Tls:
         )
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Returns the credentials for gRPC."""
         return grpc.ssl_server_credentials(
             [(self.private_key, self.certificate_chain)],
             root_certificates=self.client_ca,
