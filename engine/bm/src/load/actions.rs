@@ -10,9 +10,7 @@ use super::limits::Limits;
 use super::{look_up, ActionSource, Loader, Result};
 use crate::error::{clip, LoadError};
 use crate::number::{self, words};
-use crate::program::{
-    ActionInfo, ColdOp, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Slot, WideOp,
-};
+use crate::program::{ActionInfo, ColdOp, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Slot};
 
 /// Primitives that a parser may call: those without effect on a switch or its state.
 const PARSER_PRIMITIVES: [&str; 13] = [
@@ -579,15 +577,7 @@ impl Loader<'_> {
         }
         // An index out of range must leave the old value, regardless of its width.
         let fail = |e: String| json.error(e);
-        let widest = width.max(to.width());
-        if widest <= 128 {
-            let t = self.compiler.temp(2).map_err(fail)?;
-            let old = self.compiler.low128(&to.value()).map_err(fail)?;
-            self.emit(json, Op::Wide { op: WideOp::Mov, w: 128, d: t, a: old, b: 0 })?;
-            self.emit(json, Op::RegisterReadWide { d: t, r, idx })?;
-            return self.assign(json, &to, &Expr::Slot { slot: t, width: 128, signed: false });
-        }
-        let words = number::words(widest);
+        let words = number::words(width.max(to.width()));
         let t = self.compiler.temp(words).map_err(fail)?;
         self.compiler.store(t, 64 * words, false, &to.value()).map_err(fail)?;
         self.emit_cold(json, ColdOp::RegisterRead { d: t, words, r, idx })?;
@@ -604,14 +594,11 @@ impl Loader<'_> {
         if width <= 64 {
             let a = self.compiler.low64(&value, width).map_err(fail)?;
             self.emit(json, Op::RegisterWrite { r, idx, a })
-        } else if width > 128 {
+        } else {
             let words = number::words(width);
             let a = self.compiler.temp(words).map_err(fail)?;
             self.compiler.store(a, 64 * words, false, &value).map_err(fail)?;
             self.emit_cold(json, ColdOp::RegisterWrite { r, words, idx, a })
-        } else {
-            let a = self.compiler.low128(&value).map_err(fail)?;
-            self.emit(json, Op::RegisterWriteWide { r, idx, a })
         }
     }
 

@@ -228,16 +228,12 @@ impl Loader<'_> {
         if bits == 0 || bits > widest {
             return Err(width.error(format!("is {bits}; a lookahead of 1 to {widest} bits is supported")));
         }
-        let d = self.compiler.temp(words(bits as u32).max(2)).map_err(|e| json.error(e))?;
-        if bits > 128 {
+        let d = self.compiler.temp(words(bits as u32)).map_err(|e| json.error(e))?;
+        if bits > 64 {
             self.emit_cold(json, ColdOp::Lookahead { d, w: bits as u32, bit })?;
-            return Ok(Field { slot: d, width: bits as u16, signed: false });
+        } else {
+            self.emit(json, Op::Lookahead { w: bits as u8, d, bit })?;
         }
-        let w = bits as u8;
-        self.emit(
-            json,
-            if bits > 64 { Op::LookaheadWide { w, d, bit } } else { Op::Lookahead { w, d, bit } },
-        )?;
         Ok(Field { slot: d, width: bits as u16, signed: false })
     }
 

@@ -1,5 +1,5 @@
 //! Cold operations, which have no instruction of their own: header unions, comparison of variable-length fields, values wider
-//! than 128 bits. [`super::Op::Cold`] refers to one of these; operands are slots, as in `op`.
+//! than a word. [`super::Op::Cold`] refers to one of these; operands are slots, as in `op`.
 
 use super::op::Slot;
 
@@ -58,7 +58,7 @@ pub(crate) enum ColdOp {
         len: Option<Slot>,
         max: u32,
     },
-    /// Arithmetic on more than 128 bits.
+    /// Arithmetic on values wider than a word.
     Wide(Wide),
     /// Copies a cell into the `words` words at `d`, which do not change if the index is beyond the array.
     RegisterRead {

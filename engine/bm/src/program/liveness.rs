@@ -12,9 +12,10 @@
 
 use std::ops::Range;
 
+use crate::number::words;
 use crate::program::{
-    flow, Calculation, Checksum, DeparserId, Field, FlowNode, Header, Input, LogValue, Op, ParserId, Pc,
-    PipelineId, Program, Slot, WideOp,
+    flow, Calculation, Checksum, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op, Operation,
+    ParserId, Pc, PipelineId, Program, Slot, Wide,
 };
 
 /// Maximum number of words of all sets together.
@@ -342,13 +343,6 @@ impl Reader<'_> {
                 [d, c, a].into_iter().for_each(one);
                 node.writes.push(d);
             }
-            Op::Wide { op, d, a, b, .. } => {
-                [a, a + 1, b, b + 1].into_iter().for_each(one);
-                node.writes.push(d);
-                if !matches!(op, WideOp::Eq | WideOp::LtU | WideOp::LtS) {
-                    node.writes.push(d + 1);
-                }
-            }
             Op::Jmp { .. } | Op::Step | Op::Exit | Op::Ret | Op::EndInline | Op::Halt => {}
             Op::Jz { a, .. } | Op::Jnz { a, .. } => one(a),
             Op::JEq { a, b, .. }
@@ -374,7 +368,6 @@ impl Reader<'_> {
                 node.writes.push(d);
             }
             Op::RegisterWrite { idx, a, .. } => [idx, a].into_iter().for_each(one),
-            Op::RegisterWriteWide { idx, a, .. } => [idx, a, a + 1].into_iter().for_each(one),
             Op::Count { idx, .. } => one(idx),
             Op::Hash { call } => {
                 let call = program.hash_call(call);
@@ -432,10 +425,23 @@ impl Reader<'_> {
             Op::ExtractStack { .. } => {}
             Op::ExtractStackVl { len, .. } => one(len),
             Op::Lookahead { d, .. } => node.writes.push(d),
-            Op::LookaheadWide { d, .. } => node.writes.extend([d, d + 1]),
             Op::Verify { a, error } => [a, error].into_iter().for_each(one),
             Op::Advance { a } => one(a),
             Op::Select { select } => program.select(select).key.parts.iter().for_each(|part| one(part.slot)),
+            Op::Cold { at } => match *program.cold_op(at) {
+                ColdOp::Wide(Wide { operation, words: n, w, d, a, b }) => {
+                    let (of_a, written) = match operation {
+                        Operation::Extend { .. } => (words(w).min(n), n),
+                        Operation::Div => (n, 2 * n),
+                        Operation::Eq | Operation::Lt => (n, 1),
+                        _ => (n, n),
+                    };
+                    reads.extend([a..a + of_a, b..b + n]);
+                    node.writes.extend(d..d + written);
+                }
+                ColdOp::Lookahead { d, w, .. } => node.writes.extend(d..d + words(w)),
+                _ => reads.push(self.everything()),
+            },
             _ => reads.push(self.everything()),
         }
     }

@@ -9,41 +9,6 @@ pub(crate) type Slot = u32;
 /// Index into the instruction list.
 pub(crate) type Pc = u32;
 
-/// Binary operations on `u128` pairs; `w` of [`Op::Wide`] is the width of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WideOp {
-    /// Zero-extends the single slot `a`.
-    Zext,
-    /// Sign-extends the single slot `a`.
-    Sext,
-    Mov,
-    Add,
-    Sub,
-    Mul,
-    And,
-    Or,
-    Xor,
-    Not,
-    /// The shift count `b` is a single slot.
-    Shl,
-    Shr,
-    Sar,
-    Div,
-    Mod,
-    /// Two's complement of `w` bits, kept sign-extended.
-    TwoComp,
-    /// Saturates a signed value to signed values of `w` bits.
-    Sat,
-    /// Saturates a signed value to unsigned values of `w` bits.
-    USatSigned,
-    /// Saturates an unsigned value to unsigned values of `w` bits.
-    USat,
-    /// Comparisons write 0 or 1 to the single slot `d`.
-    Eq,
-    LtU,
-    LtS,
-}
-
 /// One instruction. `d` is the destination, `a` and `b` are sources, `w` is the width to which the result is cut (1..=64), `to`
 /// is a branch target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,14 +138,6 @@ pub(crate) enum Op {
         c: Slot,
         a: Slot,
     },
-    /// 128-bit arithmetic on pairs of slots (low word first).
-    Wide {
-        op: WideOp,
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
 
     Jmp {
         to: Pc,
@@ -299,16 +256,6 @@ pub(crate) enum Op {
         idx: Slot,
         a: Slot,
     },
-    RegisterReadWide {
-        d: Slot,
-        r: u32,
-        idx: Slot,
-    },
-    RegisterWriteWide {
-        r: u32,
-        idx: Slot,
-        a: Slot,
-    },
     Count {
         c: u32,
         idx: Slot,
@@ -398,12 +345,6 @@ pub(crate) enum Op {
     },
     /// Reads at most 64 bits after the cursor.
     Lookahead {
-        w: u8,
-        d: Slot,
-        bit: u32,
-    },
-    /// As `Lookahead`, but up to 128 bits into a pair.
-    LookaheadWide {
         w: u8,
         d: Slot,
         bit: u32,

@@ -97,7 +97,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             let mut ahead = bit;
             for at in (0..words(w)).rev() {
                 let width = (w - 64 * at).min(64);
-                phv.slots[(d + at) as usize] = lookahead(context, ahead, width)? as u64;
+                phv.slots[(d + at) as usize] = lookahead(context, ahead, width)?;
                 ahead += width;
             }
         }

@@ -69,14 +69,13 @@ pub(super) fn next_of_stack<T>(context: &Context<'_, T>, phv: &Phv, stack: u32) 
     Ok(stack.first + next as u32)
 }
 
-/// Returns the `width` bits that start `bit` bits after the cursor.
-pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u128, Trap> {
+/// Returns the `width` bits that start `bit` bits after the cursor; `width` is 1 to 64.
+pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u64, Trap> {
     let data = &context.packet[context.cursor..];
     let (first, end) = (bit as usize / 8, (bit + width).div_ceil(8) as usize);
     let Some(bytes) = data.get(first..end) else {
         return Err(Trap::ParserError(context.program.code.core_errors.packet_too_short));
     };
-    // Up to 128 bits may span 17 bytes: the surplus bits of the first byte are shifted out at the top.
     let surplus = (8 - (bit + width) % 8) % 8;
     let mut value = 0u128;
     for (at, &byte) in bytes.iter().enumerate() {
@@ -84,7 +83,7 @@ pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Re
         let (bits, keep) = if last { (byte >> surplus, 8 - surplus) } else { (byte, 8) };
         value = value << keep | u128::from(bits);
     }
-    Ok(value & u128::MAX >> (128 - width))
+    Ok(value as u64 & u64::MAX >> (64 - width))
 }
 
 pub(crate) fn headers_equal(program: &Program, phv: &Phv, a: usize, b: usize) -> bool {

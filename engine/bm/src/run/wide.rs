@@ -1,4 +1,4 @@
-//! Arithmetic on integers wider than 128 bits. All operands of an operation have the same number of words, low word first, in
+//! Arithmetic on integers wider than a word. All operands of an operation have the same number of words, low word first, in
 //! two's complement: for an unsigned value the top bit of the highest word must be free. The loader determines the number of
 //! words that holds every value; nothing here allocates.
 
