@@ -9,7 +9,7 @@ use super::json::Json;
 use super::{add_name, look_up, Loader, Result};
 use crate::error::clip;
 use crate::number::{cut, ones, parse_hex, words};
-use crate::program::{Case, ColdOp, Deparser, Field, KeyPlan, Mark, Op, Pc, Select, Slot, Start};
+use crate::program::{Case, ColdOp, Deparser, Field, KeyPlan, Mark, Op, Pc, Select, Start};
 
 /// A field of a transition's key, without a mask of its own.
 type KeyPart = (Field, Option<Vec<u64>>);
@@ -360,13 +360,8 @@ impl Loader<'_> {
             .filter(|f| !f.variable)
             .ok_or_else(|| member.error(format!("the stack's type has no field '{}'", clip(name))))?;
         let (off, width, signed) = (f.off, f.width, f.signed);
-        let fail = |e: String| part.error(e);
-        let h: Slot = self.compiler.header(header).map_err(fail)?;
-        let d = self.compiler.temp(words(width)).map_err(fail)?;
-        for word in 0..words(width) {
-            self.emit(part, Op::Load { d: d + word, h, off: off + word })?;
-        }
-        Ok(Field { slot: d, width: width as u16, signed })
+        let slot = self.compiler.load(header, off, words(width)).map_err(|e| part.error(e))?;
+        Ok(Field { slot, width: width as u16, signed })
     }
 
     /// Returns one value per key field from a hexstr in which every field is padded to whole bytes.

@@ -1,7 +1,7 @@
 //! Cold operations, which have no instruction of their own: header unions, comparison of variable-length fields, values wider
 //! than a word. [`super::Op::Cold`] refers to one of these; operands are slots, as in `op`.
 
-use super::op::Slot;
+use super::op::{Binary, Slot};
 
 /// One operation. `d` is the destination; a slot holds the id of a union or header, unless that is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,19 +94,10 @@ pub(crate) enum Operation {
     Extend {
         signed: bool,
     },
-    Add,
-    Sub,
-    Mul,
-    And,
-    Or,
-    Xor,
+    /// The count of a shift is a single slot, and a right shift is arithmetic. A division or remainder writes the quotient to
+    /// `d`, and the remainder to the words after it.
+    Binary(Binary),
     Not,
-    /// The shift count `b` is a single slot.
-    Shl,
-    /// Arithmetic shift.
-    Shr,
-    /// Writes the quotient to `d`, and the remainder to the words after it.
-    Div,
     /// Cuts to `w` bits.
     Cut,
     /// Two's complement of `w` bits.

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use crate::number::words;
 use crate::program::{
-    flow, Calculation, Checksum, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op, Operation,
-    ParserId, Pc, PipelineId, Program, Slot, Wide,
+    flow, Binary, Calculation, Checksum, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op,
+    Operation, ParserId, Pc, PipelineId, Program, Slot, Wide,
 };
 
 /// Maximum number of words of all sets together.
@@ -310,47 +310,16 @@ impl Reader<'_> {
         let reads = &mut node.reads;
         let mut one = |slot: Slot| reads.push(slot..slot + 1);
         match op {
-            Op::Mov { d, a, .. }
-            | Op::Not { d, a, .. }
-            | Op::TwoComp { d, a, .. }
-            | Op::Sat { d, a, .. }
-            | Op::USatSigned { d, a, .. }
-            | Op::USat { d, a, .. } => {
+            Op::Mov { d, a, .. } | Op::Unary { d, a, .. } => {
                 one(a);
                 node.writes.push(d);
             }
-            Op::Add { d, a, b, .. }
-            | Op::Sub { d, a, b, .. }
-            | Op::Mul { d, a, b, .. }
-            | Op::And { d, a, b, .. }
-            | Op::Or { d, a, b, .. }
-            | Op::Xor { d, a, b, .. }
-            | Op::Shl { d, a, b, .. }
-            | Op::Shr { d, a, b, .. }
-            | Op::Sar { d, a, b, .. }
-            | Op::Div { d, a, b, .. }
-            | Op::Mod { d, a, b, .. }
-            | Op::Eq { d, a, b }
-            | Op::Ne { d, a, b }
-            | Op::LtU { d, a, b }
-            | Op::LtS { d, a, b } => {
-                one(a);
-                one(b);
-                node.writes.push(d);
-            }
-            Op::MovIf { d, c, a } => {
-                // The old value counts as read, because the write is conditional.
-                [d, c, a].into_iter().for_each(one);
+            Op::Binary { d, a, b, .. } | Op::Sar { d, a, b, .. } | Op::Compare { d, a, b, .. } => {
+                [a, b].into_iter().for_each(one);
                 node.writes.push(d);
             }
             Op::Jmp { .. } | Op::Step | Op::Exit | Op::Ret | Op::EndInline | Op::Halt => {}
-            Op::Jz { a, .. } | Op::Jnz { a, .. } => one(a),
-            Op::JEq { a, b, .. }
-            | Op::JNe { a, b, .. }
-            | Op::JLtU { a, b, .. }
-            | Op::JGeU { a, b, .. }
-            | Op::JLtS { a, b, .. }
-            | Op::JGeS { a, b, .. } => [a, b].into_iter().for_each(one),
+            Op::JumpIf { a, b, .. } => [a, b].into_iter().for_each(one),
             Op::RegisterRead { d, r, idx, .. } => {
                 one(idx);
                 if !program.is_cell(r, idx) {
@@ -432,7 +401,7 @@ impl Reader<'_> {
                 ColdOp::Wide(Wide { operation, words: n, w, d, a, b }) => {
                     let (of_a, written) = match operation {
                         Operation::Extend { .. } => (words(w).min(n), n),
-                        Operation::Div => (n, 2 * n),
+                        Operation::Binary(Binary::Div | Binary::Mod) => (n, 2 * n),
                         Operation::Eq | Operation::Lt => (n, 1),
                         _ => (n, n),
                     };
@@ -558,7 +527,7 @@ impl Sets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Case, KeyPlan, Select};
+    use crate::program::{Case, Comparison, KeyPlan, Select};
 
     const PROBE: &[u8] = include_bytes!("../../../simple_switch/tests/p4/probe.json");
     /// Words of metadata further apart than `GAP`; words in small gaps are kept with their neighbours.
@@ -603,9 +572,8 @@ mod tests {
 
     #[test]
     fn a_word_that_only_one_branch_writes_is_kept() {
-        let branch = Op::Jz { a: C, to: 2 };
+        let branch = Op::JumpIf { op: Comparison::Eq, a: C, b: C, to: 2 };
         assert_eq!(which(&[branch, copy(A, C), copy(C, A), Op::Halt]), [true, false, true]);
-        assert_eq!(which(&[Op::MovIf { d: A, c: C, a: C }, copy(C, A), Op::Halt]), [true, false, true]);
     }
 
     #[test]

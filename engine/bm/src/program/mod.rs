@@ -38,7 +38,7 @@ pub use liveness::{Kept, Zeroed};
 pub(crate) use mark::Mark;
 pub(crate) use match_table::{ActionCall, Bound, MatchTable, PackedKey, TableAction};
 pub use op::LogValue;
-pub(crate) use op::{LogCall, Op, Pc, Slot};
+pub(crate) use op::{Binary, Comparison, LogCall, Op, Pc, Slot, Unary};
 pub(crate) use select::{Case, Select};
 
 /// A deparser: its headers in the order of emission.

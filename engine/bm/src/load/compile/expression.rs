@@ -6,6 +6,7 @@
 //! could exceed `compile`'s limit.
 
 use crate::number::{bits, negated, parse_hex};
+pub(crate) use crate::program::Binary;
 use crate::program::Slot;
 
 /// An integer constant as sign and magnitude, so that it can hold every unsigned 128-bit value.
@@ -87,21 +88,6 @@ impl Range {
     pub(crate) fn common_representation(self, other: Range) -> Option<Representation> {
         self.union(other).representation()
     }
-}
-
-/// Binary integer operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Mod,
-    And,
-    Or,
-    Xor,
-    Shl,
-    Shr,
 }
 
 /// Comparisons. `>` and `<=` are compiled with swapped operands.

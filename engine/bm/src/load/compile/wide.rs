@@ -3,7 +3,7 @@
 use super::expression::{Binary, Expr, Representation};
 use super::{words_for, Compiler, Result};
 use crate::number::words;
-use crate::program::{ColdOp, Op, Operation, Slot, Wide};
+use crate::program::{ColdOp, Operation, Slot, Wide};
 
 impl Compiler {
     fn wide_operation(&mut self, operation: Operation, n: u32, w: u32, a: Slot, b: Slot) -> Result<Slot> {
@@ -47,12 +47,8 @@ impl Compiler {
             Expr::WideConst(value, range) => self.wide_constant(value, range.neg > 0, n),
             Expr::Slot { slot, width, signed } => self.extended(*slot, *width, *signed, n),
             Expr::Field { header, off, width, signed } => {
-                let h = self.header(header)?;
-                let d = self.temp(words(*width))?;
-                for word in 0..words(*width) {
-                    self.emit(Op::Load { d: d + word, h, off: off + word })?;
-                }
-                self.extended(d, *width, *signed, n)
+                let loaded = self.load(header, *off, words(*width))?;
+                self.extended(loaded, *width, *signed, n)
             }
             Expr::Binary(Binary::Shr, left, right) => {
                 let shifted = self.wide_shift_right_of(left, right)?;
@@ -65,19 +61,11 @@ impl Compiler {
             Expr::Binary(Binary::Shl, left, right) => {
                 let a = self.wide_value(left, n)?;
                 let b = self.shift_count(right)?;
-                self.wide_operation(Operation::Shl, n, 0, a, b)
+                self.wide_operation(Operation::Binary(Binary::Shl), n, 0, a, b)
             }
             Expr::Binary(op, left, right) => {
                 let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
-                let operation = match op {
-                    Binary::Add => Operation::Add,
-                    Binary::Sub => Operation::Sub,
-                    Binary::Mul => Operation::Mul,
-                    Binary::And => Operation::And,
-                    Binary::Or => Operation::Or,
-                    _ => Operation::Xor,
-                };
-                self.wide_operation(operation, n, 0, a, b)
+                self.wide_operation(Operation::Binary(*op), n, 0, a, b)
             }
             Expr::Not(a) => {
                 let a = self.wide_value(a, n)?;
@@ -131,7 +119,7 @@ impl Compiler {
         let n = words_for(left.range())?;
         let a = self.wide_value(left, n)?;
         let b = self.shift_count(right)?;
-        self.wide_operation(Operation::Shr, n, 0, a, b)
+        self.wide_operation(Operation::Binary(Binary::Shr), n, 0, a, b)
     }
 
     /// Compiles a quotient or a remainder in as many words as the operands need.
@@ -139,7 +127,7 @@ impl Compiler {
         let n = words_for(left.range().union(right.range()))?;
         let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
         let d = self.temp(2 * n)?;
-        self.emit_cold(ColdOp::Wide(Wide { operation: Operation::Div, words: n, w: 0, d, a, b }))?;
+        self.emit_cold(ColdOp::Wide(Wide { operation: Operation::Binary(op), words: n, w: 0, d, a, b }))?;
         Ok(if op == Binary::Div { d } else { d + n })
     }
 }
