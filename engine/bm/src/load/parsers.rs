@@ -178,12 +178,12 @@ impl Loader<'_> {
                 (Extracted::Header(id), self.packet.headers[id as usize].type_id)
             }
             "stack" => {
-                let id = look_up(&self.stack_ids, "header stack", &value)?;
+                let id = self.stack(&value, false)?;
                 (Extracted::Stack(id), self.packet.stacks[id as usize].type_id)
             }
             "union_stack" => {
                 let [stack, member] = value.tuple()?;
-                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let stack = self.stack(&stack, true)?;
                 let (member, type_id) = self.union_stack_member(stack, &member)?;
                 (Extracted::UnionStack(stack, member), type_id)
             }
@@ -338,12 +338,12 @@ impl Loader<'_> {
             "lookahead" => self.lookahead(part),
             "stack_field" => {
                 let [stack, member] = value.tuple()?;
-                let stack = look_up(&self.stack_ids, "header stack", &stack)?;
+                let stack = self.stack(&stack, false)?;
                 self.found_key_part(part, &HeaderRef::Last(stack), &member)
             }
             "union_stack_field" => {
                 let [stack, member, field] = value.tuple()?;
-                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let stack = self.stack(&stack, true)?;
                 let (member, _) = self.union_stack_member(stack, &member)?;
                 self.found_key_part(part, &HeaderRef::Member(UnionRef::Last(stack), member), &field)
             }

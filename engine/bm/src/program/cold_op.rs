@@ -6,17 +6,6 @@ use super::op::{Binary, Slot};
 /// One operation. `d` is the destination; a slot holds the id of a union or header, unless that is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ColdOp {
-    /// `d` = id of the element of a stack of unions; faults beyond its size.
-    UnionAt {
-        d: Slot,
-        stack: u32,
-        idx: Slot,
-    },
-    /// `d` = id of the element filled last; faults if the stack is empty (in a parser: StackOutOfBounds).
-    UnionLast {
-        d: Slot,
-        stack: u32,
-    },
     /// `d` = id of the header that is this member of the union.
     UnionMember {
         d: Slot,
@@ -41,15 +30,6 @@ pub(crate) enum ColdOp {
     AssignUnion {
         d: Slot,
         s: Slot,
-    },
-    AssignUnionStack {
-        d: u32,
-        s: u32,
-    },
-    ShiftUnionStack {
-        stack: u32,
-        n: Slot,
-        push: bool,
     },
     /// Extracts a member of the next element. With `len` (a slot with bits) and `max` (bytes) its length is variable.
     ExtractUnionStack {

@@ -192,7 +192,6 @@ fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u
         sets.add(needed, header.valid..header.valid + 1);
     }
     program.packet.stacks.iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
-    program.packet.union_stacks.iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
     program.packet.vl_stores.iter().for_each(|store| sets.add(needed, store.length..store.length + 1));
     // A clone starts a pipeline again with the headers that are kept here, so only its field list is added.
     let starts_again = |op: &Op| {

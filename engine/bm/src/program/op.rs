@@ -158,7 +158,7 @@ pub(crate) enum Op {
     /// Counts one step, at the target of every backward jump.
     Step,
 
-    /// `d` = id of header `idx` of the stack; faults beyond its size.
+    /// `d` = id of element `idx` of the stack; faults beyond its size.
     StackAt {
         d: Slot,
         stack: u32,
@@ -206,11 +206,9 @@ pub(crate) enum Op {
         d: u32,
         s: u32,
     },
-    Push {
-        stack: u32,
-        n: Slot,
-    },
-    Pop {
+    /// `push_front` or `pop_front`.
+    ShiftStack {
+        push: bool,
         stack: u32,
         n: Slot,
     },

@@ -5,7 +5,8 @@ use super::cold_op;
 use super::context::{Context, Trap};
 use super::externs::{Externs, LogMessage};
 use super::headers::{
-    assign_header, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid, shift_stack,
+    assign_header, assign_union, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid,
+    shift_stack,
 };
 use super::phv::Phv;
 use crate::error::Fault;
@@ -93,11 +94,14 @@ pub(crate) fn execute_cold<T: Externs>(
             let (to, from) = (program.stack(d), program.stack(s));
             phv.slots[to.next as usize] = value(phv, from.next);
             for at in 0..to.size.min(from.size) {
-                assign_header(program, phv, (to.first + at) as usize, (from.first + at) as usize);
+                let (d, s) = (to.first + at, from.first + at);
+                match to.of_unions {
+                    true => assign_union(program, phv, d, s),
+                    false => assign_header(program, phv, d as usize, s as usize),
+                }
             }
         }
-        Op::Push { stack, n } => shift_stack(program, phv, stack, value(phv, n), true),
-        Op::Pop { stack, n } => shift_stack(program, phv, stack, value(phv, n), false),
+        Op::ShiftStack { push, stack, n } => shift_stack(program, phv, stack, value(phv, n), push),
         Op::AssignVl { d, s } => {
             phv.copy_vl(program.vl_store(d), program.vl_store(s));
         }

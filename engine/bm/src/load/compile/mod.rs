@@ -390,9 +390,9 @@ impl Compiler {
             UnionRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
             UnionRef::At(stack, index) => {
                 let idx = self.exact64(index, "a stack index")?;
-                self.computed_cold(|d| ColdOp::UnionAt { d, stack: *stack, idx })
+                self.computed(|d| Op::StackAt { d, stack: *stack, idx })
             }
-            UnionRef::Last(stack) => self.computed_cold(|d| ColdOp::UnionLast { d, stack: *stack }),
+            UnionRef::Last(stack) => self.computed(|d| Op::StackLast { d, stack: *stack }),
         }
     }
 

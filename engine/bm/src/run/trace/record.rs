@@ -197,7 +197,7 @@ impl Trace {
             }
             Op::Cold { at } => match *program.cold_op(at) {
                 ColdOp::ExtractUnionStack { stack, member, .. } => {
-                    let stack = program.union_stack(stack);
+                    let stack = program.stack(stack);
                     let next = slot(stack.next);
                     if next < u64::from(stack.size) {
                         let header = program.union(stack.first + next as u32).members[member as usize];
