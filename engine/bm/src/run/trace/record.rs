@@ -265,7 +265,7 @@ impl Trace {
         let key = info.key.iter().enumerate().map(part).collect();
         let outcome = match found {
             Some(at) => Some(entries.outcomes[at as usize]),
-            None => entries.default.as_ref().map(|(outcome, _)| *outcome),
+            None => entries.default.outcome(),
         };
         let (mut group, mut members, mut hash, mut member) = (None, None, None, None);
         match outcome {
