@@ -44,11 +44,6 @@ pub(crate) fn cut_word(value: u64, width: u8) -> u64 {
     value & u64::MAX >> (64 - width)
 }
 
-/// Returns the low `width` bits; `width` is 1 to 128.
-pub(crate) fn cut_wide(value: u128, width: u8) -> u128 {
-    value & u128::MAX >> (128 - width)
-}
-
 /// Returns the mask of a prefix.
 pub(crate) fn prefix_mask(width: u32, length: u32) -> Vec<u64> {
     ones(width).iter().zip(cut(ones(width - length), width)).map(|(all, rest)| all & !rest).collect()

@@ -120,27 +120,35 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-
     use bm::{Executable, Program};
     use simple_switch::PortConfig;
 
     use super::*;
 
+    fn three_ports() -> SwitchConfig {
+        SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() }
+    }
+
+    fn switch(config: &SwitchConfig) -> Switch {
+        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
+        Switch::new(Executable::new(Program::from_json(json).unwrap()), config.clone()).unwrap()
+    }
+
+    fn port(port: u16, is_up: bool) -> PortInfo {
+        PortInfo { port, name: format!("if{port}"), is_up }
+    }
+
+    fn up(engine: &Engine) -> [bool; 3] {
+        [0, 1, 2].map(|port| engine.switch.as_ref().unwrap().is_up(port))
+    }
+
     #[test]
     fn a_switch_that_is_made_later_knows_the_links_that_were_down_before() {
-        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
-        let port = |port: u16, is_up| PortInfo { port, name: format!("if{port}"), is_up };
-        let config =
-            SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
-        let clock = Clock::new(Instant::now());
-        let mut engine = Engine::new(config, None, clock, false, false);
+        let mut engine = Engine::new(three_ports(), None, Clock::new(Instant::now()), false, false);
         // Port 2 is no longer listed.
         engine.set_links(&[port(0, true), port(1, false)]);
-        engine.switch = Some(
-            Switch::new(Executable::new(Program::from_json(json).unwrap()), engine.config.clone()).unwrap(),
-        );
+        engine.switch = Some(switch(&engine.config));
         engine.tell_links();
-        let up = |engine: &Engine| [0, 1, 2].map(|port| engine.switch.as_ref().unwrap().is_up(port));
         assert_eq!(up(&engine), [true, false, false]);
         engine.set_links(&[port(0, false), port(1, true), port(2, true)]);
         assert_eq!(up(&engine), [false, true, true]);
@@ -148,14 +156,8 @@ mod tests {
 
     #[test]
     fn ports_that_a_peer_has_not_spoken_of_are_up_and_those_that_it_removed_are_not() {
-        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
-        let port = |port: u16, is_up| PortInfo { port, name: "socket".into(), is_up };
-        let config =
-            SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
-        let program = Executable::new(Program::from_json(json).unwrap());
-        let switch = Switch::new(program, config.clone()).unwrap();
-        let mut engine = Engine::new(config, Some(switch), Clock::new(Instant::now()), true, false);
-        let up = |engine: &Engine| [0, 1, 2].map(|port| engine.switch.as_ref().unwrap().is_up(port));
+        let switch = switch(&three_ports());
+        let mut engine = Engine::new(three_ports(), Some(switch), Clock::new(Instant::now()), true, false);
         engine.set_links(&[]);
         assert_eq!(up(&engine), [true, true, true]);
         engine.set_links(&[port(1, true), port(2, false)]);
@@ -166,14 +168,13 @@ mod tests {
     fn a_program_that_recirculates_faster_than_the_computer_can_slows_its_own_clock() {
         const RECIRCULATE: u8 = 3;
         const ROUNDS: u8 = 255;
-        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
         let rate = units::DataRate::from_bps(10_000_000_000);
         let config = SwitchConfig {
             recirculation_delay: units::Duration::from_ps(1),
             ports: (0..2).map(|port| PortConfig::ethernet(port, rate)).collect(),
             ..SwitchConfig::default()
         };
-        let switch = Switch::new(Executable::new(Program::from_json(json).unwrap()), config.clone()).unwrap();
+        let switch = switch(&config);
         // The clock has run for a second, so all rounds of a packet at time zero are due.
         let clock = Clock::new(Instant::now() - Duration::from_secs(1));
         let mut engine = Engine::new(config, Some(switch), clock, false, false);

@@ -247,7 +247,7 @@ impl LiveSwitch {
         let taken =
             |ports: &[PortInfo]| ports.iter().find(|info| info.port == port).map(|info| info.name.clone());
         if let Some(name) = taken(&self.shared.view.lock().0) {
-            return Err(IoError::PortTaken { port, name }.into());
+            return Err(IoError::port_taken(port, &name).into());
         }
         let interface = Interface::open(port, name, self.capture.as_deref())?;
         let described = interface.describe();

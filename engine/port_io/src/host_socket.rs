@@ -46,15 +46,8 @@ impl HostSocket {
     /// Opens an interface in the namespace of the file `namespace` (such as `/run/netns/NAME`), or in the caller's
     /// namespace. Errors contain `number` and `name`. Waits up to two seconds for the link.
     pub fn open(number: u16, namespace: Option<&Path>, name: &str) -> Result<Self, IoError> {
-        let failed = |doing: &'static str| {
-            move |source: io::Error| IoError::Interface {
-                name: name.to_owned(),
-                port: number,
-                doing,
-                source,
-                hint: "",
-            }
-        };
+        let failed =
+            |doing: &'static str| IoError::at(format!("interface '{name}' (port {number}): {doing}"));
         let Some(path) = namespace else { return Self::open_here(name, failed) };
         let file = File::open(path).map_err(failed("cannot open its namespace"))?;
         // A thread can change its own namespace only; the socket stays in the namespace in which it was created.

@@ -47,7 +47,7 @@ impl Interface {
                     Some(libc::ENODEV) => "; `ip link` lists those that exist in this network namespace",
                     _ => "",
                 };
-                IoError::Interface { name: name.to_owned(), port, doing, source, hint }
+                IoError(format!("interface '{name}' (port {port}): {doing}: {source}{hint}"))
             }
         };
         let fd = sys::packet_socket().map_err(failed("cannot open a packet socket"))?;
@@ -331,11 +331,10 @@ impl PortIo for Interfaces {
 
     fn add(&mut self, port: u16, interface: Interface) -> Result<(), IoError> {
         match self.find(port) {
-            Ok(place) => Err(IoError::PortTaken { port, name: self.ports[place].1.name.clone() }),
+            Ok(place) => Err(IoError::port_taken(port, &self.ports[place].1.name)),
             Err(place) => {
                 if self.sender.is_none() {
-                    let sender = sys::packet_socket()
-                        .map_err(|source| IoError::System { doing: "packet socket", source })?;
+                    let sender = sys::packet_socket().map_err(IoError::at("packet socket"))?;
                     sys::set_buffer(&sender, false, SEND_BUFFER_BYTES);
                     self.sender = Some(sender);
                 }
@@ -346,7 +345,7 @@ impl PortIo for Interfaces {
     }
 
     fn remove(&mut self, port: u16) -> Result<(), IoError> {
-        let place = self.find(port).map_err(|_| IoError::NoPort { port })?;
+        let place = self.find(port).map_err(|_| IoError(format!("port {port}: is not attached")))?;
         // Closing the socket removes it from the poller.
         self.ports.remove(place);
         self.registered.retain(|known| *known != port);

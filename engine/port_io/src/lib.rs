@@ -94,14 +94,15 @@ pub trait PortIo: Send {
     fn maintain(&mut self, event: &mut dyn FnMut(String));
 
     /// Adds a network interface as a port of a running switch.
-    fn add(&mut self, port: u16, interface: Interface) -> Result<(), IoError> {
-        let _ = interface;
-        Err(IoError::FixedPorts { port })
+    fn add(&mut self, port: u16, _: Interface) -> Result<(), IoError> {
+        self.remove(port)
     }
 
     /// Removes a port.
     fn remove(&mut self, port: u16) -> Result<(), IoError> {
-        Err(IoError::FixedPorts { port })
+        Err(IoError(format!(
+            "port {port}: ports of files and of a nanomsg socket cannot be added or removed while the switch runs"
+        )))
     }
 
     /// Returns the ports, ordered by number.

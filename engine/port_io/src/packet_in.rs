@@ -4,6 +4,7 @@
 //! are recorded but have no effect. A PAIR has one peer: a second one waits until the first has gone.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, ToSocketAddrs};
 use std::os::fd::OwnedFd;
@@ -55,13 +56,13 @@ pub struct PacketIn {
 impl PacketIn {
     /// Listens at `ipc://PATH` or `tcp://HOST:PORT`; `*` means every address of this machine.
     pub fn listen(address: &str) -> Result<Self, IoError> {
-        let failed = |reason: String| IoError::Address { address: address.to_owned(), reason };
+        let failed = |reason: io::Error| IoError(format!("address '{address}': {reason}"));
         let (listener, path, mapping) = if let Some(path) = address.strip_prefix("ipc://") {
             (listen_unix(path).map_err(failed)?.into(), Some(PathBuf::from(path)), Mapping::Ipc)
         } else if let Some(place) = address.strip_prefix("tcp://") {
             (listen_tcp(place).map_err(failed)?.into(), None, Mapping::Tcp)
         } else {
-            return Err(failed("starts with neither ipc:// nor tcp://".into()));
+            return Err(failed(io::Error::other("starts with neither ipc:// nor tcp://")));
         };
         Ok(Self {
             address: address.to_owned(),
@@ -97,7 +98,6 @@ impl PacketIn {
             // Harmless: the next turn tries again.
             Err(Errno::WOULDBLOCK | Errno::INTR) => return Ok(()),
             Err(error) => {
-                let error = io::Error::from(error);
                 let text = format!("{}: a peer could not be accepted: {error}", self.address);
                 self.event(text);
                 return Ok(());
@@ -113,7 +113,7 @@ impl PacketIn {
         Ok(())
     }
 
-    fn lose_peer(&mut self, why: &str) {
+    fn lose_peer(&mut self, why: impl Display) {
         self.peer = None;
         self.ports.clear();
         self.removed.clear();
@@ -131,69 +131,67 @@ impl PacketIn {
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => break,
                 Err(error) => {
-                    problem = Some(io::Error::from(error).to_string());
+                    problem = Some(error);
                     break;
                 }
             }
         }
         peer.pending.drain(..written);
         if let Some(problem) = problem {
-            self.lose_peer(&problem);
+            self.lose_peer(problem);
         }
     }
 
     /// Handles the available messages. An error is the reason for disconnecting the peer.
-    fn handle_messages(&mut self, deliver: &mut dyn FnMut(u16, &[u8])) -> Result<(), String> {
+    fn handle_messages(&mut self, deliver: &mut dyn FnMut(u16, &[u8])) -> Result<(), IoError> {
         let Some(peer) = &mut self.peer else { return Ok(()) };
         loop {
-            let message = match peer.decoder.next_message() {
-                Ok(Some(message)) => message,
-                Ok(None) => return Ok(()),
-                Err(error) => return Err(error.to_string()),
-            };
+            let Some(message) = peer.decoder.next_message()? else { return Ok(()) };
             match message::parse(message) {
-                Ok(Request::PacketIn(port, frame)) if PORTS.contains(&port) => deliver(port as u16, frame),
-                Ok(Request::PortAdd(port)) if PORTS.contains(&port) => {
+                Some(Request::PacketIn(port, frame)) if PORTS.contains(&port) => deliver(port as u16, frame),
+                Some(Request::PortAdd(port)) if PORTS.contains(&port) => {
                     self.ports.insert(port);
                     self.removed.remove(&port);
                 }
-                Ok(Request::PortRemove(port)) => {
+                Some(Request::PortRemove(port)) => {
                     if self.ports.remove(&port) {
                         self.removed.insert(port);
                     }
                 }
-                Ok(Request::PortSetStatus(_)) => {}
-                Ok(Request::Info(port, kind)) => {
+                Some(Request::PortSetStatus(_)) => {}
+                Some(Request::Info(port, kind)) => {
                     let reply = message::info_reply(port, kind);
                     if peer.pending.len() < PENDING_LIMIT {
                         self.mapping.append_header(&mut peer.pending, reply.len());
                         peer.pending.extend_from_slice(&reply);
                     }
                 }
-                Ok(Request::PacketIn(..) | Request::PortAdd(_)) | Err(_) => self.counts.rx_malformed += 1,
+                Some(Request::PacketIn(..) | Request::PortAdd(_)) | None => self.counts.rx_malformed += 1,
             }
         }
     }
 }
 
 /// Listens on a Unix socket, and replaces a socket file whose owner is gone.
-fn listen_unix(path: &str) -> Result<UnixListener, String> {
+fn listen_unix(path: &str) -> io::Result<UnixListener> {
     let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
     {
-        std::fs::remove_file(path).map_err(|error| error.to_string())?;
+        std::fs::remove_file(path)?;
     }
-    let listener = UnixListener::bind(path).map_err(|error| error.to_string())?;
-    listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+    let listener = UnixListener::bind(path)?;
+    listener.set_nonblocking(true)?;
     Ok(listener)
 }
 
-fn listen_tcp(place: &str) -> Result<TcpListener, String> {
+fn listen_tcp(place: &str) -> io::Result<TcpListener> {
     let place = place.strip_prefix('*').map_or(place.to_owned(), |port| format!("0.0.0.0{port}"));
-    let addresses: Vec<_> =
-        place.to_socket_addrs().map_err(|error| format!("{error}; it takes tcp://IP:PORT"))?.collect();
-    let listener = TcpListener::bind(&*addresses).map_err(|error| error.to_string())?;
-    listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+    let addresses: Vec<_> = place
+        .to_socket_addrs()
+        .map_err(|error| io::Error::other(format!("{error}; it takes tcp://IP:PORT")))?
+        .collect();
+    let listener = TcpListener::bind(&*addresses)?;
+    listener.set_nonblocking(true)?;
     Ok(listener)
 }
 
@@ -243,13 +241,13 @@ impl PortIo for PacketIn {
                 return Ok(false);
             }
             Err(error) => {
-                self.lose_peer(&io::Error::from(error).to_string());
+                self.lose_peer(error);
                 return Ok(false);
             }
         }
         if let Err(problem) = self.handle_messages(deliver) {
             self.counts.rx_malformed += 1;
-            self.lose_peer(&problem);
+            self.lose_peer(problem);
             return Ok(false);
         }
         self.flush_peer();

@@ -3,6 +3,8 @@
 //! [`Reader`] accepts bytes in pieces of any size, because a FIFO may deliver half a record or ten. It reads both byte
 //! orders, microseconds and nanoseconds. Input is not trusted: every length is checked before anything is stored.
 
+use crate::IoError;
+
 /// Maximum length of a record: libpcap's limit (MAXIMUM_SNAPLEN).
 pub const MAX_RECORD_BYTES: usize = 262_144;
 
@@ -10,37 +12,11 @@ const FILE_HEADER_BYTES: usize = 24;
 const RECORD_HEADER_BYTES: usize = 16;
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
+const PCAPNG: u32 = 0x0a0d_0d0a;
 /// LINKTYPE_ETHERNET.
 const ETHERNET: u32 = 1;
 /// LINKTYPE_NULL. BMv2 writes its own Ethernet files with it (`pcap_open_dead(0, 0)`).
 const NULL: u32 = 0;
-
-/// The reason why input is not a pcap file of Ethernet frames.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PcapError {
-    /// The first four bytes are those of another format.
-    #[error("starts with {0:#010x}, which is not a pcap magic number{hint}", hint = if *.0 == 0x0a0d_0d0a { " (it is pcapng; convert it with `editcap -F pcap`)" } else { "" })]
-    Magic(u32),
-    /// The link type is not Ethernet.
-    #[error("has link type {0}; the switch takes Ethernet (1)")]
-    LinkType(u32),
-    /// A record has an impossible length.
-    #[error(
-        "record {record} has {length} bytes, at most {MAX_RECORD_BYTES} are possible; the file is damaged"
-    )]
-    RecordTooLong {
-        /// The record's number, from 1.
-        record: u64,
-        /// The length in its header.
-        length: u32,
-    },
-    /// The file ends within a record or its header.
-    #[error("ends inside its header or record {record}")]
-    CutShort {
-        /// The record's number, from 1.
-        record: u64,
-    },
-}
 
 #[derive(Clone, Copy)]
 struct Format {
@@ -97,12 +73,12 @@ impl Reader {
     }
 
     /// Returns the time of the next record, if the record is complete.
-    pub fn peek(&mut self) -> Result<Option<u64>, PcapError> {
+    pub fn peek(&mut self) -> Result<Option<u64>, IoError> {
         Ok(self.header()?.map(|(time_ns, ..)| time_ns))
     }
 
     /// Returns the next record, if it is complete.
-    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, PcapError> {
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, IoError> {
         let Some((time_ns, captured, length)) = self.header()? else { return Ok(None) };
         let data = self.start + RECORD_HEADER_BYTES;
         self.start = data + captured;
@@ -111,16 +87,16 @@ impl Reader {
     }
 
     /// Checks that the stream does not end within a record or header.
-    pub fn end(&self) -> Result<(), PcapError> {
+    pub fn end(&self) -> Result<(), IoError> {
         if self.format.is_some() && self.start == self.buffer.len() {
             Ok(())
         } else {
-            Err(PcapError::CutShort { record: self.records + 1 })
+            Err(IoError(format!("ends inside its header or record {}", self.records + 1)))
         }
     }
 
     /// Returns the time, the captured length and the original length of the next record.
-    fn header(&mut self) -> Result<Option<(u64, usize, u32)>, PcapError> {
+    fn header(&mut self) -> Result<Option<(u64, usize, u32)>, IoError> {
         let Some(format) = self.format()? else { return Ok(None) };
         let rest = &self.buffer[self.start..];
         if rest.len() < RECORD_HEADER_BYTES {
@@ -129,7 +105,10 @@ impl Reader {
         let [seconds, fraction, captured, length] =
             [0, 4, 8, 12].map(|place| format.u32(&rest[place..place + 4]));
         if captured as usize > MAX_RECORD_BYTES {
-            return Err(PcapError::RecordTooLong { record: self.records + 1, length: captured });
+            let record = self.records + 1;
+            return Err(IoError(format!(
+                "record {record} has {captured} bytes, at most {MAX_RECORD_BYTES} are possible; the file is damaged"
+            )));
         }
         let captured = captured as usize;
         if rest.len() < RECORD_HEADER_BYTES + captured {
@@ -140,7 +119,7 @@ impl Reader {
     }
 
     /// Returns the format from the file header, once the header is complete.
-    fn format(&mut self) -> Result<Option<Format>, PcapError> {
+    fn format(&mut self) -> Result<Option<Format>, IoError> {
         if let Some(format) = self.format {
             return Ok(Some(format));
         }
@@ -156,7 +135,13 @@ impl Reader {
         let nanoseconds = match magic {
             MICROSECONDS => false,
             NANOSECONDS => true,
-            _ => return Err(PcapError::Magic(little)),
+            _ => {
+                let hint =
+                    if little == PCAPNG { " (it is pcapng; convert it with `editcap -F pcap`)" } else { "" };
+                return Err(IoError(format!(
+                    "starts with {little:#010x}, which is not a pcap magic number{hint}"
+                )));
+            }
         };
         if rest.len() < FILE_HEADER_BYTES {
             return Ok(None);
@@ -165,7 +150,7 @@ impl Reader {
         // The upper half states whether frames carry an FCS, which stays in the packet, as in BMv2.
         let link_type = format.u32(&rest[20..24]) & 0xffff;
         if link_type != ETHERNET && link_type != NULL {
-            return Err(PcapError::LinkType(link_type));
+            return Err(IoError(format!("has link type {link_type}; the switch takes Ethernet (1)")));
         }
         self.start += FILE_HEADER_BYTES;
         self.format = Some(format);
@@ -243,7 +228,7 @@ mod tests {
             feed(&mut reader, &[*byte]);
             assert_eq!(reader.next_record(), Ok(None));
         }
-        assert_eq!(reader.end(), Err(PcapError::CutShort { record: 1 }));
+        assert!(reader.end().unwrap_err().to_string().contains("record 1"));
         feed(&mut reader, &bytes[bytes.len() - 1..]);
         assert_eq!(reader.peek(), Ok(Some(1_000)));
         assert_eq!(reader.next_record().unwrap().unwrap().data, b"ab");
@@ -276,7 +261,7 @@ mod tests {
         bytes.extend(u32::MAX.to_le_bytes());
         let mut reader = Reader::default();
         feed(&mut reader, &bytes);
-        assert_eq!(reader.next_record(), Err(PcapError::RecordTooLong { record: 1, length: u32::MAX }));
+        assert!(reader.next_record().unwrap_err().to_string().contains("record 1 has 4294967295 bytes"));
     }
 
     #[test]

@@ -35,9 +35,8 @@ impl Output {
         } else {
             options.create(true).truncate(true);
         }
-        let failed = |source| IoError::File { path: path.clone(), port, source };
-        let mut file = options.open(&path).map_err(failed)?;
-        file.write_all(&pcap::file_header(false)).map_err(failed)?;
+        let mut file = options.open(&path).map_err(IoError::file(&path, port))?;
+        file.write_all(&pcap::file_header(false)).map_err(IoError::file(&path, port))?;
         Ok(Self { port, path, file, pending: Vec::new(), lost: 0, error: None })
     }
 

@@ -11,9 +11,8 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::pcap::{self, PcapError};
 use crate::pcap_output::Output;
-use crate::{IoCounts, IoError, Poller, PortInfo, PortIo};
+use crate::{pcap, IoCounts, IoError, Poller, PortInfo, PortIo};
 
 /// Maximum number of records delivered before transmission and control calls get their turn.
 const RECORDS_PER_TURN: usize = 256;
@@ -38,20 +37,16 @@ impl Input {
     fn open(port: u16, path: PathBuf) -> Result<Self, IoError> {
         // With O_NONBLOCK, opening a FIFO does not wait for its writer.
         let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path);
-        let file = file.map_err(|source| IoError::File { path: path.clone(), port, source })?;
+        let file = file.map_err(IoError::file(&path, port))?;
         let is_fifo = file.metadata().is_ok_and(|found| found.file_type().is_fifo());
         let reader = pcap::Reader::default();
         let mut input =
             Self { port, path, file, is_fifo, reader, frames: 0, ended: false, had_writer: false };
         if !is_fifo {
             // Refuses a file of another format now, not when the switch runs.
-            let failed = |path: &PathBuf, source| IoError::Pcap { path: path.clone(), port, source };
-            let count =
-                input.read().map_err(|source| IoError::File { path: input.path.clone(), port, source })?;
-            input.reader.peek().map_err(|source| failed(&input.path, source))?;
-            if count == 0 {
-                return Err(failed(&input.path, PcapError::CutShort { record: 1 }));
-            }
+            let count = input.read().map_err(IoError::file(&input.path, port))?;
+            let start = if count == 0 { input.reader.end() } else { input.reader.peek().map(drop) };
+            start.map_err(IoError::file(&input.path, port))?;
         }
         Ok(input)
     }
@@ -129,8 +124,8 @@ impl PcapPorts {
     pub fn new(mut ports: Vec<PcapPort>, wait: Duration) -> Result<Self, IoError> {
         ports.sort_by_key(|port| port.input.port);
         if let Some(pair) = ports.windows(2).find(|pair| pair[0].input.port == pair[1].input.port) {
-            let (port, name) = (pair[0].input.port, pair[0].input.path.display().to_string());
-            return Err(IoError::PortTaken { port, name });
+            let input = &pair[0].input;
+            return Err(IoError::port_taken(input.port, &input.path.display().to_string()));
         }
         Ok(Self { ports, wait, start: None, messages: VecDeque::new(), counts: IoCounts::default() })
     }

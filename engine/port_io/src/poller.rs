@@ -43,11 +43,11 @@ impl Waker {
 impl Poller {
     /// Creates a poller without ports.
     pub fn new() -> Result<Self, IoError> {
-        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(IoError::system("epoll_create1"))?;
+        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(IoError::at("epoll_create1"))?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
-            .map_err(IoError::system("timerfd_create"))?;
+            .map_err(IoError::at("timerfd_create"))?;
         let wake =
-            eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(IoError::system("eventfd"))?;
+            eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(IoError::at("eventfd"))?;
         let poller = Self { epoll, timer, wake: Arc::new(wake) };
         poller.add(&poller.timer, TIMER)?;
         poller.add(&*poller.wake, WAKE)?;
@@ -61,14 +61,13 @@ impl Poller {
 
     /// Waits for a file descriptor to become readable. Closing the descriptor removes it.
     pub fn add(&self, fd: impl AsFd, key: u64) -> Result<(), IoError> {
-        epoll::add(&self.epoll, fd, EventData::new_u64(key), EventFlags::IN)
-            .map_err(IoError::system("epoll_ctl"))
+        epoll::add(&self.epoll, fd, EventData::new_u64(key), EventFlags::IN).map_err(IoError::at("epoll_ctl"))
     }
 
     /// Adds a descriptor like `add`, for reading and writing, but reports each change only once: its owner must read until nothing is left.
     pub fn add_edge(&self, fd: impl AsFd, key: u64) -> Result<(), IoError> {
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
-        epoll::add(&self.epoll, fd, EventData::new_u64(key), flags).map_err(IoError::system("epoll_ctl"))
+        epoll::add(&self.epoll, fd, EventData::new_u64(key), flags).map_err(IoError::at("epoll_ctl"))
     }
 
     /// Stops waiting for a file descriptor.
@@ -90,7 +89,7 @@ impl Poller {
                 },
             };
             timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)
-                .map_err(IoError::system("timerfd_settime"))?;
+                .map_err(IoError::at("timerfd_settime"))?;
         }
         let look = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = timeout.is_zero().then_some(&look);
@@ -98,7 +97,7 @@ impl Poller {
         let events = match epoll::wait(&self.epoll, &mut events, limit) {
             Ok((events, _)) => events,
             Err(Errno::INTR) => return Ok(()),
-            Err(errno) => return Err(IoError::system("epoll_wait")(errno)),
+            Err(errno) => return Err(IoError::at("epoll_wait")(errno)),
         };
         let mut count = [0; 8];
         for event in events {

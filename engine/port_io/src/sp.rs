@@ -4,6 +4,8 @@
 //! nanomsg is a C library, and the maintained Rust bindings to it and to its successor build it with CMake; a PAIR
 //! socket needs only eight bytes of greeting and a length in front of each message.
 
+use crate::IoError;
+
 /// Maximum length of a message: nanomsg's default for NN_RCVMAXSIZE.
 pub const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 
@@ -17,23 +19,6 @@ pub enum Mapping {
     Ipc,
     /// TCP: only the length.
     Tcp,
-}
-
-/// The reason why the peer's bytes are invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SpError {
-    /// The greeting is not one of SP.
-    #[error("the peer does not speak nanomsg's protocol; it began with {0:02x?}")]
-    Greeting([u8; 8]),
-    /// The peer has another socket type.
-    #[error("the peer's socket has type {0}, this one is a PAIR (16)")]
-    SocketType(u16),
-    /// The type byte of the IPC mapping is not 1.
-    #[error("message type {0}; the IPC mapping knows only 1")]
-    MessageType(u8),
-    /// The length of a message exceeds the limit.
-    #[error("a message of {0} bytes; at most {MAX_MESSAGE_BYTES} are taken")]
-    TooLong(u64),
 }
 
 impl Mapping {
@@ -80,7 +65,7 @@ impl Decoder {
     }
 
     /// Returns the next message, if it is complete.
-    pub fn next_message(&mut self) -> Result<Option<&[u8]>, SpError> {
+    pub fn next_message(&mut self) -> Result<Option<&[u8]>, IoError> {
         if !self.greeted && !self.greeting()? {
             return Ok(None);
         }
@@ -90,13 +75,15 @@ impl Decoder {
             return Ok(None);
         }
         if self.mapping == Mapping::Ipc && rest[0] != 1 {
-            return Err(SpError::MessageType(rest[0]));
+            return Err(IoError(format!("message type {}; the IPC mapping knows only 1", rest[0])));
         }
         let mut length = [0; 8];
         length.copy_from_slice(&rest[header - 8..header]);
         let length = u64::from_be_bytes(length);
         if length > MAX_MESSAGE_BYTES as u64 {
-            return Err(SpError::TooLong(length));
+            return Err(IoError(format!(
+                "a message of {length} bytes; at most {MAX_MESSAGE_BYTES} are taken"
+            )));
         }
         let length = length as usize;
         if rest.len() < header + length {
@@ -107,18 +94,22 @@ impl Decoder {
         Ok(Some(&self.buffer[data..data + length]))
     }
 
-    fn greeting(&mut self) -> Result<bool, SpError> {
-        let mut greeting = [0; 8];
-        let Some(said) = self.buffer.get(self.start..self.start + greeting.len()) else { return Ok(false) };
-        greeting.copy_from_slice(said);
+    fn greeting(&mut self) -> Result<bool, IoError> {
+        let Some(greeting) = self.buffer.get(self.start..self.start + PAIR_GREETING.len()) else {
+            return Ok(false);
+        };
         if greeting[..4] != PAIR_GREETING[..4] {
-            return Err(SpError::Greeting(greeting));
+            return Err(IoError(format!(
+                "the peer does not speak nanomsg's protocol; it began with {greeting:02x?}"
+            )));
         }
-        let socket_type = u16::from_be_bytes([greeting[4], greeting[5]]);
         if greeting != PAIR_GREETING {
-            return Err(SpError::SocketType(socket_type));
+            let socket_type = u16::from_be_bytes([greeting[4], greeting[5]]);
+            return Err(IoError(format!(
+                "the peer's socket has type {socket_type}, this one is a PAIR (16)"
+            )));
         }
-        self.start += greeting.len();
+        self.start += PAIR_GREETING.len();
         self.greeted = true;
         Ok(true)
     }
@@ -127,12 +118,6 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn greeted(mapping: Mapping) -> Decoder {
-        let mut decoder = Decoder::new(mapping);
-        decoder.feed(&PAIR_GREETING);
-        decoder
-    }
 
     #[test]
     fn messages_come_out_as_they_went_in_however_the_stream_is_cut() {
@@ -163,22 +148,18 @@ mod tests {
     }
 
     #[test]
-    fn peers_that_are_no_pair_socket_are_refused_by_what_they_are() {
-        let mut http = Decoder::new(Mapping::Tcp);
-        http.feed(b"GET / HTTP/1.1");
-        assert!(matches!(http.next_message(), Err(SpError::Greeting(_))));
-        let mut publisher = Decoder::new(Mapping::Ipc);
-        publisher.feed(&[0, b'S', b'P', 0, 0, 32, 0, 0]);
-        assert_eq!(publisher.next_message(), Err(SpError::SocketType(32)));
-    }
-
-    #[test]
-    fn lengths_and_types_beyond_the_protocol_are_refused_before_anything_is_kept() {
-        let mut long = greeted(Mapping::Tcp);
-        long.feed(&[0xff; 8]);
-        assert_eq!(long.next_message(), Err(SpError::TooLong(u64::MAX)));
-        let mut shared_memory = greeted(Mapping::Ipc);
-        shared_memory.feed(&[2, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(shared_memory.next_message(), Err(SpError::MessageType(2)));
+    fn what_is_not_of_a_pair_socket_is_refused_by_what_it_is_before_anything_is_kept() {
+        let message = |header: &[u8]| [&PAIR_GREETING, header].concat();
+        for (mapping, bytes, problem) in [
+            (Mapping::Tcp, b"GET / HTTP/1.1".to_vec(), "it began with [47"),
+            (Mapping::Ipc, vec![0, b'S', b'P', 0, 0, 32, 0, 0], "type 32"),
+            (Mapping::Tcp, message(&[0xff; 8]), "a message of 18446744073709551615 bytes"),
+            (Mapping::Ipc, message(&[2, 0, 0, 0, 0, 0, 0, 0, 0]), "message type 2;"),
+        ] {
+            let mut decoder = Decoder::new(mapping);
+            decoder.feed(&bytes);
+            let refusal = decoder.next_message().unwrap_err().to_string();
+            assert!(refusal.contains(problem), "{refusal}");
+        }
     }
 }

@@ -335,7 +335,7 @@ impl SwitchHandle {
 
     fn record_hops(&self, filter: &str) -> PyResult<()> {
         let filter = crate::hops::filter(filter, &["switch"])?;
-        self.call(|switch| switch.record_hops(filter, 0).map_err(Error::config))
+        self.call(|switch| switch.record_hops(filter, 0))
     }
 
     fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {

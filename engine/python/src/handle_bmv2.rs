@@ -61,7 +61,7 @@ impl SwitchHandle {
     }
 
     fn mc_node_create(&self, rid: u16, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<u32> {
-        let node = self.call(|switch| switch.pre_mut().mc_node_create_with_lags(rid, &ports, &lags))?;
+        let node = self.call(|switch| switch.pre_mut().mc_node_create(rid, &ports, &lags))?;
         Ok(node.0)
     }
 
@@ -71,24 +71,24 @@ impl SwitchHandle {
             let nodes = |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
             (
                 pre.groups().map(|mgid| (mgid, nodes(mgid))).collect(),
-                pre.nodes().map(|node| (node.handle.0, node.rid, node.ports, node.lags)).collect(),
+                pre.nodes().map(|(handle, n)| (handle.0, n.rid, n.ports.clone(), n.lags.clone())).collect(),
                 pre.lags().map(|(lag, ports)| (lag, ports.to_vec())).collect(),
             )
         })
     }
 
     fn mirroring_session_get(&self, session: u16) -> PyResult<Option<(Option<u16>, Option<u16>)>> {
-        self.ask(|switch| switch.mirroring().get(session).map(|session| (session.egress_port, session.mgid)))
+        self.ask(|switch| switch.mirroring().get(&session).map(|session| (session.egress_port, session.mgid)))
     }
 
     #[pyo3(signature = (packets, port=None, priority=None))]
     fn set_queue_depth(&self, packets: usize, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
-        self.call(|switch| switch.set_queue_depth(packets, port, priority))
+        self.call(|switch| switch.set_queue_depth(port, priority, packets))
     }
 
     #[pyo3(signature = (rate_pps, port=None, priority=None))]
     fn set_queue_rate(&self, rate_pps: u64, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
-        self.call(|switch| switch.set_queue_rate(rate_pps, port, priority))
+        self.call(|switch| switch.set_queue_rate(port, priority, rate_pps))
     }
 
     #[getter]

@@ -221,7 +221,7 @@ impl State {
                 Some((name, data)) => state.mt_set_default_action(table, name, data)?,
                 None => state.mt_reset_default_entry(table)?,
             }
-            state.cells.tables[id].default_note = note.into();
+            state.cells.tables[id].default.note = note.into();
             Ok(())
         })
     }
@@ -230,8 +230,8 @@ impl State {
     pub fn client_default(&self, table: &str) -> Result<ClientDefault> {
         let id = self.table(table)?;
         let entries = &self.cells.tables[id];
-        let action = entries.default.as_ref().map(|(outcome, data)| self.shown(id, *outcome, data));
-        Ok(ClientDefault { action, note: entries.default_note.to_vec(), is_set: entries.is_default_set })
+        let action = entries.default.target.as_ref().map(|(outcome, data)| self.shown(id, *outcome, data));
+        Ok(ClientDefault { action, note: entries.default.note.to_vec(), is_set: entries.default.is_set })
     }
 
     fn client_entry(&self, id: usize, at: u32) -> Option<ClientEntry> {

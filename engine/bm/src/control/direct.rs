@@ -45,7 +45,7 @@ impl State {
             before: state.cells.tables[id].counters.clone(),
         });
         self.cells.tables[id].counters.fill(CounterValue::default());
-        self.cells.tables[id].default_counter = CounterValue::default();
+        self.cells.tables[id].default.counter = CounterValue::default();
         Ok(())
     }
 
@@ -80,21 +80,21 @@ impl State {
 
     /// Returns the direct counter of a table's default entry.
     pub fn mt_read_default_counters(&self, table: &str) -> Result<CounterValue> {
-        Ok(self.cells.tables[self.counted_table(table)?].default_counter)
+        Ok(self.cells.tables[self.counted_table(table)?].default.counter)
     }
 
     /// Sets the direct counter of a table's default entry.
     pub fn mt_write_default_counters(&mut self, table: &str, value: CounterValue) -> Result<()> {
         let id = self.counted_table(table)?;
         self.remember_default(id);
-        self.cells.tables[id].default_counter = value;
+        self.cells.tables[id].default.counter = value;
         Ok(())
     }
 
     /// Returns the rates of the default entry's direct meter, lowest first; empty if they were never set.
     pub fn mt_get_default_meter_rates(&self, table: &str) -> Result<Vec<MeterRate>> {
         let (id, _) = self.metered_table(table)?;
-        Ok(self.cells.tables[id].default_meter.rates())
+        Ok(self.cells.tables[id].default.meter.rates())
     }
 
     /// Sets the rates of the default entry's direct meter, lowest first; an empty slice disables it.
@@ -102,7 +102,7 @@ impl State {
         let (id, count) = self.metered_table(table)?;
         check_rates(format!("direct meter of table '{table}'"), count, rates)?;
         self.remember_default(id);
-        self.cells.tables[id].default_meter.set_rates(rates);
+        self.cells.tables[id].default.meter.set_rates(rates);
         Ok(())
     }
 }

@@ -227,9 +227,9 @@ impl State {
         self.remember_default(id);
         default.iter().for_each(|(outcome, _)| self.count_outcome(id, *outcome, true));
         let entries = &mut self.cells.tables[id];
-        let before = std::mem::replace(&mut entries.default, default);
-        entries.is_default_set = is_set;
-        entries.default_note = Box::default();
+        let before = std::mem::replace(&mut entries.default.target, default);
+        entries.default.is_set = is_set;
+        entries.default.note = Box::default();
         before.into_iter().for_each(|(outcome, _)| self.leave(id, outcome));
     }
 
@@ -361,7 +361,7 @@ impl State {
     /// Returns the default entry.
     pub fn mt_get_default_entry(&self, table: &str) -> Result<MtDefault> {
         let id = self.table(table)?;
-        let default = self.cells.tables[id].default.as_ref();
+        let default = self.cells.tables[id].default.target.as_ref();
         Ok(MtDefault { action: default.map(|(outcome, data)| self.action_of(id, *outcome, data)) })
     }
 

@@ -75,7 +75,7 @@ impl State {
     /// Records a default entry that is about to change.
     pub(super) fn remember_default(&mut self, table: usize) {
         self.remember(|state| {
-            let before = Box::new(state.cells.tables[table].default_image());
+            let before = Box::new(state.cells.tables[table].default.clone());
             Change::Default { table, before }
         });
     }
@@ -94,7 +94,7 @@ impl State {
     fn count_table(&mut self, table: usize, more: bool) {
         let entries = &self.cells.tables[table];
         let rows: Vec<Outcome> = entries.rows().map(|at| entries.outcomes[at as usize]).collect();
-        let default = entries.default.as_ref().map(|(outcome, _)| *outcome);
+        let default = entries.default.outcome();
         for outcome in rows.into_iter().chain(default) {
             self.count_outcome(table, outcome, more);
         }
@@ -115,9 +115,9 @@ impl State {
                 self.count_table(table, true);
             }
             Change::Default { table, before } => {
-                let outcome = |state: &State| state.cells.tables[table].default.as_ref().map(|(o, _)| *o);
+                let outcome = |state: &State| state.cells.tables[table].default.outcome();
                 outcome(self).into_iter().for_each(|now| self.count_outcome(table, now, false));
-                self.cells.tables[table].put_default(*before);
+                self.cells.tables[table].default = *before;
                 outcome(self).into_iter().for_each(|then| self.count_outcome(table, then, true));
             }
             Change::DirectCounters { table, before } => self.cells.tables[table].counters = before,

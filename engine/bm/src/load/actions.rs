@@ -10,9 +10,7 @@ use super::limits::Limits;
 use super::{look_up, ActionSource, Loader, Result};
 use crate::error::{clip, LoadError};
 use crate::number::{self, words};
-use crate::program::{
-    ActionInfo, ColdOp, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Slot, WideOp,
-};
+use crate::program::{ActionInfo, ColdOp, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Slot};
 
 /// Primitives that a parser may call: those without effect on a switch or its state.
 const PARSER_PRIMITIVES: [&str; 13] = [
@@ -30,12 +28,6 @@ const PARSER_PRIMITIVES: [&str; 13] = [
     "assume",
     "log_msg",
 ];
-
-/// A stack of headers or of unions.
-enum AnyStack {
-    Headers(u32),
-    Unions(u32),
-}
 
 /// The target of an assignment.
 enum Lvalue {
@@ -261,11 +253,11 @@ impl Loader<'_> {
                 self.emit(json, Op::AssignHeader { d, s })?;
                 self.show_validity(json, &to_ref)
             }
-            "assign_header_stack" => {
+            "assign_header_stack" | "assign_union_stack" => {
                 let [to, from] = arguments.tuple()?;
-                let (d, s) = (self.stack(&to)?, self.stack(&from)?);
-                let (a, b) = (&self.packet.stacks[d as usize], &self.packet.stacks[s as usize]);
-                if a.type_id != b.type_id || a.size != b.size {
+                let (d, s) = (self.any_stack(&to)?, self.any_stack(&from)?);
+                let [a, b] = [d, s].map(|stack| &self.packet.stacks[stack as usize]);
+                if (a.of_unions, a.type_id, a.size) != (b.of_unions, b.type_id, b.size) {
                     return Err(json.error("the stacks are of different types or sizes"));
                 }
                 self.emit(json, Op::AssignStack { d, s })
@@ -280,19 +272,6 @@ impl Loader<'_> {
                 let d = self.compiler.union(&to).map_err(fail)?;
                 let s = self.compiler.union(&from).map_err(fail)?;
                 self.emit_cold(json, ColdOp::AssignUnion { d, s })
-            }
-            "assign_union_stack" => {
-                let [to, from] = arguments.tuple()?;
-                let (AnyStack::Unions(d), AnyStack::Unions(s)) =
-                    (self.any_stack(&to)?, self.any_stack(&from)?)
-                else {
-                    return Err(json.error("stacks of header unions are needed"));
-                };
-                let (a, b) = (&self.packet.union_stacks[d as usize], &self.packet.union_stacks[s as usize]);
-                if a.type_id != b.type_id || a.size != b.size {
-                    return Err(json.error("the stacks are of different types or sizes"));
-                }
-                self.emit_cold(json, ColdOp::AssignUnionStack { d, s })
             }
             "add_header" => {
                 let [header] = arguments.tuple()?;
@@ -321,14 +300,7 @@ impl Loader<'_> {
                 let [stack, count] = arguments.tuple()?;
                 let stack = self.any_stack(&stack)?;
                 let n = self.scalar(&count, params)?;
-                let push = op == "push";
-                match stack {
-                    AnyStack::Headers(stack) if push => self.emit(json, Op::Push { stack, n }),
-                    AnyStack::Headers(stack) => self.emit(json, Op::Pop { stack, n }),
-                    AnyStack::Unions(stack) => {
-                        self.emit_cold(json, ColdOp::ShiftUnionStack { stack, n, push })
-                    }
-                }
+                self.emit(json, Op::ShiftStack { push: op == "push", stack, n })
             }
             "exit" => self.emit(json, Op::Exit),
             "assert" | "assume" => {
@@ -451,20 +423,11 @@ impl Loader<'_> {
         matches!(header, HeaderRef::Fixed(id) if self.packet.headers[*id as usize].metadata)
     }
 
-    fn stack(&self, json: &Json<'_>) -> Result<u32> {
-        match self.any_stack(json)? {
-            AnyStack::Headers(stack) => Ok(stack),
-            AnyStack::Unions(_) => Err(json.error("a stack of headers is needed, not of header unions")),
-        }
-    }
-
-    fn any_stack(&self, json: &Json<'_>) -> Result<AnyStack> {
+    fn any_stack(&self, json: &Json<'_>) -> Result<u32> {
         let value = json.get("value")?;
         match json.get("type")?.str()? {
-            "header_stack" => look_up(&self.stack_ids, "header stack", &value).map(AnyStack::Headers),
-            "header_union_stack" => {
-                look_up(&self.union_stack_ids, "header union stack", &value).map(AnyStack::Unions)
-            }
+            "header_stack" => self.stack(&value, false),
+            "header_union_stack" => self.stack(&value, true),
             other => Err(json.error(format!("a header stack is needed, not '{}'", clip(other)))),
         }
     }
@@ -579,15 +542,7 @@ impl Loader<'_> {
         }
         // An index out of range must leave the old value, regardless of its width.
         let fail = |e: String| json.error(e);
-        let widest = width.max(to.width());
-        if widest <= 128 {
-            let t = self.compiler.temp(2).map_err(fail)?;
-            let old = self.compiler.low128(&to.value()).map_err(fail)?;
-            self.emit(json, Op::Wide { op: WideOp::Mov, w: 128, d: t, a: old, b: 0 })?;
-            self.emit(json, Op::RegisterReadWide { d: t, r, idx })?;
-            return self.assign(json, &to, &Expr::Slot { slot: t, width: 128, signed: false });
-        }
-        let words = number::words(widest);
+        let words = number::words(width.max(to.width()));
         let t = self.compiler.temp(words).map_err(fail)?;
         self.compiler.store(t, 64 * words, false, &to.value()).map_err(fail)?;
         self.emit_cold(json, ColdOp::RegisterRead { d: t, words, r, idx })?;
@@ -604,14 +559,11 @@ impl Loader<'_> {
         if width <= 64 {
             let a = self.compiler.low64(&value, width).map_err(fail)?;
             self.emit(json, Op::RegisterWrite { r, idx, a })
-        } else if width > 128 {
+        } else {
             let words = number::words(width);
             let a = self.compiler.temp(words).map_err(fail)?;
             self.compiler.store(a, 64 * words, false, &value).map_err(fail)?;
             self.emit_cold(json, ColdOp::RegisterWrite { r, words, idx, a })
-        } else {
-            let a = self.compiler.low128(&value).map_err(fail)?;
-            self.emit(json, Op::RegisterWriteWide { r, idx, a })
         }
     }
 

@@ -14,7 +14,6 @@ pub(super) enum Operand {
     Header(HeaderRef),
     Stack(u32),
     Union(UnionRef),
-    UnionStack(u32),
     /// The variable-length field of a header.
     Varbit(HeaderRef),
 }
@@ -25,9 +24,8 @@ impl Operand {
             Operand::Int(_) => "an integer",
             Operand::Bool(_) => "a condition",
             Operand::Header(_) => "a header",
-            Operand::Stack(_) => "a header stack",
+            Operand::Stack(_) => "a stack",
             Operand::Union(_) => "a header union",
-            Operand::UnionStack(_) => "a stack of header unions",
             Operand::Varbit(_) => "a field of variable length",
         }
     }
@@ -84,9 +82,7 @@ impl Loader<'_> {
     pub(super) fn union_type_of(&self, union: &UnionRef) -> u32 {
         match union {
             UnionRef::Fixed(id) => self.packet.unions[*id as usize].type_id,
-            UnionRef::At(stack, _) | UnionRef::Last(stack) => {
-                self.packet.union_stacks[*stack as usize].type_id
-            }
+            UnionRef::At(stack, _) | UnionRef::Last(stack) => self.packet.stacks[*stack as usize].type_id,
         }
     }
 
@@ -98,9 +94,19 @@ impl Loader<'_> {
         }
     }
 
+    /// Returns the stack of this name, of header unions or of headers.
+    pub(super) fn stack(&self, name: &Json<'_>, of_unions: bool) -> Result<u32> {
+        let kind = if of_unions { "header union stack" } else { "header stack" };
+        let stack = look_up(&self.stack_ids, kind, name)?;
+        if self.packet.stacks[stack as usize].of_unions != of_unions {
+            return Err(name.error(format!("is not a {kind}")));
+        }
+        Ok(stack)
+    }
+
     /// Returns the place of a member in the type of a stack of unions, and its header type.
     pub(super) fn union_stack_member(&self, stack: u32, member: &Json<'_>) -> Result<(u32, u32)> {
-        let ty = &self.union_types[self.packet.union_stacks[stack as usize].type_id as usize];
+        let ty = &self.union_types[self.packet.stacks[stack as usize].type_id as usize];
         let name = member.str()?;
         (0..)
             .zip(&ty.members)
@@ -201,21 +207,19 @@ impl Loader<'_> {
             }
             "header" => look_up(&self.declared.names.headers, "header", value)
                 .map(|id| Operand::Header(HeaderRef::Fixed(id))),
-            "header_stack" => look_up(&self.stack_ids, "header stack", value).map(Operand::Stack),
+            "header_stack" => self.stack(value, false).map(Operand::Stack),
+            "header_union_stack" => self.stack(value, true).map(Operand::Stack),
             "stack_field" => {
                 let [stack, member] = value.tuple()?;
-                let stack = look_up(&self.stack_ids, "header stack", &stack)?;
+                let stack = self.stack(&stack, false)?;
                 self.named_field_of(json, HeaderRef::Last(stack), member.str()?)
             }
             "header_union" => {
                 look_up(&self.union_ids, "header union", value).map(|id| Operand::Union(UnionRef::Fixed(id)))
             }
-            "header_union_stack" => {
-                look_up(&self.union_stack_ids, "header union stack", value).map(Operand::UnionStack)
-            }
             "union_stack_field" => {
                 let [stack, member, field] = value.tuple()?;
-                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let stack = self.stack(&stack, true)?;
                 let (member, _) = self.union_stack_member(stack, &member)?;
                 self.named_field_of(json, HeaderRef::Member(UnionRef::Last(stack), member), field.str()?)
             }
@@ -375,11 +379,6 @@ impl Loader<'_> {
                     Err(json.error(format!("operation '{op}' takes a header union, not {}", other.what())))
                 }
             },
-            "dereference_union_stack" => match side("left")? {
-                Operand::UnionStack(stack) => Ok(Operand::Union(UnionRef::At(stack, index()?))),
-                other => Err(json
-                    .error(format!("operation '{op}' takes a stack of header unions, not {}", other.what()))),
-            },
             "access_union_header" => {
                 let Operand::Union(union) = side("left")? else {
                     return Err(json.error("operation 'access_union_header' takes a header union"));
@@ -392,12 +391,17 @@ impl Loader<'_> {
                 }
                 Ok(Operand::Header(HeaderRef::Member(union, member as u32)))
             }
-            "dereference_header_stack" => match side("left")? {
-                Operand::Stack(stack) => Ok(Operand::Header(HeaderRef::At(stack, index()?))),
-                other => {
-                    Err(json.error(format!("operation '{op}' takes a header stack, not {}", other.what())))
+            "dereference_header_stack" | "dereference_union_stack" => {
+                let of_unions = op == "dereference_union_stack";
+                match side("left")? {
+                    Operand::Stack(stack) if self.packet.stacks[stack as usize].of_unions != of_unions => {
+                        Err(json.error(format!("operation '{op}' takes the other kind of stack")))
+                    }
+                    Operand::Stack(stack) if of_unions => Ok(Operand::Union(UnionRef::At(stack, index()?))),
+                    Operand::Stack(stack) => Ok(Operand::Header(HeaderRef::At(stack, index()?))),
+                    other => Err(json.error(format!("operation '{op}' takes a stack, not {}", other.what()))),
                 }
-            },
+            }
             "access_field" => {
                 let Operand::Header(header) = side("left")? else {
                     return Err(json.error("operation 'access_field' takes a header"));
@@ -410,7 +414,6 @@ impl Loader<'_> {
                 let operand = if json.get("left")?.is_null() { side("right")? } else { side("left")? };
                 let slot = match operand {
                     Operand::Stack(stack) => self.packet.stacks[stack as usize].next,
-                    Operand::UnionStack(stack) => self.packet.union_stacks[stack as usize].next,
                     other => {
                         return Err(
                             json.error(format!("operation '{op}' takes a stack, not {}", other.what()))

@@ -10,7 +10,7 @@ use super::{actions, add_name, look_up, unions, Loader, Result};
 use crate::error::clip;
 use crate::number::words;
 use crate::program::{
-    Code, Declared, Field, FieldDef, Header, HeaderType, Layout, Names, PacketLayout, Slot, Stack, VlStore,
+    Code, Declared, Field, FieldDef, Header, HeaderType, Layout, Names, PacketLayout, Slot, VlStore,
 };
 
 /// Maximum length of a header with a variable-length field, in bytes.
@@ -27,59 +27,18 @@ impl<'a> Loader<'a> {
             header_types.push(ty);
         }
 
-        // Instances, first the elements of stacks, in order, so that a base id plus an index is an element's id.
-        let instances = root.list("headers", limits.max_objects)?;
-        let mut by_json_id: HashMap<u64, usize> = HashMap::new();
-        for (at, json) in instances.iter().enumerate() {
-            by_json_id.insert(json.get("id")?.u64()?, at);
-        }
-        let mut order: Vec<Option<u32>> = vec![None; instances.len()];
-        let mut sequence = Vec::new();
-        let mut stacks = Vec::new();
-        let mut stack_ids = HashMap::new();
-        for json in root.list("header_stacks", limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
-            let type_id = look_up(&header_type_ids, "header type", &json.get("header_type")?)?;
-            let members = json.list("header_ids", limits.max_objects)?;
-            if members.is_empty() {
-                return Err(json.error("a stack of no headers"));
-            }
-            let first = sequence.len() as u32;
-            for member in &members {
-                let at =
-                    *by_json_id.get(&member.u64()?).ok_or_else(|| member.error("no header has this id"))?;
-                if order[at].is_some() {
-                    return Err(member.error("the header is in two stacks, or twice in one"));
-                }
-                if look_up(&header_type_ids, "header type", &instances[at].get("header_type")?)? != type_id {
-                    return Err(member.error("the header is not of the stack's type"));
-                }
-                if instances[at].get("metadata")?.bool()? {
-                    return Err(member.error("metadata in a stack is not supported"));
-                }
-                order[at] = Some(sequence.len() as u32);
-                sequence.push(at);
-            }
-            add_name(&mut stack_ids, &json, &name, stacks.len())?;
-            stacks.push(Stack { type_id, first, size: members.len() as u32, next: 0 });
-        }
-        for (at, place) in order.iter().enumerate() {
-            if place.is_none() {
-                sequence.push(at);
-            }
-        }
-
+        let (mut stacks, mut stack_ids) = (Vec::new(), HashMap::new());
+        let instances =
+            unions::instances(root, limits, false, &header_type_ids, &mut stacks, &mut stack_ids)?;
         let mut names = Names::default();
         let mut headers: Vec<Header> = Vec::new();
-        for &at in &sequence {
-            let json = &instances[at];
+        for (json, type_id) in &instances.list {
             let name = json.get("name")?.str()?.to_owned();
-            let type_id = look_up(&header_type_ids, "header type", &json.get("header_type")?)?;
             let metadata = json.get("metadata")?.bool()?;
             add_name(&mut names.headers, json, &name, headers.len())?;
             headers.push(Header {
                 name,
-                type_id,
+                type_id: *type_id,
                 base: 0,
                 valid: 0,
                 shown: None,
@@ -89,18 +48,10 @@ impl<'a> Loader<'a> {
             });
         }
 
-        let mut header_of = vec![0; instances.len()];
-        for (header, &at) in (0..).zip(&sequence) {
-            header_of[at] = header;
-        }
-        let by_id = |id| by_json_id.get(&id).map(|&at| header_of[at]);
-        let unions::Unions {
-            types: union_types,
-            unions,
-            stacks: mut union_stacks,
-            ids: union_ids,
-            stack_ids: union_stack_ids,
-        } = unions::load(root, limits, &header_type_ids, &headers, by_id)?;
+        let (union_types, union_type_ids) = unions::load_types(root, limits, &header_type_ids)?;
+        let union_instances =
+            unions::instances(root, limits, true, &union_type_ids, &mut stacks, &mut stack_ids)?;
+        let (unions, union_ids) = unions::load(&union_instances, limits, &union_types, &headers, &instances)?;
         for (id, union) in (0..).zip(&unions) {
             union.members.iter().for_each(|&member| headers[member as usize].union = Some(id));
         }
@@ -122,9 +73,8 @@ impl<'a> Loader<'a> {
         for header in headers.iter_mut().filter(|h| !h.metadata) {
             header.valid = take(1).ok_or_else(too_large)?;
         }
-        for next in stacks.iter_mut().map(|s| &mut s.next).chain(union_stacks.iter_mut().map(|s| &mut s.next))
-        {
-            *next = take(1).ok_or_else(too_large)?;
+        for stack in &mut stacks {
+            stack.next = take(1).ok_or_else(too_large)?;
         }
         let words = |header: &Header| header_types[header.type_id as usize].words;
         let mut by_length: Vec<&mut Header> = headers.iter_mut().filter(|h| !h.metadata).collect();
@@ -149,7 +99,7 @@ impl<'a> Loader<'a> {
         }
         for json in set_as_fields(root, limits)? {
             let id = look_up(&names.headers, "header", &json)?;
-            let in_stack = stacks.iter().any(|s| (s.first..s.first + s.size).contains(&id));
+            let in_stack = stacks.iter().any(|s| !s.of_unions && (s.first..s.first + s.size).contains(&id));
             let header = &mut headers[id as usize];
             if header.metadata || header.union.is_some() || in_stack {
                 return Err(json.error(
@@ -179,7 +129,6 @@ impl<'a> Loader<'a> {
             headers,
             stacks,
             unions,
-            union_stacks,
             vl_stores,
             vl_bytes,
             metadata_end: metadata_end as usize,
@@ -199,7 +148,6 @@ impl<'a> Loader<'a> {
             unused_slot,
             stack_ids,
             union_ids,
-            union_stack_ids,
             action_sources,
             action_ids,
             asserts: 0,

@@ -57,7 +57,6 @@ struct Loader<'a> {
     unused_slot: Slot,
     stack_ids: HashMap<String, u32>,
     union_ids: HashMap<String, u32>,
-    union_stack_ids: HashMap<String, u32>,
     action_sources: Vec<ActionSource<'a>>,
     action_ids: HashMap<u64, u32>,
     asserts: u32,

@@ -9,7 +9,7 @@ use super::json::Json;
 use super::{add_name, look_up, Loader, Result};
 use crate::error::clip;
 use crate::number::{cut, ones, parse_hex, words};
-use crate::program::{Case, ColdOp, Deparser, Field, KeyPlan, Mark, Op, Pc, Select, Slot, Start};
+use crate::program::{Case, ColdOp, Deparser, Field, KeyPlan, Mark, Op, Pc, Select, Start};
 
 /// A field of a transition's key, without a mask of its own.
 type KeyPart = (Field, Option<Vec<u64>>);
@@ -178,12 +178,12 @@ impl Loader<'_> {
                 (Extracted::Header(id), self.packet.headers[id as usize].type_id)
             }
             "stack" => {
-                let id = look_up(&self.stack_ids, "header stack", &value)?;
+                let id = self.stack(&value, false)?;
                 (Extracted::Stack(id), self.packet.stacks[id as usize].type_id)
             }
             "union_stack" => {
                 let [stack, member] = value.tuple()?;
-                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let stack = self.stack(&stack, true)?;
                 let (member, type_id) = self.union_stack_member(stack, &member)?;
                 (Extracted::UnionStack(stack, member), type_id)
             }
@@ -228,16 +228,12 @@ impl Loader<'_> {
         if bits == 0 || bits > widest {
             return Err(width.error(format!("is {bits}; a lookahead of 1 to {widest} bits is supported")));
         }
-        let d = self.compiler.temp(words(bits as u32).max(2)).map_err(|e| json.error(e))?;
-        if bits > 128 {
+        let d = self.compiler.temp(words(bits as u32)).map_err(|e| json.error(e))?;
+        if bits > 64 {
             self.emit_cold(json, ColdOp::Lookahead { d, w: bits as u32, bit })?;
-            return Ok(Field { slot: d, width: bits as u16, signed: false });
+        } else {
+            self.emit(json, Op::Lookahead { w: bits as u8, d, bit })?;
         }
-        let w = bits as u8;
-        self.emit(
-            json,
-            if bits > 64 { Op::LookaheadWide { w, d, bit } } else { Op::Lookahead { w, d, bit } },
-        )?;
         Ok(Field { slot: d, width: bits as u16, signed: false })
     }
 
@@ -342,12 +338,12 @@ impl Loader<'_> {
             "lookahead" => self.lookahead(part),
             "stack_field" => {
                 let [stack, member] = value.tuple()?;
-                let stack = look_up(&self.stack_ids, "header stack", &stack)?;
+                let stack = self.stack(&stack, false)?;
                 self.found_key_part(part, &HeaderRef::Last(stack), &member)
             }
             "union_stack_field" => {
                 let [stack, member, field] = value.tuple()?;
-                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let stack = self.stack(&stack, true)?;
                 let (member, _) = self.union_stack_member(stack, &member)?;
                 self.found_key_part(part, &HeaderRef::Member(UnionRef::Last(stack), member), &field)
             }
@@ -364,13 +360,8 @@ impl Loader<'_> {
             .filter(|f| !f.variable)
             .ok_or_else(|| member.error(format!("the stack's type has no field '{}'", clip(name))))?;
         let (off, width, signed) = (f.off, f.width, f.signed);
-        let fail = |e: String| part.error(e);
-        let h: Slot = self.compiler.header(header).map_err(fail)?;
-        let d = self.compiler.temp(words(width)).map_err(fail)?;
-        for word in 0..words(width) {
-            self.emit(part, Op::Load { d: d + word, h, off: off + word })?;
-        }
-        Ok(Field { slot: d, width: width as u16, signed })
+        let slot = self.compiler.load(header, off, words(width)).map_err(|e| part.error(e))?;
+        Ok(Field { slot, width: width as u16, signed })
     }
 
     /// Returns one value per key field from a hexstr in which every field is padded to whole bytes.

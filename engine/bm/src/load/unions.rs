@@ -1,4 +1,4 @@
-//! Header unions and stacks of them: their types, and their member headers.
+//! Header unions, their types and members; the order of headers and of unions, which their stacks determine.
 
 use std::collections::HashMap;
 
@@ -6,79 +6,110 @@ use super::json::Json;
 use super::limits::Limits;
 use super::{add_name, look_up, Result};
 use crate::error::{clip, LoadError};
-use crate::program::{Header, Union, UnionStack, UnionType};
+use crate::program::{Header, Stack, Union, UnionType};
 
-/// The unions of a program. The elements of a stack have consecutive ids; the slots of stacks are set later.
-pub(super) struct Unions {
-    pub(super) types: Vec<UnionType>,
-    pub(super) unions: Vec<Union>,
-    pub(super) stacks: Vec<UnionStack>,
-    pub(super) ids: HashMap<String, u32>,
-    pub(super) stack_ids: HashMap<String, u32>,
+/// The headers or the header unions of a program, in the order of their ids: first the elements of stacks, in order, so that
+/// a base id plus an index is an element's id.
+pub(super) struct Instances<'a> {
+    /// Each with its type.
+    pub(super) list: Vec<(Json<'a>, u32)>,
+    /// Ids here by the ids in the JSON.
+    ids: HashMap<u64, u32>,
 }
 
-/// Loads the header unions. `header_of` returns a header by its id in the JSON.
-pub(super) fn load(
+/// Loads the instances, and adds their stacks; the slots of stacks are set later.
+pub(super) fn instances<'a>(
+    root: &Json<'a>,
+    limits: &Limits,
+    of_unions: bool,
+    type_ids: &HashMap<String, u32>,
+    stacks: &mut Vec<Stack>,
+    stack_ids: &mut HashMap<String, u32>,
+) -> Result<Instances<'a>> {
+    let (kind, key, type_key) = if of_unions {
+        ("header union", "header_union", "union_type")
+    } else {
+        ("header", "header", "header_type")
+    };
+    let list = |json: &Json<'a>, what: &str| json.list(&format!("{key}{what}"), limits.max_objects);
+    let type_of = |json: &Json<'_>| look_up(type_ids, &format!("{kind} type"), &json.get(type_key)?);
+
+    let given = list(root, "s")?;
+    let mut ids = HashMap::new();
+    for (at, json) in (0..).zip(&given) {
+        ids.insert(json.get("id")?.u64()?, at);
+    }
+    let mut order: Vec<usize> = Vec::new();
+    let mut places: Vec<Option<u32>> = vec![None; given.len()];
+    for json in list(root, "_stacks")? {
+        let type_id = type_of(&json)?;
+        let elements = list(&json, "_ids")?;
+        if elements.is_empty() {
+            return Err(json.error(format!("a stack of no {kind}s")));
+        }
+        let first = order.len() as u32;
+        for element in &elements {
+            let at =
+                *ids.get(&element.u64()?).ok_or_else(|| element.error(format!("no {kind} has this id")))?
+                    as usize;
+            if places[at].replace(order.len() as u32).is_some() {
+                return Err(element.error(format!("the {kind} is in two stacks, or twice in one")));
+            }
+            if type_of(&given[at])? != type_id {
+                return Err(element.error(format!("the {kind} is not of the stack's type")));
+            }
+            if !of_unions && given[at].get("metadata")?.bool()? {
+                return Err(element.error("metadata in a stack is not supported"));
+            }
+            order.push(at);
+        }
+        add_name(stack_ids, &json, json.get("name")?.str()?, stacks.len())?;
+        stacks.push(Stack { of_unions, type_id, first, size: elements.len() as u32, next: 0 });
+    }
+    for (at, place) in places.iter_mut().enumerate() {
+        place.get_or_insert_with(|| {
+            order.push(at);
+            order.len() as u32 - 1
+        });
+    }
+    for at in ids.values_mut() {
+        *at = places[*at as usize].unwrap_or(*at);
+    }
+    let typed = |at: usize| Ok((given[at].clone(), type_of(&given[at])?));
+    Ok(Instances { list: order.into_iter().map(typed).collect::<Result<_>>()?, ids })
+}
+
+/// Loads the types of header unions, and their ids by name.
+pub(super) fn load_types(
     root: &Json<'_>,
     limits: &Limits,
     header_types: &HashMap<String, u32>,
-    headers: &[Header],
-    header_of: impl Fn(u64) -> Option<u32>,
-) -> Result<Unions> {
-    let mut type_ids = HashMap::new();
-    let mut types = Vec::new();
+) -> Result<(Vec<UnionType>, HashMap<String, u32>)> {
+    let (mut types, mut ids) = (Vec::new(), HashMap::new());
     for json in root.list("header_union_types", limits.max_objects)? {
         let ty = load_type(&json, limits, header_types)?;
-        add_name(&mut type_ids, &json, &ty.name, types.len())?;
+        add_name(&mut ids, &json, &ty.name, types.len())?;
         types.push(ty);
     }
+    Ok((types, ids))
+}
 
-    let instances = root.list("header_unions", limits.max_objects)?;
-    let mut by_json_id = HashMap::new();
-    for (at, json) in instances.iter().enumerate() {
-        by_json_id.insert(json.get("id")?.u64()?, at);
-    }
-    let type_of = |json: &Json<'_>| look_up(&type_ids, "header union type", &json.get("union_type")?);
-
-    let mut sequence = Vec::new();
-    let mut placed = vec![false; instances.len()];
-    let mut stacks = Vec::new();
-    let mut stack_ids = HashMap::new();
-    for json in root.list("header_union_stacks", limits.max_objects)? {
-        let type_id = type_of(&json)?;
-        let elements = json.list("header_union_ids", limits.max_objects)?;
-        if elements.is_empty() {
-            return Err(json.error("a stack of no header unions"));
-        }
-        let first = sequence.len() as u32;
-        for element in &elements {
-            let at = *by_json_id
-                .get(&element.u64()?)
-                .ok_or_else(|| element.error("no header union has this id"))?;
-            if std::mem::replace(&mut placed[at], true) {
-                return Err(element.error("the header union is in two stacks, or twice in one"));
-            }
-            if type_of(&instances[at])? != type_id {
-                return Err(element.error("the header union is not of the stack's type"));
-            }
-            sequence.push(at);
-        }
-        add_name(&mut stack_ids, &json, json.get("name")?.str()?, stacks.len())?;
-        stacks.push(UnionStack { type_id, first, size: elements.len() as u32, next: 0 });
-    }
-    sequence.extend((0..instances.len()).filter(|&at| !placed[at]));
-
+/// Loads the header unions, and their ids by name.
+pub(super) fn load(
+    instances: &Instances<'_>,
+    limits: &Limits,
+    types: &[UnionType],
+    headers: &[Header],
+    by_id: &Instances<'_>,
+) -> Result<(Vec<Union>, HashMap<String, u32>)> {
+    let (mut unions, mut ids) = (Vec::new(), HashMap::new());
     let mut taken = vec![false; headers.len()];
-    let mut ids = HashMap::new();
-    let mut unions = Vec::new();
-    for &at in &sequence {
-        let json = &instances[at];
-        let type_id = type_of(json)?;
-        let members = load_members(json, limits, &types[type_id as usize], headers, &header_of, &mut taken)?;
+    for (json, type_id) in &instances.list {
+        let members = load_members(json, limits, &types[*type_id as usize], headers, &by_id.ids, &mut taken)?;
         add_name(&mut ids, json, json.get("name")?.str()?, unions.len())?;
-        unions.push(Union { type_id, members });
+        unions.push(Union { type_id: *type_id, members });
     }
-    Ok(Unions { types, unions, stacks, ids, stack_ids })
+    Ok((unions, ids))
 }
 
 fn load_type(json: &Json<'_>, limits: &Limits, header_types: &HashMap<String, u32>) -> Result<UnionType> {
@@ -99,7 +130,7 @@ fn load_members(
     limits: &Limits,
     ty: &UnionType,
     headers: &[Header],
-    header_of: &impl Fn(u64) -> Option<u32>,
+    header_ids: &HashMap<u64, u32>,
     taken: &mut [bool],
 ) -> Result<Vec<u32>> {
     let given = json.list("header_ids", limits.max_objects)?;
@@ -113,7 +144,7 @@ fn load_members(
     }
     let mut members = Vec::new();
     for (id, (_, header_type)) in given.iter().zip(&ty.members) {
-        let header = header_of(id.u64()?).ok_or_else(|| id.error("no header has this id"))?;
+        let header = *header_ids.get(&id.u64()?).ok_or_else(|| id.error("no header has this id"))?;
         let refuse = |reason: &str| Err::<Vec<u32>, LoadError>(id.error(reason));
         if std::mem::replace(&mut taken[header as usize], true) {
             return refuse("the header is in two unions, or twice in one");

@@ -5,21 +5,17 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, AliasRegion, InstBuilder, MemFlags, Value};
-use cranelift_frontend::FuncInstBuilder;
 
 use super::frame::{offset, status};
 use super::layout;
 use super::translate::{frame_flags, Translation};
-use crate::program::{Op, Pc, Slot};
+use crate::program::{Binary, Op, Pc, Slot, Unary};
 use crate::tables::CounterValue;
 
 /// Returns the flags for accesses to the registers' memory.
 fn register_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Table))
 }
-
-/// Builds an instruction of two operands.
-type Operation = fn(FuncInstBuilder<'_, '_>, Value, Value) -> Value;
 
 /// The cells of an array, with positions in bytes.
 struct Cells {
@@ -36,59 +32,17 @@ impl Translation<'_> {
                 let value = self.get(a);
                 self.set_cut(d, value, w);
             }
-            Op::Add { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.iadd(a, b)),
-            Op::Sub { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.isub(a, b)),
-            Op::Mul { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.imul(a, b)),
-            Op::And { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.band(a, b)),
-            Op::Or { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.bor(a, b)),
-            Op::Xor { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.bxor(a, b)),
-            Op::Not { w, d, a } => {
-                let value = self.get(a);
-                let value = self.b.ins().bnot(value);
-                self.set_cut(d, value, w);
-            }
-            Op::Shl { w, d, a, b } => self.shift(w, d, a, b, |i, a, b| i.ishl(a, b)),
-            Op::Shr { w, d, a, b } => self.shift(w, d, a, b, |i, a, b| i.ushr(a, b)),
+            Op::Unary { op, w, d, a } => self.unary(op, w, d, a),
+            Op::Binary { op, w, d, a, b } => self.binary(op, w, d, a, b),
             Op::Sar { w, d, a, b } => {
                 let (value, by, max) = (self.get(a), self.get(b), self.number(63));
                 let by = self.b.ins().umin(by, max);
                 let value = self.b.ins().sshr(value, by);
                 self.set_cut(d, value, w);
             }
-            Op::Div { w, d, a, b } => self.division(w, d, a, b, |i, a, b| i.udiv(a, b)),
-            Op::Mod { w, d, a, b } => self.division(w, d, a, b, |i, a, b| i.urem(a, b)),
-            Op::TwoComp { w, d, a } => {
-                let value = self.get(a);
-                let unused = 64 - i64::from(w);
-                let value = self.b.ins().ishl_imm(value, unused);
-                let value = self.b.ins().sshr_imm(value, unused);
-                self.set(d, value);
-            }
-            Op::Sat { w, d, a } => {
-                let limit = i64::MAX >> (64 - w);
-                let (value, max, min) = (self.get(a), self.number(limit as u64), self.number(!limit as u64));
-                let value = self.b.ins().smin(value, max);
-                let value = self.b.ins().smax(value, min);
-                self.set(d, value);
-            }
-            Op::USatSigned { w, d, a } => {
-                let (value, max, zero) = (self.get(a), self.number(u64::MAX >> (64 - w)), self.number(0));
-                let value = self.b.ins().smax(value, zero);
-                let value = self.b.ins().umin(value, max);
-                self.set(d, value);
-            }
-            Op::USat { w, d, a } => {
-                let (value, max) = (self.get(a), self.number(u64::MAX >> (64 - w)));
-                let value = self.b.ins().umin(value, max);
-                self.set(d, value);
-            }
-            Op::Eq { d, a, b } => self.compare_into(IntCC::Equal, d, a, b),
-            Op::Ne { d, a, b } => self.compare_into(IntCC::NotEqual, d, a, b),
-            Op::LtU { d, a, b } => self.compare_into(IntCC::UnsignedLessThan, d, a, b),
-            Op::LtS { d, a, b } => self.compare_into(IntCC::SignedLessThan, d, a, b),
-            Op::MovIf { d, c, a } => {
-                let (condition, new, old) = (self.get(c), self.get(a), self.get(d));
-                let value = self.b.ins().select(condition, new, old);
+            Op::Compare { op, d, a, b } => {
+                let holds = self.compare(op, a, b);
+                let value = self.b.ins().uextend(types::I64, holds);
                 self.set(d, value);
             }
             Op::Step => self.take_step(status::STEP_LIMIT),
@@ -136,40 +90,63 @@ impl Translation<'_> {
         self.b.switch_to_block(next);
     }
 
-    fn binary(&mut self, w: u8, d: Slot, a: Slot, b: Slot, op: Operation) {
-        let (a, b) = (self.get(a), self.get(b));
-        let value = op(self.b.ins(), a, b);
-        self.set_cut(d, value, w);
+    fn unary(&mut self, op: Unary, w: u8, d: Slot, a: Slot) {
+        let value = self.get(a);
+        let (unused, ones) = (64 - i64::from(w), self.number(u64::MAX >> (64 - w)));
+        let value = match op {
+            Unary::Not => {
+                let value = self.b.ins().bnot(value);
+                self.b.ins().band(value, ones)
+            }
+            Unary::TwoComp => {
+                let value = self.b.ins().ishl_imm(value, unused);
+                self.b.ins().sshr_imm(value, unused)
+            }
+            Unary::Sat => {
+                let limit = i64::MAX >> unused;
+                let (max, min) = (self.number(limit as u64), self.number(!limit as u64));
+                let value = self.b.ins().smin(value, max);
+                self.b.ins().smax(value, min)
+            }
+            Unary::USatSigned => {
+                let zero = self.number(0);
+                let value = self.b.ins().smax(value, zero);
+                self.b.ins().umin(value, ones)
+            }
+            Unary::USat => self.b.ins().umin(value, ones),
+        };
+        self.set(d, value);
     }
 
-    /// Translates a shift in which counts of 64 and more give 0.
-    fn shift(&mut self, w: u8, d: Slot, a: Slot, b: Slot, op: Operation) {
+    fn binary(&mut self, op: Binary, w: u8, d: Slot, a: Slot, b: Slot) {
         let known = self.program.constant(b);
-        let (value, by, zero) = (self.get(a), self.get(b), self.number(0));
-        let shifted = op(self.b.ins(), value, by);
-        let value = match known {
-            Some(0..=63) => shifted,
-            Some(_) => zero,
-            None => {
-                let fits = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, by, 64);
-                self.b.ins().select(fits, shifted, zero)
+        let (a, b) = (self.get(a), self.get(b));
+        if matches!(op, Binary::Div | Binary::Mod) {
+            let by_zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
+            self.end_if(by_zero, status::DIVISION);
+        }
+        let ins = self.b.ins();
+        let value = match op {
+            Binary::Add => ins.iadd(a, b),
+            Binary::Sub => ins.isub(a, b),
+            Binary::Mul => ins.imul(a, b),
+            Binary::Div => ins.udiv(a, b),
+            Binary::Mod => ins.urem(a, b),
+            Binary::And => ins.band(a, b),
+            Binary::Or => ins.bor(a, b),
+            Binary::Xor => ins.bxor(a, b),
+            Binary::Shl => ins.ishl(a, b),
+            Binary::Shr => ins.ushr(a, b),
+        };
+        let value = match (op, known) {
+            (Binary::Shl | Binary::Shr, None) => {
+                let (fits, zero) = (self.b.ins().icmp_imm(IntCC::UnsignedLessThan, b, 64), self.number(0));
+                self.b.ins().select(fits, value, zero)
             }
+            (Binary::Shl | Binary::Shr, Some(64..)) => self.number(0),
+            _ => value,
         };
         self.set_cut(d, value, w);
-    }
-
-    fn division(&mut self, w: u8, d: Slot, a: Slot, b: Slot, op: Operation) {
-        let (a, b) = (self.get(a), self.get(b));
-        let by_zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
-        self.end_if(by_zero, status::DIVISION);
-        let value = op(self.b.ins(), a, b);
-        self.set_cut(d, value, w);
-    }
-
-    fn compare_into(&mut self, condition: IntCC, d: Slot, a: Slot, b: Slot) {
-        let holds = self.compare(condition, a, b);
-        let value = self.b.ins().uextend(types::I64, holds);
-        self.set(d, value);
     }
 
     /// Applies `access` to a register's cell.

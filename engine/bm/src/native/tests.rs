@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::error::Fault;
 use crate::executable::Executable;
-use crate::program::{Op, Pc, Program, Slot, WideOp};
+use crate::program::{Binary, Comparison, Op, Pc, Program, Slot, Unary};
 use crate::run::{execute, Context, Detached, Phv, Stop, Unwatched};
 use crate::state::State;
 
@@ -25,60 +25,42 @@ fn source(const_base: Slot, constants: u32) -> impl Strategy<Value = Slot> {
     prop_oneof![3 => 0..WORDS, 1 => const_base..const_base + constants]
 }
 
-fn wide_op() -> impl Strategy<Value = WideOp> {
-    use WideOp::*;
-    prop::sample::select(vec![
-        Zext, Sext, Mov, Add, Sub, Mul, And, Or, Xor, Not, Shl, Shr, Sar, Div, Mod, TwoComp, Sat, USatSigned,
-        USat, Eq, LtU, LtS,
-    ])
-}
-
 /// Returns any instruction that a list of this length may contain.
 fn op(const_base: Slot, constants: u32, length: Pc) -> impl Strategy<Value = Op> {
     let a = source(const_base, constants);
     let b = source(const_base, constants);
-    (0..38u8, 1..=64u8, 0..WORDS - 1, a, b, 0..length, wide_op(), 1..=128u8).prop_map(
-        |(kind, w, d, a, b, to, wide, wide_w)| match kind {
-            0 | 1 => Op::Mov { w, d, a },
-            2 => Op::Add { w, d, a, b },
-            3 => Op::Sub { w, d, a, b },
-            4 => Op::Mul { w, d, a, b },
-            5 => Op::And { w, d, a, b },
-            6 => Op::Or { w, d, a, b },
-            7 => Op::Xor { w, d, a, b },
-            8 => Op::Not { w, d, a },
-            9 => Op::Shl { w, d, a, b },
-            10 => Op::Shr { w, d, a, b },
-            11 => Op::Sar { w, d, a, b },
-            12 => Op::Div { w, d, a, b },
-            13 => Op::Mod { w, d, a, b },
-            14 => Op::TwoComp { w, d, a },
-            15 => Op::Sat { w, d, a },
-            16 => Op::USatSigned { w, d, a },
-            17 => Op::USat { w, d, a },
-            18 => Op::Eq { d, a, b },
-            19 => Op::Ne { d, a, b },
-            20 => Op::LtU { d, a, b },
-            21 => Op::LtS { d, a, b },
-            22 => Op::MovIf { d, c: b, a },
-            // Pairs must lie within the words.
-            23 => Op::Wide { op: wide, w: wide_w, d, a: d, b: a % (WORDS - 1) },
-            24 => Op::Jz { a, to },
-            25 => Op::Jnz { a, to },
-            26 => Op::JEq { a, b, to },
-            27 => Op::JNe { a, b, to },
-            28 => Op::JLtU { a, b, to },
-            29 => Op::JGeU { a, b, to },
-            30 => Op::JLtS { a, b, to },
-            31 => Op::JGeS { a, b, to },
-            32 => Op::RegisterRead { w, d, r: 0, idx: a },
-            33 => Op::RegisterWrite { r: 0, idx: a, a: b },
-            34 => Op::RegisterWrite { r: 1, idx: a, a: b },
-            35 => Op::Exit,
-            36 => Op::EndInline,
+    (0..23u8, unary(), binary(), comparison(), 1..=64u8, 0..WORDS - 1, a, b, 0..length).prop_map(
+        |(kind, unary, binary, comparison, w, d, a, b, to)| match kind {
+            0 => Op::Mov { w, d, a },
+            1..=3 => Op::Unary { op: unary, w, d, a },
+            4..=9 => Op::Binary { op: binary, w, d, a, b },
+            10 => Op::Sar { w, d, a, b },
+            11 | 12 => Op::Compare { op: comparison, d, a, b },
+            13..=16 => Op::JumpIf { op: comparison, a, b, to },
+            // Native code calls back for these two.
+            17 => Op::Rng { w, d, lo: a, hi: b },
+            18 => Op::Assert { a, id: 0 },
+            19 => Op::RegisterRead { w, d, r: 0, idx: a },
+            20 => Op::RegisterWrite { r: u32::from(w % 2), idx: a, a: b },
+            21 => [Op::Exit, Op::EndInline][usize::from(w % 2)],
             _ => Op::Jmp { to },
         },
     )
+}
+
+fn unary() -> impl Strategy<Value = Unary> {
+    use Unary::*;
+    prop::sample::select(vec![Not, TwoComp, Sat, USatSigned, USat])
+}
+
+fn binary() -> impl Strategy<Value = Binary> {
+    use Binary::*;
+    prop::sample::select(vec![Add, Sub, Mul, Div, Mod, And, Or, Xor, Shl, Shr])
+}
+
+fn comparison() -> impl Strategy<Value = Comparison> {
+    use Comparison::*;
+    prop::sample::select(vec![Eq, Ne, LtU, GeU, LtS, GeS])
 }
 
 /// Returns the instructions with a step before each, so that loops end.
@@ -138,36 +120,12 @@ fn at_const_base(mut op: Op, const_base: Slot) -> Op {
         }
     };
     match &mut op {
-        Op::Mov { a, .. }
-        | Op::Not { a, .. }
-        | Op::TwoComp { a, .. }
-        | Op::Sat { a, .. }
-        | Op::USatSigned { a, .. }
-        | Op::USat { a, .. }
-        | Op::Jz { a, .. }
-        | Op::Jnz { a, .. } => moved(a),
-        Op::Add { a, b, .. }
-        | Op::Sub { a, b, .. }
-        | Op::Mul { a, b, .. }
-        | Op::And { a, b, .. }
-        | Op::Or { a, b, .. }
-        | Op::Xor { a, b, .. }
-        | Op::Shl { a, b, .. }
-        | Op::Shr { a, b, .. }
+        Op::Mov { a, .. } | Op::Unary { a, .. } | Op::Assert { a, .. } => moved(a),
+        Op::Binary { a, b, .. }
         | Op::Sar { a, b, .. }
-        | Op::Div { a, b, .. }
-        | Op::Mod { a, b, .. }
-        | Op::Eq { a, b, .. }
-        | Op::Ne { a, b, .. }
-        | Op::LtU { a, b, .. }
-        | Op::LtS { a, b, .. }
-        | Op::JEq { a, b, .. }
-        | Op::JNe { a, b, .. }
-        | Op::JLtU { a, b, .. }
-        | Op::JGeU { a, b, .. }
-        | Op::JLtS { a, b, .. }
-        | Op::JGeS { a, b, .. }
-        | Op::MovIf { a, c: b, .. }
+        | Op::Compare { a, b, .. }
+        | Op::JumpIf { a, b, .. }
+        | Op::Rng { lo: a, hi: b, .. }
         | Op::RegisterWrite { idx: a, a: b, .. } => {
             moved(a);
             moved(b);

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, Variable};
 
 use super::frame::{offset, status};
-use crate::program::{flow, FlowNode, Op, Pc, Program, Slot};
+use crate::program::{flow, Comparison, FlowNode, Op, Pc, Program, Slot};
 
 /// Maximum number of cases of a select that the code compares one by one.
 const MAX_CASES: usize = 32;
@@ -147,8 +147,16 @@ impl Translation<'_> {
         self.blocks[node].expect("every node that is branched to has a block")
     }
 
-    pub(super) fn compare(&mut self, condition: IntCC, a: Slot, b: Slot) -> Value {
+    pub(super) fn compare(&mut self, op: Comparison, a: Slot, b: Slot) -> Value {
         let (a, b) = (self.get(a), self.get(b));
+        let condition = match op {
+            Comparison::Eq => IntCC::Equal,
+            Comparison::Ne => IntCC::NotEqual,
+            Comparison::LtU => IntCC::UnsignedLessThan,
+            Comparison::GeU => IntCC::UnsignedGreaterThanOrEqual,
+            Comparison::LtS => IntCC::SignedLessThan,
+            Comparison::GeS => IntCC::SignedGreaterThanOrEqual,
+        };
         self.b.ins().icmp(condition, a, b)
     }
 
@@ -208,30 +216,16 @@ impl Translation<'_> {
 
     /// Translates an instruction with several successors; returns `false` for any other instruction.
     fn branch(&mut self, op: Op, next: &[usize]) -> bool {
-        let condition = match op {
-            Op::Jz { a, .. } | Op::Jnz { a, .. } => {
-                let a = self.get(a);
-                let equal = if matches!(op, Op::Jz { .. }) { IntCC::Equal } else { IntCC::NotEqual };
-                self.b.ins().icmp_imm(equal, a, 0)
+        match op {
+            Op::JumpIf { op, a, b, .. } => {
+                let condition = self.compare(op, a, b);
+                let (next, taken) = (self.block(next[0]), self.block(next[1]));
+                self.b.ins().brif(condition, taken, &[], next, &[]);
             }
-            Op::JEq { a, b, .. } => self.compare(IntCC::Equal, a, b),
-            Op::JNe { a, b, .. } => self.compare(IntCC::NotEqual, a, b),
-            Op::JLtU { a, b, .. } => self.compare(IntCC::UnsignedLessThan, a, b),
-            Op::JGeU { a, b, .. } => self.compare(IntCC::UnsignedGreaterThanOrEqual, a, b),
-            Op::JLtS { a, b, .. } => self.compare(IntCC::SignedLessThan, a, b),
-            Op::JGeS { a, b, .. } => self.compare(IntCC::SignedGreaterThanOrEqual, a, b),
-            Op::Apply { table } => {
-                self.apply(table, next);
-                return true;
-            }
-            Op::Select { select } => {
-                self.select(select, next);
-                return true;
-            }
+            Op::Apply { table } => self.apply(table, next),
+            Op::Select { select } => self.select(select, next),
             _ => return false,
-        };
-        let (next, taken) = (self.block(next[0]), self.block(next[1]));
-        self.b.ins().brif(condition, taken, &[], next, &[]);
+        }
         true
     }
 

@@ -1,22 +1,11 @@
 //! Cold operations, which have no instruction of their own: header unions, comparison of variable-length fields, values wider
-//! than 128 bits. [`super::Op::Cold`] refers to one of these; operands are slots, as in `op`.
+//! than a word. [`super::Op::Cold`] refers to one of these; operands are slots, as in `op`.
 
-use super::op::Slot;
+use super::op::{Binary, Slot};
 
 /// One operation. `d` is the destination; a slot holds the id of a union or header, unless that is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ColdOp {
-    /// `d` = id of the element of a stack of unions; faults beyond its size.
-    UnionAt {
-        d: Slot,
-        stack: u32,
-        idx: Slot,
-    },
-    /// `d` = id of the element filled last; faults if the stack is empty (in a parser: StackOutOfBounds).
-    UnionLast {
-        d: Slot,
-        stack: u32,
-    },
     /// `d` = id of the header that is this member of the union.
     UnionMember {
         d: Slot,
@@ -42,15 +31,6 @@ pub(crate) enum ColdOp {
         d: Slot,
         s: Slot,
     },
-    AssignUnionStack {
-        d: u32,
-        s: u32,
-    },
-    ShiftUnionStack {
-        stack: u32,
-        n: Slot,
-        push: bool,
-    },
     /// Extracts a member of the next element. With `len` (a slot with bits) and `max` (bytes) its length is variable.
     ExtractUnionStack {
         stack: u32,
@@ -58,7 +38,7 @@ pub(crate) enum ColdOp {
         len: Option<Slot>,
         max: u32,
     },
-    /// Arithmetic on more than 128 bits.
+    /// Arithmetic on values wider than a word.
     Wide(Wide),
     /// Copies a cell into the `words` words at `d`, which do not change if the index is beyond the array.
     RegisterRead {
@@ -94,19 +74,10 @@ pub(crate) enum Operation {
     Extend {
         signed: bool,
     },
-    Add,
-    Sub,
-    Mul,
-    And,
-    Or,
-    Xor,
+    /// The count of a shift is a single slot, and a right shift is arithmetic. A division or remainder writes the quotient to
+    /// `d`, and the remainder to the words after it.
+    Binary(Binary),
     Not,
-    /// The shift count `b` is a single slot.
-    Shl,
-    /// Arithmetic shift.
-    Shr,
-    /// Writes the quotient to `d`, and the remainder to the words after it.
-    Div,
     /// Cuts to `w` bits.
     Cut,
     /// Two's complement of `w` bits.

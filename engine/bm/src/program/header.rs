@@ -58,9 +58,10 @@ pub(crate) struct Header {
     pub(crate) union: Option<u32>,
 }
 
-/// A header stack. Its elements have consecutive ids.
+/// A stack of headers or of header unions. Its elements have consecutive ids.
 #[derive(Debug, Clone)]
 pub(crate) struct Stack {
+    pub(crate) of_unions: bool,
     pub(crate) type_id: u32,
     pub(crate) first: u32,
     pub(crate) size: u32,
@@ -81,14 +82,4 @@ pub(crate) struct Union {
 pub(crate) struct UnionType {
     pub(crate) name: String,
     pub(crate) members: Vec<(String, u32)>,
-}
-
-/// A stack of header unions. Its elements have consecutive ids.
-#[derive(Debug, Clone)]
-pub(crate) struct UnionStack {
-    pub(crate) type_id: u32,
-    pub(crate) first: u32,
-    pub(crate) size: u32,
-    /// Slot of the index that the next extraction fills.
-    pub(crate) next: Slot,
 }

@@ -12,9 +12,10 @@
 
 use std::ops::Range;
 
+use crate::number::words;
 use crate::program::{
-    flow, Calculation, Checksum, DeparserId, Field, FlowNode, Header, Input, LogValue, Op, ParserId, Pc,
-    PipelineId, Program, Slot, WideOp,
+    flow, Binary, Calculation, Checksum, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op,
+    Operation, ParserId, Pc, PipelineId, Program, Slot, Wide,
 };
 
 /// Maximum number of words of all sets together.
@@ -191,7 +192,6 @@ fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u
         sets.add(needed, header.valid..header.valid + 1);
     }
     program.packet.stacks.iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
-    program.packet.union_stacks.iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
     program.packet.vl_stores.iter().for_each(|store| sets.add(needed, store.length..store.length + 1));
     // A clone starts a pipeline again with the headers that are kept here, so only its field list is added.
     let starts_again = |op: &Op| {
@@ -309,54 +309,16 @@ impl Reader<'_> {
         let reads = &mut node.reads;
         let mut one = |slot: Slot| reads.push(slot..slot + 1);
         match op {
-            Op::Mov { d, a, .. }
-            | Op::Not { d, a, .. }
-            | Op::TwoComp { d, a, .. }
-            | Op::Sat { d, a, .. }
-            | Op::USatSigned { d, a, .. }
-            | Op::USat { d, a, .. } => {
+            Op::Mov { d, a, .. } | Op::Unary { d, a, .. } => {
                 one(a);
                 node.writes.push(d);
             }
-            Op::Add { d, a, b, .. }
-            | Op::Sub { d, a, b, .. }
-            | Op::Mul { d, a, b, .. }
-            | Op::And { d, a, b, .. }
-            | Op::Or { d, a, b, .. }
-            | Op::Xor { d, a, b, .. }
-            | Op::Shl { d, a, b, .. }
-            | Op::Shr { d, a, b, .. }
-            | Op::Sar { d, a, b, .. }
-            | Op::Div { d, a, b, .. }
-            | Op::Mod { d, a, b, .. }
-            | Op::Eq { d, a, b }
-            | Op::Ne { d, a, b }
-            | Op::LtU { d, a, b }
-            | Op::LtS { d, a, b } => {
-                one(a);
-                one(b);
+            Op::Binary { d, a, b, .. } | Op::Sar { d, a, b, .. } | Op::Compare { d, a, b, .. } => {
+                [a, b].into_iter().for_each(one);
                 node.writes.push(d);
-            }
-            Op::MovIf { d, c, a } => {
-                // The old value counts as read, because the write is conditional.
-                [d, c, a].into_iter().for_each(one);
-                node.writes.push(d);
-            }
-            Op::Wide { op, d, a, b, .. } => {
-                [a, a + 1, b, b + 1].into_iter().for_each(one);
-                node.writes.push(d);
-                if !matches!(op, WideOp::Eq | WideOp::LtU | WideOp::LtS) {
-                    node.writes.push(d + 1);
-                }
             }
             Op::Jmp { .. } | Op::Step | Op::Exit | Op::Ret | Op::EndInline | Op::Halt => {}
-            Op::Jz { a, .. } | Op::Jnz { a, .. } => one(a),
-            Op::JEq { a, b, .. }
-            | Op::JNe { a, b, .. }
-            | Op::JLtU { a, b, .. }
-            | Op::JGeU { a, b, .. }
-            | Op::JLtS { a, b, .. }
-            | Op::JGeS { a, b, .. } => [a, b].into_iter().for_each(one),
+            Op::JumpIf { a, b, .. } => [a, b].into_iter().for_each(one),
             Op::RegisterRead { d, r, idx, .. } => {
                 one(idx);
                 if !program.is_cell(r, idx) {
@@ -374,7 +336,6 @@ impl Reader<'_> {
                 node.writes.push(d);
             }
             Op::RegisterWrite { idx, a, .. } => [idx, a].into_iter().for_each(one),
-            Op::RegisterWriteWide { idx, a, .. } => [idx, a, a + 1].into_iter().for_each(one),
             Op::Count { idx, .. } => one(idx),
             Op::Hash { call } => {
                 let call = program.hash_call(call);
@@ -432,10 +393,23 @@ impl Reader<'_> {
             Op::ExtractStack { .. } => {}
             Op::ExtractStackVl { len, .. } => one(len),
             Op::Lookahead { d, .. } => node.writes.push(d),
-            Op::LookaheadWide { d, .. } => node.writes.extend([d, d + 1]),
             Op::Verify { a, error } => [a, error].into_iter().for_each(one),
             Op::Advance { a } => one(a),
             Op::Select { select } => program.select(select).key.parts.iter().for_each(|part| one(part.slot)),
+            Op::Cold { at } => match *program.cold_op(at) {
+                ColdOp::Wide(Wide { operation, words: n, w, d, a, b }) => {
+                    let (of_a, written) = match operation {
+                        Operation::Extend { .. } => (words(w).min(n), n),
+                        Operation::Binary(Binary::Div | Binary::Mod) => (n, 2 * n),
+                        Operation::Eq | Operation::Lt => (n, 1),
+                        _ => (n, n),
+                    };
+                    reads.extend([a..a + of_a, b..b + n]);
+                    node.writes.extend(d..d + written);
+                }
+                ColdOp::Lookahead { d, w, .. } => node.writes.extend(d..d + words(w)),
+                _ => reads.push(self.everything()),
+            },
             _ => reads.push(self.everything()),
         }
     }
@@ -552,7 +526,7 @@ impl Sets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Case, KeyPlan, Select};
+    use crate::program::{Case, Comparison, KeyPlan, Select};
 
     const PROBE: &[u8] = include_bytes!("../../../simple_switch/tests/p4/probe.json");
     /// Words of metadata further apart than `GAP`; words in small gaps are kept with their neighbours.
@@ -597,9 +571,8 @@ mod tests {
 
     #[test]
     fn a_word_that_only_one_branch_writes_is_kept() {
-        let branch = Op::Jz { a: C, to: 2 };
+        let branch = Op::JumpIf { op: Comparison::Eq, a: C, b: C, to: 2 };
         assert_eq!(which(&[branch, copy(A, C), copy(C, A), Op::Halt]), [true, false, true]);
-        assert_eq!(which(&[Op::MovIf { d: A, c: C, a: C }, copy(C, A), Op::Halt]), [true, false, true]);
     }
 
     #[test]

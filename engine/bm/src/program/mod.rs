@@ -26,7 +26,7 @@ pub(crate) use calculation::{join_fields, Calculation, Checksum, HashCall, Input
 pub(crate) use cold_op::{ColdOp, Operation, Wide};
 pub use field::Field;
 pub(crate) use flow::{flow, FlowNode};
-pub(crate) use header::{Header, HeaderType, Stack, Union, UnionStack, UnionType, VlStore};
+pub(crate) use header::{Header, HeaderType, Stack, Union, UnionType, VlStore};
 pub use info::{
     ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, FieldList, FieldListInfo,
     LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo,
@@ -38,7 +38,7 @@ pub use liveness::{Kept, Zeroed};
 pub(crate) use mark::Mark;
 pub(crate) use match_table::{ActionCall, Bound, MatchTable, PackedKey, TableAction};
 pub use op::LogValue;
-pub(crate) use op::{LogCall, Op, Pc, Slot, WideOp};
+pub(crate) use op::{Binary, Comparison, LogCall, Op, Pc, Slot, Unary};
 pub(crate) use select::{Case, Select};
 
 /// A deparser: its headers in the order of emission.
@@ -70,7 +70,6 @@ pub(crate) struct PacketLayout {
     pub(crate) headers: Vec<Header>,
     pub(crate) stacks: Vec<Stack>,
     pub(crate) unions: Vec<Union>,
-    pub(crate) union_stacks: Vec<UnionStack>,
     pub(crate) vl_stores: Vec<VlStore>,
     /// Total number of bytes of variable-length fields.
     pub(crate) vl_bytes: usize,
@@ -273,7 +272,6 @@ by_id! {
     header_type: HeaderType = packet.header_types;
     stack: Stack = packet.stacks;
     union: Union = packet.unions;
-    union_stack: UnionStack = packet.union_stacks;
     cold_op: ColdOp = code.cold_ops;
     select: Select = code.selects;
     hash_call: HashCall = code.hash_calls;

@@ -9,39 +9,104 @@ pub(crate) type Slot = u32;
 /// Index into the instruction list.
 pub(crate) type Pc = u32;
 
-/// Binary operations on `u128` pairs; `w` of [`Op::Wide`] is the width of the result.
+/// Operations on two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WideOp {
-    /// Zero-extends the single slot `a`.
-    Zext,
-    /// Sign-extends the single slot `a`.
-    Sext,
-    Mov,
+pub(crate) enum Binary {
     Add,
     Sub,
     Mul,
+    Div,
+    Mod,
     And,
     Or,
     Xor,
-    Not,
-    /// The shift count `b` is a single slot.
+    /// Counts beyond the number of bits shift out all of them.
     Shl,
     Shr,
-    Sar,
-    Div,
-    Mod,
-    /// Two's complement of `w` bits, kept sign-extended.
+}
+
+impl Binary {
+    /// Returns the result on unsigned words, before it is cut to its width; `None` for a division by zero.
+    #[inline(always)]
+    pub(crate) fn of_words(self, a: u64, b: u64) -> Option<u64> {
+        Some(match self {
+            Binary::Add => a.wrapping_add(b),
+            Binary::Sub => a.wrapping_sub(b),
+            Binary::Mul => a.wrapping_mul(b),
+            Binary::Div => a.checked_div(b)?,
+            Binary::Mod => a.checked_rem(b)?,
+            Binary::And => a & b,
+            Binary::Or => a | b,
+            Binary::Xor => a ^ b,
+            Binary::Shl => {
+                if b < 64 {
+                    a << b
+                } else {
+                    0
+                }
+            }
+            Binary::Shr => {
+                if b < 64 {
+                    a >> b
+                } else {
+                    0
+                }
+            }
+        })
+    }
+}
+
+/// Operations on a word that depend on the width `w` of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unary {
+    Not,
+    /// Two's complement of `w` bits, kept sign-extended to 64.
     TwoComp,
-    /// Saturates a signed value to signed values of `w` bits.
+    /// Saturates a signed value to signed values.
     Sat,
-    /// Saturates a signed value to unsigned values of `w` bits.
+    /// Saturates a signed value to unsigned values.
     USatSigned,
-    /// Saturates an unsigned value to unsigned values of `w` bits.
+    /// Saturates an unsigned value to unsigned values.
     USat,
-    /// Comparisons write 0 or 1 to the single slot `d`.
+}
+
+impl Unary {
+    #[inline(always)]
+    pub(crate) fn of_word(self, a: u64, w: u8) -> u64 {
+        let (unused, ones) = (64 - w, u64::MAX >> (64 - w));
+        match self {
+            Unary::Not => !a & ones,
+            Unary::TwoComp => ((a << unused) as i64 >> unused) as u64,
+            Unary::Sat => (a as i64).clamp(i64::MIN >> unused, i64::MAX >> unused) as u64,
+            Unary::USatSigned => ((a as i64).max(0) as u64).min(ones),
+            Unary::USat => a.min(ones),
+        }
+    }
+}
+
+/// Comparisons of words, unsigned or signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparison {
     Eq,
+    Ne,
     LtU,
+    GeU,
     LtS,
+    GeS,
+}
+
+impl Comparison {
+    #[inline(always)]
+    pub(crate) fn holds(self, a: u64, b: u64) -> bool {
+        match self {
+            Comparison::Eq => a == b,
+            Comparison::Ne => a != b,
+            Comparison::LtU => a < b,
+            Comparison::GeU => a >= b,
+            Comparison::LtS => (a as i64) < b as i64,
+            Comparison::GeS => a as i64 >= b as i64,
+        }
+    }
 }
 
 /// One instruction. `d` is the destination, `a` and `b` are sources, `w` is the width to which the result is cut (1..=64), `to`
@@ -53,55 +118,14 @@ pub(crate) enum Op {
         d: Slot,
         a: Slot,
     },
-    Add {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Sub {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Mul {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    And {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Or {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Xor {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Not {
+    Unary {
+        op: Unary,
         w: u8,
         d: Slot,
         a: Slot,
     },
-    /// Shift counts of 64 and more give 0.
-    Shl {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Shr {
+    Binary {
+        op: Binary,
         w: u8,
         d: Slot,
         a: Slot,
@@ -114,69 +138,9 @@ pub(crate) enum Op {
         a: Slot,
         b: Slot,
     },
-    Div {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Mod {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    /// Two's complement of `w` bits, kept sign-extended to 64.
-    TwoComp {
-        w: u8,
-        d: Slot,
-        a: Slot,
-    },
-    Sat {
-        w: u8,
-        d: Slot,
-        a: Slot,
-    },
-    USatSigned {
-        w: u8,
-        d: Slot,
-        a: Slot,
-    },
-    USat {
-        w: u8,
-        d: Slot,
-        a: Slot,
-    },
-    Eq {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    Ne {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    LtU {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    LtS {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    /// `d = a` if `c` is not zero.
-    MovIf {
-        d: Slot,
-        c: Slot,
-        a: Slot,
-    },
-    /// 128-bit arithmetic on pairs of slots (low word first).
-    Wide {
-        op: WideOp,
-        w: u8,
+    /// `d` = whether the comparison holds.
+    Compare {
+        op: Comparison,
         d: Slot,
         a: Slot,
         b: Slot,
@@ -185,40 +149,8 @@ pub(crate) enum Op {
     Jmp {
         to: Pc,
     },
-    Jz {
-        a: Slot,
-        to: Pc,
-    },
-    Jnz {
-        a: Slot,
-        to: Pc,
-    },
-    JEq {
-        a: Slot,
-        b: Slot,
-        to: Pc,
-    },
-    JNe {
-        a: Slot,
-        b: Slot,
-        to: Pc,
-    },
-    JLtU {
-        a: Slot,
-        b: Slot,
-        to: Pc,
-    },
-    JGeU {
-        a: Slot,
-        b: Slot,
-        to: Pc,
-    },
-    JLtS {
-        a: Slot,
-        b: Slot,
-        to: Pc,
-    },
-    JGeS {
+    JumpIf {
+        op: Comparison,
         a: Slot,
         b: Slot,
         to: Pc,
@@ -226,7 +158,7 @@ pub(crate) enum Op {
     /// Counts one step, at the target of every backward jump.
     Step,
 
-    /// `d` = id of header `idx` of the stack; faults beyond its size.
+    /// `d` = id of element `idx` of the stack; faults beyond its size.
     StackAt {
         d: Slot,
         stack: u32,
@@ -274,11 +206,9 @@ pub(crate) enum Op {
         d: u32,
         s: u32,
     },
-    Push {
-        stack: u32,
-        n: Slot,
-    },
-    Pop {
+    /// `push_front` or `pop_front`.
+    ShiftStack {
+        push: bool,
         stack: u32,
         n: Slot,
     },
@@ -295,16 +225,6 @@ pub(crate) enum Op {
         idx: Slot,
     },
     RegisterWrite {
-        r: u32,
-        idx: Slot,
-        a: Slot,
-    },
-    RegisterReadWide {
-        d: Slot,
-        r: u32,
-        idx: Slot,
-    },
-    RegisterWriteWide {
         r: u32,
         idx: Slot,
         a: Slot,
@@ -402,12 +322,6 @@ pub(crate) enum Op {
         d: Slot,
         bit: u32,
     },
-    /// As `Lookahead`, but up to 128 bits into a pair.
-    LookaheadWide {
-        w: u8,
-        d: Slot,
-        bit: u32,
-    },
     /// Raises the parser error with the code in `error` if `a` is zero.
     Verify {
         a: Slot,
@@ -431,15 +345,7 @@ impl Op {
     /// Returns the branch target of an instruction, if it contains one.
     pub(crate) fn target_mut(&mut self) -> Option<&mut Pc> {
         match self {
-            Op::Jmp { to }
-            | Op::Jz { to, .. }
-            | Op::Jnz { to, .. }
-            | Op::JEq { to, .. }
-            | Op::JNe { to, .. }
-            | Op::JLtU { to, .. }
-            | Op::JGeU { to, .. }
-            | Op::JLtS { to, .. }
-            | Op::JGeS { to, .. } => Some(to),
+            Op::Jmp { to } | Op::JumpIf { to, .. } => Some(to),
             _ => None,
         }
     }

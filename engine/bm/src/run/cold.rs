@@ -5,12 +5,13 @@ use super::cold_op;
 use super::context::{Context, Trap};
 use super::externs::{Externs, LogMessage};
 use super::headers::{
-    assign_header, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid, shift_stack,
+    assign_header, assign_union, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid,
+    shift_stack,
 };
 use super::phv::Phv;
 use crate::error::Fault;
-use crate::number::{cut_wide, cut_word};
-use crate::program::{ones_128, Op, Slot, WideOp};
+use crate::number::cut_word;
+use crate::program::{Op, Slot};
 
 /// Runs a cold instruction, which neither jumps nor looks up a table.
 #[inline(never)]
@@ -22,15 +23,6 @@ pub(crate) fn execute_cold<T: Externs>(
     let program = context.program;
     let value = |phv: &Phv, slot: Slot| phv.slots[slot as usize];
     match op {
-        Op::Wide { op, w, d, a, b } => wide(phv, op, w, d, a, b)?,
-        Op::RegisterReadWide { d, r, idx } => {
-            if let Some(value) = context.cells.registers.get_wide(r, value(phv, idx)) {
-                phv.set_pair(d, value);
-            }
-        }
-        Op::RegisterWriteWide { r, idx, a } => {
-            context.cells.registers.set_wide(r, value(phv, idx), phv.pair(a));
-        }
         Op::Count { c, idx } => {
             let at = usize::try_from(value(phv, idx)).unwrap_or(usize::MAX);
             if let Some(cell) = context.cells.counters[c as usize].get_mut(at) {
@@ -102,11 +94,14 @@ pub(crate) fn execute_cold<T: Externs>(
             let (to, from) = (program.stack(d), program.stack(s));
             phv.slots[to.next as usize] = value(phv, from.next);
             for at in 0..to.size.min(from.size) {
-                assign_header(program, phv, (to.first + at) as usize, (from.first + at) as usize);
+                let (d, s) = (to.first + at, from.first + at);
+                match to.of_unions {
+                    true => assign_union(program, phv, d, s),
+                    false => assign_header(program, phv, d as usize, s as usize),
+                }
             }
         }
-        Op::Push { stack, n } => shift_stack(program, phv, stack, value(phv, n), true),
-        Op::Pop { stack, n } => shift_stack(program, phv, stack, value(phv, n), false),
+        Op::ShiftStack { push, stack, n } => shift_stack(program, phv, stack, value(phv, n), push),
         Op::AssignVl { d, s } => {
             phv.copy_vl(program.vl_store(d), program.vl_store(s));
         }
@@ -171,11 +166,7 @@ pub(crate) fn execute_cold<T: Externs>(
             phv.slots[program.stack(stack).next as usize] += 1;
         }
         Op::Lookahead { w, d, bit } => {
-            phv.slots[d as usize] = lookahead(context, bit, u32::from(w))? as u64;
-        }
-        Op::LookaheadWide { w, d, bit } => {
-            let bits = lookahead(context, bit, u32::from(w))?;
-            phv.set_pair(d, bits);
+            phv.slots[d as usize] = lookahead(context, bit, u32::from(w))?;
         }
         Op::Verify { a, error } => {
             if value(phv, a) == 0 {
@@ -196,46 +187,5 @@ pub(crate) fn execute_cold<T: Externs>(
         Op::Cold { at } => cold_op::run(context, phv, at)?,
         _ => unreachable!("the loop runs every other instruction itself"),
     }
-    Ok(())
-}
-
-/// Runs an operation of 128-bit arithmetic.
-fn wide(phv: &mut Phv, op: WideOp, w: u8, d: Slot, a: Slot, b: Slot) -> Result<(), Fault> {
-    let single = |slot: Slot| phv.slots[slot as usize];
-    let pair = |slot: Slot| phv.pair(slot);
-    let signed_limit = || i128::MAX >> (128 - u32::from(w));
-    let value = match op {
-        WideOp::Zext => u128::from(single(a)),
-        WideOp::Sext => single(a) as i64 as u128,
-        WideOp::Mov => cut_wide(pair(a), w),
-        WideOp::Add => cut_wide(pair(a).wrapping_add(pair(b)), w),
-        WideOp::Sub => cut_wide(pair(a).wrapping_sub(pair(b)), w),
-        WideOp::Mul => cut_wide(pair(a).wrapping_mul(pair(b)), w),
-        WideOp::And => cut_wide(pair(a) & pair(b), w),
-        WideOp::Or => cut_wide(pair(a) | pair(b), w),
-        WideOp::Xor => cut_wide(pair(a) ^ pair(b), w),
-        WideOp::Not => cut_wide(!pair(a), w),
-        WideOp::Shl => cut_wide(if single(b) < 128 { pair(a) << single(b) } else { 0 }, w),
-        WideOp::Shr => cut_wide(if single(b) < 128 { pair(a) >> single(b) } else { 0 }, w),
-        WideOp::Sar => (pair(a) as i128 >> single(b).min(127)) as u128,
-        WideOp::Div => pair(a).checked_div(pair(b)).ok_or(Fault::Division)?,
-        WideOp::Mod => pair(a).checked_rem(pair(b)).ok_or(Fault::Division)?,
-        WideOp::TwoComp => {
-            let unused = 128 - u32::from(w);
-            ((pair(a) << unused) as i128 >> unused) as u128
-        }
-        WideOp::Sat => (pair(a) as i128).clamp(!signed_limit(), signed_limit()) as u128,
-        WideOp::USatSigned => ((pair(a) as i128).max(0) as u128).min(ones_128(u32::from(w))),
-        WideOp::USat => pair(a).min(ones_128(u32::from(w))),
-        WideOp::Eq => return one(phv, d, pair(a) == pair(b)),
-        WideOp::LtU => return one(phv, d, pair(a) < pair(b)),
-        WideOp::LtS => return one(phv, d, (pair(a) as i128) < pair(b) as i128),
-    };
-    phv.set_pair(d, value);
-    Ok(())
-}
-
-fn one(phv: &mut Phv, d: Slot, value: bool) -> Result<(), Fault> {
-    phv.slots[d as usize] = u64::from(value);
     Ok(())
 }

@@ -2,12 +2,11 @@
 
 use super::context::{Context, Trap};
 use super::headers::{
-    assign_header, extract, extract_vl, headers_equal, lookahead, only_valid, swap_headers,
+    assign_union, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid,
 };
 use super::phv::Phv;
-use crate::error::Fault;
 use crate::number::words;
-use crate::program::{ColdOp, Program, Slot, UnionStack};
+use crate::program::{ColdOp, Program, Slot};
 
 /// Runs one operation.
 #[inline(never)]
@@ -15,22 +14,6 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
     let program = context.program;
     let value = |phv: &Phv, slot: Slot| phv.slots[slot as usize];
     match *program.cold_op(at) {
-        ColdOp::UnionAt { d, stack, idx } => {
-            let stack = program.union_stack(stack);
-            let index = value(phv, idx);
-            if index >= u64::from(stack.size) {
-                return Err(Fault::StackIndex.into());
-            }
-            phv.slots[d as usize] = u64::from(stack.first) + index;
-        }
-        ColdOp::UnionLast { d, stack } => {
-            let stack = program.union_stack(stack);
-            let next = value(phv, stack.next);
-            if next == 0 {
-                return Err(context.empty_stack());
-            }
-            phv.slots[d as usize] = u64::from(stack.first) + next - 1;
-        }
         ColdOp::UnionMember { d, union, member } => {
             let union = program.union(value(phv, union) as u32);
             phv.slots[d as usize] = u64::from(union.members[member as usize]);
@@ -51,25 +34,11 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             phv.slots[d as usize] = u64::from(equal);
         }
         ColdOp::UnionOnly { header } => only_valid(program, phv, header as usize),
-        ColdOp::AssignUnion { d, s } => assign_union(program, phv, value(phv, d), value(phv, s)),
-        ColdOp::AssignUnionStack { d, s } => {
-            let (to, from) = (program.union_stack(d), program.union_stack(s));
-            phv.slots[to.next as usize] = value(phv, from.next);
-            for at in 0..to.size.min(from.size) {
-                assign_union(program, phv, u64::from(to.first + at), u64::from(from.first + at));
-            }
-        }
-        ColdOp::ShiftUnionStack { stack, n, push } => {
-            let stack = program.union_stack(stack);
-            shift_stack(program, phv, stack, value(phv, n), push);
+        ColdOp::AssignUnion { d, s } => {
+            assign_union(program, phv, value(phv, d) as u32, value(phv, s) as u32)
         }
         ColdOp::ExtractUnionStack { stack, member, len, max } => {
-            let stack = program.union_stack(stack);
-            let next = value(phv, stack.next);
-            if next >= u64::from(stack.size) {
-                return Err(Trap::ParserError(program.code.core_errors.stack_out_of_bounds));
-            }
-            let header = program.union(stack.first + next as u32).members[member as usize];
+            let header = program.union(next_of_stack(context, phv, stack)?).members[member as usize];
             match len {
                 Some(len) => {
                     let bits = value(phv, len);
@@ -78,7 +47,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
                 None => extract(context, phv, header)?,
             }
             only_valid(program, phv, header as usize);
-            phv.slots[stack.next as usize] = next + 1;
+            phv.slots[program.stack(stack).next as usize] += 1;
         }
         ColdOp::Wide(wide) => super::wide::run(&mut phv.slots, wide)?,
         ColdOp::RegisterRead { d, words, r, idx } => {
@@ -97,7 +66,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             let mut ahead = bit;
             for at in (0..words(w)).rev() {
                 let width = (w - 64 * at).min(64);
-                phv.slots[(d + at) as usize] = lookahead(context, ahead, width)? as u64;
+                phv.slots[(d + at) as usize] = lookahead(context, ahead, width)?;
                 ahead += width;
             }
         }
@@ -116,31 +85,4 @@ fn valid_member(program: &Program, phv: &Phv, union: u64) -> Option<usize> {
         let valid = program.header(member).valid;
         phv.slots[valid as usize] != 0
     })
-}
-
-fn assign_union(program: &Program, phv: &mut Phv, to: u64, from: u64) {
-    let (to, from) = (program.union(to as u32), program.union(from as u32));
-    for (&to, &from) in to.members.iter().zip(&from.members) {
-        assign_header(program, phv, to as usize, from as usize);
-    }
-}
-
-/// Runs `push_front` or `pop_front` of a stack of unions. As for headers, BMv2 swaps elements to move them, but it leaves the
-/// new elements as the swaps left them: it does not invalidate them (`HeaderUnion::mark_invalid`).
-fn shift_stack(program: &Program, phv: &mut Phv, stack: &UnionStack, by: u64, push: bool) {
-    let size = u64::from(stack.size);
-    let next = phv.slots[stack.next as usize];
-    let swap = |phv: &mut Phv, a: u64, b: u64| {
-        let members = |at: u64| &program.union(stack.first + at as u32).members;
-        for (&a, &b) in members(a).iter().zip(members(b)) {
-            swap_headers(program, phv, a as usize, b as usize);
-        }
-    };
-    if push {
-        (by..size).rev().for_each(|at| swap(phv, at, at - by));
-        phv.slots[stack.next as usize] = next.saturating_add(by).min(size);
-    } else {
-        (0..size.saturating_sub(by)).for_each(|at| swap(phv, at, at + by));
-        phv.slots[stack.next as usize] = next.saturating_sub(by);
-    }
 }

@@ -20,12 +20,6 @@ pub(crate) enum Stop {
     ParserError(u32),
 }
 
-#[inline(always)]
-fn sign_extend(value: u64, width: u8) -> u64 {
-    let unused = 64 - width;
-    ((value << unused) as i64 >> unused) as u64
-}
-
 /// Runs from `pc` to the end, as native code if it exists and no observer watches.
 pub(crate) fn execute<T: Externs, O: Observer>(
     context: &mut Context<'_, T>,
@@ -66,13 +60,6 @@ fn run<T: Externs, O: Observer>(
             phv.slots[$slot as usize]
         };
     }
-    macro_rules! jump_if {
-        ($condition:expr, $to:expr) => {
-            if $condition {
-                pc = $to as usize;
-            }
-        };
-    }
 
     loop {
         if O::WATCHES {
@@ -82,56 +69,22 @@ fn run<T: Externs, O: Observer>(
         pc += 1;
         match *op {
             Op::Mov { w, d, a } => s!(d) = cut_word(s!(a), w),
-            Op::Add { w, d, a, b } => s!(d) = cut_word(s!(a).wrapping_add(s!(b)), w),
-            Op::Sub { w, d, a, b } => s!(d) = cut_word(s!(a).wrapping_sub(s!(b)), w),
-            Op::Mul { w, d, a, b } => s!(d) = cut_word(s!(a).wrapping_mul(s!(b)), w),
-            Op::And { w, d, a, b } => s!(d) = cut_word(s!(a) & s!(b), w),
-            Op::Or { w, d, a, b } => s!(d) = cut_word(s!(a) | s!(b), w),
-            Op::Xor { w, d, a, b } => s!(d) = cut_word(s!(a) ^ s!(b), w),
-            Op::Not { w, d, a } => s!(d) = cut_word(!s!(a), w),
-            Op::Shl { w, d, a, b } => {
-                let by = s!(b);
-                s!(d) = if by < 64 { cut_word(s!(a) << by, w) } else { 0 };
-            }
-            Op::Shr { w, d, a, b } => {
-                let by = s!(b);
-                s!(d) = if by < 64 { cut_word(s!(a) >> by, w) } else { 0 };
+            Op::Unary { op, w, d, a } => s!(d) = op.of_word(s!(a), w),
+            Op::Binary { op, w, d, a, b } => {
+                s!(d) = cut_word(op.of_words(s!(a), s!(b)).ok_or(Fault::Division)?, w);
             }
             Op::Sar { w, d, a, b } => {
                 let by = s!(b).min(63);
                 s!(d) = cut_word((s!(a) as i64 >> by) as u64, w);
             }
-            Op::Div { w, d, a, b } => s!(d) = cut_word(s!(a).checked_div(s!(b)).ok_or(Fault::Division)?, w),
-            Op::Mod { w, d, a, b } => s!(d) = cut_word(s!(a).checked_rem(s!(b)).ok_or(Fault::Division)?, w),
-            Op::TwoComp { w, d, a } => s!(d) = sign_extend(s!(a), w),
-            Op::Sat { w, d, a } => {
-                let limit = i64::MAX >> (64 - w);
-                s!(d) = (s!(a) as i64).clamp(!limit, limit) as u64;
-            }
-            Op::USatSigned { w, d, a } => {
-                let value = (s!(a) as i64).max(0) as u64;
-                s!(d) = value.min(u64::MAX >> (64 - w));
-            }
-            Op::USat { w, d, a } => s!(d) = s!(a).min(u64::MAX >> (64 - w)),
-            Op::Eq { d, a, b } => s!(d) = u64::from(s!(a) == s!(b)),
-            Op::Ne { d, a, b } => s!(d) = u64::from(s!(a) != s!(b)),
-            Op::LtU { d, a, b } => s!(d) = u64::from(s!(a) < s!(b)),
-            Op::LtS { d, a, b } => s!(d) = u64::from((s!(a) as i64) < s!(b) as i64),
-            Op::MovIf { d, c, a } => {
-                if s!(c) != 0 {
-                    s!(d) = s!(a);
-                }
-            }
+            Op::Compare { op, d, a, b } => s!(d) = u64::from(op.holds(s!(a), s!(b))),
 
             Op::Jmp { to } => pc = to as usize,
-            Op::Jz { a, to } => jump_if!(s!(a) == 0, to),
-            Op::Jnz { a, to } => jump_if!(s!(a) != 0, to),
-            Op::JEq { a, b, to } => jump_if!(s!(a) == s!(b), to),
-            Op::JNe { a, b, to } => jump_if!(s!(a) != s!(b), to),
-            Op::JLtU { a, b, to } => jump_if!(s!(a) < s!(b), to),
-            Op::JGeU { a, b, to } => jump_if!(s!(a) >= s!(b), to),
-            Op::JLtS { a, b, to } => jump_if!((s!(a) as i64) < s!(b) as i64, to),
-            Op::JGeS { a, b, to } => jump_if!(s!(a) as i64 >= s!(b) as i64, to),
+            Op::JumpIf { op, a, b, to } => {
+                if op.holds(s!(a), s!(b)) {
+                    pc = to as usize;
+                }
+            }
             Op::Step => steps = steps.checked_sub(1).ok_or(Fault::StepLimit)?,
 
             Op::RegisterRead { w, d, r, idx } => {

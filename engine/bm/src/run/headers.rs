@@ -69,14 +69,13 @@ pub(super) fn next_of_stack<T>(context: &Context<'_, T>, phv: &Phv, stack: u32) 
     Ok(stack.first + next as u32)
 }
 
-/// Returns the `width` bits that start `bit` bits after the cursor.
-pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u128, Trap> {
+/// Returns the `width` bits that start `bit` bits after the cursor; `width` is 1 to 64.
+pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u64, Trap> {
     let data = &context.packet[context.cursor..];
     let (first, end) = (bit as usize / 8, (bit + width).div_ceil(8) as usize);
     let Some(bytes) = data.get(first..end) else {
         return Err(Trap::ParserError(context.program.code.core_errors.packet_too_short));
     };
-    // Up to 128 bits may span 17 bytes: the surplus bits of the first byte are shifted out at the top.
     let surplus = (8 - (bit + width) % 8) % 8;
     let mut value = 0u128;
     for (at, &byte) in bytes.iter().enumerate() {
@@ -84,7 +83,7 @@ pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Re
         let (bits, keep) = if last { (byte >> surplus, 8 - surplus) } else { (byte, 8) };
         value = value << keep | u128::from(bits);
     }
-    Ok(value & u128::MAX >> (128 - width))
+    Ok(value as u64 & u64::MAX >> (64 - width))
 }
 
 pub(crate) fn headers_equal(program: &Program, phv: &Phv, a: usize, b: usize) -> bool {
@@ -134,26 +133,40 @@ pub(crate) fn swap_headers(program: &Program, phv: &mut Phv, a: usize, b: usize)
     }
 }
 
+pub(super) fn assign_union(program: &Program, phv: &mut Phv, to: u32, from: u32) {
+    for (&to, &from) in program.union(to).members.iter().zip(&program.union(from).members) {
+        assign_header(program, phv, to as usize, from as usize);
+    }
+}
+
 /// Runs `push_front` or `pop_front` as P4_16 defines them: elements move, and new elements are invalid. Elements are swapped,
-/// as in BMv2, so that the fields of an invalid element are the same as there.
+/// as in BMv2, so that the fields of an invalid element are the same as there. In a stack of unions, BMv2 leaves the new
+/// elements as the swaps left them (`HeaderUnion::mark_invalid`).
 pub(super) fn shift_stack(program: &Program, phv: &mut Phv, stack: u32, by: u64, push: bool) {
     let stack = program.stack(stack);
     let size = u64::from(stack.size);
     let by = by.min(size);
     let next = phv.slots[stack.next as usize];
-    let element = |at: u64| stack.first as usize + at as usize;
-    let appear = if push {
-        (by..size).rev().for_each(|at| swap_headers(program, phv, element(at), element(at - by)));
-        phv.slots[stack.next as usize] = (next + by).min(size);
-        0..by
-    } else {
-        (0..size - by).for_each(|at| swap_headers(program, phv, element(at), element(at + by)));
-        phv.slots[stack.next as usize] = next.saturating_sub(by);
-        size - by..size
+    let element = |at: u64| stack.first + at as u32;
+    let mut swap = |a: u64, b: u64| {
+        let (a, b) = (element(a), element(b));
+        if !stack.of_unions {
+            return swap_headers(program, phv, a as usize, b as usize);
+        }
+        for (&a, &b) in program.union(a).members.iter().zip(&program.union(b).members) {
+            swap_headers(program, phv, a as usize, b as usize);
+        }
     };
-    for at in appear {
-        let header = program.header(element(at) as u32);
-        phv.slots[header.valid as usize] = 0;
+    let (next, appear) = if push {
+        (by..size).rev().for_each(|at| swap(at, at - by));
+        ((next + by).min(size), 0..by)
+    } else {
+        (0..size - by).for_each(|at| swap(at, at + by));
+        (next.saturating_sub(by), size - by..size)
+    };
+    phv.slots[stack.next as usize] = next;
+    for at in appear.filter(|_| !stack.of_unions) {
+        phv.slots[program.header(element(at)).valid as usize] = 0;
     }
 }
 

@@ -43,15 +43,15 @@ pub(crate) fn look_up<'c, T: Externs>(
             }
             (entries.outcomes[at], &entries.data[at * static_part.stride..][..static_part.stride])
         }
-        None => match &entries.default {
+        None => match &entries.default.target {
             Some((outcome, data)) => {
-                entries.default_counter.count(phv.ingress_length);
+                entries.default.counter.count(phv.ingress_length);
                 if let (Some((meter, target)), true) =
-                    (static_part.direct_meter, entries.default_meter.is_configured())
+                    (static_part.direct_meter, entries.default.meter.is_configured())
                 {
                     let bytes = program.meter_array(meter).bytes;
                     let amount = if bytes { phv.ingress_length } else { 1 };
-                    phv.set(target, entries.default_meter.execute(amount, context.externs.now_ps()));
+                    phv.set(target, entries.default.meter.execute(amount, context.externs.now_ps()));
                 }
                 (*outcome, &data[..])
             }

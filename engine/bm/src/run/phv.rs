@@ -161,13 +161,6 @@ impl Phv {
         u128::from(self.slots[at]) | u128::from(self.slots[at + 1]) << 64
     }
 
-    #[inline]
-    pub(crate) fn set_pair(&mut self, slot: Slot, value: u128) {
-        let at = slot as usize;
-        self.slots[at] = value as u64;
-        self.slots[at + 1] = (value >> 64) as u64;
-    }
-
     /// Returns the bytes of a variable-length field.
     pub(crate) fn vl_bytes(&self, store: VlStore) -> &[u8] {
         &self.vl[store.start..store.start + self.slots[store.length as usize] as usize]

@@ -1,10 +1,10 @@
-//! Arithmetic on integers wider than 128 bits. All operands of an operation have the same number of words, low word first, in
+//! Arithmetic on integers wider than a word. All operands of an operation have the same number of words, low word first, in
 //! two's complement: for an unsigned value the top bit of the highest word must be free. The loader determines the number of
 //! words that holds every value; nothing here allocates.
 
 use crate::error::Fault;
 use crate::number::{compare, word_mask};
-use crate::program::{Operation, Wide};
+use crate::program::{Binary, Operation, Wide};
 
 /// Runs one operation. Only `Extend`, `Cut` and `TwoComp` may write over their source.
 pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
@@ -17,9 +17,9 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
             let fill = if signed { sign(slots, d, given) } else { 0 };
             slots[d + given..d + n].fill(fill);
         }
-        Operation::Add => add(slots, n, d, a, b, false),
-        Operation::Sub => add(slots, n, d, a, b, true),
-        Operation::Mul => {
+        Operation::Binary(Binary::Add) => add(slots, n, d, a, b, false),
+        Operation::Binary(Binary::Sub) => add(slots, n, d, a, b, true),
+        Operation::Binary(Binary::Mul) => {
             slots[d..d + n].fill(0);
             for i in 0..n {
                 let mut carry = 0u128;
@@ -31,18 +31,18 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
                 }
             }
         }
-        Operation::And => (0..n).for_each(|i| slots[d + i] = slots[a + i] & slots[b + i]),
-        Operation::Or => (0..n).for_each(|i| slots[d + i] = slots[a + i] | slots[b + i]),
-        Operation::Xor => (0..n).for_each(|i| slots[d + i] = slots[a + i] ^ slots[b + i]),
+        Operation::Binary(Binary::And) => (0..n).for_each(|i| slots[d + i] = slots[a + i] & slots[b + i]),
+        Operation::Binary(Binary::Or) => (0..n).for_each(|i| slots[d + i] = slots[a + i] | slots[b + i]),
+        Operation::Binary(Binary::Xor) => (0..n).for_each(|i| slots[d + i] = slots[a + i] ^ slots[b + i]),
         Operation::Not => (0..n).for_each(|i| slots[d + i] = !slots[a + i]),
-        Operation::Shl => {
+        Operation::Binary(Binary::Shl) => {
             let (whole, part) = split(slots[b], n);
             for i in 0..n {
                 let word = |back: usize| i.checked_sub(whole + back).map_or(0, |at| slots[a + at]);
                 slots[d + i] = joined(word(0), word(1), part);
             }
         }
-        Operation::Shr => {
+        Operation::Binary(Binary::Shr) => {
             let (whole, part) = split(slots[b], n);
             let fill = sign(slots, a, n);
             for i in 0..n {
@@ -50,7 +50,7 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
                 slots[d + i] = if part == 0 { word(0) } else { word(0) >> part | word(1) << (64 - part) };
             }
         }
-        Operation::Div => divide(slots, n, d, a, b)?,
+        Operation::Binary(Binary::Div | Binary::Mod) => divide(slots, n, d, a, b)?,
         Operation::Cut => {
             slots.copy_within(a..a + n, d);
             (0..n).for_each(|i| slots[d + i] &= word_mask(wide.w, i));
@@ -180,21 +180,21 @@ mod tests {
             a in any::<i128>(), b in any::<i128>(), by in 0u32..128, w in 1u32..128,
         ) {
             let of = |operation| compute(operation, w, a, b).unwrap();
-            prop_assert_eq!(of(Operation::Add), a.wrapping_add(b));
-            prop_assert_eq!(of(Operation::Sub), a.wrapping_sub(b));
-            prop_assert_eq!(of(Operation::Mul), a.wrapping_mul(b));
-            prop_assert_eq!(of(Operation::Xor), a ^ b);
+            prop_assert_eq!(of(Operation::Binary(Binary::Add)), a.wrapping_add(b));
+            prop_assert_eq!(of(Operation::Binary(Binary::Sub)), a.wrapping_sub(b));
+            prop_assert_eq!(of(Operation::Binary(Binary::Mul)), a.wrapping_mul(b));
+            prop_assert_eq!(of(Operation::Binary(Binary::Xor)), a ^ b);
             prop_assert_eq!(of(Operation::Not), !a);
             prop_assert_eq!(of(Operation::TwoComp), a << (128 - w) >> (128 - w));
             let limit = i128::MAX >> (128 - w);
             prop_assert_eq!(of(Operation::Sat), a.clamp(!limit, limit));
             prop_assert_eq!(of(Operation::USat), a.clamp(0, ((1u128 << w) - 1) as i128));
             prop_assert_eq!(compute(Operation::Lt, w, a, b).unwrap() & 1, i128::from(a < b));
-            prop_assert_eq!(compute(Operation::Shl, w, a, i128::from(by)).unwrap(), a << by);
-            prop_assert_eq!(compute(Operation::Shr, w, a, i128::from(by)).unwrap(), a >> by);
+            prop_assert_eq!(compute(Operation::Binary(Binary::Shl), w, a, i128::from(by)).unwrap(), a << by);
+            prop_assert_eq!(compute(Operation::Binary(Binary::Shr), w, a, i128::from(by)).unwrap(), a >> by);
             let (x, y) = (a & i128::MAX, (b & i128::MAX) >> by);
             if y > 0 {
-                prop_assert_eq!(compute(Operation::Div, w, x, y).unwrap(), x / y);
+                prop_assert_eq!(compute(Operation::Binary(Binary::Div), w, x, y).unwrap(), x / y);
             }
         }
 
@@ -207,8 +207,8 @@ mod tests {
             slots[N] = b;
             let wide = |operation, d, a, b| Wide { operation, words: N as u32, w: 0, d, a, b };
             let (factor, product) = (slots[..N].to_vec(), 2 * N as u32);
-            run(&mut slots, wide(Operation::Mul, product, 0, N as u32)).unwrap();
-            run(&mut slots, wide(Operation::Div, 3 * N as u32, product, N as u32)).unwrap();
+            run(&mut slots, wide(Operation::Binary(Binary::Mul), product, 0, N as u32)).unwrap();
+            run(&mut slots, wide(Operation::Binary(Binary::Div), 3 * N as u32, product, N as u32)).unwrap();
             prop_assert_eq!(&slots[3 * N..4 * N], &factor[..]);
             prop_assert!(slots[4 * N..5 * N].iter().all(|&word| word == 0));
         }
@@ -216,13 +216,13 @@ mod tests {
 
     #[test]
     fn a_division_by_zero_or_of_a_negative_number_faults() {
-        assert_eq!(compute(Operation::Div, 0, 1, 0), Err(Fault::Division));
-        assert_eq!(compute(Operation::Div, 0, -1, 1), Err(Fault::Division));
+        assert_eq!(compute(Operation::Binary(Binary::Div), 0, 1, 0), Err(Fault::Division));
+        assert_eq!(compute(Operation::Binary(Binary::Div), 0, -1, 1), Err(Fault::Division));
     }
 
     #[test]
     fn a_shift_by_more_than_the_width_leaves_nothing_but_the_sign() {
-        assert_eq!(compute(Operation::Shl, 0, -1, 300).unwrap(), 0);
-        assert_eq!(compute(Operation::Shr, 0, -5, 300).unwrap(), -1);
+        assert_eq!(compute(Operation::Binary(Binary::Shl), 0, -1, 300).unwrap(), 0);
+        assert_eq!(compute(Operation::Binary(Binary::Shr), 0, -5, 300).unwrap(), -1);
     }
 }

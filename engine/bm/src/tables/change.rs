@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::action_profile::{GroupImage, MemberImage};
 use super::counter::CounterValue;
-use super::entries::{DefaultImage, Entries, RowImage};
+use super::entries::{DefaultEntry, Entries, RowImage};
 use super::meter::Meter;
 
 /// One change: its place, and the contents before it.
@@ -21,7 +21,7 @@ pub(crate) enum Change {
     },
     Default {
         table: usize,
-        before: Box<DefaultImage>,
+        before: Box<DefaultEntry>,
     },
     DirectCounters {
         table: usize,

@@ -59,15 +59,7 @@ pub(crate) struct Entries {
     free: BTreeSet<u32>,
     /// Opaque bytes that a client has given with an entry, by row, if any.
     pub(crate) notes: BTreeMap<u32, Box<[u8]>>,
-    pub(crate) default: Option<(Outcome, Vec<u64>)>,
-    /// Whether the default entry has been set since it was last reset.
-    pub(crate) is_default_set: bool,
-    /// Opaque bytes that a client has given with the default entry.
-    pub(crate) default_note: Box<[u8]>,
-    /// Direct counter of the default entry, for P4Runtime; BMv2 has none.
-    pub(crate) default_counter: CounterValue,
-    /// Direct meter of the default entry. Without rates it does not set the colour, as in BMv2 on a miss.
-    pub(crate) default_meter: Meter,
+    pub(crate) default: DefaultEntry,
 }
 
 /// A copy of a row, for undoing changes.
@@ -90,14 +82,24 @@ struct RowEntry {
     note: Option<Box<[u8]>>,
 }
 
-/// A copy of a default entry.
-#[derive(Debug, Clone)]
-pub(crate) struct DefaultImage {
-    default: Option<(Outcome, Vec<u64>)>,
-    is_set: bool,
-    note: Box<[u8]>,
-    counter: CounterValue,
-    meter: Meter,
+/// What applies to a packet that no entry matches.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DefaultEntry {
+    pub(crate) target: Option<(Outcome, Vec<u64>)>,
+    /// Whether it has been set since it was last reset.
+    pub(crate) is_set: bool,
+    /// Opaque bytes that a client has given with it.
+    pub(crate) note: Box<[u8]>,
+    /// Its direct counter, for P4Runtime; BMv2 has none.
+    pub(crate) counter: CounterValue,
+    /// Its direct meter. Without rates it does not set the colour, as in BMv2 on a miss.
+    pub(crate) meter: Meter,
+}
+
+impl DefaultEntry {
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.target.as_ref().map(|(outcome, _)| *outcome)
+    }
 }
 
 impl Entries {
@@ -112,11 +114,9 @@ impl Entries {
                 MatchType::Ternary | MatchType::Range => MatchUnit::Ternary(Vec::new()),
             }
         };
-        let mut entries = Entries {
-            unit,
-            default: table.default.as_ref().map(|call| (Outcome::Action(call.local), call.data.clone())),
-            ..Entries::default()
-        };
+        let target = table.default.as_ref().map(|call| (Outcome::Action(call.local), call.data.clone()));
+        let default = DefaultEntry { target, ..DefaultEntry::default() };
+        let mut entries = Entries { unit, default, ..Entries::default() };
         for (key, call) in &table.const_entries {
             entries.add(table, key.clone(), Outcome::Action(call.local), &call.data);
         }
@@ -250,26 +250,6 @@ impl Entries {
         self.keys[row] = Some(entry.key);
     }
 
-    /// Returns a copy of the default entry, for undoing changes.
-    pub(crate) fn default_image(&self) -> DefaultImage {
-        DefaultImage {
-            default: self.default.clone(),
-            is_set: self.is_default_set,
-            note: self.default_note.clone(),
-            counter: self.default_counter,
-            meter: self.default_meter.clone(),
-        }
-    }
-
-    /// Restores the default entry.
-    pub(crate) fn put_default(&mut self, image: DefaultImage) {
-        self.default = image.default;
-        self.is_default_set = image.is_set;
-        self.default_note = image.note;
-        self.default_counter = image.counter;
-        self.default_meter = image.meter;
-    }
-
     /// Stores a client's bytes with an entry; empty ones take no space.
     pub(crate) fn set_note(&mut self, at: u32, note: Box<[u8]>) {
         if note.is_empty() {
@@ -281,19 +261,11 @@ impl Entries {
 
     /// Removes every entry and resets the handles. The default entry stays.
     pub(crate) fn clear(&mut self, table: &MatchTable) {
-        *self = Entries {
-            default: self.default.take(),
-            is_default_set: self.is_default_set,
-            default_note: std::mem::take(&mut self.default_note),
-            default_counter: self.default_counter,
-            default_meter: std::mem::take(&mut self.default_meter),
-            ..Entries::new(table)
-        };
+        *self = Entries { default: std::mem::take(&mut self.default), ..Entries::new(table) };
     }
 
     /// Returns whether an entry or the default entry has this target.
     pub(crate) fn uses(&self, outcome: Outcome) -> bool {
-        self.default.as_ref().is_some_and(|(o, _)| *o == outcome)
-            || self.rows().any(|at| self.outcomes[at as usize] == outcome)
+        self.default.outcome() == Some(outcome) || self.rows().any(|at| self.outcomes[at as usize] == outcome)
     }
 }

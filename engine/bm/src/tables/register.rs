@@ -126,11 +126,6 @@ impl Registers {
         let cell = self.cell(register, index)?;
         Some(u128::from(cell[0]) | u128::from(cell.get(1).copied().unwrap_or(0)) << 64)
     }
-
-    /// Sets a cell of up to 128 bits to the value, cut to its width; does nothing if the index is beyond the array.
-    pub(crate) fn set_wide(&mut self, register: u32, index: u64, value: u128) {
-        self.set_cell(register, index, &[value as u64, (value >> 64) as u64]);
-    }
 }
 
 #[cfg(test)]
@@ -154,7 +149,7 @@ mod tests {
     #[test]
     fn cells_wider_than_a_word_keep_their_high_half() {
         let mut registers = registers(&[(1, 8), (2, 100)]);
-        registers.set_wide(1, 1, u128::MAX);
+        registers.set_cell(1, 1, &[u64::MAX; 2]);
         assert_eq!(registers.get_wide(1, 1), Some((1 << 100) - 1));
         assert_eq!(registers.get_wide(1, 0), Some(0));
         assert_eq!(registers.get(0, 0), Some(0));

@@ -216,6 +216,20 @@ fn a_header_union_whose_members_are_not_those_of_its_type_is_refused_by_name() {
 }
 
 #[test]
+fn a_stack_of_headers_is_not_taken_for_one_of_header_unions() {
+    let constructs = include_str!("../../../simple_switch/tests/constructs/header_union_stack.json");
+    let actions = std::str::from_utf8(PROGRAMS[2]).unwrap();
+    for (program, kind, other, reason) in [
+        (constructs, "header_union_stack", "header_stack", "is not a header stack"),
+        (actions, "dereference_header_stack", "dereference_union_stack", "takes the other kind of stack"),
+    ] {
+        let program = program.replace(&format!("\"{kind}\""), &format!("\"{other}\""));
+        let text = Program::from_json(program.as_bytes()).unwrap_err().to_string();
+        assert!(text.ends_with(reason), "{text}");
+    }
+}
+
+#[test]
 fn an_intermediate_value_that_could_need_more_than_8320_bits_is_refused() {
     let mut program = actions();
     let (action, primitive) = find(&program, "ingress.work", "_jump_if_zero");

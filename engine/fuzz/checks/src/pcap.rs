@@ -1,13 +1,14 @@
 //! The reader of pcap files, fed in pieces: the boundaries of the pieces make no difference, records are in the file,
 //! in order, and no more is stored than a record can have.
 
-use port_io::pcap::{PcapError, Reader, MAX_RECORD_BYTES};
+use port_io::pcap::{Reader, MAX_RECORD_BYTES};
+use port_io::IoError;
 
 /// The result of reading a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Read {
     records: Vec<(u64, u32, Vec<u8>)>,
-    outcome: Result<(), PcapError>,
+    outcome: Result<(), IoError>,
 }
 
 /// Runs the target. The first byte of the input is the size of the pieces; the rest is the file.

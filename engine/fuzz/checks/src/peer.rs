@@ -2,7 +2,8 @@
 
 use port_io::message;
 use port_io::offload::{complete_checksum, segment, VnetHeader, VNET_HEADER_BYTES};
-use port_io::sp::{Decoder, Mapping, SpError, PAIR_GREETING};
+use port_io::sp::{Decoder, Mapping, PAIR_GREETING};
+use port_io::IoError;
 
 /// Runs the target. The first byte determines the type of the rest: a stream (with its greeting, or after one), or an unfinished frame.
 pub fn peer(bytes: &[u8]) {
@@ -29,7 +30,7 @@ fn stream(mapping: Mapping, bytes: &[u8]) {
     }
 }
 
-fn messages(mapping: Mapping, bytes: &[u8], piece: usize) -> (Vec<Vec<u8>>, Option<SpError>) {
+fn messages(mapping: Mapping, bytes: &[u8], piece: usize) -> (Vec<Vec<u8>>, Option<IoError>) {
     let mut decoder = Decoder::new(mapping);
     let mut messages = Vec::new();
     for part in bytes.chunks(piece) {

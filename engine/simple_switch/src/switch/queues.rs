@@ -6,7 +6,7 @@
 use units::Duration;
 
 use super::Switch;
-use crate::config::{ConfigError, PORT_COUNT};
+use crate::config::{check_port, refuse, ConfigError, PORT_COUNT};
 use crate::journey::What;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
@@ -77,49 +77,41 @@ impl Switch {
         self.schedule_arrival(port);
     }
 
-    /// Sets the maximum number of packets in one queue, in each queue of a port without `priority`, or in every queue
-    /// without `port`, also of ports attached later without their own limit. Waiting packets beyond it stay.
+    /// Sets the maximum number of packets in a queue: of one priority or of all, of one port or of all, also of ports attached
+    /// later without their own limit. Waiting packets beyond it stay.
     pub fn set_queue_depth(
         &mut self,
-        packets: usize,
         port: Option<u16>,
         priority: Option<usize>,
+        packets: usize,
     ) -> Result<(), ConfigError> {
-        let Some(port) = port else {
-            self.tm.set_all_depths(packets);
-            return Ok(());
-        };
-        self.check_queue(port, priority.unwrap_or(0))?;
+        self.check_queue(port, priority)?;
         self.tm.set_depth(port, priority, packets);
         Ok(())
     }
 
-    /// Sets the rate of one queue, of each queue of a port without `priority`, or of every queue without `port`, in
-    /// packets per second; 0: no limit. The link's rate also applies. A port with several priorities may send a multiple.
+    /// Sets the rate of a queue, chosen likewise, in packets per second; 0: no limit. The link's rate also applies, and a
+    /// port with several priorities may send a multiple of it.
     pub fn set_queue_rate(
         &mut self,
-        rate_pps: u64,
         port: Option<u16>,
         priority: Option<usize>,
+        rate_pps: u64,
     ) -> Result<(), ConfigError> {
-        let Some(port) = port else {
-            self.tm.set_all_spacings(spacing(rate_pps));
-            return Ok(());
-        };
-        self.check_queue(port, priority.unwrap_or(0))?;
+        self.check_queue(port, priority)?;
         self.tm.set_spacing(port, priority, spacing(rate_pps));
         Ok(())
     }
 
-    fn check_queue(&self, port: u16, priority: usize) -> Result<(), ConfigError> {
-        if usize::from(port) >= PORT_COUNT {
-            return Err(ConfigError::PortRange { role: "port", port });
-        }
+    fn check_queue(&self, port: Option<u16>, priority: Option<usize>) -> Result<(), ConfigError> {
+        port.map_or(Ok(()), |port| check_port("port", port))?;
         let priorities = self.config().priorities;
-        if priority >= priorities {
-            return Err(ConfigError::NoSuchPriority { priority, priorities });
+        match priority.filter(|priority| *priority >= priorities) {
+            Some(priority) => {
+                refuse(format!("priority {priority}: the switch has {priorities} queues per port, from 0"))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

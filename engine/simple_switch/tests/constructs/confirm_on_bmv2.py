@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run the constructs' scripts on BMv2's simple_switch, to see that it does what they expect of the engine.
 
-    confirm_on_bmv2.py              every script here
+    confirm_on_bmv2.py              every script here, and that of the probe program
     confirm_on_bmv2.py a b          a.script and b.script
 
 Needs `simple_switch` on PATH, and `simple_switch_CLI` beside this Python or on PATH. Not part of the tests:
@@ -196,15 +196,16 @@ def run(script: Path) -> None:
 
 def main() -> int:
     """Runs the scripts. Returns the exit status: 1 if some script differs."""
-    known = sorted(path.stem for path in HERE.glob("*.script"))
+    scripts = [*HERE.glob("*.script"), HERE.parent / "p4/probe.script"]
+    known = {script.stem: script for script in sorted(scripts, key=lambda script: script.stem)}
     parser = argparse.ArgumentParser(description="Run the constructs' scripts on simple_switch.")
     parser.add_argument("construct", nargs="*", metavar="CONSTRUCT", help="all of them by default")
-    names = parser.parse_args().construct or known
+    names = parser.parse_args().construct or list(known)
     if unknown := sorted(set(names) - set(known)):
         parser.error(f"no script of {', '.join(unknown)} here; there are {', '.join(known)}")
     failed = False
     for name in names:
-        script = HERE / f"{name}.script"
+        script = known[name]
         if script.read_text(encoding="utf-8").startswith(ENGINE_ONLY):
             print(f"skipped: {name}: for the engine only")
             continue

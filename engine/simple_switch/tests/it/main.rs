@@ -1,7 +1,6 @@
 //! The switch: probe and small programs, and the compiled P4 program. One program: each further one would link the
 //! engine again.
 
-mod bmv2;
 #[path = "../support/counting.rs"]
 mod counting;
 mod eeon;

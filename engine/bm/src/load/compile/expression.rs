@@ -1,11 +1,12 @@
 //! Expressions of the program and bounds on their values. `compile` generates their instructions.
 //!
 //! BMv2 computes with integers of any size and cuts a value when it is stored. The engine has the same semantics, but computes
-//! in 64 or 128 bits, or in as many words as needed: [`Range`] bounds every subexpression at load, and `compile` chooses the
+//! in one word, or in as many words as needed: [`Range`] bounds every subexpression at load, and `compile` chooses the
 //! width from it. The loader refuses a program if an exact value (of a comparison, a right shift, a division, a saturation)
 //! could exceed `compile`'s limit.
 
 use crate::number::{bits, negated, parse_hex};
+pub(crate) use crate::program::Binary;
 use crate::program::Slot;
 
 /// An integer constant as sign and magnitude, so that it can hold every unsigned 128-bit value.
@@ -37,13 +38,11 @@ pub(crate) struct Range {
     pub(crate) pos: u32,
 }
 
-/// The representation of a value that fits: the number of words, and whether the top bit is a sign.
+/// The representation of a value that fits one word: whether the top bit is a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Representation {
     U64,
     I64,
-    U128,
-    I128,
 }
 
 impl Range {
@@ -76,36 +75,19 @@ impl Range {
         Range { neg: self.neg.max(other.neg), pos: self.pos.max(other.pos) }
     }
 
-    /// Returns the smallest representation that can hold every value of the range.
+    /// Returns the representation in one word that can hold every value of the range, if there is one.
     pub(crate) fn representation(self) -> Option<Representation> {
         match (self.neg, self.pos) {
             (0, 0..=64) => Some(Representation::U64),
             (n, p) if n <= 64 && p <= 63 => Some(Representation::I64),
-            (0, 65..=128) => Some(Representation::U128),
-            (n, p) if n <= 128 && p <= 127 => Some(Representation::I128),
             _ => None,
         }
     }
 
-    /// Returns a representation in which values of both ranges can be compared.
+    /// Returns a representation in one word in which values of both ranges can be compared, if there is one.
     pub(crate) fn common_representation(self, other: Range) -> Option<Representation> {
         self.union(other).representation()
     }
-}
-
-/// Binary integer operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Binary {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Mod,
-    And,
-    Or,
-    Xor,
-    Shl,
-    Shr,
 }
 
 /// Comparisons. `>` and `<=` are compiled with swapped operands.
@@ -311,7 +293,7 @@ mod tests {
     fn a_sum_of_two_64_bit_fields_needs_65_bits() {
         let sum = Expr::Binary(Binary::Add, field(64, false), field(64, false));
         assert_eq!(sum.range(), Range { neg: 0, pos: 65 });
-        assert_eq!(sum.range().representation(), Some(Representation::U128));
+        assert_eq!(sum.range().representation(), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Compiles expressions into instructions, with 64-bit, 128-bit or wider arithmetic according to the ranges of `expression`.
+//! Compiles expressions into instructions, in one word or in several according to the ranges of `expression`.
 //!
 //! The low n bits of a sum, product, mask or left shift depend only on the low n bits of its operands. A value that is cut to n
 //! <= 64 bits is therefore computed in wrapping 64-bit arithmetic, regardless of its full width. Only an operation that depends
@@ -11,7 +11,7 @@ mod wide;
 use std::collections::HashMap;
 
 use crate::number::words;
-use crate::program::{ColdOp, Op, Operation, Pc, Slot, Wide, WideOp};
+use crate::program::{ColdOp, Comparison, Op, Operation, Pc, Slot, Unary, Wide};
 use expression::{Binary, Bool, Compare, Expr, HeaderRef, Range, Representation, UnionRef};
 
 /// Number of slots for the temporaries of one primitive or condition.
@@ -45,8 +45,7 @@ pub(crate) struct Compiler {
     temp_next: u32,
     const_base: Slot,
     constants: Vec<u64>,
-    known: HashMap<u64, Slot>,
-    known_wide: HashMap<u128, Slot>,
+    known: HashMap<Vec<u64>, Slot>,
     max_ops: usize,
 }
 
@@ -130,46 +129,29 @@ impl Compiler {
     }
 
     pub(crate) fn constant(&mut self, value: u64) -> Slot {
-        let next = self.const_base + self.constants.len() as u32;
-        let slot = *self.known.entry(value).or_insert(next);
-        if slot == next {
-            self.constants.push(value);
-        }
-        slot
+        self.constants_in_a_row(vec![value])
     }
 
-    fn wide_constant(&mut self, value: u128) -> Slot {
+    /// Returns the first of consecutive slots with these constants.
+    fn constants_in_a_row(&mut self, words: Vec<u64>) -> Slot {
         let next = self.const_base + self.constants.len() as u32;
-        let slot = *self.known_wide.entry(value).or_insert(next);
-        if slot == next {
-            self.constants.extend([value as u64, (value >> 64) as u64]);
-        }
-        slot
-    }
-
-    /// Stores constants in consecutive slots, and returns the first slot.
-    fn constants_in_a_row(&mut self, words: &[u64]) -> Slot {
-        let slot = self.const_base + self.constants.len() as u32;
-        self.constants.extend_from_slice(words);
-        slot
+        *self.known.entry(words).or_insert_with_key(|words| {
+            self.constants.extend_from_slice(words);
+            next
+        })
     }
 
     /// Stores `expr` in a location of `width` bits at `dst` (several slots if wider than 64).
     pub(crate) fn store(&mut self, dst: Slot, width: u32, signed: bool, expr: &Expr) -> Result<()> {
-        if width > 128 {
+        if width > 64 {
             let n = words(width);
             let a = self.wide_value(expr, n)?;
             let operation = if signed { Operation::TwoComp } else { Operation::Cut };
             return self.emit_cold(ColdOp::Wide(Wide { operation, words: n, w: width, d: dst, a, b: 0 }));
         }
-        if width > 64 {
-            let value = self.low128(expr)?;
-            let op = if signed { WideOp::TwoComp } else { WideOp::Mov };
-            return self.emit(Op::Wide { op, w: width as u8, d: dst, a: value, b: 0 });
-        }
         if signed {
             let a = self.low64(expr, width)?;
-            return self.emit(Op::TwoComp { w: width as u8, d: dst, a });
+            return self.emit(Op::Unary { op: Unary::TwoComp, w: width as u8, d: dst, a });
         }
         self.low64_into(expr, width, Some(dst)).map(|_| ())
     }
@@ -177,8 +159,8 @@ impl Compiler {
     /// Returns the exact value of an expression that must fit into 64 bits.
     pub(crate) fn exact64(&mut self, expr: &Expr, what: &str) -> Result<Slot> {
         match expr.range().representation() {
-            Some(Representation::U64 | Representation::I64) => self.low64(expr, 64),
-            _ => Err(format!("{what} may need more than 64 bits ({})", bits(expr.range()))),
+            Some(_) => self.low64(expr, 64),
+            None => Err(format!("{what} may need more than 64 bits ({})", bits(expr.range()))),
         }
     }
 
@@ -202,16 +184,14 @@ impl Compiler {
             }
             Expr::Slot { slot, .. } => self.moved(*slot, w, dst),
             Expr::Field { header, off, .. } => {
-                let h = self.header(header)?;
-                let d = self.temp(1)?;
-                self.emit(Op::Load { d, h, off: *off })?;
-                self.moved(d, w, dst)
+                let loaded = self.load(header, *off, 1)?;
+                self.moved(loaded, w, dst)
             }
             Expr::Binary(op, left, right) => self.low64_binary(*op, left, right, n, dst),
             Expr::Not(a) => {
                 let a = self.low64(a, n)?;
                 let d = self.destination(dst)?;
-                self.emit(Op::Not { w, d, a })?;
+                self.emit(Op::Unary { op: Unary::Not, w, d, a })?;
                 Ok(d)
             }
             Expr::TwoComp(a, width) if *width <= 64 => {
@@ -219,44 +199,30 @@ impl Compiler {
                     return self.low64_into(a, n, dst);
                 }
                 let a = self.low64(a, *width)?;
-                let d = self.temp(1)?;
-                self.emit(Op::TwoComp { w: *width as u8, d, a })?;
-                self.moved(d, w, dst)
+                let cut = self.computed(|d| Op::Unary { op: Unary::TwoComp, w: *width as u8, d, a })?;
+                self.moved(cut, w, dst)
             }
             Expr::Sat(a, width) | Expr::USat(a, width) if *width <= 64 => {
                 let unsigned = matches!(expr, Expr::USat(..));
                 let Some(repr) = a.range().representation() else { return self.low_of_wide(expr, w, dst) };
-                let t = self.temp(1)?;
-                let width = *width as u8;
-                match repr {
-                    Representation::U64 | Representation::I64 => {
-                        let a = self.low64(a, 64)?;
-                        self.emit(match (unsigned, repr) {
-                            (true, Representation::U64) => Op::USat { w: width, d: t, a },
-                            (true, _) => Op::USatSigned { w: width, d: t, a },
-                            (false, Representation::U64) => {
-                                let signed_max = self.constant(mask(u32::from(width) - 1));
-                                return self.saturate_unsigned(a, signed_max, w, dst);
-                            }
-                            (false, _) => Op::Sat { w: width, d: t, a },
-                        })?;
-                        self.moved(t, w, dst)
+                let a = self.low64(a, 64)?;
+                let (op, width) = match (unsigned, repr) {
+                    (true, Representation::U64) => (Unary::USat, *width),
+                    (true, Representation::I64) => (Unary::USatSigned, *width),
+                    // The largest signed value has a bit less, or is 0.
+                    (false, Representation::U64) if *width == 1 => {
+                        let zero = self.constant(0);
+                        return self.moved(zero, w, dst);
                     }
-                    Representation::U128 | Representation::I128 => {
-                        let pair = self.wide_saturation(a, repr, u32::from(width), unsigned)?;
-                        self.moved(pair, w, dst)
-                    }
-                }
+                    (false, Representation::U64) => (Unary::USat, *width - 1),
+                    (false, Representation::I64) => (Unary::Sat, *width),
+                };
+                let saturated = self.computed(|d| Op::Unary { op, w: width as u8, d, a })?;
+                self.moved(saturated, w, dst)
             }
             // Wider than a word: the low bits are those of the operand, or of the saturated operand.
             Expr::TwoComp(a, _) => self.low64_into(a, n, dst),
-            Expr::Sat(a, width) | Expr::USat(a, width) => {
-                let Some(repr) = a.range().representation().filter(|_| *width <= 128) else {
-                    return self.low_of_wide(expr, w, dst);
-                };
-                let pair = self.wide_saturation(a, repr, *width, matches!(expr, Expr::USat(..)))?;
-                self.moved(pair, w, dst)
-            }
+            Expr::Sat(..) | Expr::USat(..) => self.low_of_wide(expr, w, dst),
             Expr::Cond(c, a, b) => {
                 let d = self.temp(1)?;
                 let (other, end) = (self.label(), self.label());
@@ -277,15 +243,6 @@ impl Compiler {
         }
     }
 
-    /// Emits min(a, limit) for unsigned values.
-    fn saturate_unsigned(&mut self, a: Slot, limit: Slot, w: u8, dst: Option<Slot>) -> Result<Slot> {
-        let (d, over) = (self.temp(1)?, self.temp(1)?);
-        self.emit(Op::Mov { w: 64, d, a })?;
-        self.emit(Op::LtU { d: over, a: limit, b: a })?;
-        self.emit(Op::MovIf { d, c: over, a: limit })?;
-        self.moved(d, w, dst)
-    }
-
     fn low64_binary(
         &mut self,
         op: Binary,
@@ -295,234 +252,51 @@ impl Compiler {
         dst: Option<Slot>,
     ) -> Result<Slot> {
         let w = if dst.is_some() { n as u8 } else { 64 };
-        match op {
-            Binary::And => {
-                // `x & 0xff`: only the low 8 bits of x matter, and if no more are needed the mask is free.
-                for (value, other) in [(left, right), (right, left)] {
-                    let Expr::Const(c) = other else { continue };
-                    if c.negative {
-                        continue;
-                    }
-                    let ones = (c.magnitude as u64).trailing_ones();
-                    if ones >= n {
-                        return self.low64_into(value, n, dst);
-                    }
-                    let low = c.magnitude as u64 & mask(n);
-                    if low == mask(ones) && ones > 0 {
-                        let d = self.destination(dst)?;
-                        return self.low64_into(value, ones, Some(d));
-                    }
+        let (a, b, signed) = match op {
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor => {
+                if let Some((value, ones)) = low_bits(op, left, right, n) {
+                    let dst = if ones < n { Some(self.destination(dst)?) } else { dst };
+                    return self.low64_into(value, ones.min(n), dst);
                 }
-                let (a, b) = (self.low64(left, n)?, self.low64(right, n)?);
-                let d = self.destination(dst)?;
-                self.emit(Op::And { w, d, a, b })?;
-                Ok(d)
+                (self.low64(left, n)?, self.low64(right, n)?, false)
             }
-            Binary::Add | Binary::Sub | Binary::Mul | Binary::Or | Binary::Xor => {
-                let (a, b) = (self.low64(left, n)?, self.low64(right, n)?);
-                let d = self.destination(dst)?;
-                self.emit(match op {
-                    Binary::Add => Op::Add { w, d, a, b },
-                    Binary::Sub => Op::Sub { w, d, a, b },
-                    Binary::Mul => Op::Mul { w, d, a, b },
-                    Binary::Or => Op::Or { w, d, a, b },
-                    _ => Op::Xor { w, d, a, b },
-                })?;
-                Ok(d)
-            }
-            Binary::Shl => {
-                let a = self.low64(left, n)?;
-                let b = self.shift_count(right)?;
-                let d = self.destination(dst)?;
-                self.emit(Op::Shl { w, d, a, b })?;
-                Ok(d)
-            }
+            Binary::Shl => (self.low64(left, n)?, self.shift_count(right)?, false),
             Binary::Shr => {
                 let range = left.range();
-                if let (Expr::Const(c), 0) = (right, range.neg) {
-                    // Bits above 64 of the operand are not needed if the shift leaves them above n.
-                    let by = u32::try_from(c.magnitude).unwrap_or(u32::MAX);
-                    if by.saturating_add(n) <= 64 && range.pos > 64 {
-                        let a = self.low64(left, by + n)?;
-                        let b = self.shift_count(right)?;
-                        let d = self.destination(dst)?;
-                        self.emit(Op::Shr { w, d, a, b })?;
-                        return Ok(d);
+                // Bits above 64 of the operand are not needed if the shift leaves them above n.
+                let needed = match right {
+                    Expr::Const(by) if range.neg == 0 && range.pos > 64 => {
+                        by.magnitude.saturating_add(n.into()).try_into().unwrap_or(u32::MAX)
                     }
-                }
-                let Some(repr) = left.range().representation() else {
-                    let r = self.wide_shift_right_of(left, right)?;
-                    return self.moved(r, w, dst);
+                    _ => u32::MAX,
                 };
-                match repr {
-                    repr @ (Representation::U64 | Representation::I64) => {
-                        let a = self.low64(left, 64)?;
-                        let b = self.shift_count(right)?;
-                        let d = self.destination(dst)?;
-                        let signed = repr == Representation::I64;
-                        self.emit(if signed { Op::Sar { w, d, a, b } } else { Op::Shr { w, d, a, b } })?;
-                        Ok(d)
+                match range.representation() {
+                    _ if needed <= 64 => (self.low64(left, needed)?, self.shift_count(right)?, false),
+                    Some(repr) => {
+                        (self.low64(left, 64)?, self.shift_count(right)?, repr == Representation::I64)
                     }
-                    repr => {
-                        let pair = self.wide_shift_right(left, right, repr)?;
-                        self.moved(pair, w, dst)
+                    None => {
+                        let r = self.wide_shift_right_of(left, right)?;
+                        return self.moved(r, w, dst);
                     }
                 }
             }
             Binary::Div | Binary::Mod => {
-                let repr = left.range().common_representation(right.range());
-                match repr {
-                    Some(Representation::U64 | Representation::I64) => {
-                        let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
-                        if repr == Some(Representation::I64) {
-                            self.refuse_negative(a)?;
-                            self.refuse_negative(b)?;
-                        }
-                        let d = self.destination(dst)?;
-                        let op =
-                            if op == Binary::Div { Op::Div { w, d, a, b } } else { Op::Mod { w, d, a, b } };
-                        self.emit(op)?;
-                        Ok(d)
-                    }
-                    Some(_) => {
-                        let pair = self.wide_division(op, left, right)?;
-                        self.moved(pair, w, dst)
-                    }
-                    None => {
-                        let r = self.wide_quotient(op, left, right)?;
-                        self.moved(r, w, dst)
-                    }
+                let Some(repr) = left.range().common_representation(right.range()) else {
+                    let r = self.wide_quotient(op, left, right)?;
+                    return self.moved(r, w, dst);
+                };
+                let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
+                if repr == Representation::I64 {
+                    self.refuse_negative(a)?;
+                    self.refuse_negative(b)?;
                 }
+                (a, b, false)
             }
-        }
-    }
-
-    /// Returns a pair of slots with the low 128 bits of `expr`.
-    pub(crate) fn low128(&mut self, expr: &Expr) -> Result<Slot> {
-        match expr {
-            Expr::Const(value) => return Ok(self.wide_constant(value.bits())),
-            Expr::WideConst(value, _) => {
-                return Ok(self.wide_constant(u128::from(value[0]) | u128::from(value[1]) << 64))
-            }
-            Expr::Slot { slot, width, .. } if *width > 64 => return Ok(*slot),
-            Expr::Field { header, off, width, .. } if *width > 64 => {
-                let h = self.header(header)?;
-                let d = self.temp(2)?;
-                self.emit(Op::Load { d, h, off: *off })?;
-                self.emit(Op::Load { d: d + 1, h, off: *off + 1 })?;
-                return Ok(d);
-            }
-            _ => {}
-        }
-        if let Some(repr @ (Representation::U64 | Representation::I64)) = expr.range().representation() {
-            let a = self.low64(expr, 64)?;
-            let op = if repr == Representation::U64 { WideOp::Zext } else { WideOp::Sext };
-            return self.wide(op, 128, a, 0);
-        }
-        match expr {
-            Expr::Binary(op, left, right) => match op {
-                Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor => {
-                    let (a, b) = (self.low128(left)?, self.low128(right)?);
-                    let op = match op {
-                        Binary::Add => WideOp::Add,
-                        Binary::Sub => WideOp::Sub,
-                        Binary::Mul => WideOp::Mul,
-                        Binary::And => WideOp::And,
-                        Binary::Or => WideOp::Or,
-                        _ => WideOp::Xor,
-                    };
-                    self.wide(op, 128, a, b)
-                }
-                Binary::Shl => {
-                    let a = self.low128(left)?;
-                    let b = self.shift_count(right)?;
-                    self.wide(WideOp::Shl, 128, a, b)
-                }
-                Binary::Shr => match left.range().representation() {
-                    Some(repr) => self.wide_shift_right(left, right, repr),
-                    None => self.wide_whole(expr, 2),
-                },
-                Binary::Div | Binary::Mod => match left.range().common_representation(right.range()) {
-                    Some(_) => self.wide_division(*op, left, right),
-                    None => self.wide_whole(expr, 2),
-                },
-            },
-            Expr::Not(a) => {
-                let a = self.low128(a)?;
-                self.wide(WideOp::Not, 128, a, 0)
-            }
-            Expr::TwoComp(a, width) => {
-                let a = self.low128(a)?;
-                if *width > 128 {
-                    return Ok(a);
-                }
-                self.wide(WideOp::TwoComp, *width, a, 0)
-            }
-            Expr::Sat(a, width) | Expr::USat(a, width) => {
-                match a.range().representation().filter(|_| *width <= 128) {
-                    Some(repr) => self.wide_saturation(a, repr, *width, matches!(expr, Expr::USat(..))),
-                    None => self.wide_whole(expr, 2),
-                }
-            }
-            Expr::Cond(c, a, b) => {
-                let d = self.temp(2)?;
-                let (other, end) = (self.label(), self.label());
-                self.branch(c, other, false)?;
-                let a = self.low128(a)?;
-                self.emit(Op::Wide { op: WideOp::Mov, w: 128, d, a, b: 0 })?;
-                self.jump(end)?;
-                self.place(other);
-                let b = self.low128(b)?;
-                self.emit(Op::Wide { op: WideOp::Mov, w: 128, d, a: b, b: 0 })?;
-                self.place(end);
-                Ok(d)
-            }
-            Expr::Const(_)
-            | Expr::WideConst(..)
-            | Expr::Slot { .. }
-            | Expr::Field { .. }
-            | Expr::FromBool(_) => Err("internal: a narrow value has no representation".to_owned()),
-        }
-    }
-
-    fn wide(&mut self, op: WideOp, width: u32, a: Slot, b: Slot) -> Result<Slot> {
-        let d = self.temp(2)?;
-        self.emit(Op::Wide { op, w: width as u8, d, a, b })?;
-        Ok(d)
-    }
-
-    fn wide_shift_right(&mut self, left: &Expr, right: &Expr, repr: Representation) -> Result<Slot> {
-        let a = self.low128(left)?;
-        let b = self.shift_count(right)?;
-        self.wide(if repr == Representation::I128 { WideOp::Sar } else { WideOp::Shr }, 128, a, b)
-    }
-
-    fn wide_division(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
-        if left.range().neg > 0 || right.range().neg > 0 {
-            // The wide division checks at run time whether an operand is negative.
-            return self.wide_quotient(op, left, right);
-        }
-        let (a, b) = (self.low128(left)?, self.low128(right)?);
-        self.wide(if op == Binary::Div { WideOp::Div } else { WideOp::Mod }, 128, a, b)
-    }
-
-    fn wide_saturation(
-        &mut self,
-        a: &Expr,
-        repr: Representation,
-        width: u32,
-        unsigned: bool,
-    ) -> Result<Slot> {
-        let pair = self.low128(a)?;
-        let is_unsigned = matches!(repr, Representation::U64 | Representation::U128);
-        let op = match (unsigned, is_unsigned) {
-            (true, true) => WideOp::USat,
-            (true, false) => WideOp::USatSigned,
-            (false, false) => WideOp::Sat,
-            // The unsigned value saturates at the largest signed value of `width` bits.
-            (false, true) => return self.wide(WideOp::USat, width - 1, pair, 0),
         };
-        self.wide(op, width, pair, 0)
+        let d = self.destination(dst)?;
+        self.emit(if signed { Op::Sar { w, d, a, b } } else { Op::Binary { op, w, d, a, b } })?;
+        Ok(d)
     }
 
     /// Returns a shift count as one slot. A count that may exceed 64 bits saturates; other negative counts are refused or fault.
@@ -533,7 +307,7 @@ impl Compiler {
             }
             return Ok(self.constant(u64::try_from(c.magnitude).unwrap_or(u64::MAX)));
         }
-        if count.range().representation().is_none() || count.range().pos > 64 {
+        if count.range().pos > 64 || count.range().neg > 128 {
             // The count saturates at a number of bits that no value has.
             let count = Expr::USat(Box::new(count.clone()), 64);
             return self.low64(&count, 64);
@@ -549,9 +323,8 @@ impl Compiler {
     fn refuse_negative(&mut self, value: Slot) -> Result<()> {
         let fine = self.label();
         let zero = self.constant(0);
-        let d = self.temp(1)?;
-        self.emit(Op::JGeS { a: value, b: zero, to: fine.0 })?;
-        self.emit(Op::Div { w: 64, d, a: zero, b: zero })?;
+        self.emit(Op::JumpIf { op: Comparison::GeS, a: value, b: zero, to: fine.0 })?;
+        self.computed(|d| Op::Binary { op: Binary::Div, w: 64, d, a: zero, b: zero })?;
         self.place(fine);
         Ok(())
     }
@@ -573,26 +346,40 @@ impl Compiler {
         }
     }
 
+    /// Emits an instruction that writes one word, and returns its new destination.
+    fn computed(&mut self, op: impl FnOnce(Slot) -> Op) -> Result<Slot> {
+        let d = self.temp(1)?;
+        self.emit(op(d))?;
+        Ok(d)
+    }
+
+    /// Emits an operation as [`Compiler::computed`] does.
+    fn computed_cold(&mut self, op: impl FnOnce(Slot) -> ColdOp) -> Result<Slot> {
+        let d = self.temp(1)?;
+        self.emit_cold(op(d))?;
+        Ok(d)
+    }
+
+    /// Loads words of a header that is determined at run time, from offset `off`, and returns the first slot.
+    pub(crate) fn load(&mut self, header: &HeaderRef, off: u32, words: u32) -> Result<Slot> {
+        let h = self.header(header)?;
+        let d = self.temp(words)?;
+        (0..words).try_for_each(|word| self.emit(Op::Load { d: d + word, h, off: off + word }))?;
+        Ok(d)
+    }
+
     /// Returns a slot with the id of the header.
     pub(crate) fn header(&mut self, header: &HeaderRef) -> Result<Slot> {
         match header {
             HeaderRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
             HeaderRef::At(stack, index) => {
                 let idx = self.exact64(index, "a stack index")?;
-                let d = self.temp(1)?;
-                self.emit(Op::StackAt { d, stack: *stack, idx })?;
-                Ok(d)
+                self.computed(|d| Op::StackAt { d, stack: *stack, idx })
             }
-            HeaderRef::Last(stack) => {
-                let d = self.temp(1)?;
-                self.emit(Op::StackLast { d, stack: *stack })?;
-                Ok(d)
-            }
+            HeaderRef::Last(stack) => self.computed(|d| Op::StackLast { d, stack: *stack }),
             HeaderRef::Member(union, member) => {
                 let union = self.union(union)?;
-                let d = self.temp(1)?;
-                self.emit_cold(ColdOp::UnionMember { d, union, member: *member })?;
-                Ok(d)
+                self.computed_cold(|d| ColdOp::UnionMember { d, union, member: *member })
             }
         }
     }
@@ -603,15 +390,9 @@ impl Compiler {
             UnionRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
             UnionRef::At(stack, index) => {
                 let idx = self.exact64(index, "a stack index")?;
-                let d = self.temp(1)?;
-                self.emit_cold(ColdOp::UnionAt { d, stack: *stack, idx })?;
-                Ok(d)
+                self.computed(|d| Op::StackAt { d, stack: *stack, idx })
             }
-            UnionRef::Last(stack) => {
-                let d = self.temp(1)?;
-                self.emit_cold(ColdOp::UnionLast { d, stack: *stack })?;
-                Ok(d)
-            }
+            UnionRef::Last(stack) => self.computed(|d| Op::StackLast { d, stack: *stack }),
         }
     }
 
@@ -640,34 +421,17 @@ impl Compiler {
                     self.branch(b, label, when)
                 }
             }
-            Bool::Compare(op, left, right) => match left.range().common_representation(right.range()) {
-                Some(repr @ (Representation::U64 | Representation::I64)) => {
-                    let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
-                    let signed = repr == Representation::I64;
-                    let op = if when { *op } else { negate(*op) };
-                    self.emit(match (op, signed) {
-                        (Compare::Eq, _) => Op::JEq { a, b, to },
-                        (Compare::Ne, _) => Op::JNe { a, b, to },
-                        (Compare::Lt, false) => Op::JLtU { a, b, to },
-                        (Compare::Ge, false) => Op::JGeU { a, b, to },
-                        (Compare::Lt, true) => Op::JLtS { a, b, to },
-                        (Compare::Ge, true) => Op::JGeS { a, b, to },
-                    })
+            _ => {
+                if let Bool::Compare(op, left, right) = condition {
+                    if let Some(repr) = left.range().common_representation(right.range()) {
+                        let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
+                        let op = comparison(if when { *op } else { negate(*op) }, repr);
+                        return self.emit(Op::JumpIf { op, a, b, to });
+                    }
                 }
-                _ => {
-                    let a = self.boolean(condition)?;
-                    self.emit(if when { Op::Jnz { a, to } } else { Op::Jz { a, to } })
-                }
-            },
-            Bool::Same(..)
-            | Bool::NonZero(_)
-            | Bool::Valid(_)
-            | Bool::HeaderEq(..)
-            | Bool::VarbitEq(..)
-            | Bool::UnionValid(_)
-            | Bool::UnionEq(..) => {
-                let a = self.boolean(condition)?;
-                self.emit(if when { Op::Jnz { a, to } } else { Op::Jz { a, to } })
+                let (a, b) = (self.boolean(condition)?, self.constant(0));
+                let op = if when { Comparison::Ne } else { Comparison::Eq };
+                self.emit(Op::JumpIf { op, a, b, to })
             }
         }
     }
@@ -685,94 +449,79 @@ impl Compiler {
             }
             Bool::Compare(op, left, right) => self.boolean_compare(*op, left, right),
             Bool::Not(inner) => {
-                let a = self.boolean(inner)?;
-                let (d, b) = (self.temp(1)?, self.constant(0));
-                self.emit(Op::Eq { d, a, b })?;
-                Ok(d)
+                let (a, b) = (self.boolean(inner)?, self.constant(0));
+                self.computed(|d| Op::Compare { op: Comparison::Eq, d, a, b })
             }
-            Bool::And(a, b) | Bool::Or(a, b) | Bool::Same(a, b) => {
+            Bool::And(a, b) | Bool::Or(a, b) => {
+                let op = if matches!(condition, Bool::And(..)) { Binary::And } else { Binary::Or };
                 let (a, b) = (self.boolean(a)?, self.boolean(b)?);
-                let d = self.temp(1)?;
-                self.emit(match condition {
-                    Bool::And(..) => Op::And { w: 64, d, a, b },
-                    Bool::Or(..) => Op::Or { w: 64, d, a, b },
-                    _ => Op::Eq { d, a, b },
-                })?;
-                Ok(d)
+                self.computed(|d| Op::Binary { op, w: 64, d, a, b })
+            }
+            Bool::Same(a, b) => {
+                let (a, b) = (self.boolean(a)?, self.boolean(b)?);
+                self.computed(|d| Op::Compare { op: Comparison::Eq, d, a, b })
             }
             Bool::Valid(header) => {
                 let h = self.header(header)?;
-                let d = self.temp(1)?;
-                self.emit(Op::IsValid { d, h })?;
-                Ok(d)
+                self.computed(|d| Op::IsValid { d, h })
             }
             Bool::HeaderEq(a, b) => {
                 let (a, b) = (self.header(a)?, self.header(b)?);
-                let d = self.temp(1)?;
-                self.emit(Op::HeaderEq { d, a, b })?;
-                Ok(d)
+                self.computed(|d| Op::HeaderEq { d, a, b })
             }
             Bool::VarbitEq(a, b) => {
                 let (a, b) = (self.header(a)?, self.header(b)?);
-                let d = self.temp(1)?;
-                self.emit_cold(ColdOp::VarbitEq { d, a, b })?;
-                Ok(d)
+                self.computed_cold(|d| ColdOp::VarbitEq { d, a, b })
             }
             Bool::UnionValid(union) => {
                 let union = self.union(union)?;
-                let d = self.temp(1)?;
-                self.emit_cold(ColdOp::UnionValid { d, union })?;
-                Ok(d)
+                self.computed_cold(|d| ColdOp::UnionValid { d, union })
             }
             Bool::UnionEq(a, b) => {
                 let (a, b) = (self.union(a)?, self.union(b)?);
-                let d = self.temp(1)?;
-                self.emit_cold(ColdOp::UnionEq { d, a, b })?;
-                Ok(d)
+                self.computed_cold(|d| ColdOp::UnionEq { d, a, b })
             }
         }
     }
 
     fn boolean_compare(&mut self, op: Compare, left: &Expr, right: &Expr) -> Result<Slot> {
-        let invert = matches!(op, Compare::Ne | Compare::Ge);
-        let d = self.temp(1)?;
-        let Some(repr) = left.range().common_representation(right.range()) else {
-            let n = words_for(left.range().union(right.range()))?;
-            let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
-            let equality = matches!(op, Compare::Eq | Compare::Ne);
-            let operation = if equality { Operation::Eq } else { Operation::Lt };
-            self.emit_cold(ColdOp::Wide(Wide { operation, words: n, w: 0, d, a, b }))?;
-            if invert {
-                let zero = self.constant(0);
-                self.emit(Op::Eq { d, a: d, b: zero })?;
-            }
-            return Ok(d);
-        };
-        match repr {
-            Representation::U64 | Representation::I64 => {
-                let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
-                match op {
-                    Compare::Eq => return self.emit(Op::Eq { d, a, b }).map(|()| d),
-                    Compare::Ne => return self.emit(Op::Ne { d, a, b }).map(|()| d),
-                    _ if repr == Representation::U64 => self.emit(Op::LtU { d, a, b })?,
-                    _ => self.emit(Op::LtS { d, a, b })?,
-                }
-            }
-            Representation::U128 | Representation::I128 => {
-                let (a, b) = (self.low128(left)?, self.low128(right)?);
-                let wide = match op {
-                    Compare::Eq | Compare::Ne => WideOp::Eq,
-                    _ if repr == Representation::U128 => WideOp::LtU,
-                    _ => WideOp::LtS,
-                };
-                self.emit(Op::Wide { op: wide, w: 128, d, a, b })?;
-            }
+        let range = left.range().union(right.range());
+        if let Some(repr) = range.representation() {
+            let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
+            return self.computed(|d| Op::Compare { op: comparison(op, repr), d, a, b });
         }
-        if invert {
-            let zero = self.constant(0);
-            self.emit(Op::Eq { d, a: d, b: zero })?;
+        let equality = matches!(op, Compare::Eq | Compare::Ne);
+        let operation = if equality { Operation::Eq } else { Operation::Lt };
+        // Only an order needs a sign bit.
+        let n = words_for(range)?.min(if equality && range.neg == 0 { words(range.pos) } else { u32::MAX });
+        let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
+        let holds = self.computed_cold(|d| ColdOp::Wide(Wide { operation, words: n, w: 0, d, a, b }))?;
+        if matches!(op, Compare::Eq | Compare::Lt) {
+            return Ok(holds);
         }
-        Ok(d)
+        let zero = self.constant(0);
+        self.computed(|d| Op::Compare { op: Comparison::Eq, d, a: holds, b: zero })
+    }
+}
+
+/// Returns the operand of `x & 0xff` of which only low bits matter, and their number: if no more are needed the mask is free.
+fn low_bits<'e>(op: Binary, left: &'e Expr, right: &'e Expr, n: u32) -> Option<(&'e Expr, u32)> {
+    [(left, right), (right, left)].into_iter().filter(|_| op == Binary::And).find_map(|(value, other)| {
+        let Expr::Const(c) = other else { return None };
+        let (low, ones) = (c.magnitude as u64 & mask(n), (c.magnitude as u64).trailing_ones());
+        let is_mask = ones >= n || low == mask(ones) && ones > 0;
+        (is_mask && !c.negative).then_some((value, ones))
+    })
+}
+
+fn comparison(op: Compare, repr: Representation) -> Comparison {
+    match (op, repr) {
+        (Compare::Eq, _) => Comparison::Eq,
+        (Compare::Ne, _) => Comparison::Ne,
+        (Compare::Lt, Representation::U64) => Comparison::LtU,
+        (Compare::Ge, Representation::U64) => Comparison::GeU,
+        (Compare::Lt, Representation::I64) => Comparison::LtS,
+        (Compare::Ge, Representation::I64) => Comparison::GeS,
     }
 }
 

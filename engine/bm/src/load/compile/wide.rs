@@ -1,9 +1,9 @@
-//! Expressions with values of more than 128 bits. A value has as many words as its range needs, in two's complement.
+//! Expressions with values of more than one word. A value has as many words as its range needs, in two's complement.
 
 use super::expression::{Binary, Expr, Representation};
 use super::{words_for, Compiler, Result};
 use crate::number::words;
-use crate::program::{ColdOp, Op, Operation, Slot, Wide};
+use crate::program::{ColdOp, Operation, Slot, Wide};
 
 impl Compiler {
     fn wide_operation(&mut self, operation: Operation, n: u32, w: u32, a: Slot, b: Slot) -> Result<Slot> {
@@ -12,8 +12,11 @@ impl Compiler {
         Ok(d)
     }
 
-    /// Extends a value of `width` bits to `n` words.
+    /// Extends a value of `width` bits to at least `n` words.
     fn extended(&mut self, a: Slot, width: u32, signed: bool, n: u32) -> Result<Slot> {
+        if n <= words(width) {
+            return Ok(a);
+        }
         self.wide_operation(Operation::Extend { signed }, n, width, a, 0)
     }
 
@@ -26,13 +29,9 @@ impl Compiler {
     /// Returns slots whose first `n` hold the low words of `expr`.
     pub(super) fn wide_value(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         match expr.range().representation() {
-            Some(repr @ (Representation::U64 | Representation::I64)) => {
+            Some(repr) => {
                 let a = self.low64(expr, 64)?;
                 self.extended(a, 64, repr == Representation::I64, n)
-            }
-            Some(repr @ (Representation::U128 | Representation::I128)) => {
-                let a = self.low128(expr)?;
-                self.extended(a, 128, repr == Representation::I128, n)
             }
             None => self.wide_whole(expr, n),
         }
@@ -41,45 +40,32 @@ impl Compiler {
     /// Compiles as [`Compiler::wide_value`] does, for an operation that is itself too wide, whether its result is wide or not.
     pub(super) fn wide_whole(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
         match expr {
-            Expr::WideConst(value, range) => {
-                let fill = if range.neg > 0 { u64::MAX } else { 0 };
-                let words: Vec<u64> =
-                    (0..n as usize).map(|at| value.get(at).copied().unwrap_or(fill)).collect();
-                Ok(self.constants_in_a_row(&words))
+            Expr::Const(value) => {
+                let low = value.bits();
+                self.wide_constant(&[low as u64, (low >> 64) as u64], value.negative, n)
             }
+            Expr::WideConst(value, range) => self.wide_constant(value, range.neg > 0, n),
             Expr::Slot { slot, width, signed } => self.extended(*slot, *width, *signed, n),
             Expr::Field { header, off, width, signed } => {
-                let h = self.header(header)?;
-                let d = self.temp(words(*width))?;
-                for word in 0..words(*width) {
-                    self.emit(Op::Load { d: d + word, h, off: off + word })?;
-                }
-                self.extended(d, *width, *signed, n)
+                let loaded = self.load(header, *off, words(*width))?;
+                self.extended(loaded, *width, *signed, n)
             }
             Expr::Binary(Binary::Shr, left, right) => {
                 let shifted = self.wide_shift_right_of(left, right)?;
-                self.sign_extended(shifted, words_for(left.range())?, n)
+                self.extended(shifted, 64 * words_for(left.range())?, true, n)
             }
             Expr::Binary(op @ (Binary::Div | Binary::Mod), left, right) => {
                 let result = self.wide_quotient(*op, left, right)?;
-                self.sign_extended(result, words_for(left.range().union(right.range()))?, n)
+                self.extended(result, 64 * words_for(left.range().union(right.range()))?, true, n)
             }
             Expr::Binary(Binary::Shl, left, right) => {
                 let a = self.wide_value(left, n)?;
                 let b = self.shift_count(right)?;
-                self.wide_operation(Operation::Shl, n, 0, a, b)
+                self.wide_operation(Operation::Binary(Binary::Shl), n, 0, a, b)
             }
             Expr::Binary(op, left, right) => {
                 let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
-                let operation = match op {
-                    Binary::Add => Operation::Add,
-                    Binary::Sub => Operation::Sub,
-                    Binary::Mul => Operation::Mul,
-                    Binary::And => Operation::And,
-                    Binary::Or => Operation::Or,
-                    _ => Operation::Xor,
-                };
-                self.wide_operation(operation, n, 0, a, b)
+                self.wide_operation(Operation::Binary(*op), n, 0, a, b)
             }
             Expr::Not(a) => {
                 let a = self.wide_value(a, n)?;
@@ -95,7 +81,7 @@ impl Compiler {
                 let operation = if matches!(expr, Expr::Sat(..)) { Operation::Sat } else { Operation::USat };
                 let a = self.wide_value(a, exact)?;
                 let saturated = self.wide_operation(operation, exact, *width, a, 0)?;
-                self.sign_extended(saturated, exact, n)
+                self.extended(saturated, 64 * exact, true, n)
             }
             Expr::Cond(c, a, b) => {
                 let d = self.temp(n)?;
@@ -118,18 +104,14 @@ impl Compiler {
                 self.place(end);
                 Ok(d)
             }
-            Expr::Const(_) | Expr::FromBool(_) => {
-                Err("internal: a narrow value has no representation".to_owned())
-            }
+            Expr::FromBool(_) => Err("internal: a narrow value has no representation".to_owned()),
         }
     }
 
-    /// Extends a value of `from` words to at least `n` words.
-    fn sign_extended(&mut self, a: Slot, from: u32, n: u32) -> Result<Slot> {
-        if n <= from {
-            return Ok(a);
-        }
-        self.extended(a, 64 * from, true, n)
+    fn wide_constant(&mut self, value: &[u64], negative: bool, n: u32) -> Result<Slot> {
+        let fill = if negative { u64::MAX } else { 0 };
+        let words = (0..n as usize).map(|at| value.get(at).copied().unwrap_or(fill));
+        Ok(self.constants_in_a_row(words.collect()))
     }
 
     /// Compiles a right shift in as many words as the left operand needs.
@@ -137,7 +119,7 @@ impl Compiler {
         let n = words_for(left.range())?;
         let a = self.wide_value(left, n)?;
         let b = self.shift_count(right)?;
-        self.wide_operation(Operation::Shr, n, 0, a, b)
+        self.wide_operation(Operation::Binary(Binary::Shr), n, 0, a, b)
     }
 
     /// Compiles a quotient or a remainder in as many words as the operands need.
@@ -145,7 +127,7 @@ impl Compiler {
         let n = words_for(left.range().union(right.range()))?;
         let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
         let d = self.temp(2 * n)?;
-        self.emit_cold(ColdOp::Wide(Wide { operation: Operation::Div, words: n, w: 0, d, a, b }))?;
+        self.emit_cold(ColdOp::Wide(Wide { operation: Operation::Binary(op), words: n, w: 0, d, a, b }))?;
         Ok(if op == Binary::Div { d } else { d + n })
     }
 }

@@ -164,20 +164,15 @@ impl Trace {
 
     /// Records what the next instruction will read, and notes what to check after it.
     fn announce(&mut self, moment: &Moment<'_>) {
-        let Moment { program, cells, phv, cursor, .. } = *moment;
+        let Moment { program, phv, cursor, .. } = *moment;
         let slot = |at: Slot| phv.slots[at as usize];
         let mut request = |primitive, arguments: &[Slot]| {
             let arguments = arguments.iter().map(|at| slot(*at)).collect();
             self.events.push(Event::Request { primitive, arguments });
         };
         match program.code.ops[moment.pc] {
-            Op::RegisterRead { r, idx, .. } | Op::RegisterReadWide { r, idx, .. } => {
-                let (index, value) = (slot(idx), cells.registers.get_wide(r, slot(idx)));
-                let register = program.register_array(r).name.clone();
-                self.events.push(Event::RegisterRead { register, index, value });
-            }
+            Op::RegisterRead { r, idx, .. } => self.read(moment, r, slot(idx)),
             Op::RegisterWrite { r, idx, a } => self.write(moment, r, slot(idx), u128::from(slot(a))),
-            Op::RegisterWriteWide { r, idx, a } => self.write(moment, r, slot(idx), phv.pair(a)),
             Op::Count { c, idx } => self.pending = Pending::Count { counter: c, index: slot(idx) },
             Op::ExecuteMeter { d, m, idx, .. } => {
                 self.pending = Pending::Meter { meter: m, index: slot(idx), to: d };
@@ -200,16 +195,19 @@ impl Trace {
                     self.pending = Pending::Extract { header: stack.first + next as u32, offset: cursor };
                 }
             }
-            Op::Cold { at } => {
-                if let ColdOp::ExtractUnionStack { stack, member, .. } = *program.cold_op(at) {
-                    let stack = program.union_stack(stack);
+            Op::Cold { at } => match *program.cold_op(at) {
+                ColdOp::ExtractUnionStack { stack, member, .. } => {
+                    let stack = program.stack(stack);
                     let next = slot(stack.next);
                     if next < u64::from(stack.size) {
                         let header = program.union(stack.first + next as u32).members[member as usize];
                         self.pending = Pending::Extract { header, offset: cursor };
                     }
                 }
-            }
+                ColdOp::RegisterRead { r, idx, .. } => self.read(moment, r, slot(idx)),
+                ColdOp::RegisterWrite { r, idx, a, .. } => self.write(moment, r, slot(idx), phv.pair(a)),
+                _ => {}
+            },
             Op::Select { select } => {
                 let key = &program.select(select).key;
                 key.wide(&phv.slots, &mut self.scratch);
@@ -237,6 +235,12 @@ impl Trace {
         }
     }
 
+    fn read(&mut self, moment: &Moment<'_>, register: u32, index: u64) {
+        let value = moment.cells.registers.get_wide(register, index);
+        let register = moment.program.register_array(register).name.clone();
+        self.events.push(Event::RegisterRead { register, index, value });
+    }
+
     fn write(&mut self, moment: &Moment<'_>, register: u32, index: u64, value: u128) {
         let registers = &moment.cells.registers;
         let ones = crate::program::ones_128(registers.array(register).width);
@@ -261,7 +265,7 @@ impl Trace {
         let key = info.key.iter().enumerate().map(part).collect();
         let outcome = match found {
             Some(at) => Some(entries.outcomes[at as usize]),
-            None => entries.default.as_ref().map(|(outcome, _)| *outcome),
+            None => entries.default.outcome(),
         };
         let (mut group, mut members, mut hash, mut member) = (None, None, None, None);
         match outcome {
