@@ -22,15 +22,36 @@ use crate::network::nic_aqm::{Aqm, Decision};
 pub use crate::network::nic_classes::NicClasses;
 use crate::network::nic_limit::Buffer;
 pub use crate::network::nic_limit::NicLimit;
-use crate::network::nic_queues::{First, Queues};
+use crate::network::nic_queues::Queues;
 pub use crate::network::nic_transmitter::NicEee;
 use crate::network::nic_transmitter::Transmitter;
-pub use crate::network::reactions::ReactionSettings;
 use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
+use crate::reaction::ReactionSettings;
 use crate::report::measures::ClassCounts;
 use crate::report::QcnReport;
 use crate::spec::NicAqm;
+
+/// Settings of a NIC. By default it has one FIFO without a limit, and never sleeps.
+#[derive(Clone, Debug, Default)]
+pub struct NicSettings {
+    /// Bounds the waiting frames.
+    pub limit: Option<NicLimit>,
+    /// When its PHY sleeps.
+    pub eee: Option<NicEee>,
+    /// Marks or drops frames early.
+    pub aqm: Option<NicAqm>,
+    /// Determines the random decisions of the AQM.
+    pub seed: u64,
+    /// Queues by priority.
+    pub classes: Option<NicClasses>,
+    /// Whether flows take turns, in place of each FIFO.
+    pub is_fair: bool,
+    /// Reaction points for the flows of the host, which must have been checked.
+    pub reactions: Option<ReactionSettings>,
+    /// The addresses of the host.
+    pub own: [Option<IpAddr>; 2],
+}
 
 /// Counts of a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,40 +88,18 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// Creates an idle NIC. `limit` bounds the waiting frames; `None` as `eee` turns EEE off.
-    pub fn new(rate: DataRate, overhead: Bytes, limit: Option<NicLimit>, eee: Option<NicEee>) -> Self {
+    /// Creates an idle NIC.
+    pub fn new(rate: DataRate, overhead: Bytes, settings: NicSettings) -> Self {
+        let NicSettings { limit, eee, aqm, seed, classes, is_fair, reactions, own } = settings;
         Self {
             transmitter: Transmitter::new(rate, overhead, eee),
-            queues: Queues::default(),
+            queues: Queues::new(classes, is_fair),
             buffer: Buffer::new(limit),
-            aqm: None,
+            aqm: aqm.map(|aqm| Aqm::new(aqm, seed)),
             dropped: Vec::new(),
-            reactions: None,
+            reactions: reactions.map(|settings| Box::new(Reactions::new(settings, rate, own))),
             stats: NicStats::default(),
         }
-    }
-
-    /// Returns the NIC with an AQM, whose random decisions `seed` determines.
-    #[must_use]
-    pub fn with_aqm(mut self, aqm: Option<NicAqm>, seed: u64) -> Self {
-        self.aqm = aqm.map(|settings| Aqm::new(settings, seed));
-        self
-    }
-
-    /// Returns the NIC with queues by priority.
-    #[must_use]
-    pub fn with_classes(mut self, classes: Option<NicClasses>) -> Self {
-        self.queues.use_classes(classes);
-        self
-    }
-
-    /// Returns the NIC with queues that serve flows in turn, in place of each FIFO.
-    #[must_use]
-    pub fn with_fair_queues(mut self, is_fair: bool) -> Self {
-        if is_fair {
-            self.queues.use_fair_queues();
-        }
-        self
     }
 
     /// Returns whether it has queues by priority.
@@ -120,14 +119,6 @@ impl Nic {
     /// Returns when the pause of a queue ends: now or earlier if it is not paused.
     pub(super) fn opens_at(&self, priority: usize) -> Time {
         self.queues.opens_at(priority)
-    }
-
-    /// Returns the NIC with reaction points for flows from its `own` addresses. The settings must have been checked.
-    #[must_use]
-    pub fn with_reactions(mut self, settings: Option<ReactionSettings>, own: [Option<IpAddr>; 2]) -> Self {
-        let rate = self.transmitter.rate();
-        self.reactions = settings.map(|settings| Box::new(Reactions::new(settings, rate, own)));
-        self
     }
 
     /// Handles a congestion notification message for this NIC. A message without effect is counted.
@@ -253,7 +244,7 @@ impl Nic {
         if let (Some(reactions), None) = (&self.reactions, frame.limiter) {
             frame.limiter = reactions.limiter_of(&frame.captured);
         }
-        if let Some(aqm) = self.aqm.as_mut().filter(|_| !self.queues.is_limited(&frame)) {
+        if let Some(aqm) = self.aqm.as_mut().filter(|_| frame.limiter.is_none()) {
             let idle = if is_first { self.transmitter.idle(now) } else { Duration::ZERO };
             let (found_bytes, found_frames) = (self.queues.bytes_queued(), self.queues.frames_queued());
             let decision = aqm.admit(found_bytes, found_frames as u64, idle, &frame);
@@ -308,14 +299,10 @@ impl Nic {
             return Some(self.put_on_wire(now, frame));
         }
         loop {
-            let mut frame = match self.queues.pop(now, self.transmitter.overhead())? {
-                First::Queued(frame) => frame,
-                First::Limited(frame) => {
-                    self.leaves_limiter(now, frame.limiter, frame.wire_len);
-                    return Some(self.put_on_wire(now, frame));
-                }
-            };
-            if let Some(aqm) = &mut self.aqm {
+            let mut frame = self.queues.pop(now, self.transmitter.overhead())?;
+            if let Some(limiter) = frame.limiter {
+                self.leaves_limiter(now, limiter, frame.wire_len);
+            } else if let Some(aqm) = &mut self.aqm {
                 let (admitted, _) = tag::decode(frame.tag);
                 let decision = aqm.leave(now, admitted, self.queues.bytes_queued(), &frame);
                 if self.stats.apply(decision, &mut frame) {
@@ -340,8 +327,8 @@ impl Nic {
 
     /// Reports the bytes of a frame that has left its limiter to the reaction point.
     #[inline]
-    fn leaves_limiter(&mut self, now: Time, limiter: Option<NonZeroU32>, wire_len: u32) {
-        if let (Some(reactions), Some(limiter)) = (&mut self.reactions, limiter) {
+    fn leaves_limiter(&mut self, now: Time, limiter: NonZeroU32, wire_len: u32) {
+        if let Some(reactions) = &mut self.reactions {
             let bytes = u64::from(wire_len) + self.transmitter.overhead().get();
             if let Some(change) = reactions.sent(now, limiter, bytes) {
                 self.apply(now, change);
@@ -407,7 +394,12 @@ mod tests {
     const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
 
     fn gigabit(limit: Option<u64>, eee: Option<NicEee>) -> Nic {
-        Nic::new(GIGABIT, Bytes::new(24), limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes))), eee)
+        let limit = limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes)));
+        nic(NicSettings { limit, eee, ..NicSettings::default() })
+    }
+
+    fn nic(settings: NicSettings) -> Nic {
+        Nic::new(GIGABIT, Bytes::new(24), settings)
     }
 
     fn us(us: u64) -> Time {
@@ -439,7 +431,7 @@ mod tests {
     #[test]
     fn a_buffer_in_packets_has_room_for_as_many_small_frames_as_large_ones() {
         for length in [60, 1_514] {
-            let mut nic = Nic::new(GIGABIT, Bytes::new(24), Some(NicLimit::Frames(2)), None);
+            let mut nic = nic(NicSettings { limit: Some(NicLimit::Frames(2)), ..NicSettings::default() });
             nic.enqueue(us(0), frame(length)).unwrap();
             nic.enqueue(us(0), frame(length)).unwrap();
             assert_eq!(nic.enqueue(us(0), frame(length)), Err(frame(length)));
@@ -451,8 +443,9 @@ mod tests {
     /// Returns a NIC that sleeps at once, wakes in no time, and holds for 500 us or for `trigger_packets`.
     fn holding(limit: u64, trigger_packets: u32) -> Nic {
         let hold = Duration::from_us(500);
-        let eee = NicEee { hold, trigger_packets, ..NicEee::default() };
-        Nic::new(GIGABIT, Bytes::ZERO, Some(NicLimit::BytesBesideHeld(Bytes::new(limit))), Some(eee))
+        let eee = Some(NicEee { hold, trigger_packets, ..NicEee::default() });
+        let limit = Some(NicLimit::BytesBesideHeld(Bytes::new(limit)));
+        Nic::new(GIGABIT, Bytes::ZERO, NicSettings { limit, eee, ..NicSettings::default() })
     }
 
     #[test]
@@ -606,7 +599,8 @@ mod tests {
         let (target_ps, interval_ps) = (1_000_000, 10_000_000);
         let codel = NicAqm::Codel { target_ps, interval_ps, mtu_bytes: 0, ecn: false, protect: Protect::Ect };
         let eee = NicEee { sleep: Duration::from_us(182), wake: Duration::from_us(16), ..NicEee::default() };
-        let mut nic = gigabit(None, Some(eee)).with_aqm(Some(codel), 1);
+        let mut nic =
+            nic(NicSettings { eee: Some(eee), aqm: Some(codel), seed: 1, ..NicSettings::default() });
         for length in [1476, 1475, 1476] {
             nic.enqueue(us(1_000), HostFrame::new(us(1_000), Vec::new(), length)).unwrap();
         }
@@ -634,14 +628,17 @@ mod tests {
         cnp::NotificationPoint::new(settings).marked(us(0), &about.captured).unwrap()
     }
 
-    fn with_qcn(settings: QcnSettings) -> Nic {
+    fn reacting(reactions: ReactionSettings) -> Nic {
         let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
-        gigabit(None, None).with_reactions(Some(ReactionSettings::Qcn(settings)), own)
+        nic(NicSettings { reactions: Some(reactions), own, ..NicSettings::default() })
+    }
+
+    fn with_qcn(settings: QcnSettings) -> Nic {
+        reacting(ReactionSettings::Qcn(settings))
     }
 
     fn with_dcqcn() -> Nic {
-        let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
-        gigabit(None, None).with_reactions(Some(ReactionSettings::Dcqcn(DcqcnSettings::default())), own)
+        reacting(ReactionSettings::Dcqcn(DcqcnSettings::default()))
     }
 
     #[test]
@@ -673,8 +670,7 @@ mod tests {
     fn the_bytes_that_a_limited_flow_sends_win_its_rate_back_as_well() {
         let settings =
             DcqcnSettings { cycle_bytes: 3_000, timer_ps: 1_000_000_000_000, ..DcqcnSettings::default() };
-        let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
-        let mut nic = gigabit(None, None).with_reactions(Some(ReactionSettings::Dcqcn(settings)), own);
+        let mut nic = reacting(ReactionSettings::Dcqcn(settings));
         for wire_len in [1476; 6] {
             nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
         }
@@ -701,11 +697,9 @@ mod tests {
 
     #[test]
     fn a_notification_leaves_before_all_that_waits_and_needs_no_room() {
-        let mut nic = gigabit(Some(1_476), None).with_classes(Some(NicClasses {
-            priority: [7; 64],
-            default_priority: 7,
-            pausable: 1 << 7,
-        }));
+        let classes = Some(NicClasses { priority: [7; 64], default_priority: 7, pausable: 1 << 7 });
+        let limit = Some(NicLimit::Bytes(Bytes::new(1_476)));
+        let mut nic = nic(NicSettings { limit, classes, ..NicSettings::default() });
         nic.enqueue(us(0), of_flow(7, 1476)).unwrap();
         nic.enqueue_cnp(us(0), of_flow(8, 74));
         nic.enqueue_cnp(us(0), of_flow(9, 75));

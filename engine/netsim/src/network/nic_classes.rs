@@ -51,13 +51,10 @@ pub(super) fn is_mac_control(frame: &[u8]) -> bool {
 }
 
 impl Lanes {
-    pub(super) fn new(classes: NicClasses) -> Self {
-        Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
-    }
-
-    /// Returns the queues, each serving flows in turn.
-    pub(super) fn with_fair_queues(self) -> Self {
-        Self { queues: std::array::from_fn(|_| Queue::fair()), ..self }
+    /// Creates queues; with `is_fair`, each serves flows in turn.
+    pub(super) fn new(classes: NicClasses, is_fair: bool) -> Self {
+        let queues = std::array::from_fn(|_| Queue::new(is_fair));
+        Self { classes, queues, open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -162,7 +159,7 @@ fn pause(rate: DataRate, quanta: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::nic::{Nic, NicLimit};
+    use crate::network::nic::{Nic, NicLimit, NicSettings};
 
     const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
 
@@ -174,7 +171,11 @@ mod tests {
     }
 
     fn nic() -> Nic {
-        Nic::new(GIGABIT, Bytes::new(24), None, None).with_classes(Some(classes()))
+        limited(None, Some(classes()))
+    }
+
+    fn limited(limit: Option<NicLimit>, classes: Option<NicClasses>) -> Nic {
+        Nic::new(GIGABIT, Bytes::new(24), NicSettings { limit, classes, ..NicSettings::default() })
     }
 
     /// Stands for the DSCP of a frame that has none.
@@ -266,7 +267,7 @@ mod tests {
         }
         assert_eq!((nic.stats().pauses, nic.stats().control_ignored), (0, 5));
         assert_eq!(nic.next_departure(), Some(Time::ZERO));
-        let mut plain = Nic::new(GIGABIT, Bytes::new(24), None, None);
+        let mut plain = limited(None, None);
         plain.enqueue(us(0), frame(26, false)).unwrap();
         plain.receive_control(us(0), &good);
         assert_eq!((plain.next_departure(), plain.stats().control_ignored), (Some(Time::ZERO), 1));
@@ -393,8 +394,7 @@ mod tests {
             limit in proptest::option::of(1_500_u64..20_000),
         ) {
             let limit = limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes)));
-            let mut plain = Nic::new(GIGABIT, Bytes::new(24), limit, None);
-            let mut other = Nic::new(GIGABIT, Bytes::new(24), limit, None).with_classes(Some(classes()));
+            let (mut plain, mut other) = (limited(limit, None), limited(limit, Some(classes())));
             let mut now = 0;
             for (gap, length, dscp) in frames {
                 now += gap;

@@ -9,7 +9,7 @@
 //!
 //! These tests do not show whether the P4 program runs the same machine.
 
-use netsim::nic::{Nic, NicEee};
+use netsim::nic::{Nic, NicEee, NicSettings};
 use netsim::phy::{Phy, PhyType};
 use netsim::HostFrame;
 use rand_core::{RngCore, SeedableRng};
@@ -91,15 +91,15 @@ fn theory(link: &Link, rho: f64, hold_us: f64, trigger: u32) -> Outcome {
 /// Returns the same by simulation.
 fn simulate(link: &Link, rho: f64, hold_us: u64, trigger: u32) -> Outcome {
     let rate = DataRate::from_bps(link.rate_bps);
-    let eee = NicEee {
+    let eee = Some(NicEee {
         sleep: link.sleep,
         wake: link.wake,
         stall: Duration::ZERO,
         hold: Duration::from_us(hold_us),
         trigger_packets: trigger,
         trigger_bytes: 0,
-    };
-    let mut nic = Nic::new(rate, Bytes::ZERO, None, Some(eee));
+    });
+    let mut nic = Nic::new(rate, Bytes::ZERO, NicSettings { eee, ..NicSettings::default() });
     let kind = PhyType { watts: 1.0, lpi_fraction: PHI, sleep: link.sleep, wake: link.wake };
     let mut phy = Phy::new(kind, Some(Duration::ZERO), Duration::from_ps(2));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
