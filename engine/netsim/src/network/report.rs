@@ -129,7 +129,7 @@ impl Network {
 
     pub(super) fn node_name(&self, node: Node) -> &str {
         match node {
-            Node::Host(host) => self.hosts[host].name(),
+            Node::Host(host) => &self.hosts[host].spec.name,
             Node::Switch(switch) => &self.switches[switch].name,
         }
     }
@@ -233,7 +233,7 @@ impl EnergySum {
 fn host_report(host: &Host) -> HostReport {
     let nic = host.nic.stats();
     HostReport {
-        name: host.name().to_owned(),
+        name: host.spec.name.clone(),
         offered: nic.offered,
         nic_drops: nic.dropped,
         sent: Count { packets: nic.sent, bytes: nic.sent_bytes },
