@@ -115,33 +115,8 @@ fn datagram(flow: u8, [source, destination]: [[u8; 4]; 2]) -> Vec<u8> {
 fn message(flow: u8, feedback: u8) -> Vec<u8> {
     let carried = datagram(flow, [OWN, OTHER]);
     let mut frame = vec![0; 12];
-    frame.extend([
-        0x22,
-        0xE7,
-        0,
-        feedback & 63,
-        2,
-        0,
-        0,
-        0,
-        0,
-        1,
-        0,
-        3,
-        0,
-        5,
-        0,
-        6,
-        0,
-        0,
-        2,
-        0,
-        0,
-        0,
-        0,
-        2,
-        0,
-    ]);
+    let feedback = feedback & 63;
+    frame.extend([0x22, 0xE7, 0, feedback, 2, 0, 0, 0, 0, 1, 0, 3, 0, 5, 0, 6, 0, 0, 2, 0, 0, 0, 0, 2, 0]);
     frame.push(carried.len() as u8);
     frame.extend(carried);
     frame

@@ -406,6 +406,10 @@ mod tests {
         Time::ZERO + Duration::from_us(us)
     }
 
+    fn fill<const N: usize>(nic: &mut Nic, frames: [HostFrame; N]) {
+        frames.into_iter().for_each(|frame| nic.enqueue(us(0), frame).unwrap());
+    }
+
     #[test]
     fn frames_leave_one_wire_time_after_another() {
         let mut nic = gigabit(None, None);
@@ -432,8 +436,7 @@ mod tests {
     fn a_buffer_in_packets_has_room_for_as_many_small_frames_as_large_ones() {
         for length in [60, 1_514] {
             let mut nic = nic(NicSettings { limit: Some(NicLimit::Frames(2)), ..NicSettings::default() });
-            nic.enqueue(us(0), frame(length)).unwrap();
-            nic.enqueue(us(0), frame(length)).unwrap();
+            fill(&mut nic, [frame(length), frame(length)]);
             assert_eq!(nic.enqueue(us(0), frame(length)), Err(frame(length)));
             nic.depart(us(0)).unwrap();
             nic.enqueue(us(0), frame(length)).unwrap();
@@ -517,9 +520,7 @@ mod tests {
         let mut nic = gigabit(None, None);
         // 1500 bytes on the wire: 120 us at 100 Mb/s, 12 us on it.
         let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
-        for _ in 0..3 {
-            nic.enqueue(us(0), limited(1476, limiter)).unwrap();
-        }
+        fill(&mut nic, [(); 3].map(|()| limited(1476, limiter)));
         assert_eq!(departures(&mut nic), [(0, 1476), (120, 1476), (240, 1476)]);
         // A pause saves nothing: two frames later on are as far apart.
         nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
@@ -532,8 +533,7 @@ mod tests {
     fn what_a_limiter_owes_at_a_change_of_rate_is_paid_at_the_new_one() {
         let mut nic = gigabit(None, None);
         let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
-        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
-        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
+        fill(&mut nic, [(); 2].map(|()| limited(1476, limiter)));
         nic.depart(us(0)).unwrap();
         // A third has passed; the other 8000 bits take 40 us at 200 Mb/s.
         nic.set_limiter(us(40), limiter, 0);
@@ -547,9 +547,7 @@ mod tests {
         let mut nic = gigabit(None, None);
         let [a, b] = [1, 2].map(|_| nic.add_limiter(us(0), 1_000_000_000).unwrap());
         for length in [476, 477] {
-            nic.enqueue(us(0), limited(length, a)).unwrap();
-            nic.enqueue(us(0), frame(length + 100)).unwrap();
-            nic.enqueue(us(0), limited(length + 200, b)).unwrap();
+            fill(&mut nic, [limited(length, a), frame(length + 100), limited(length + 200, b)]);
         }
         let lengths: Vec<u32> = departures(&mut nic).into_iter().map(|(_, length)| length).collect();
         assert_eq!(lengths, [576, 476, 676, 577, 477, 677]);
@@ -559,8 +557,7 @@ mod tests {
     fn what_waits_in_a_limiter_that_is_given_up_leaves_by_the_fifo_and_counts_for_the_limit() {
         let mut nic = gigabit(Some(3_000), None);
         let limiter = nic.add_limiter(us(0), 0).unwrap();
-        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
-        nic.enqueue(us(0), frame(576)).unwrap();
+        fill(&mut nic, [limited(1476, limiter), frame(576)]);
         assert!(nic.enqueue(us(0), limited(1476, limiter)).is_err());
         assert!(nic.enqueue(us(0), frame(1476)).is_err());
         assert_eq!((nic.queue_packets(), nic.stats().dropped), (2, 2));
@@ -644,9 +641,7 @@ mod tests {
     #[test]
     fn a_notification_halves_the_rate_of_its_flow_and_a_cycle_wins_half_of_that_back() {
         let mut nic = with_dcqcn();
-        for wire_len in [1476; 8] {
-            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
-        }
+        fill(&mut nic, [1476; 8].map(|wire_len| of_flow(7, wire_len)));
         assert!(nic.handle_notification(us(0), &notification(&of_flow(7, 0))));
         assert!(!nic.handle_notification(us(0), &of_flow(7, 0).captured));
         // A message of QCN is not for this NIC.
@@ -671,9 +666,7 @@ mod tests {
         let settings =
             DcqcnSettings { cycle_bytes: 3_000, timer_ps: 1_000_000_000_000, ..DcqcnSettings::default() };
         let mut nic = reacting(ReactionSettings::Dcqcn(settings));
-        for wire_len in [1476; 6] {
-            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
-        }
+        fill(&mut nic, [1476; 6].map(|wire_len| of_flow(7, wire_len)));
         nic.handle_notification(us(0), &notification(&of_flow(7, 0)));
         let left: Vec<u64> = departures(&mut nic).into_iter().map(|(at, _)| at).collect();
         // Two frames at 1/2, two at 3/4, two at 7/8: 24, 16 and 13.7 us.
@@ -722,9 +715,7 @@ mod tests {
     #[test]
     fn a_message_takes_the_flow_out_of_the_fifo_and_slows_it_down() {
         let mut nic = with_qcn(QcnSettings::default());
-        for wire_len in [1476, 1475, 1474] {
-            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
-        }
+        fill(&mut nic, [1476, 1475, 1474].map(|wire_len| of_flow(7, wire_len)));
         nic.enqueue(us(0), of_flow(8, 1473)).unwrap();
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
         // Behind those that were taken out of the FIFO.
@@ -737,8 +728,7 @@ mod tests {
     #[test]
     fn with_a_reaction_point_per_host_a_message_slows_down_all_of_its_flows_together() {
         let mut nic = with_qcn(QcnSettings { scope: QcnScope::Host, ..QcnSettings::default() });
-        nic.enqueue(us(0), of_flow(7, 1476)).unwrap();
-        nic.enqueue(us(0), of_flow(8, 1475)).unwrap();
+        fill(&mut nic, [of_flow(7, 1476), of_flow(8, 1475)]);
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
         nic.handle_message(us(0), &message(&of_flow(9, 0), 63));
         nic.enqueue(us(0), of_flow(9, 1474)).unwrap();
@@ -758,9 +748,7 @@ mod tests {
         };
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
         nic.handle_message(us(0), &message(&of_flow(8, 0), 63));
-        for frame in [of_flow(7, 1476), of_flow(8, 1475), to_another(1474), to_another(1473)] {
-            nic.enqueue(us(0), frame).unwrap();
-        }
+        fill(&mut nic, [of_flow(7, 1476), of_flow(8, 1475), to_another(1474), to_another(1473)]);
         // Two messages, about two flows of one pair, cut one rate to 65/128 twice: 46 us a frame. The first of them waited for
         // the wire, which frames to the other address have as if there were no limiter.
         assert_eq!(departures(&mut nic), [(0, 1474), (11, 1476), (23, 1473), (46, 1475)]);

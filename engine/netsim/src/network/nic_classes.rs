@@ -277,9 +277,7 @@ mod tests {
     fn what_leaves_a_limiter_waits_for_the_end_of_its_queues_pause() {
         let mut nic = nic();
         let limiter = nic.add_limiter(us(0), 1_000_000_000);
-        for _ in 0..2 {
-            nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap();
-        }
+        (0..2).for_each(|_| nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap());
         nic.enqueue(us(0), frame(0, false)).unwrap();
         nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 100, 0, 0, 0, 0]));
         assert_eq!(departures(&mut nic), [(0, 0), (51, 26), (63, 26)]);
@@ -290,9 +288,7 @@ mod tests {
     fn a_pause_saves_a_limited_flow_nothing() {
         let mut nic = nic();
         let limiter = nic.add_limiter(us(0), 100_000_000);
-        for _ in 0..4 {
-            nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap();
-        }
+        (0..4).for_each(|_| nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap());
         // 10 ms; a frame has 120 us at its rate.
         nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 19_532, 0, 0, 0, 0]));
         assert_eq!(departures(&mut nic), [(10_000, 26), (10_120, 26), (10_240, 26), (10_360, 26)]);
@@ -336,22 +332,15 @@ mod tests {
             const RATE: DataRate = DataRate::from_bps(100_000_000);
             let mut nic = nic();
             let limiter = nic.add_limiter(us(0), RATE.as_bps());
-            let mut events: Vec<(u64, usize, Vec<u8>, u32)> = Vec::new();
-            let mut at = 0;
-            for (gap, length) in offered {
-                at += gap;
-                events.push((at, 0, Vec::new(), length));
-            }
-            at = 0;
-            for (gap, quanta) in pauses {
-                at += gap;
-                events.push((at, 1, pause(1 << 3, [0, 0, 0, quanta, 0, 0, 0, 0]), 0));
-            }
-            at = 0;
             let is_alone = others.is_empty();
-            for gap in others {
-                at += gap;
-                events.push((at, 2, Vec::new(), 1_476));
+            let frames = offered.into_iter().map(|(gap, length)| (gap, 0, Vec::new(), length));
+            let pauses = pauses.into_iter().map(|(gap, quanta)| (gap, 1, pause(1 << 3, [0, 0, 0, quanta, 0, 0, 0, 0]), 0));
+            let others = others.into_iter().map(|gap| (gap, 2, Vec::new(), 1_476));
+            let mut events: Vec<(u64, usize, Vec<u8>, u32)> = Vec::new();
+            let mut now = [0; 3];
+            for (gap, kind, control, wire_len) in frames.chain(pauses).chain(others) {
+                now[kind] += gap;
+                events.push((now[kind], kind, control, wire_len));
             }
             events.sort_by_key(|(at, kind, ..)| (*at, *kind));
             let mut left: Vec<(Time, Duration)> = Vec::new();

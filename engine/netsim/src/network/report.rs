@@ -163,8 +163,7 @@ impl Network {
                 used_joules: phy.energy(now).used,
             });
         }
-        let layers =
-            Layer::ALL.iter().filter_map(|layer| Some((layer.name(), by_layer.get(layer)?.report())));
+        let layers = by_layer.iter().map(|(layer, sum)| (layer.name(), sum.report()));
         EnergyReport { total: total.report(), layers: layers.collect(), transmitters }
     }
 

@@ -36,15 +36,6 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    pub(crate) const ALL: [Layer; 6] = [
-        Self::HostNic,
-        Self::LeafToHost,
-        Self::LeafToSpine,
-        Self::SpineToLeaf,
-        Self::LeafToLeaf,
-        Self::SpineToSpine,
-    ];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::HostNic => "host_nic",

@@ -161,30 +161,17 @@ fn the_closed_forms_give_the_published_values() {
 }
 
 #[test]
-fn standard_eee_uses_the_energy_and_waits_as_theory_says() {
-    for rho in [0.01, 0.1, 0.5] {
-        check(&TEN_GBASE_T, rho, 0, 0);
+fn energy_and_waits_are_as_theory_says() {
+    for (link, rhos, hold_us, trigger) in [
+        (&TEN_GBASE_T, &[0.01, 0.1, 0.5][..], 0, 0),
+        (&GIGABIT, &[0.1], 0, 0),
+        (&TEN_GBASE_T, &[0.01, 0.1, 0.2], 12, 10),
+        (&TEN_GBASE_T, &[0.01, 0.1, 0.5], 120, 100),
+        (&TEN_GBASE_T, &[0.1], 1_000, 1_000),
+        // A hold shorter than the sleep transition starts within it.
+        (&GIGABIT, &[0.01], 12, 10),
+        (&GIGABIT, &[0.1], 120, 100),
+    ] {
+        rhos.iter().for_each(|rho| check(link, *rho, hold_us, trigger));
     }
-    check(&GIGABIT, 0.1, 0, 0);
-}
-
-#[test]
-fn short_coalescing_uses_the_energy_and_waits_as_theory_says() {
-    for rho in [0.01, 0.1, 0.2] {
-        check(&TEN_GBASE_T, rho, 12, 10);
-    }
-}
-
-#[test]
-fn long_coalescing_uses_the_energy_and_waits_as_theory_says() {
-    for rho in [0.01, 0.1, 0.5] {
-        check(&TEN_GBASE_T, rho, 120, 100);
-    }
-    check(&TEN_GBASE_T, 0.1, 1_000, 1_000);
-}
-
-#[test]
-fn a_hold_shorter_than_the_sleep_transition_starts_within_it() {
-    check(&GIGABIT, 0.01, 12, 10);
-    check(&GIGABIT, 0.1, 120, 100);
 }
