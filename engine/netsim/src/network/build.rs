@@ -19,7 +19,7 @@ use crate::network::phy::{Phy, PhyType};
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
 use crate::network::wiring::{quanta, Direction, Node, Wiring};
 use crate::network::{Listener, Network};
-use crate::report::measures::Measures;
+use crate::report::measures::{Count, Measures};
 use crate::report::queue_depth::QueueDepth;
 use crate::spec::FabricSpec;
 
@@ -31,12 +31,20 @@ impl Network {
         let hosts = spec.hosts.iter().zip(nics).zip(uplinks);
         let hosts = hosts.map(|((host, (settings, notifications)), direction)| {
             let nic = Nic::new(direction.rate, direction.overhead, settings);
-            let phy = phy(direction, Duration::from_ps(1));
             let (Node::Switch(switch), port) = direction.to else {
                 unreachable!("a host's link leads to a switch; the wiring has checked it");
             };
-            let notification_point = notifications.map(NotificationPoint::new);
-            Host::new(host, nic, phy, Link::new(direction.delay), (switch, port), notification_point)
+            Host {
+                spec: host.clone(),
+                nic,
+                phy: phy(direction, Duration::from_ps(1)),
+                uplink: Link::new(direction.delay),
+                attached_to: (switch, port),
+                received: Count::default(),
+                misdelivered: 0,
+                notification_point: notifications.map(|settings| Box::new(NotificationPoint::new(settings))),
+                is_listened_to: false,
+            }
         });
         let mut switches = Vec::with_capacity(spec.switches.len());
         let mut queue_count = 0;

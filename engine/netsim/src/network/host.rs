@@ -38,27 +38,6 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(super) fn new(
-        spec: &HostSpec,
-        nic: Nic,
-        phy: Phy,
-        uplink: Link<HostFrame>,
-        attached_to: (usize, u16),
-        notification_point: Option<NotificationPoint>,
-    ) -> Self {
-        Self {
-            spec: spec.clone(),
-            nic,
-            phy,
-            uplink,
-            attached_to,
-            received: Count::default(),
-            misdelivered: 0,
-            notification_point: notification_point.map(Box::new),
-            is_listened_to: false,
-        }
-    }
-
     /// Returns the addresses of a frame to another host, over IPv4 if both have it. If the host has a gateway, the
     /// frame is addressed to the gateway.
     pub(crate) fn addresses_to(&self, to: &Self) -> Option<Addresses> {
