@@ -6,7 +6,7 @@
 
 #![allow(missing_docs)] // `criterion_group!` makes a function without.
 
-use benches::common::{eee_values, LeafSpine, PortSettings, GIGABIT};
+use benches::common::LeafSpine;
 use criterion::{criterion_group, criterion_main, BatchSize, Criterion, Throughput};
 use netsim::spec::{NicEeeSpec, NicSpec};
 use netsim::{Fabric, FlowSpec};
@@ -21,7 +21,6 @@ const SNAPPED: usize = 96;
 
 pub(crate) struct Replay {
     size: LeafSpine,
-    eee: bool,
     /// (host, time, first bytes, length), in order of time.
     frames: Vec<(usize, Time, Vec<u8>, usize)>,
 }
@@ -44,15 +43,11 @@ impl Replay {
             frame.truncate(SNAPPED);
             (from, Time::from_ps(index as u64 * gap), frame, wire_len)
         });
-        Self { size, eee, frames: frames.collect() }
+        Self { size, frames: frames.collect() }
     }
 
     pub(crate) fn fabric(&self) -> Fabric {
-        self.size.fabric(self.size.spec(), |rate_bps| PortSettings {
-            buffer_bytes: Some(300_000),
-            aqm: Some(("mark_threshold", vec![30_000, 0xffff_ffff, 0])),
-            eee: self.eee.then(|| eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
-        })
+        self.size.marking(30_000)
     }
 
     /// Feeds a millisecond, then runs a millisecond, as a caller with bounded memory does. Returns the P4 passes.
@@ -91,12 +86,7 @@ fn leaf_spine(criterion: &mut Criterion) {
 
 /// The same fabric with EEE off, for hosts with DCTCP.
 fn tcp_fabric() -> Fabric {
-    let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, ..LeafSpine::default() };
-    size.fabric(size.spec(), |_| PortSettings {
-        buffer_bytes: Some(300_000),
-        aqm: Some(("mark_threshold", vec![97_500, 0xffff_ffff, 0])),
-        eee: None,
-    })
+    LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, ..LeafSpine::default() }.marking(97_500)
 }
 
 /// Makes every host fetch 64 KB from each of eight others at once, and runs until all have it. Returns the P4 passes.

@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::process::Command;
 
-use benches::common::{self, peak_resident_bytes, LeafSpine, PortSettings};
+use benches::common::{self, peak_resident_bytes, LeafSpine};
 use benches::full;
 
 /// Name and limit in bytes.
@@ -21,11 +21,7 @@ fn run(case: &str) {
         black_box(full::switch(&common::program()));
     } else {
         let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, ..LeafSpine::default() };
-        black_box(size.fabric(size.spec(), |_| PortSettings {
-            buffer_bytes: Some(300_000),
-            aqm: Some(("mark_threshold", vec![30_000, 0xffff_ffff, 0])),
-            eee: None,
-        }));
+        black_box(size.marking(30_000));
     }
     if let Some(bytes) = peak_resident_bytes() {
         println!("{bytes}");

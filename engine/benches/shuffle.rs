@@ -18,8 +18,8 @@
 use std::process::Command;
 
 use benches::common::{
-    classes, congestion_point, copies, eee_values, lossless, pausable, peak_resident_bytes, LeafSpine,
-    PortSettings, GIGABIT, TEN_GIGABIT,
+    classes, congestion_point, copies, eee_values, lossless, marking, pausable, peak_resident_bytes,
+    start_workload, LeafSpine, PortSettings, GIGABIT, TEN_GIGABIT,
 };
 use netsim::reaction::QcnSettings;
 use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
@@ -112,8 +112,8 @@ impl Case {
         let mut fabric = size.fabric(spec, |rate_bps| PortSettings {
             // A lossless class is limited where packets enter.
             buffer_bytes: (!self.lossless).then_some(300_000),
-            aqm: Some(("mark_threshold", vec![97_500, 0xffff_ffff, 0])),
             eee: self.eee.then(|| eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
+            ..marking(97_500)
         });
         if self.lossless {
             self.make_lossless(&mut fabric, &size);
@@ -145,8 +145,7 @@ impl Case {
         let job = json!({"name": "terasort", "arrival_ps": 0, "maps": maps, "reducers": reducers,
                          "input_bytes": bytes, "shuffle_bytes": bytes, "output_bytes": bytes});
         let cluster = json!({"kind": "mapreduce", "name": "cluster", "jobs": [job]});
-        let spec = json!({"seed": 1, "tcp": {"algorithm": "dctcp"}, "applications": [cluster]});
-        fabric.start_workload(spec.to_string().as_bytes()).expect("the workload is possible");
+        start_workload(fabric, &json!({"algorithm": "dctcp"}), &json!([cluster]));
     }
 
     /// Starts the share of the transfers: of each mapper the first ones. With ten times as many hosts there are ten times

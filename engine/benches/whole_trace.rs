@@ -8,6 +8,8 @@
 
 use std::time::Instant;
 
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::SplitMix64;
 use schedule::fca::Options;
 use schedule::fluid::{self, Arrival};
 use schedule::{FlowId, Links, Name};
@@ -22,20 +24,11 @@ const RATE_BPS: u64 = 1_000_000_000;
 const MEGABYTE_BITS: u64 = 8_000_000;
 const STEP: Duration = Duration::from_ps(1_000_000_000);
 
-/// SplitMix64.
-struct Draw(u64);
+struct Draw(SplitMix64);
 
 impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
+        self.0.next_u64() % bound
     }
 
     /// Returns a log-uniform number between `low` and `high`.
@@ -47,7 +40,7 @@ impl Draw {
 
 /// Returns the trace: flows in order of time.
 fn trace() -> Vec<Arrival> {
-    let mut draw = Draw(2010);
+    let mut draw = Draw(SplitMix64::seed_from_u64(2010));
     let mut flows = Vec::new();
     for transfer in 0..COFLOWS {
         let at =

@@ -10,7 +10,6 @@
 //! needs to end with the transfer, so no rate needs a later reduction.
 
 use crate::flows::{is_used_up, least, rate_by, rate_within, take, Demand, Flows};
-use crate::ordered::{Order, Ordered};
 use crate::schedule::Scheduler;
 use crate::FlowId;
 use serde::{Deserialize, Serialize};
@@ -49,8 +48,6 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Fca {
     options: Options,
-    /// Replaces everything else with [`Options::preempt`].
-    preempting: Option<Ordered>,
     demand: Demand,
     /// The last time when flows were slowed down to end together, if no rate was decided since; repeating that at the same
     /// instant would change nothing.
@@ -60,14 +57,9 @@ pub struct Fca {
 }
 
 impl Fca {
-    /// Returns a scheduler with these settings.
+    /// Returns a scheduler with these settings, which do not preempt.
     pub fn new(options: Options) -> Self {
-        let order = match options.order {
-            Volume::Total => Order::Total,
-            Volume::Remaining => Order::Remaining,
-        };
-        let preempting = options.preempt.then(|| Ordered::new(order));
-        Self { options, preempting, demand: Demand::default(), shrunk_at: None, residual: Vec::new() }
+        Self { options, demand: Demand::default(), shrunk_at: None, residual: Vec::new() }
     }
 
     /// Slows down every flow to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
@@ -101,7 +93,7 @@ impl Fca {
 
     /// Speeds up a transfer (step one) if its rates and the residual capacity let it end earlier than before.
     fn speed_up(&mut self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
-        let slots = std::mem::take(&mut transfer_mut(flows, number).flows);
+        let slots = std::mem::take(&mut flows.transfer_mut(number).flows);
         let before = slots.iter().try_fold(0, |longest, slot| {
             let flow = flows.get(*slot);
             let span = match flow.rate {
@@ -141,7 +133,7 @@ impl Fca {
             }
             break;
         }
-        transfer_mut(flows, number).flows = slots;
+        flows.transfer_mut(number).flows = slots;
     }
 
     /// Assigns the residual capacity of their paths to the flows of a transfer, the smallest first (step two).
@@ -173,9 +165,6 @@ impl Fca {
 
 impl Scheduler for Fca {
     fn arrive(&mut self, flows: &mut Flows, id: FlowId) {
-        if self.preempting.is_some() {
-            return;
-        }
         if self.shrunk_at != Some(flows.now) {
             Self::shrink(flows);
             self.residual = flows.residual();
@@ -217,9 +206,6 @@ impl Scheduler for Fca {
     }
 
     fn allocate(&mut self, flows: &mut Flows) {
-        if let Some(preempting) = &mut self.preempting {
-            return preempting.allocate(flows);
-        }
         self.shrunk_at = None;
         let mut residual = flows.residual();
         let order = self.order(flows);
@@ -232,8 +218,4 @@ impl Scheduler for Fca {
             }
         }
     }
-}
-
-fn transfer_mut(flows: &mut Flows, number: u64) -> &mut crate::Transfer {
-    flows.transfers.get_mut(&number).expect("the order names transfers that are known")
 }

@@ -119,6 +119,10 @@ impl Flows {
         self.transfers.get(&transfer)
     }
 
+    pub(crate) fn transfer_mut(&mut self, number: u64) -> &mut Transfer {
+        self.transfers.get_mut(&number).expect("the order names transfers that are known")
+    }
+
     /// Returns the number of flows under way.
     pub fn len(&self) -> usize {
         self.by_id.len()

@@ -18,7 +18,6 @@ use units::{Duration, Time};
 
 use crate::dclas::Dclas;
 use crate::name::DCLAS_LIMIT_BITS;
-use crate::ordered::Order;
 use crate::schedule::check_flow;
 use crate::{fca, FlowId, Links, Name, ScheduleError, MAX_FLOWS, MAX_TRANSFERS};
 
@@ -188,23 +187,19 @@ fn model(capacity: &[u64], name: Name, options: fca::Options, arrivals: &[&Arriv
         Box::new(OfTransfers { stock, rates })
     }
     let stock = |serving| Stock::new(capacity, arrivals, serving);
-    let ordered = |order| {
-        let stock = stock(Serving::Number);
-        let rates = ordered::Ordered::new(order, &stock);
-        of(stock, rates)
-    };
-    match (name, options.order) {
+    match (name, name.order(options)) {
+        (_, Some(order)) => {
+            let stock = stock(Serving::Number);
+            let rates = ordered::Ordered::new(order, &stock);
+            of(stock, rates)
+        }
         (Name::Fair, _) => Box::new(fair::Fair::new(capacity, arrivals)),
-        (Name::Sebf, _) => ordered(Order::Bottleneck),
-        (Name::Scf, _) => ordered(Order::Length),
         (Name::Dclas, _) => {
             let stock = stock(Serving::Number);
             let rates = dclas::Attained::new(Dclas::new(DCLAS_LIMIT_BITS), &stock);
             of(stock, rates)
         }
-        (Name::Fca, fca::Volume::Total) if options.preempt => ordered(Order::Total),
-        (Name::Fca, fca::Volume::Remaining) if options.preempt => ordered(Order::Remaining),
-        (Name::Fca, _) => of(stock(Serving::Volume), chasing::Chasing::new(options)),
+        (Name::Fca | Name::Sebf | Name::Scf, _) => of(stock(Serving::Volume), chasing::Chasing::new(options)),
     }
 }
 

@@ -42,14 +42,24 @@ impl Name {
     /// All names.
     pub const ALL: [Name; 5] = [Name::Fair, Name::Fca, Name::Sebf, Name::Scf, Name::Dclas];
 
+    /// Returns the order in which transfers are served one after another; `None` if they are not.
+    pub(crate) fn order(self, options: fca::Options) -> Option<Order> {
+        match (self, options.order) {
+            (Name::Sebf, _) => Some(Order::Bottleneck),
+            (Name::Scf, _) => Some(Order::Length),
+            (Name::Fca, fca::Volume::Total) if options.preempt => Some(Order::Total),
+            (Name::Fca, fca::Volume::Remaining) if options.preempt => Some(Order::Remaining),
+            (Name::Fair | Name::Fca | Name::Dclas, _) => None,
+        }
+    }
+
     /// Returns the scheduler; `options` are the settings of flow chasing.
     pub fn scheduler(self, options: fca::Options) -> Box<dyn Scheduler> {
-        match self {
-            Name::Fair => Box::new(Fair),
-            Name::Fca => Box::new(Fca::new(options)),
-            Name::Sebf => Box::new(Ordered::new(Order::Bottleneck)),
-            Name::Scf => Box::new(Ordered::new(Order::Length)),
-            Name::Dclas => Box::new(Dclas::new(DCLAS_LIMIT_BITS)),
+        match (self, self.order(options)) {
+            (_, Some(order)) => Box::new(Ordered::new(order)),
+            (Name::Fair, _) => Box::new(Fair),
+            (Name::Dclas, _) => Box::new(Dclas::new(DCLAS_LIMIT_BITS)),
+            (Name::Fca | Name::Sebf | Name::Scf, _) => Box::new(Fca::new(options)),
         }
     }
 }

@@ -58,7 +58,7 @@ impl Scheduler for Ordered {
         let mut residual = flows.capacity.clone();
         let mut skipped = Vec::new();
         for (_, _, number) in &order {
-            let slots = std::mem::take(&mut members(flows, *number).flows);
+            let slots = std::mem::take(&mut flows.transfer_mut(*number).flows);
             if let Some(span) = self.demand.span(flows, &slots, &residual, 0) {
                 for slot in &slots {
                     let flow = flows.get_mut(*slot);
@@ -68,23 +68,19 @@ impl Scheduler for Ordered {
             } else {
                 skipped.extend_from_slice(&slots);
             }
-            members(flows, *number).flows = slots;
+            flows.transfer_mut(*number).flows = slots;
         }
         fair::fill(flows, &skipped, &mut residual);
         order.sort_unstable_by_key(|(_, sequence, _)| *sequence);
         for (_, _, number) in &order {
-            let slots = std::mem::take(&mut members(flows, *number).flows);
+            let slots = std::mem::take(&mut flows.transfer_mut(*number).flows);
             for slot in &slots {
                 let flow = flows.get_mut(*slot);
                 let more = least(&residual, &flow.path);
                 flow.rate += more;
                 take(&mut residual, &flow.path, more);
             }
-            members(flows, *number).flows = slots;
+            flows.transfer_mut(*number).flows = slots;
         }
     }
-}
-
-fn members(flows: &mut Flows, transfer: u64) -> &mut Transfer {
-    flows.transfers.get_mut(&transfer).expect("the order names transfers that are known")
 }

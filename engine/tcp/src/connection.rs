@@ -565,7 +565,7 @@ impl Connection {
 
     /// Returns the smoothed round-trip time (RFC 6298, 2).
     pub fn srtt(&self) -> Option<Duration> {
-        self.sender.timer.srtt()
+        self.sender.timer.srtt
     }
 
     /// Returns the retransmission timeout with its back-off.

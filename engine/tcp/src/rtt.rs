@@ -4,23 +4,33 @@ use units::{Duration, Time};
 
 use crate::config::Config;
 
-/// The smoothed round-trip time, its variation, and the resulting RTO.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RttEstimator {
-    srtt: Option<Duration>,
+/// The retransmission timer: the smoothed round-trip time, its variation, and the resulting RTO.
+#[derive(Clone, Debug)]
+pub(crate) struct RetransmissionTimer {
+    pub(crate) srtt: Option<Duration>,
     rttvar: Duration,
     rto: Duration,
-    /// Number of doublings of the RTO since the last measurement.
+    /// Number of doublings of the RTO since the last measurement (RFC 6298, 5.5 and section 5, last note).
     backoff: u32,
+    /// An offset whose acknowledgement yields a round-trip time, and its departure time.
+    timed: Option<(u64, Time)>,
+    /// The time at which the timer fires.
+    pub(crate) due: Time,
+    /// Number of expirations since the last progress.
+    pub(crate) timeouts: u32,
 }
 
-impl RttEstimator {
+impl RetransmissionTimer {
     pub(crate) fn new(config: &Config) -> Self {
-        Self { srtt: None, rttvar: Duration::ZERO, rto: config.initial_rto, backoff: 0 }
-    }
-
-    pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.srtt
+        Self {
+            srtt: None,
+            rttvar: Duration::ZERO,
+            rto: config.initial_rto,
+            backoff: 0,
+            timed: None,
+            due: Time::MAX,
+            timeouts: 0,
+        }
     }
 
     /// Returns the timeout with its back-off.
@@ -30,15 +40,9 @@ impl RttEstimator {
         backed_off.saturating_add(config.rto_slop).min(config.max_rto)
     }
 
-    /// Doubles the RTO after an expiry of the timer (RFC 6298, 5.5). The RTO stays doubled until the next measurement
-    /// (section 5, last note).
-    pub(crate) fn back_off(&mut self) {
-        self.backoff += 1;
-    }
-
     /// Raises the RTO for data after a timeout of a SYN to at least 3 s, or the configured value, unless a round-trip
     /// time has been measured (RFC 6298, 5.7).
-    pub(crate) fn after_lost_syn(&mut self, config: &Config) {
+    fn after_lost_syn(&mut self, config: &Config) {
         self.rto = match self.srtt {
             Some(srtt) => self.computed(srtt, config),
             None => self.rto.max(config.syn_lost_rto).min(config.max_rto),
@@ -54,7 +58,7 @@ impl RttEstimator {
 
     /// Updates the estimate with a measurement `r` of a segment that was sent once (Karn; RFC 6298, 2.2 to 2.5).
     #[inline]
-    pub(crate) fn sample(&mut self, r: Duration, config: &Config) {
+    fn sample(&mut self, r: Duration, config: &Config) {
         let r = r.as_ps();
         let (srtt, rttvar) = match self.srtt {
             None => (r, r / 2),
@@ -70,37 +74,10 @@ impl RttEstimator {
         self.rto = self.computed(srtt, config);
         self.backoff = 0;
     }
-}
-
-/// The retransmission timer and its round-trip time measurement.
-#[derive(Clone, Debug)]
-pub(crate) struct RetransmissionTimer {
-    rtt: RttEstimator,
-    /// An offset whose acknowledgement yields a round-trip time, and its departure time.
-    timed: Option<(u64, Time)>,
-    /// The time at which the timer fires.
-    pub(crate) due: Time,
-    /// Number of expirations since the last progress.
-    pub(crate) timeouts: u32,
-}
-
-impl RetransmissionTimer {
-    pub(crate) fn new(config: &Config) -> Self {
-        Self { rtt: RttEstimator::new(config), timed: None, due: Time::MAX, timeouts: 0 }
-    }
-
-    pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.rtt.srtt()
-    }
-
-    #[inline]
-    pub(crate) fn rto(&self, config: &Config) -> Duration {
-        self.rtt.rto(config)
-    }
 
     #[inline]
     pub(crate) fn start(&mut self, now: Time, config: &Config) {
-        self.due = now.saturating_add(self.rtt.rto(config));
+        self.due = now.saturating_add(self.rto(config));
     }
 
     pub(crate) fn stop(&mut self) {
@@ -133,11 +110,11 @@ impl RetransmissionTimer {
         // RFC 7323, 4.1: the echoed timestamp identifies which of several SYNs is acknowledged.
         let rtt = timed.or(timestamp_rtt);
         if let Some(rtt) = rtt {
-            self.rtt.sample(rtt, config);
+            self.sample(rtt, config);
         }
         let was_lost = self.timeouts > 0;
         if was_lost && rtt.is_none() {
-            self.rtt.after_lost_syn(config);
+            self.after_lost_syn(config);
         }
         (self.timeouts, self.due) = (0, Time::MAX);
         was_lost
@@ -184,7 +161,7 @@ impl RetransmissionTimer {
             None => timestamp_rtt,
         };
         if let Some(rtt) = rtt {
-            self.rtt.sample(rtt, config);
+            self.sample(rtt, config);
         }
         rtt
     }
@@ -196,7 +173,7 @@ impl RetransmissionTimer {
             self.stop();
             return false;
         }
-        self.rtt.back_off();
+        self.backoff += 1;
         self.timed = None;
         self.start(now, config);
         true

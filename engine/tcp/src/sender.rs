@@ -237,7 +237,7 @@ impl Sender {
             next: self.space.next,
             marked,
             rtt,
-            srtt: self.timer.srtt(),
+            srtt: self.timer.srtt,
             // RFC 3465, 2.3.
             slow_start_limit: match (config.slow_start_limit, &self.loss.state) {
                 (None, _) => u64::from(u32::MAX),
@@ -314,7 +314,7 @@ impl Sender {
     /// Returns what must be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
-        if self.extended && self.nic.holds_back(&self.congestion_window, self.timer.srtt()) {
+        if self.extended && self.nic.holds_back(&self.congestion_window, self.timer.srtt) {
             return None;
         }
         if !self.loss.is_open() || (self.extended && self.loss.rack.is_some()) {
@@ -353,7 +353,7 @@ impl Sender {
 
     /// Records that data has left the NIC. Returns whether more may now be sent.
     pub(crate) fn left_nic(&mut self, payload_bytes: u64) -> bool {
-        self.nic.leave(payload_bytes, &self.congestion_window, self.timer.srtt())
+        self.nic.leave(payload_bytes, &self.congestion_window, self.timer.srtt)
     }
 
     /// Returns the chunk that must be sent before new data: a probe, or lost data.
@@ -408,7 +408,7 @@ impl Sender {
         if self.loss.rack.is_none() {
             return;
         }
-        let (flight, srtt) = (self.space.flight(), self.timer.srtt());
+        let (flight, srtt) = (self.space.flight(), self.timer.srtt);
         let quiet = self.loss.is_open() && self.loss.sacked.is_empty() && flight > 0;
         let Some(rack) = &mut self.loss.rack else { return };
         if !quiet || rack.probe.is_some() || rack.probe_due {
@@ -453,7 +453,7 @@ impl Sender {
     }
 
     fn detect_losses(&mut self, now: Time) {
-        let (srtt, is_open) = (self.timer.srtt(), self.loss.is_open());
+        let (srtt, is_open) = (self.timer.srtt, self.loss.is_open());
         let Some(rack) = &mut self.loss.rack else { return };
         rack.detect(now, !is_open, srtt);
         if is_open && rack.lost_bytes() > 0 {
@@ -604,7 +604,7 @@ impl Sender {
             match &mut self.loss.rack {
                 None => self.space.next = self.space.una,
                 Some(rack) => {
-                    rack.time_out(now, self.timer.srtt(), !is_first);
+                    rack.time_out(now, self.timer.srtt, !is_first);
                 }
             }
             if !is_first {

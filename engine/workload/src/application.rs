@@ -1,7 +1,6 @@
 //! The interface of every application model, and the queue of its requests.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use units::{Duration, Time};
 
@@ -32,7 +31,8 @@ pub(crate) struct Out<'a> {
     pub(crate) now: Time,
     /// The application's number.
     pub(crate) application: u32,
-    pub(crate) timers: &'a mut Timers,
+    /// Timers: the application, and its token.
+    pub(crate) timers: &'a mut Due<(u32, u64)>,
     pub(crate) actions: &'a mut VecDeque<Action>,
     pub(crate) finished_at: &'a mut Option<Time>,
 }
@@ -45,7 +45,7 @@ impl Out<'_> {
 
     /// Requests a call of `handle_timer` with `token` at `at`, or now if `at` has passed.
     pub(crate) fn timer(&mut self, at: Time, token: u64) {
-        self.timers.push(at.max(self.now), self.application, token);
+        self.timers.push(at.max(self.now), (self.application, token));
     }
 
     /// Requests a call of `handle_timer` with `token` after `span`.
@@ -88,38 +88,29 @@ impl Out<'_> {
     }
 }
 
-/// Timers, in order of time; timers for the same time are in the order in which they were set.
-#[derive(Default)]
-pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<Timer>>,
-    next_sequence: u64,
+/// Things that are due at a time, in order of time; those for the same time are in the order in which they were added.
+pub(crate) struct Due<T> {
+    waiting: BTreeMap<(Time, u64), T>,
+    added: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Timer {
-    pub(crate) at: Time,
-    sequence: u64,
-    pub(crate) application: u32,
-    pub(crate) token: u64,
-}
-
-impl Timers {
-    fn push(&mut self, at: Time, application: u32, token: u64) {
-        self.heap.push(Reverse(Timer { at, sequence: self.next_sequence, application, token }));
-        self.next_sequence += 1;
+impl<T> Due<T> {
+    pub(crate) fn new() -> Self {
+        Self { waiting: BTreeMap::new(), added: 0 }
     }
 
-    /// Returns the time of the first timer.
+    pub(crate) fn push(&mut self, at: Time, one: T) {
+        self.waiting.insert((at, self.added), one);
+        self.added += 1;
+    }
+
+    /// Returns the time of the first.
     pub(crate) fn next(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse(timer)| timer.at)
+        self.waiting.keys().next().map(|(at, _)| *at)
     }
 
-    pub(crate) fn pop_due(&mut self, now: Time) -> Option<Timer> {
-        let Reverse(first) = self.heap.peek()?;
-        let first = *first;
-        (first.at <= now).then(|| {
-            self.heap.pop();
-            first
-        })
+    pub(crate) fn pop(&mut self, now: Time) -> Option<T> {
+        self.next().filter(|at| *at <= now)?;
+        self.waiting.pop_first().map(|(_, one)| one)
     }
 }

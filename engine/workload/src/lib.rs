@@ -48,17 +48,17 @@ pub use spec::add_to_schema;
 pub use spec::{MAX_APPLICATIONS, MAX_JSON_BYTES};
 pub use transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
-use application::{Application, Out, Timers};
-use jitter::Delayed;
+use application::{Application, Due, Out};
 use report::ApplicationReport;
 use spec::Entry;
 
 /// Several applications and their timers.
 pub struct Workload {
     applications: Vec<Entry>,
-    timers: Timers,
+    timers: Due<(u32, u64)>,
     actions: VecDeque<Action>,
-    delayed: Delayed,
+    /// Transfers still to begin.
+    delayed: Due<Transfer>,
     /// Number of foreground applications that have not finished.
     unfinished: usize,
 }
@@ -71,9 +71,9 @@ impl Workload {
         Ok(Workload {
             unfinished: applications.iter().filter(|entry| !entry.background).count(),
             applications,
-            timers: Timers::default(),
+            timers: Due::new(),
             actions: VecDeque::new(),
-            delayed: Delayed::default(),
+            delayed: Due::new(),
         })
     }
 
@@ -114,20 +114,17 @@ impl Workload {
 
     /// Returns the time at which [`Workload::handle_timeout`] must be called next.
     pub fn next_timeout(&self) -> Option<Time> {
-        match (self.timers.next(), self.delayed.next()) {
-            (Some(timer), Some(delayed)) => Some(timer.min(delayed)),
-            (timer, delayed) => timer.or(delayed),
-        }
+        self.timers.next().into_iter().chain(self.delayed.next()).min()
     }
 
     /// Runs all timers that are due at `now`, and begins the transfers delayed until then.
     pub fn handle_timeout(&mut self, now: Time) {
-        while let Some(timer) = self.timers.pop_due(now) {
-            self.with_application(now, timer.application as usize, |application, out| {
-                application.handle_timer(timer.token, out);
+        while let Some((application, token)) = self.timers.pop(now) {
+            self.with_application(now, application as usize, |application, out| {
+                application.handle_timer(token, out);
             });
         }
-        while let Some(transfer) = self.delayed.pop_due(now) {
+        while let Some(transfer) = self.delayed.pop(now) {
             self.actions.push_back(Action::Transfer(transfer));
         }
     }
@@ -164,7 +161,7 @@ impl Workload {
         };
         call(entry.application.as_mut(), &mut out);
         if let Some(jitter) = &entry.jitter {
-            self.delayed.take(now, jitter, &mut self.actions, begin);
+            jitter.delay(now, &mut self.delayed, &mut self.actions, begin);
         }
         if !had_finished && entry.finished_at.is_some() {
             self.unfinished -= usize::from(!entry.background);

@@ -2,7 +2,7 @@
 //! events: a change of timing changes no draw.
 
 use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 use units::Duration;
 
 /// The purpose of a stream. Published results depend on the order: append new ones.
@@ -79,12 +79,9 @@ impl Stream {
     }
 }
 
-/// Mixes a value with the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+/// Mixes a value.
 fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+    SplitMix64::seed_from_u64(value).next_u64()
 }
 
 /// Converts seconds to a duration, rounded to a picosecond. NaN and negative values become zero; too large values become the maximum.

@@ -1,7 +1,6 @@
 //! Builds a network from its spec: hosts, switches with their ports, wires.
 
 use std::collections::VecDeque;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use bm::Executable;
@@ -18,34 +17,34 @@ use crate::network::nic::Nic;
 use crate::network::pauses::Pauses;
 use crate::network::phy::{Phy, PhyType};
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
-use crate::network::wiring::{quanta, Direction, NicSettings, Node, Wiring};
+use crate::network::wiring::{quanta, Direction, Node, Wiring};
 use crate::network::{Listener, Network};
-use crate::report::measures::Measures;
+use crate::report::measures::{Count, Measures};
 use crate::report::queue_depth::QueueDepth;
 use crate::spec::FabricSpec;
 
 impl Network {
     /// Builds the network; every switch runs `program`.
     pub(crate) fn new(program: &Arc<Executable>, spec: &FabricSpec) -> Result<Self, FabricError> {
-        let Wiring { directions, nics, classes, faults } = Wiring::new(spec)?;
+        let Wiring { directions, nics, faults } = Wiring::new(spec)?;
         let (uplinks, downlinks) = directions.split_at(spec.hosts.len());
-        let hosts = spec.hosts.iter().zip(&nics).zip(uplinks).enumerate();
-        let hosts = hosts.map(|(index, ((host, settings), direction))| {
-            // The streams differ from those of the switches, which are seeded with a device id.
-            let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let NicSettings { limit, eee, aqm, reactions, notifications, is_fair } = *settings;
-            let own = [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)];
-            let nic = Nic::new(direction.rate, direction.overhead, limit, eee)
-                .with_aqm(aqm, seed)
-                .with_classes(classes.clone())
-                .with_fair_queues(is_fair)
-                .with_reactions(reactions, own);
-            let phy = phy(direction, Duration::from_ps(1));
+        let hosts = spec.hosts.iter().zip(nics).zip(uplinks);
+        let hosts = hosts.map(|((host, (settings, notifications)), direction)| {
+            let nic = Nic::new(direction.rate, direction.overhead, settings);
             let (Node::Switch(switch), port) = direction.to else {
                 unreachable!("a host's link leads to a switch; the wiring has checked it");
             };
-            let notification_point = notifications.map(NotificationPoint::new);
-            Host::new(host, nic, phy, Link::new(direction.delay), (switch, port), notification_point)
+            Host {
+                spec: host.clone(),
+                nic,
+                phy: phy(direction, Duration::from_ps(1)),
+                uplink: Link::new(direction.delay),
+                attached_to: (switch, port),
+                received: Count::default(),
+                misdelivered: 0,
+                notification_point: notifications.map(|settings| Box::new(NotificationPoint::new(settings))),
+                is_listened_to: false,
+            }
         });
         let mut switches = Vec::with_capacity(spec.switches.len());
         let mut queue_count = 0;

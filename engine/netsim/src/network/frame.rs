@@ -32,21 +32,6 @@ impl HostFrame {
         Self { captured, wire_len: wire_len as u32, number: 0, tag, owner: None, limiter: None }
     }
 
-    /// Returns the frame with an owner to notify when it has left the NIC.
-    pub(crate) fn owned(self, owner: Option<NonZeroU32>) -> Self {
-        Self { owner, ..self }
-    }
-
-    /// Returns the frame with a limiter to wait in.
-    pub(crate) fn limited(self, limiter: Option<NonZeroU32>) -> Self {
-        Self { limiter, ..self }
-    }
-
-    /// Returns the number of bytes after those captured: the payload of a connection's segment.
-    pub(crate) fn uncaptured_len(&self) -> u64 {
-        u64::from(self.wire_len) - self.captured.len() as u64
-    }
-
     /// Returns the class that the frame had when the host offered it.
     pub(crate) fn class(&self) -> PacketClass {
         tag::decode(self.tag).1

@@ -3,13 +3,12 @@
 //! Frames of a host come from outside ([`crate::Fabric::send`]) or from its TCP connections (`transport`), which also
 //! receive the frames that arrive.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use units::Time;
 use wire::build::Addresses;
 use wire::{ethernet, Ecn, Network};
 
-use crate::mac::Mac;
 use crate::network::cnp::NotificationPoint;
 use crate::network::frame::HostFrame;
 use crate::network::hops::Recorder;
@@ -23,11 +22,7 @@ use crate::spec::HostSpec;
 
 /// One host.
 pub(crate) struct Host {
-    name: String,
-    mac: Mac,
-    gateway_mac: Option<Mac>,
-    ipv4: Option<Ipv4Addr>,
-    ipv6: Option<Ipv6Addr>,
+    pub(crate) spec: HostSpec,
     pub(super) nic: Nic,
     /// The PHY of the NIC's transmitter.
     pub(super) phy: Phy,
@@ -43,52 +38,16 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(super) fn new(
-        spec: &HostSpec,
-        nic: Nic,
-        phy: Phy,
-        uplink: Link<HostFrame>,
-        attached_to: (usize, u16),
-        notification_point: Option<NotificationPoint>,
-    ) -> Self {
-        Self {
-            name: spec.name.clone(),
-            mac: spec.mac,
-            gateway_mac: spec.gateway_mac,
-            ipv4: spec.ipv4,
-            ipv6: spec.ipv6,
-            nic,
-            phy,
-            uplink,
-            attached_to,
-            received: Count::default(),
-            misdelivered: 0,
-            notification_point: notification_point.map(Box::new),
-            is_listened_to: false,
-        }
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn has_ipv4(&self) -> bool {
-        self.ipv4.is_some()
-    }
-
-    pub(crate) fn has_ipv6(&self) -> bool {
-        self.ipv6.is_some()
-    }
-
     /// Returns the addresses of a frame to another host, over IPv4 if both have it. If the host has a gateway, the
     /// frame is addressed to the gateway.
     pub(crate) fn addresses_to(&self, to: &Self) -> Option<Addresses> {
-        let v4 = self.ipv4.zip(to.ipv4).map(|(from, to)| (IpAddr::V4(from), IpAddr::V4(to)));
-        let v6 = self.ipv6.zip(to.ipv6).map(|(from, to)| (IpAddr::V6(from), IpAddr::V6(to)));
+        let (from, to) = (&self.spec, &to.spec);
+        let v4 = from.ipv4.zip(to.ipv4).map(|(from, to)| (IpAddr::V4(from), IpAddr::V4(to)));
+        let v6 = from.ipv6.zip(to.ipv6).map(|(from, to)| (IpAddr::V6(from), IpAddr::V6(to)));
         let (source, destination) = v4.or(v6)?;
         Some(Addresses {
-            source_mac: self.mac.0,
-            destination_mac: self.gateway_mac.unwrap_or(to.mac).0,
+            source_mac: from.mac.0,
+            destination_mac: from.gateway_mac.unwrap_or(to.mac).0,
             source,
             destination,
             ecn: Ecn::NotEct,
@@ -149,7 +108,7 @@ impl Host {
     /// Returns whether the frame is a congestion notification message for this host's NIC.
     #[inline]
     pub(super) fn takes_message(&self, frame: &[u8]) -> bool {
-        reactions::is_message(frame) && frame.starts_with(&self.mac.0)
+        reactions::is_message(frame) && frame.starts_with(&self.spec.mac.0)
     }
 
     /// Returns whether the frame is for this host. Switches on the path write the next hop's MAC address, so for an IP
@@ -160,10 +119,10 @@ impl Host {
         if destination[0] & 1 == 1 {
             return true; // Multicast and broadcast are for every host that they reach.
         }
-        destination == self.mac.0
+        destination == self.spec.mac.0
             && match network {
-                Some(Network::Ipv4(packet)) => Some(packet.destination()) == self.ipv4,
-                Some(Network::Ipv6(packet)) => Some(packet.destination()) == self.ipv6,
+                Some(Network::Ipv4(packet)) => Some(packet.destination()) == self.spec.ipv4,
+                Some(Network::Ipv6(packet)) => Some(packet.destination()) == self.spec.ipv6,
                 Some(Network::Other(_)) => true,
                 None => false,
             }

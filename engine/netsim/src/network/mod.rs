@@ -35,7 +35,6 @@ use std::num::NonZeroU32;
 use simple_switch::hops::Cause;
 use simple_switch::{Frame, Transmit};
 use units::{Bytes, Time};
-use wire::build::Addresses;
 use wire::{Ecn, FiveTuple, PacketClass};
 
 use crate::events::{Event, EventQueue};
@@ -89,7 +88,10 @@ impl LeftNic {
     /// Creates the record of a frame with an owner; `None` for any other frame.
     #[inline]
     fn of(frame: &HostFrame) -> Option<Self> {
-        frame.owner.map(|owner| Self { owner, payload_bytes: frame.uncaptured_len() })
+        frame.owner.map(|owner| Self {
+            owner,
+            payload_bytes: u64::from(frame.wire_len) - frame.captured.len() as u64,
+        })
     }
 }
 
@@ -105,16 +107,6 @@ impl Network {
     /// Returns the directions of a path.
     pub(crate) fn path(&self, numbers: &[u32]) -> Vec<&Direction> {
         numbers.iter().map(|number| &self.directions[*number as usize]).collect()
-    }
-
-    /// Returns the addresses of a frame from one host to another.
-    pub(crate) fn addresses(&self, from: usize, to: usize) -> Option<Addresses> {
-        self.hosts[from].addresses_to(&self.hosts[to])
-    }
-
-    /// Returns the addresses of frames between two hosts, in both directions.
-    pub(crate) fn addresses_with(&self, one: usize, other: usize) -> Option<[Addresses; 2]> {
-        self.hosts[one].addresses_with(&self.hosts[other])
     }
 
     /// Returns the number of P4 passes of all switches.

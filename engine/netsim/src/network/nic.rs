@@ -22,15 +22,36 @@ use crate::network::nic_aqm::{Aqm, Decision};
 pub use crate::network::nic_classes::NicClasses;
 use crate::network::nic_limit::Buffer;
 pub use crate::network::nic_limit::NicLimit;
-use crate::network::nic_queues::{First, Queues};
+use crate::network::nic_queues::Queues;
 pub use crate::network::nic_transmitter::NicEee;
 use crate::network::nic_transmitter::Transmitter;
-pub use crate::network::reactions::ReactionSettings;
 use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
+use crate::reaction::ReactionSettings;
 use crate::report::measures::ClassCounts;
 use crate::report::QcnReport;
 use crate::spec::NicAqm;
+
+/// Settings of a NIC. By default it has one FIFO without a limit, and never sleeps.
+#[derive(Clone, Debug, Default)]
+pub struct NicSettings {
+    /// Bounds the waiting frames.
+    pub limit: Option<NicLimit>,
+    /// When its PHY sleeps.
+    pub eee: Option<NicEee>,
+    /// Marks or drops frames early.
+    pub aqm: Option<NicAqm>,
+    /// Determines the random decisions of the AQM.
+    pub seed: u64,
+    /// Queues by priority.
+    pub classes: Option<NicClasses>,
+    /// Whether flows take turns, in place of each FIFO.
+    pub is_fair: bool,
+    /// Reaction points for the flows of the host, which must have been checked.
+    pub reactions: Option<ReactionSettings>,
+    /// The addresses of the host.
+    pub own: [Option<IpAddr>; 2],
+}
 
 /// Counts of a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,40 +88,18 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// Creates an idle NIC. `limit` bounds the waiting frames; `None` as `eee` turns EEE off.
-    pub fn new(rate: DataRate, overhead: Bytes, limit: Option<NicLimit>, eee: Option<NicEee>) -> Self {
+    /// Creates an idle NIC.
+    pub fn new(rate: DataRate, overhead: Bytes, settings: NicSettings) -> Self {
+        let NicSettings { limit, eee, aqm, seed, classes, is_fair, reactions, own } = settings;
         Self {
             transmitter: Transmitter::new(rate, overhead, eee),
-            queues: Queues::default(),
+            queues: Queues::new(classes, is_fair),
             buffer: Buffer::new(limit),
-            aqm: None,
+            aqm: aqm.map(|aqm| Aqm::new(aqm, seed)),
             dropped: Vec::new(),
-            reactions: None,
+            reactions: reactions.map(|settings| Box::new(Reactions::new(settings, rate, own))),
             stats: NicStats::default(),
         }
-    }
-
-    /// Returns the NIC with an AQM, whose random decisions `seed` determines.
-    #[must_use]
-    pub fn with_aqm(mut self, aqm: Option<NicAqm>, seed: u64) -> Self {
-        self.aqm = aqm.map(|settings| Aqm::new(settings, seed));
-        self
-    }
-
-    /// Returns the NIC with queues by priority.
-    #[must_use]
-    pub fn with_classes(mut self, classes: Option<NicClasses>) -> Self {
-        self.queues.use_classes(classes);
-        self
-    }
-
-    /// Returns the NIC with queues that serve flows in turn, in place of each FIFO.
-    #[must_use]
-    pub fn with_fair_queues(mut self, is_fair: bool) -> Self {
-        if is_fair {
-            self.queues.use_fair_queues();
-        }
-        self
     }
 
     /// Returns whether it has queues by priority.
@@ -120,14 +119,6 @@ impl Nic {
     /// Returns when the pause of a queue ends: now or earlier if it is not paused.
     pub(super) fn opens_at(&self, priority: usize) -> Time {
         self.queues.opens_at(priority)
-    }
-
-    /// Returns the NIC with reaction points for flows from its `own` addresses. The settings must have been checked.
-    #[must_use]
-    pub fn with_reactions(mut self, settings: Option<ReactionSettings>, own: [Option<IpAddr>; 2]) -> Self {
-        let rate = self.transmitter.rate();
-        self.reactions = settings.map(|settings| Box::new(Reactions::new(settings, rate, own)));
-        self
     }
 
     /// Handles a congestion notification message for this NIC. A message without effect is counted.
@@ -253,7 +244,7 @@ impl Nic {
         if let (Some(reactions), None) = (&self.reactions, frame.limiter) {
             frame.limiter = reactions.limiter_of(&frame.captured);
         }
-        if let Some(aqm) = self.aqm.as_mut().filter(|_| !self.queues.is_limited(&frame)) {
+        if let Some(aqm) = self.aqm.as_mut().filter(|_| frame.limiter.is_none()) {
             let idle = if is_first { self.transmitter.idle(now) } else { Duration::ZERO };
             let (found_bytes, found_frames) = (self.queues.bytes_queued(), self.queues.frames_queued());
             let decision = aqm.admit(found_bytes, found_frames as u64, idle, &frame);
@@ -308,14 +299,10 @@ impl Nic {
             return Some(self.put_on_wire(now, frame));
         }
         loop {
-            let mut frame = match self.queues.pop(now, self.transmitter.overhead())? {
-                First::Queued(frame) => frame,
-                First::Limited(frame) => {
-                    self.leaves_limiter(now, frame.limiter, frame.wire_len);
-                    return Some(self.put_on_wire(now, frame));
-                }
-            };
-            if let Some(aqm) = &mut self.aqm {
+            let mut frame = self.queues.pop(now, self.transmitter.overhead())?;
+            if let Some(limiter) = frame.limiter {
+                self.leaves_limiter(now, limiter, frame.wire_len);
+            } else if let Some(aqm) = &mut self.aqm {
                 let (admitted, _) = tag::decode(frame.tag);
                 let decision = aqm.leave(now, admitted, self.queues.bytes_queued(), &frame);
                 if self.stats.apply(decision, &mut frame) {
@@ -340,8 +327,8 @@ impl Nic {
 
     /// Reports the bytes of a frame that has left its limiter to the reaction point.
     #[inline]
-    fn leaves_limiter(&mut self, now: Time, limiter: Option<NonZeroU32>, wire_len: u32) {
-        if let (Some(reactions), Some(limiter)) = (&mut self.reactions, limiter) {
+    fn leaves_limiter(&mut self, now: Time, limiter: NonZeroU32, wire_len: u32) {
+        if let Some(reactions) = &mut self.reactions {
             let bytes = u64::from(wire_len) + self.transmitter.overhead().get();
             if let Some(change) = reactions.sent(now, limiter, bytes) {
                 self.apply(now, change);
@@ -407,11 +394,20 @@ mod tests {
     const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
 
     fn gigabit(limit: Option<u64>, eee: Option<NicEee>) -> Nic {
-        Nic::new(GIGABIT, Bytes::new(24), limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes))), eee)
+        let limit = limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes)));
+        nic(NicSettings { limit, eee, ..NicSettings::default() })
+    }
+
+    fn nic(settings: NicSettings) -> Nic {
+        Nic::new(GIGABIT, Bytes::new(24), settings)
     }
 
     fn us(us: u64) -> Time {
         Time::ZERO + Duration::from_us(us)
+    }
+
+    fn fill<const N: usize>(nic: &mut Nic, frames: [HostFrame; N]) {
+        frames.into_iter().for_each(|frame| nic.enqueue(us(0), frame).unwrap());
     }
 
     #[test]
@@ -439,9 +435,8 @@ mod tests {
     #[test]
     fn a_buffer_in_packets_has_room_for_as_many_small_frames_as_large_ones() {
         for length in [60, 1_514] {
-            let mut nic = Nic::new(GIGABIT, Bytes::new(24), Some(NicLimit::Frames(2)), None);
-            nic.enqueue(us(0), frame(length)).unwrap();
-            nic.enqueue(us(0), frame(length)).unwrap();
+            let mut nic = nic(NicSettings { limit: Some(NicLimit::Frames(2)), ..NicSettings::default() });
+            fill(&mut nic, [frame(length), frame(length)]);
             assert_eq!(nic.enqueue(us(0), frame(length)), Err(frame(length)));
             nic.depart(us(0)).unwrap();
             nic.enqueue(us(0), frame(length)).unwrap();
@@ -451,8 +446,9 @@ mod tests {
     /// Returns a NIC that sleeps at once, wakes in no time, and holds for 500 us or for `trigger_packets`.
     fn holding(limit: u64, trigger_packets: u32) -> Nic {
         let hold = Duration::from_us(500);
-        let eee = NicEee { hold, trigger_packets, ..NicEee::default() };
-        Nic::new(GIGABIT, Bytes::ZERO, Some(NicLimit::BytesBesideHeld(Bytes::new(limit))), Some(eee))
+        let eee = Some(NicEee { hold, trigger_packets, ..NicEee::default() });
+        let limit = Some(NicLimit::BytesBesideHeld(Bytes::new(limit)));
+        Nic::new(GIGABIT, Bytes::ZERO, NicSettings { limit, eee, ..NicSettings::default() })
     }
 
     #[test]
@@ -524,9 +520,7 @@ mod tests {
         let mut nic = gigabit(None, None);
         // 1500 bytes on the wire: 120 us at 100 Mb/s, 12 us on it.
         let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
-        for _ in 0..3 {
-            nic.enqueue(us(0), limited(1476, limiter)).unwrap();
-        }
+        fill(&mut nic, [(); 3].map(|()| limited(1476, limiter)));
         assert_eq!(departures(&mut nic), [(0, 1476), (120, 1476), (240, 1476)]);
         // A pause saves nothing: two frames later on are as far apart.
         nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
@@ -539,8 +533,7 @@ mod tests {
     fn what_a_limiter_owes_at_a_change_of_rate_is_paid_at_the_new_one() {
         let mut nic = gigabit(None, None);
         let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
-        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
-        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
+        fill(&mut nic, [(); 2].map(|()| limited(1476, limiter)));
         nic.depart(us(0)).unwrap();
         // A third has passed; the other 8000 bits take 40 us at 200 Mb/s.
         nic.set_limiter(us(40), limiter, 0);
@@ -554,9 +547,7 @@ mod tests {
         let mut nic = gigabit(None, None);
         let [a, b] = [1, 2].map(|_| nic.add_limiter(us(0), 1_000_000_000).unwrap());
         for length in [476, 477] {
-            nic.enqueue(us(0), limited(length, a)).unwrap();
-            nic.enqueue(us(0), frame(length + 100)).unwrap();
-            nic.enqueue(us(0), limited(length + 200, b)).unwrap();
+            fill(&mut nic, [limited(length, a), frame(length + 100), limited(length + 200, b)]);
         }
         let lengths: Vec<u32> = departures(&mut nic).into_iter().map(|(_, length)| length).collect();
         assert_eq!(lengths, [576, 476, 676, 577, 477, 677]);
@@ -566,8 +557,7 @@ mod tests {
     fn what_waits_in_a_limiter_that_is_given_up_leaves_by_the_fifo_and_counts_for_the_limit() {
         let mut nic = gigabit(Some(3_000), None);
         let limiter = nic.add_limiter(us(0), 0).unwrap();
-        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
-        nic.enqueue(us(0), frame(576)).unwrap();
+        fill(&mut nic, [limited(1476, limiter), frame(576)]);
         assert!(nic.enqueue(us(0), limited(1476, limiter)).is_err());
         assert!(nic.enqueue(us(0), frame(1476)).is_err());
         assert_eq!((nic.queue_packets(), nic.stats().dropped), (2, 2));
@@ -606,7 +596,8 @@ mod tests {
         let (target_ps, interval_ps) = (1_000_000, 10_000_000);
         let codel = NicAqm::Codel { target_ps, interval_ps, mtu_bytes: 0, ecn: false, protect: Protect::Ect };
         let eee = NicEee { sleep: Duration::from_us(182), wake: Duration::from_us(16), ..NicEee::default() };
-        let mut nic = gigabit(None, Some(eee)).with_aqm(Some(codel), 1);
+        let mut nic =
+            nic(NicSettings { eee: Some(eee), aqm: Some(codel), seed: 1, ..NicSettings::default() });
         for length in [1476, 1475, 1476] {
             nic.enqueue(us(1_000), HostFrame::new(us(1_000), Vec::new(), length)).unwrap();
         }
@@ -634,22 +625,23 @@ mod tests {
         cnp::NotificationPoint::new(settings).marked(us(0), &about.captured).unwrap()
     }
 
-    fn with_qcn(settings: QcnSettings) -> Nic {
+    fn reacting(reactions: ReactionSettings) -> Nic {
         let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
-        gigabit(None, None).with_reactions(Some(ReactionSettings::Qcn(settings)), own)
+        nic(NicSettings { reactions: Some(reactions), own, ..NicSettings::default() })
+    }
+
+    fn with_qcn(settings: QcnSettings) -> Nic {
+        reacting(ReactionSettings::Qcn(settings))
     }
 
     fn with_dcqcn() -> Nic {
-        let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
-        gigabit(None, None).with_reactions(Some(ReactionSettings::Dcqcn(DcqcnSettings::default())), own)
+        reacting(ReactionSettings::Dcqcn(DcqcnSettings::default()))
     }
 
     #[test]
     fn a_notification_halves_the_rate_of_its_flow_and_a_cycle_wins_half_of_that_back() {
         let mut nic = with_dcqcn();
-        for wire_len in [1476; 8] {
-            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
-        }
+        fill(&mut nic, [1476; 8].map(|wire_len| of_flow(7, wire_len)));
         assert!(nic.handle_notification(us(0), &notification(&of_flow(7, 0))));
         assert!(!nic.handle_notification(us(0), &of_flow(7, 0).captured));
         // A message of QCN is not for this NIC.
@@ -673,11 +665,8 @@ mod tests {
     fn the_bytes_that_a_limited_flow_sends_win_its_rate_back_as_well() {
         let settings =
             DcqcnSettings { cycle_bytes: 3_000, timer_ps: 1_000_000_000_000, ..DcqcnSettings::default() };
-        let own = [Some(IpAddr::from([10, 0, 0, 1])), None];
-        let mut nic = gigabit(None, None).with_reactions(Some(ReactionSettings::Dcqcn(settings)), own);
-        for wire_len in [1476; 6] {
-            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
-        }
+        let mut nic = reacting(ReactionSettings::Dcqcn(settings));
+        fill(&mut nic, [1476; 6].map(|wire_len| of_flow(7, wire_len)));
         nic.handle_notification(us(0), &notification(&of_flow(7, 0)));
         let left: Vec<u64> = departures(&mut nic).into_iter().map(|(at, _)| at).collect();
         // Two frames at 1/2, two at 3/4, two at 7/8: 24, 16 and 13.7 us.
@@ -701,11 +690,9 @@ mod tests {
 
     #[test]
     fn a_notification_leaves_before_all_that_waits_and_needs_no_room() {
-        let mut nic = gigabit(Some(1_476), None).with_classes(Some(NicClasses {
-            priority: [7; 64],
-            default_priority: 7,
-            pausable: 1 << 7,
-        }));
+        let classes = Some(NicClasses { priority: [7; 64], default_priority: 7, pausable: 1 << 7 });
+        let limit = Some(NicLimit::Bytes(Bytes::new(1_476)));
+        let mut nic = nic(NicSettings { limit, classes, ..NicSettings::default() });
         nic.enqueue(us(0), of_flow(7, 1476)).unwrap();
         nic.enqueue_cnp(us(0), of_flow(8, 74));
         nic.enqueue_cnp(us(0), of_flow(9, 75));
@@ -728,9 +715,7 @@ mod tests {
     #[test]
     fn a_message_takes_the_flow_out_of_the_fifo_and_slows_it_down() {
         let mut nic = with_qcn(QcnSettings::default());
-        for wire_len in [1476, 1475, 1474] {
-            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
-        }
+        fill(&mut nic, [1476, 1475, 1474].map(|wire_len| of_flow(7, wire_len)));
         nic.enqueue(us(0), of_flow(8, 1473)).unwrap();
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
         // Behind those that were taken out of the FIFO.
@@ -743,8 +728,7 @@ mod tests {
     #[test]
     fn with_a_reaction_point_per_host_a_message_slows_down_all_of_its_flows_together() {
         let mut nic = with_qcn(QcnSettings { scope: QcnScope::Host, ..QcnSettings::default() });
-        nic.enqueue(us(0), of_flow(7, 1476)).unwrap();
-        nic.enqueue(us(0), of_flow(8, 1475)).unwrap();
+        fill(&mut nic, [of_flow(7, 1476), of_flow(8, 1475)]);
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
         nic.handle_message(us(0), &message(&of_flow(9, 0), 63));
         nic.enqueue(us(0), of_flow(9, 1474)).unwrap();
@@ -764,9 +748,7 @@ mod tests {
         };
         nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
         nic.handle_message(us(0), &message(&of_flow(8, 0), 63));
-        for frame in [of_flow(7, 1476), of_flow(8, 1475), to_another(1474), to_another(1473)] {
-            nic.enqueue(us(0), frame).unwrap();
-        }
+        fill(&mut nic, [of_flow(7, 1476), of_flow(8, 1475), to_another(1474), to_another(1473)]);
         // Two messages, about two flows of one pair, cut one rate to 65/128 twice: 46 us a frame. The first of them waited for
         // the wire, which frames to the other address have as if there were no limiter.
         assert_eq!(departures(&mut nic), [(0, 1474), (11, 1476), (23, 1473), (46, 1475)]);

@@ -51,13 +51,10 @@ pub(super) fn is_mac_control(frame: &[u8]) -> bool {
 }
 
 impl Lanes {
-    pub(super) fn new(classes: NicClasses) -> Self {
-        Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
-    }
-
-    /// Returns the queues, each serving flows in turn.
-    pub(super) fn with_fair_queues(self) -> Self {
-        Self { queues: std::array::from_fn(|_| Queue::fair()), ..self }
+    /// Creates queues; with `is_fair`, each serves flows in turn.
+    pub(super) fn new(classes: NicClasses, is_fair: bool) -> Self {
+        let queues = std::array::from_fn(|_| Queue::new(is_fair));
+        Self { classes, queues, open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -162,7 +159,7 @@ fn pause(rate: DataRate, quanta: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::nic::{Nic, NicLimit};
+    use crate::network::nic::{Nic, NicLimit, NicSettings};
 
     const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
 
@@ -174,7 +171,11 @@ mod tests {
     }
 
     fn nic() -> Nic {
-        Nic::new(GIGABIT, Bytes::new(24), None, None).with_classes(Some(classes()))
+        limited(None, Some(classes()))
+    }
+
+    fn limited(limit: Option<NicLimit>, classes: Option<NicClasses>) -> Nic {
+        Nic::new(GIGABIT, Bytes::new(24), NicSettings { limit, classes, ..NicSettings::default() })
     }
 
     /// Stands for the DSCP of a frame that has none.
@@ -266,7 +267,7 @@ mod tests {
         }
         assert_eq!((nic.stats().pauses, nic.stats().control_ignored), (0, 5));
         assert_eq!(nic.next_departure(), Some(Time::ZERO));
-        let mut plain = Nic::new(GIGABIT, Bytes::new(24), None, None);
+        let mut plain = limited(None, None);
         plain.enqueue(us(0), frame(26, false)).unwrap();
         plain.receive_control(us(0), &good);
         assert_eq!((plain.next_departure(), plain.stats().control_ignored), (Some(Time::ZERO), 1));
@@ -276,9 +277,7 @@ mod tests {
     fn what_leaves_a_limiter_waits_for_the_end_of_its_queues_pause() {
         let mut nic = nic();
         let limiter = nic.add_limiter(us(0), 1_000_000_000);
-        for _ in 0..2 {
-            nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap();
-        }
+        (0..2).for_each(|_| nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap());
         nic.enqueue(us(0), frame(0, false)).unwrap();
         nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 100, 0, 0, 0, 0]));
         assert_eq!(departures(&mut nic), [(0, 0), (51, 26), (63, 26)]);
@@ -289,9 +288,7 @@ mod tests {
     fn a_pause_saves_a_limited_flow_nothing() {
         let mut nic = nic();
         let limiter = nic.add_limiter(us(0), 100_000_000);
-        for _ in 0..4 {
-            nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap();
-        }
+        (0..4).for_each(|_| nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap());
         // 10 ms; a frame has 120 us at its rate.
         nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 19_532, 0, 0, 0, 0]));
         assert_eq!(departures(&mut nic), [(10_000, 26), (10_120, 26), (10_240, 26), (10_360, 26)]);
@@ -335,22 +332,15 @@ mod tests {
             const RATE: DataRate = DataRate::from_bps(100_000_000);
             let mut nic = nic();
             let limiter = nic.add_limiter(us(0), RATE.as_bps());
-            let mut events: Vec<(u64, usize, Vec<u8>, u32)> = Vec::new();
-            let mut at = 0;
-            for (gap, length) in offered {
-                at += gap;
-                events.push((at, 0, Vec::new(), length));
-            }
-            at = 0;
-            for (gap, quanta) in pauses {
-                at += gap;
-                events.push((at, 1, pause(1 << 3, [0, 0, 0, quanta, 0, 0, 0, 0]), 0));
-            }
-            at = 0;
             let is_alone = others.is_empty();
-            for gap in others {
-                at += gap;
-                events.push((at, 2, Vec::new(), 1_476));
+            let frames = offered.into_iter().map(|(gap, length)| (gap, 0, Vec::new(), length));
+            let pauses = pauses.into_iter().map(|(gap, quanta)| (gap, 1, pause(1 << 3, [0, 0, 0, quanta, 0, 0, 0, 0]), 0));
+            let others = others.into_iter().map(|gap| (gap, 2, Vec::new(), 1_476));
+            let mut events: Vec<(u64, usize, Vec<u8>, u32)> = Vec::new();
+            let mut now = [0; 3];
+            for (gap, kind, control, wire_len) in frames.chain(pauses).chain(others) {
+                now[kind] += gap;
+                events.push((now[kind], kind, control, wire_len));
             }
             events.sort_by_key(|(at, kind, ..)| (*at, *kind));
             let mut left: Vec<(Time, Duration)> = Vec::new();
@@ -393,8 +383,7 @@ mod tests {
             limit in proptest::option::of(1_500_u64..20_000),
         ) {
             let limit = limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes)));
-            let mut plain = Nic::new(GIGABIT, Bytes::new(24), limit, None);
-            let mut other = Nic::new(GIGABIT, Bytes::new(24), limit, None).with_classes(Some(classes()));
+            let (mut plain, mut other) = (limited(limit, None), limited(limit, Some(classes())));
             let mut now = 0;
             for (gap, length, dscp) in frames {
                 now += gap;

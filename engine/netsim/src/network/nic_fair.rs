@@ -21,16 +21,14 @@ pub(super) enum Queue {
     Fair(Box<Fair>),
 }
 
-impl Default for Queue {
-    fn default() -> Self {
-        Self::Fifo(VecDeque::new())
-    }
-}
-
 impl Queue {
-    /// Returns an empty queue that serves flows in turn.
-    pub(super) fn fair() -> Self {
-        Self::Fair(Box::default())
+    /// Creates an empty queue, which serves flows in turn or is a FIFO.
+    pub(super) fn new(is_fair: bool) -> Self {
+        if is_fair {
+            Self::Fair(Box::default())
+        } else {
+            Self::Fifo(VecDeque::new())
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -72,19 +70,14 @@ impl Queue {
 /// Queues of flows.
 #[derive(Default)]
 pub(super) struct Fair {
-    /// Indices of flows with waiting frames; the key is `None` for frames without a flow.
-    numbers: BTreeMap<Option<FiveTuple>, u32>,
-    flows: Vec<Flow>,
-    /// Flows without frames, whose buffers are reused.
-    free: Vec<u32>,
-    /// Flows with frames in the order of their turns.
-    turns: VecDeque<u32>,
+    /// Flows with waiting frames; the key is `None` for frames without a flow.
+    flows: BTreeMap<Option<FiveTuple>, Flow>,
+    /// The same in the order of their turns.
+    turns: VecDeque<Option<FiveTuple>>,
     waiting: usize,
 }
 
-#[derive(Default)]
 struct Flow {
-    key: Option<FiveTuple>,
     frames: VecDeque<HostFrame>,
     /// Bytes that it may still send in its turn.
     deficit: u32,
@@ -93,25 +86,18 @@ struct Flow {
 impl Fair {
     fn push(&mut self, frame: HostFrame) {
         let key = FiveTuple::of_beginning(&frame.captured);
-        let (flows, free, turns) = (&mut self.flows, &mut self.free, &mut self.turns);
-        let number = *self.numbers.entry(key).or_insert_with(|| {
-            let number = free.pop().unwrap_or_else(|| {
-                flows.push(Flow::default());
-                flows.len() as u32 - 1
-            });
-            let flow = &mut flows[number as usize];
-            (flow.key, flow.deficit) = (key, QUANTUM);
-            turns.push_back(number);
-            number
+        let flow = self.flows.entry(key).or_insert_with(|| {
+            self.turns.push_back(key);
+            Flow { frames: VecDeque::new(), deficit: QUANTUM }
         });
-        flows[number as usize].frames.push_back(frame);
+        flow.frames.push_back(frame);
         self.waiting += 1;
     }
 
     fn pop(&mut self) -> Option<HostFrame> {
         loop {
-            let number = *self.turns.front()?;
-            let flow = &mut self.flows[number as usize];
+            let key = *self.turns.front()?;
+            let flow = self.flows.get_mut(&key)?;
             let fits = |frame: &HostFrame| frame.wire_len <= flow.deficit;
             if !flow.frames.front().is_some_and(fits) {
                 flow.deficit = flow.deficit.saturating_add(QUANTUM);
@@ -121,8 +107,7 @@ impl Fair {
             let frame = flow.frames.pop_front()?;
             flow.deficit -= frame.wire_len;
             if flow.frames.is_empty() {
-                self.numbers.remove(&flow.key);
-                self.free.push(number);
+                self.flows.remove(&key);
                 self.turns.pop_front();
             }
             self.waiting -= 1;
@@ -153,7 +138,7 @@ mod tests {
     #[test]
     fn one_small_flow_behind_a_long_one_waits_for_one_turn_and_not_for_the_whole_queue() {
         for (mut queue, order) in
-            [(Queue::default(), [1, 2, 3, 4, 5, 6]), (Queue::fair(), [1, 4, 5, 2, 6, 3])]
+            [(Queue::new(false), [1, 2, 3, 4, 5, 6]), (Queue::new(true), [1, 4, 5, 2, 6, 3])]
         {
             for number in 1..4 {
                 queue.push(frame(Some(7), 1_514, number));
@@ -168,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_frame_longer_than_a_turn_waits_until_its_flow_has_saved_enough_and_frames_without_a_flow_are_one() {
-        let mut queue = Queue::fair();
+        let mut queue = Queue::new(true);
         for (port, wire_len, number) in
             [(Some(7), 9_014, 1), (Some(7), 60, 2), (None, 1_514, 3), (None, 1_514, 4)]
         {
@@ -179,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_was_away_has_saved_nothing() {
-        let mut queue = Queue::fair();
+        let mut queue = Queue::new(true);
         queue.push(frame(Some(7), 60, 0));
         assert_eq!(numbers(&mut queue), [0]);
         for number in 1..3 {
@@ -191,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_out_leaves_the_others_in_order() {
-        let mut queue = Queue::fair();
+        let mut queue = Queue::new(true);
         for number in 0..6 {
             queue.push(frame(Some(7 + number as u16 % 2), 1_514, number));
         }
@@ -207,7 +192,7 @@ mod tests {
         fn flows_that_wait_all_the_time_have_equal_bytes_whatever_their_frames_are(
             lengths in proptest::collection::vec((60_u32..1_515, 60_u32..1_515, 60_u32..1_515), 20..60),
         ) {
-            let mut queue = Queue::fair();
+            let mut queue = Queue::new(true);
             let mut left = [0_usize; 3];
             for (a, b, c) in &lengths {
                 for (port, length) in [(0, *a), (1, *b), (2, *c)] {

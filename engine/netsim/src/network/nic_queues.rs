@@ -15,7 +15,6 @@ use crate::network::nic_classes::{Lanes, NicClasses};
 use crate::network::nic_fair::Queue;
 
 /// The queues of one NIC.
-#[derive(Default)]
 pub(super) struct Queues {
     /// Notifications waiting for the wire.
     cnps: VecDeque<HostFrame>,
@@ -29,22 +28,16 @@ pub(super) struct Queues {
     limiters: Option<Box<Limiters>>,
 }
 
-/// A frame that may leave, and where it waited.
-pub(super) enum First {
-    Limited(HostFrame),
-    Queued(HostFrame),
-}
-
 impl Queues {
-    /// Sets queues by priority.
-    pub(super) fn use_classes(&mut self, classes: Option<NicClasses>) {
-        self.lanes = classes.map(|classes| Box::new(Lanes::new(classes)));
-    }
-
-    /// Makes each queue serve flows in turn.
-    pub(super) fn use_fair_queues(&mut self) {
-        self.queue = Queue::fair();
-        self.lanes = self.lanes.take().map(|lanes| Box::new(lanes.with_fair_queues()));
+    /// Creates queues by priority, or one. With `is_fair`, each serves flows in turn.
+    pub(super) fn new(classes: Option<NicClasses>, is_fair: bool) -> Self {
+        Self {
+            cnps: VecDeque::new(),
+            queue: Queue::new(is_fair),
+            lanes: classes.map(|classes| Box::new(Lanes::new(classes, is_fair))),
+            bytes: 0,
+            limiters: None,
+        }
     }
 
     pub(super) fn has_classes(&self) -> bool {
@@ -117,18 +110,12 @@ impl Queues {
         self.cnps.push_back(frame);
     }
 
-    /// Returns whether a frame must wait in a limiter.
-    #[inline]
-    pub(super) fn is_limited(&self, frame: &HostFrame) -> bool {
-        self.limiters.is_some() && frame.limiter.is_some()
-    }
-
     /// Adds a frame to its limiter or its queue.
     #[inline]
     pub(super) fn push(&mut self, now: Time, frame: HostFrame) {
-        match (&self.limiters, frame.limiter) {
-            (Some(_), Some(limiter)) => self.push_limited(now, limiter, frame),
-            _ => self.push_queued(frame),
+        match frame.limiter {
+            Some(limiter) => self.push_limited(now, limiter, frame),
+            None => self.push_queued(frame),
         }
     }
 
@@ -155,7 +142,7 @@ impl Queues {
 
     /// Takes the first frame that may leave now, except notifications. `overhead` is added to a frame for its time on the wire.
     #[inline]
-    pub(super) fn pop(&mut self, now: Time, overhead: Bytes) -> Option<First> {
+    pub(super) fn pop(&mut self, now: Time, overhead: Bytes) -> Option<HostFrame> {
         let (priority, open_since, queue_waits) = match &self.lanes {
             None => (0, Time::ZERO, !self.queue.is_empty()),
             Some(lanes) => lanes.first(now, |priority| self.next_limited(priority))?,
@@ -163,7 +150,7 @@ impl Queues {
         if let Some(limiters) = &mut self.limiters {
             match limiters.take(now, priority, open_since, queue_waits, overhead) {
                 Next::Nothing => return None,
-                Next::Frame(frame) => return Some(First::Limited(frame)),
+                Next::Frame(frame) => return Some(frame),
                 Next::Fifo => {}
             }
         }
@@ -172,7 +159,7 @@ impl Queues {
             Some(lanes) => lanes.pop(priority)?,
         };
         self.bytes -= u64::from(frame.wire_len);
-        Some(First::Queued(frame))
+        Some(frame)
     }
 
     /// Creates a limiter with this rate in bits per second on the wire. Returns its number; `None` if there are [`crate::MAX_LIMITERS`] already.

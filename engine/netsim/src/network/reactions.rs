@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 use units::{DataRate, Time};
 use wire::FiveTuple;
 
-use crate::reaction::{Dcqcn, DcqcnSettings, Qcn, QcnScope, QcnSettings};
+use crate::reaction::{QcnScope, ReactionPoint, ReactionSettings};
 use crate::report::QcnReport;
 
 /// IEEE 802.1Q-2022 table 30-1.
@@ -34,24 +34,6 @@ pub(super) struct Message {
     pub(super) feedback: u8,
 }
 
-/// The kind of a NIC's reaction points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReactionSettings {
-    /// Reaction points of IEEE 802.1Q.
-    Qcn(QcnSettings),
-    /// Reaction points of Zhu et al.
-    Dcqcn(DcqcnSettings),
-}
-
-impl ReactionSettings {
-    fn scope(&self) -> QcnScope {
-        match self {
-            Self::Qcn(settings) => settings.scope,
-            Self::Dcqcn(_) => QcnScope::Flow,
-        }
-    }
-}
-
 /// Represents all flows of a host.
 const ALL_FLOWS: FiveTuple = FiveTuple {
     source: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -68,65 +50,6 @@ impl QcnScope {
             Self::Flow => flow,
             Self::Pair => FiveTuple { source: flow.source, destination: flow.destination, ..ALL_FLOWS },
             Self::Host => ALL_FLOWS,
-        }
-    }
-}
-
-/// The reaction point of a flow, or of all flows that share it.
-enum Point {
-    Qcn(Qcn),
-    Dcqcn(Dcqcn),
-}
-
-impl Point {
-    fn new(settings: ReactionSettings, line: DataRate) -> Self {
-        match settings {
-            ReactionSettings::Qcn(settings) => Self::Qcn(Qcn::new(settings, line)),
-            ReactionSettings::Dcqcn(settings) => Self::Dcqcn(Dcqcn::new(settings, line)),
-        }
-    }
-
-    fn handle(&mut self, now: Time, feedback: u8) {
-        match self {
-            Self::Qcn(point) => point.handle_feedback(now, feedback),
-            Self::Dcqcn(point) => point.handle_notification(now),
-        }
-    }
-
-    fn sent(&mut self, now: Time, bytes: u64) {
-        match self {
-            Self::Qcn(point) => point.sent(now, bytes),
-            Self::Dcqcn(point) => point.sent(now, bytes),
-        }
-    }
-
-    fn advance(&mut self, now: Time) {
-        match self {
-            Self::Qcn(point) => point.advance(now),
-            Self::Dcqcn(point) => point.advance(now),
-        }
-    }
-
-    /// Returns when the rate may change by itself.
-    fn next_timeout(&self) -> Time {
-        let due = match self {
-            Self::Qcn(point) => point.next_timeout(),
-            Self::Dcqcn(point) => point.next_timeout(),
-        };
-        due.unwrap_or(Time::MAX)
-    }
-
-    fn rate_bps(&self) -> u64 {
-        match self {
-            Self::Qcn(point) => point.rate_bps(),
-            Self::Dcqcn(point) => point.rate_bps(),
-        }
-    }
-
-    fn is_at_line_rate(&self) -> bool {
-        match self {
-            Self::Qcn(point) => point.is_at_line_rate(),
-            Self::Dcqcn(point) => point.is_at_line_rate(),
         }
     }
 }
@@ -151,7 +74,7 @@ impl Message {
 /// A flow with a limiter.
 struct Limited {
     flow: FiveTuple,
-    point: Point,
+    point: ReactionPoint,
 }
 
 /// The reaction points of a NIC.
@@ -184,7 +107,10 @@ impl Reactions {
     pub(super) fn new(settings: ReactionSettings, line: DataRate, own: [Option<IpAddr>; 2]) -> Self {
         Self {
             settings,
-            scope: settings.scope(),
+            scope: match settings {
+                ReactionSettings::Qcn(settings) => settings.scope,
+                ReactionSettings::Dcqcn(_) => QcnScope::Flow,
+            },
             line,
             own,
             numbers: BTreeMap::new(),
@@ -226,7 +152,7 @@ impl Reactions {
         if self.limited.len() <= place {
             self.limited.resize_with(place + 1, || None);
         }
-        self.limited[place] = Some(Limited { flow, point: Point::new(self.settings, self.line) });
+        self.limited[place] = Some(Limited { flow, point: ReactionPoint::new(self.settings, self.line) });
         self.numbers.insert(flow, number);
         self.counts.max_limiters = self.counts.max_limiters.max(self.numbers.len() as u64);
     }
@@ -248,7 +174,7 @@ impl Reactions {
         Self::change(number, &limited.point, before)
     }
 
-    fn change(number: NonZeroU32, point: &Point, before: u64) -> Option<Change> {
+    fn change(number: NonZeroU32, point: &ReactionPoint, before: u64) -> Option<Change> {
         if point.is_at_line_rate() {
             return Some(Change::Release(number));
         }

@@ -11,6 +11,7 @@ use crate::network::phy::{Energy, Phy, StateTimes};
 use crate::network::switch::SwitchNode;
 use crate::network::wiring::{Layer, Node};
 use crate::network::Network;
+use crate::report::measures::ClassMeasures;
 use crate::report::{
     ClassCounts, ClassReport, Conservation, Count, EeeAccount, EnergyReport, HostReport, LatencyReport,
     LayerEnergy, PauseAccount, PortReport, QueueDepthReport, QueueSamples, SwitchReport, TransmitterReport,
@@ -49,7 +50,12 @@ impl Network {
 
     /// Returns the reports by class as sent; every class is included.
     pub(crate) fn class_reports(&self) -> BTreeMap<&'static str, ClassReport> {
-        PacketClass::ALL.into_iter().map(|class| (class.name(), self.class_report(class))).collect()
+        let report = |class: PacketClass| {
+            let ClassMeasures { sent, delivered, delivered_ce, latency: times } = self.measures.class(class);
+            let (sent, delivered, delivered_ce) = (*sent, *delivered, *delivered_ce);
+            (class.name(), ClassReport { sent, delivered, delivered_ce, latency: latency(times) })
+        };
+        PacketClass::ALL.into_iter().map(report).collect()
     }
 
     pub(crate) fn host_reports(&self) -> Vec<HostReport> {
@@ -79,16 +85,6 @@ impl Network {
             all.add(&self.measures.class(class).latency);
         }
         latency(&all)
-    }
-
-    fn class_report(&self, class: PacketClass) -> ClassReport {
-        let measures = self.measures.class(class);
-        ClassReport {
-            sent: measures.sent,
-            delivered: measures.delivered,
-            delivered_ce: measures.delivered_ce,
-            latency: latency(&measures.latency),
-        }
     }
 
     fn switch_report(&self, index: usize) -> SwitchReport {
@@ -129,7 +125,7 @@ impl Network {
 
     pub(super) fn node_name(&self, node: Node) -> &str {
         match node {
-            Node::Host(host) => self.hosts[host].name(),
+            Node::Host(host) => &self.hosts[host].spec.name,
             Node::Switch(switch) => &self.switches[switch].name,
         }
     }
@@ -163,8 +159,7 @@ impl Network {
                 used_joules: phy.energy(now).used,
             });
         }
-        let layers =
-            Layer::ALL.iter().filter_map(|layer| Some((layer.name(), by_layer.get(layer)?.report())));
+        let layers = by_layer.iter().map(|(layer, sum)| (layer.name(), sum.report()));
         EnergyReport { total: total.report(), layers: layers.collect(), transmitters }
     }
 
@@ -233,7 +228,7 @@ impl EnergySum {
 fn host_report(host: &Host) -> HostReport {
     let nic = host.nic.stats();
     HostReport {
-        name: host.name().to_owned(),
+        name: host.spec.name.clone(),
         offered: nic.offered,
         nic_drops: nic.dropped,
         sent: Count { packets: nic.sent, bytes: nic.sent_bytes },

@@ -1,6 +1,7 @@
 //! A checked spec, with names resolved to numbers: the connections, and their transmitters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use schedule::{fca::Volume, Name};
 use simple_switch::Quanta;
@@ -8,11 +9,10 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::limits::MAX_SPEC_TIME_PS;
 use crate::network::cnp::Notifications;
-use crate::network::nic::{NicEee, NicLimit};
+use crate::network::nic::{NicEee, NicLimit, NicSettings};
 use crate::network::nic_classes::{NicClasses, PRIORITIES};
 use crate::network::phy::PhyType;
-use crate::network::reactions::ReactionSettings;
-use crate::reaction::SettingsError;
+use crate::reaction::{ReactionSettings, SettingsError};
 use crate::spec::{
     EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicDcqcnSpec, NicSpec, SchedulerSpec, SpecError,
 };
@@ -36,15 +36,6 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    pub(crate) const ALL: [Layer; 6] = [
-        Self::HostNic,
-        Self::LeafToHost,
-        Self::LeafToSpine,
-        Self::SpineToLeaf,
-        Self::LeafToLeaf,
-        Self::SpineToSpine,
-    ];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::HostNic => "host_nic",
@@ -81,25 +72,12 @@ pub(crate) struct LinkFault {
     pub(crate) until: Option<Time>,
 }
 
-/// Checked settings of a NIC.
-#[derive(Clone, Copy)]
-pub(crate) struct NicSettings {
-    pub(crate) limit: Option<NicLimit>,
-    pub(crate) eee: Option<NicEee>,
-    pub(crate) aqm: Option<NicAqm>,
-    pub(crate) reactions: Option<ReactionSettings>,
-    pub(crate) notifications: Option<Notifications>,
-    pub(crate) is_fair: bool,
-}
-
 /// The fabric's directions: first those that leave hosts, in the order of the hosts, then those that leave switches, in
 /// the order of the links.
 pub(crate) struct Wiring {
     pub(crate) directions: Vec<Direction>,
-    /// NIC settings by host.
-    pub(crate) nics: Vec<NicSettings>,
-    /// The classes of all NICs, if they have any.
-    pub(crate) classes: Option<NicClasses>,
+    /// By host, the settings of its NIC, and how it notifies senders.
+    pub(crate) nics: Vec<(NicSettings, Option<Notifications>)>,
     /// The faults of links, in the order of the spec.
     pub(crate) faults: Vec<LinkFault>,
 }
@@ -163,23 +141,22 @@ impl Wiring {
         }
         let classes = spec.nic_classes.as_ref().map(classes).transpose()?;
         let directions = Vec::with_capacity(2 * spec.links.len());
-        let mut wiring = Wiring { directions, nics: Vec::new(), classes, faults: Vec::new() };
+        let mut wiring = Wiring { directions, nics: Vec::new(), faults: Vec::new() };
         for (index, (host, uplink)) in spec.hosts.iter().zip(uplinks).enumerate() {
-            let mut uplink = uplink.ok_or_else(|| {
-                wrong(format!("hosts[{index}]"), &host.name, "has no link; add one to a switch")
-            })?;
-            let nic = host.nic.as_ref().unwrap_or(&spec.nic);
-            let eee = nic_eee(&format!("hosts[{index}] {}", host.name), nic, &uplink)?;
-            uplink.stall = eee.map(|eee| eee.stall);
-            check_aqm(&format!("hosts[{index}] {}", host.name), nic)?;
-            let (reactions, notifications) = reactions(&format!("hosts[{index}] {}", host.name), nic)?;
-            let limit = nic_limit(&format!("hosts[{index}] {}", host.name), nic)?;
-            if nic.fair && nic.aqm.is_some() {
-                let reason = "is with an AQM, which judges one FIFO: leave out one of the two";
-                return Err(wrong(format!("hosts[{index}] {} nic.fair", host.name), nic.fair, reason));
-            }
-            let is_fair = nic.fair;
-            wiring.nics.push(NicSettings { limit, eee, aqm: nic.aqm, reactions, notifications, is_fair });
+            let place = format!("hosts[{index}]");
+            let mut uplink =
+                uplink.ok_or_else(|| wrong(&place, &host.name, "has no link; add one to a switch"))?;
+            let (settings, notifications) =
+                nic(&format!("{place} {}", host.name), host.nic.as_ref().unwrap_or(&spec.nic), &uplink)?;
+            uplink.stall = settings.eee.map(|eee| eee.stall);
+            let settings = NicSettings {
+                // The streams differ from those of the switches, which are seeded with a device id.
+                seed: spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+                classes: classes.clone(),
+                own: [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)],
+                ..settings
+            };
+            wiring.nics.push((settings, notifications));
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
@@ -232,36 +209,100 @@ fn faults(
     Ok(found)
 }
 
-/// Returns the settings of a NIC's reaction points, and of its host's notification point.
-fn reactions(
+/// Returns the settings of a NIC, without those that other parts of the spec determine, and of its notification point.
+fn nic(
     place: &str,
     nic: &NicSpec,
-) -> Result<(Option<ReactionSettings>, Option<Notifications>), SpecError> {
-    let wrong_setting = |of: &str, error: SettingsError| {
-        wrong(format!("{place} nic.{of}.{}", error.name), error.value, error.reason)
+    uplink: &Direction,
+) -> Result<(NicSettings, Option<Notifications>), SpecError> {
+    let wrong = |field: &str, value: &dyn ToString, reason: &str| {
+        wrong(format!("{place} nic.{field}"), value.to_string(), reason)
     };
-    match (nic.qcn, nic.dcqcn) {
-        (None, None) => Ok((None, None)),
+    let time = |field: &str, ps| check_time(format!("{place} nic.{field}"), ps);
+    let eee = match nic.eee {
+        None => None,
+        Some(eee) => {
+            let phy = uplink.phy.ok_or_else(|| no_timings(place, uplink.rate.as_bps()))?;
+            Some(NicEee {
+                sleep: phy.sleep,
+                wake: phy.wake,
+                stall: time("eee.stall_ps", eee.stall_ps)?,
+                hold: time("eee.hold_ps", eee.hold_ps)?,
+                trigger_packets: eee.trigger_packets,
+                trigger_bytes: eee.trigger_bytes,
+            })
+        }
+    };
+    // As the controller's configuration is checked, so that nothing overflows.
+    match nic.aqm {
+        Some(NicAqm::Red { min_threshold, max_threshold, probability_slope, average_shift, .. }) => {
+            if min_threshold > max_threshold {
+                return Err(wrong("aqm.min_threshold", &min_threshold, "is above max_threshold"));
+            }
+            if average_shift > 24 {
+                return Err(wrong("aqm.average_shift", &average_shift, "must be at most 24"));
+            }
+            let span = u128::from(max_threshold - min_threshold) << 8;
+            if span * u128::from(probability_slope) > 1 << 57 {
+                return Err(wrong(
+                    "aqm.probability_slope",
+                    &probability_slope,
+                    "makes a probability above 1",
+                ));
+            }
+        }
+        Some(NicAqm::Codel { target_ps, interval_ps, .. }) => {
+            time("aqm.target_ps", target_ps)?;
+            if !(1..=10_000_000_000_000).contains(&interval_ps) {
+                let reason = "must be from 1 ps to 10 s (10000000000000 ps)";
+                return Err(wrong("aqm.interval_ps", &interval_ps, reason));
+            }
+        }
+        Some(NicAqm::MarkThreshold { .. }) | None => {}
+    }
+    let wrong_setting =
+        |of: &str, error: SettingsError| wrong(&format!("{of}.{}", error.name), &error.value, error.reason);
+    let (reactions, notifications) = match (nic.qcn, nic.dcqcn) {
+        (None, None) => (None, None),
         (Some(_), Some(_)) => {
             let reason = "is with qcn; a flow has one reaction point: leave one of them out";
-            Err(wrong(format!("{place} nic.dcqcn"), "given", reason))
+            return Err(wrong("dcqcn", &"given", reason));
         }
         (Some(qcn), None) => {
             qcn.check().map_err(|error| wrong_setting("qcn", error))?;
-            Ok((Some(ReactionSettings::Qcn(qcn)), None))
+            (Some(ReactionSettings::Qcn(qcn)), None)
         }
-        (None, Some(dcqcn)) => {
-            let NicDcqcnSpec { reaction, cnp_interval_ps, cnp_dscp } = dcqcn;
+        (None, Some(NicDcqcnSpec { reaction, cnp_interval_ps, cnp_dscp: dscp })) => {
             reaction.check().map_err(|error| wrong_setting("dcqcn.reaction", error))?;
-            let interval = check_time(format!("{place} nic.dcqcn.cnp_interval_ps"), cnp_interval_ps)?;
-            if cnp_dscp > 63 {
-                let reason = "is not a DSCP; there are 0 to 63";
-                return Err(wrong(format!("{place} nic.dcqcn.cnp_dscp"), cnp_dscp, reason));
+            let interval = time("dcqcn.cnp_interval_ps", cnp_interval_ps)?;
+            if dscp > 63 {
+                return Err(wrong("dcqcn.cnp_dscp", &dscp, "is not a DSCP; there are 0 to 63"));
             }
-            let notifications = Notifications { interval, dscp: cnp_dscp };
-            Ok((Some(ReactionSettings::Dcqcn(reaction)), Some(notifications)))
+            (Some(ReactionSettings::Dcqcn(reaction)), Some(Notifications { interval, dscp }))
         }
+    };
+    let limit = match (nic.buffer_bytes, nic.buffer_packets, nic.held_outside) {
+        (None, None, false) => None,
+        (Some(bytes), None, false) => Some(NicLimit::Bytes(Bytes::new(bytes))),
+        (Some(bytes), None, true) => Some(NicLimit::BytesBesideHeld(Bytes::new(bytes))),
+        (None, Some(packets), false) => Some(NicLimit::Frames(packets)),
+        (Some(_), Some(packets), _) => {
+            let reason = "stands beside buffer_bytes; a buffer is counted in one of them";
+            return Err(wrong("buffer_packets", &packets, reason));
+        }
+        (None, _, true) => {
+            let reason =
+                "needs buffer_bytes: only a buffer that is counted in bytes can leave out what is held";
+            return Err(wrong("held_outside", &true, reason));
+        }
+    };
+    if nic.fair && nic.aqm.is_some() {
+        let reason = "is with an AQM, which judges one FIFO: leave out one of the two";
+        return Err(wrong("fair", &true, reason));
     }
+    let settings =
+        NicSettings { limit, eee, aqm: nic.aqm, is_fair: nic.fair, reactions, ..NicSettings::default() };
+    Ok((settings, notifications))
 }
 
 fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), SpecError> {
@@ -290,7 +331,7 @@ fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), Spe
     ] {
         check_time(place(field), ps)?;
     }
-    if wiring.nics.iter().any(|nic| nic.eee.is_some()) {
+    if wiring.nics.iter().any(|(nic, _)| nic.eee.is_some()) {
         let reason = "is with NICs that sleep; what EEE saves between paced frames is not modelled: turn off EEE of the NICs";
         return Err(wrong("scheduler", scheduler.kind, reason));
     }
@@ -480,80 +521,6 @@ fn direction(
 
 fn no_timings(place: &str, rate_bps: u64) -> SpecError {
     wrong(place, rate_bps, "EEE is on at a rate that `phy` says no timings for; add an entry or turn it off")
-}
-
-/// Checks the AQM of a NIC as the controller's configuration is checked, so that nothing overflows.
-fn check_aqm(place: &str, nic: &NicSpec) -> Result<(), SpecError> {
-    match nic.aqm {
-        Some(NicAqm::Red { min_threshold, max_threshold, probability_slope, average_shift, .. }) => {
-            if min_threshold > max_threshold {
-                return Err(wrong(
-                    format!("{place} nic.aqm.min_threshold"),
-                    min_threshold,
-                    "is above max_threshold",
-                ));
-            }
-            if average_shift > 24 {
-                return Err(wrong(
-                    format!("{place} nic.aqm.average_shift"),
-                    average_shift,
-                    "must be at most 24",
-                ));
-            }
-            let span = u128::from(max_threshold - min_threshold) << 8;
-            if span * u128::from(probability_slope) > 1 << 57 {
-                return Err(wrong(
-                    format!("{place} nic.aqm.probability_slope"),
-                    probability_slope,
-                    "makes a probability above 1",
-                ));
-            }
-        }
-        Some(NicAqm::Codel { target_ps, interval_ps, .. }) => {
-            check_time(format!("{place} nic.aqm.target_ps"), target_ps)?;
-            if !(1..=10_000_000_000_000).contains(&interval_ps) {
-                return Err(wrong(
-                    format!("{place} nic.aqm.interval_ps"),
-                    interval_ps,
-                    "must be from 1 ps to 10 s (10000000000000 ps)",
-                ));
-            }
-        }
-        Some(NicAqm::MarkThreshold { .. }) | None => {}
-    }
-    Ok(())
-}
-
-fn nic_limit(place: &str, nic: &NicSpec) -> Result<Option<NicLimit>, SpecError> {
-    match (nic.buffer_bytes, nic.buffer_packets, nic.held_outside) {
-        (None, None, false) => Ok(None),
-        (Some(bytes), None, false) => Ok(Some(NicLimit::Bytes(Bytes::new(bytes)))),
-        (Some(bytes), None, true) => Ok(Some(NicLimit::BytesBesideHeld(Bytes::new(bytes)))),
-        (None, Some(packets), false) => Ok(Some(NicLimit::Frames(packets))),
-        (Some(_), Some(packets), _) => Err(wrong(
-            format!("{place} nic.buffer_packets"),
-            packets,
-            "stands beside buffer_bytes; a buffer is counted in one of them",
-        )),
-        (None, _, true) => Err(wrong(
-            format!("{place} nic.held_outside"),
-            true,
-            "needs buffer_bytes: only a buffer that is counted in bytes can leave out what is held",
-        )),
-    }
-}
-
-fn nic_eee(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<Option<NicEee>, SpecError> {
-    let Some(eee) = nic.eee else { return Ok(None) };
-    let phy = uplink.phy.ok_or_else(|| no_timings(place, uplink.rate.as_bps()))?;
-    Ok(Some(NicEee {
-        sleep: phy.sleep,
-        wake: phy.wake,
-        stall: check_time(format!("{place} nic.eee.stall_ps"), eee.stall_ps)?,
-        hold: check_time(format!("{place} nic.eee.hold_ps"), eee.hold_ps)?,
-        trigger_packets: eee.trigger_packets,
-        trigger_bytes: eee.trigger_bytes,
-    }))
 }
 
 #[cfg(test)]

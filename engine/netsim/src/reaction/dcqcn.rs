@@ -1,7 +1,7 @@
 //! The reaction point of DCQCN.
 
 use serde::{Deserialize, Serialize};
-use units::{DataRate, Duration, Time};
+use units::{Duration, Time};
 
 use super::recovery::{Recovery, Rules};
 use super::{check_recovery, within, SettingsError, MAX_PERIOD_PS, MIN_PERIOD_PS};
@@ -54,7 +54,7 @@ impl DcqcnSettings {
         within("alpha_timer_ps", self.alpha_timer_ps, period, "must be from 1 us to 1000 s")
     }
 
-    fn rules(&self) -> Rules {
+    pub(super) fn rules(&self) -> Rules {
         Rules {
             cycle_bytes: self.cycle_bytes,
             cycle: Duration::from_ps(self.timer_ps),
@@ -71,60 +71,37 @@ impl DcqcnSettings {
 /// An estimate of 1.
 const ONE: u64 = 1 << 32;
 
-/// DCQCN's reaction point of one flow.
-///
-/// ```
-/// use netsim::reaction::{Dcqcn, DcqcnSettings};
-/// use units::{DataRate, Time};
-///
-/// let mut flow = Dcqcn::new(DcqcnSettings::default(), DataRate::from_bps(40_000_000_000));
-/// flow.handle_notification(Time::ZERO); // the first one halves the rate
-/// assert_eq!(flow.rate_bps(), 20_000_000_000);
-/// ```
+/// The estimate of a flow's congestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dcqcn {
+pub(super) struct Estimate {
     settings: DcqcnSettings,
-    recovery: Recovery,
-    /// The estimate of congestion, in parts of [`ONE`].
+    /// In parts of [`ONE`].
     alpha: u64,
     /// When it decays next; never before the first notification.
-    alpha_at: Time,
+    decay_at: Time,
 }
 
-impl Dcqcn {
-    /// Creates a reaction point at line rate, with an estimate of 1. The settings must have been checked.
-    pub fn new(settings: DcqcnSettings, line: DataRate) -> Self {
-        let recovery = Recovery::new(settings.rules(), line.as_bps());
-        Self { settings, recovery, alpha: ONE, alpha_at: Time::MAX }
+impl Estimate {
+    /// Creates an estimate of 1.
+    pub(super) fn new(settings: DcqcnSettings) -> Self {
+        Self { settings, alpha: ONE, decay_at: Time::MAX }
     }
 
-    /// Handles a congestion notification packet (equation 1).
-    pub fn handle_notification(&mut self, now: Time) {
-        self.advance(now);
-        let rate = self.recovery.rate_bps;
-        self.recovery.target_bps = rate;
-        self.recovery.restart_bytes();
+    /// Cuts the rate at a congestion notification packet (equation 1).
+    pub(super) fn cut(&mut self, recovery: &mut Recovery, now: Time) {
+        let rate = recovery.rate_bps;
+        recovery.retarget();
         let cut = (u128::from(rate) * u128::from(self.alpha) / u128::from(2 * ONE)) as u64;
-        self.recovery.restart(now, (rate - cut).max(self.settings.min_bps.min(rate)));
-        self.alpha =
-            self.alpha - (self.alpha >> self.settings.gain_shift) + (ONE >> self.settings.gain_shift);
-        self.alpha_at = now + Duration::from_ps(self.settings.alpha_timer_ps);
+        recovery.restart(now, (rate - cut).max(self.settings.min_bps.min(rate)));
+        self.alpha = self.alpha - self.decay() + (ONE >> self.settings.gain_shift);
+        self.decay_at = now + Duration::from_ps(self.settings.alpha_timer_ps);
     }
 
-    /// Counts bytes of frames that the flow has sent.
-    pub fn sent(&mut self, now: Time, bytes: u64) {
-        self.advance(now);
-        self.recovery.sent(bytes);
-    }
-
-    /// Runs the timers due by `now`.
-    pub fn advance(&mut self, now: Time) {
-        while let Some(at) = self.recovery.next_timeout().filter(|at| *at <= now) {
-            self.recovery.expire(at);
-        }
-        while self.decay() > 0 && self.alpha_at <= now {
-            self.alpha -= self.decay(); // Equation 2.
-            self.alpha_at += Duration::from_ps(self.settings.alpha_timer_ps);
+    /// Runs the timer due by `now` (equation 2).
+    pub(super) fn advance(&mut self, now: Time) {
+        while self.decay() > 0 && self.decay_at <= now {
+            self.alpha -= self.decay();
+            self.decay_at += Duration::from_ps(self.settings.alpha_timer_ps);
         }
     }
 
@@ -132,37 +109,14 @@ impl Dcqcn {
     fn decay(&self) -> u64 {
         self.alpha >> self.settings.gain_shift
     }
-
-    /// Returns when the rate may change by itself. The estimate decays when a call has a later time.
-    pub fn next_timeout(&self) -> Option<Time> {
-        self.recovery.next_timeout()
-    }
-
-    /// Returns the rate in bits per second on the wire, as of the last call with a time.
-    pub fn rate_bps(&self) -> u64 {
-        self.recovery.rate_bps
-    }
-
-    /// Returns the rate to which the flow recovers, in bits per second.
-    pub fn target_bps(&self) -> u64 {
-        self.recovery.target_bps
-    }
-
-    /// Returns the estimate of congestion, in parts of 2^32.
-    pub fn alpha_q32(&self) -> u64 {
-        self.alpha
-    }
-
-    /// Returns whether the rate is the line rate.
-    pub fn is_at_line_rate(&self) -> bool {
-        self.recovery.is_complete()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use units::DataRate;
 
+    use super::super::{Cut, ReactionPoint, ReactionSettings};
     use super::*;
 
     const LINE: u64 = 40_000_000_000;
@@ -171,67 +125,72 @@ mod tests {
         Time::ZERO + Duration::from_us(us)
     }
 
-    fn flow() -> Dcqcn {
+    fn flow() -> ReactionPoint {
         let settings = DcqcnSettings::default();
         settings.check().unwrap();
-        Dcqcn::new(settings, DataRate::from_bps(LINE))
+        ReactionPoint::new(ReactionSettings::Dcqcn(settings), DataRate::from_bps(LINE))
+    }
+
+    fn alpha(flow: &ReactionPoint) -> u64 {
+        let Cut::Dcqcn(estimate) = &flow.cut else { unreachable!() };
+        estimate.alpha
     }
 
     #[test]
     fn each_notification_cuts_by_half_of_the_estimate() {
         let mut flow = flow();
-        flow.handle_notification(at(0));
-        assert_eq!((flow.rate_bps(), flow.target_bps(), flow.alpha_q32()), (LINE / 2, LINE, ONE));
+        flow.handle(at(0), 1);
+        assert_eq!((flow.rate_bps(), flow.recovery.target_bps, alpha(&flow)), (LINE / 2, LINE, ONE));
         // The estimate has decayed once, to 255/256: what is left is 1 - 255/512.
-        flow.handle_notification(at(54 + 1));
+        flow.handle(at(54 + 1), 1);
         let recovered = LINE / 2 + LINE / 4;
-        assert_eq!(flow.target_bps(), recovered);
+        assert_eq!(flow.recovery.target_bps, recovered);
         assert_eq!(flow.rate_bps(), recovered - recovered * 255 / 512);
-        assert_eq!(flow.alpha_q32(), ONE / 256 * 255 / 256 * 255 + ONE / 256);
+        assert_eq!(alpha(&flow), ONE / 256 * 255 / 256 * 255 + ONE / 256);
     }
 
     #[test]
     fn the_estimate_decays_by_one_256th_each_55_us() {
         let mut flow = flow();
-        flow.handle_notification(at(0));
+        flow.handle(at(0), 1);
         flow.advance(at(54));
-        assert_eq!(flow.alpha_q32(), ONE);
+        assert_eq!(alpha(&flow), ONE);
         flow.advance(at(55 * 177));
         // 177 = ln 2 / -ln(255/256): half of it is left.
-        let share = flow.alpha_q32() as f64 / ONE as f64;
+        let share = alpha(&flow) as f64 / ONE as f64;
         assert!((0.4995..0.5005).contains(&share), "{share}");
     }
 
     #[test]
     fn notifications_that_keep_coming_bring_the_estimate_to_one_again() {
         let mut flow = flow();
-        flow.handle_notification(at(0));
+        flow.handle(at(0), 1);
         flow.advance(at(1_000_000));
-        assert!(flow.alpha_q32() < ONE >> 16);
+        assert!(alpha(&flow) < ONE >> 16);
         for n in 0..2_000 {
-            flow.handle_notification(at(1_000_000 + 50 * n));
+            flow.handle(at(1_000_000 + 50 * n), 1);
         }
-        assert!(flow.alpha_q32() > ONE / 1000 * 999, "{}", flow.alpha_q32());
+        assert!(alpha(&flow) > ONE / 1000 * 999, "{}", alpha(&flow));
         assert_eq!(flow.rate_bps(), 5_000_000);
     }
 
     #[test]
     fn four_cycles_of_fast_recovery_then_additive_and_hyper_increase() {
         let mut flow = flow();
-        flow.handle_notification(at(0));
-        flow.handle_notification(at(0));
-        assert_eq!((flow.target_bps(), flow.rate_bps()), (LINE / 2, LINE / 4));
+        flow.handle(at(0), 1);
+        flow.handle(at(0), 1);
+        assert_eq!((flow.recovery.target_bps, flow.rate_bps()), (LINE / 2, LINE / 4));
         flow.advance(at(4 * 55));
-        assert_eq!((flow.target_bps(), flow.rate_bps()), (LINE / 2, LINE / 2 - LINE / 64));
+        assert_eq!((flow.recovery.target_bps, flow.rate_bps()), (LINE / 2, LINE / 2 - LINE / 64));
         flow.advance(at(5 * 55));
-        assert_eq!(flow.target_bps(), LINE / 2 + 40_000_000);
+        assert_eq!(flow.recovery.target_bps, LINE / 2 + 40_000_000);
         // The bytes follow to their fifth cycle; hyper increase needs both above five (section 3.1: min(T, BC) > F).
         flow.sent(at(5 * 55), 50_000_000);
-        assert_eq!(flow.target_bps(), LINE / 2 + 6 * 40_000_000);
+        assert_eq!(flow.recovery.target_bps, LINE / 2 + 6 * 40_000_000);
         flow.advance(at(6 * 55));
-        assert_eq!(flow.target_bps(), LINE / 2 + 7 * 40_000_000);
+        assert_eq!(flow.recovery.target_bps, LINE / 2 + 7 * 40_000_000);
         flow.sent(at(6 * 55), 10_000_000);
-        assert_eq!(flow.target_bps(), LINE / 2 + 7 * 40_000_000 + 400_000_000);
+        assert_eq!(flow.recovery.target_bps, LINE / 2 + 7 * 40_000_000 + 400_000_000);
     }
 
     #[test]
@@ -257,11 +216,11 @@ mod tests {
                 prop_assert!(flow.rate_bps() >= before);
                 if is_notified {
                     let before = flow.rate_bps();
-                    flow.handle_notification(at(now));
+                    flow.handle(at(now), 1);
                     prop_assert!(flow.rate_bps() <= before && flow.rate_bps() >= before / 2);
                 }
-                prop_assert!(flow.rate_bps() <= flow.target_bps() && flow.target_bps() <= LINE);
-                prop_assert!(flow.rate_bps() >= 5_000_000 && flow.alpha_q32() <= ONE);
+                prop_assert!(flow.rate_bps() <= flow.recovery.target_bps && flow.recovery.target_bps <= LINE);
+                prop_assert!(flow.rate_bps() >= 5_000_000 && alpha(&flow) <= ONE);
             }
             let mut copy = flow.clone();
             flow.advance(at(now + 10_000_000));

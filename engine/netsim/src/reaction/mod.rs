@@ -1,9 +1,9 @@
 //! Reaction points: how the rate of one flow reacts to congestion at its sender.
 //!
-//! * [`Qcn`] reacts to congestion notification messages of switches (IEEE 802.1Q-2022 clauses 30 to 33, first IEEE 802.1Qau-2010);
-//! * [`Dcqcn`] reacts to congestion notification packets of the flow's receiver (Zhu et al., SIGCOMM 2015, section 3).
+//! * [`QcnSettings`]: to congestion notification messages of switches (IEEE 802.1Q-2022 clauses 30 to 33, first IEEE 802.1Qau-2010);
+//! * [`DcqcnSettings`]: to congestion notification packets of the flow's receiver (Zhu et al., SIGCOMM 2015, section 3).
 //!
-//! Both cut the rate on feedback and recover it by the same [`recovery`]. They are state machines without a clock:
+//! Both cut the rate on feedback and recover it by the same [`recovery`]. A point is a state machine without a clock:
 //! times and bytes go in, a rate comes out. Each call first runs the timers due by its time, in order, so a caller may
 //! read the rate at any moment. Rates are whole bits per second on the wire; nothing is random.
 
@@ -11,8 +11,84 @@ mod dcqcn;
 mod qcn;
 mod recovery;
 
-pub use dcqcn::{Dcqcn, DcqcnSettings};
-pub use qcn::{Qcn, QcnScope, QcnSettings, MAX_FEEDBACK};
+use units::{DataRate, Time};
+
+pub use dcqcn::DcqcnSettings;
+pub use qcn::{QcnScope, QcnSettings, MAX_FEEDBACK};
+
+/// The kind of a NIC's reaction points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReactionSettings {
+    /// Reaction points of IEEE 802.1Q.
+    Qcn(QcnSettings),
+    /// Reaction points of Zhu et al.
+    Dcqcn(DcqcnSettings),
+}
+
+/// The reaction point of a flow, or of all flows that share it. At line rate it limits nothing and may be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReactionPoint {
+    recovery: recovery::Recovery,
+    cut: Cut,
+}
+
+/// How feedback cuts the rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cut {
+    Qcn(QcnSettings),
+    Dcqcn(dcqcn::Estimate),
+}
+
+impl ReactionPoint {
+    /// Creates a reaction point at line rate. The settings must have been checked.
+    pub(crate) fn new(settings: ReactionSettings, line: DataRate) -> Self {
+        let (rules, cut) = match settings {
+            ReactionSettings::Qcn(settings) => (settings.rules(), Cut::Qcn(settings)),
+            ReactionSettings::Dcqcn(settings) => {
+                (settings.rules(), Cut::Dcqcn(dcqcn::Estimate::new(settings)))
+            }
+        };
+        Self { recovery: recovery::Recovery::new(rules, line.as_bps()), cut }
+    }
+
+    /// Handles feedback. DCQCN's notifications have no strength.
+    pub(crate) fn handle(&mut self, now: Time, feedback: u8) {
+        self.advance(now);
+        match &mut self.cut {
+            Cut::Qcn(settings) => settings.cut(&mut self.recovery, now, feedback),
+            Cut::Dcqcn(estimate) => estimate.cut(&mut self.recovery, now),
+        }
+    }
+
+    /// Counts bytes of frames that the flow has sent.
+    pub(crate) fn sent(&mut self, now: Time, bytes: u64) {
+        self.advance(now);
+        self.recovery.sent(bytes);
+    }
+
+    /// Runs the timers due by `now`.
+    pub(crate) fn advance(&mut self, now: Time) {
+        self.recovery.advance(now);
+        if let Cut::Dcqcn(estimate) = &mut self.cut {
+            estimate.advance(now);
+        }
+    }
+
+    /// Returns when the rate may change by itself.
+    pub(crate) fn next_timeout(&self) -> Time {
+        self.recovery.next_timeout()
+    }
+
+    /// Returns the rate in bits per second on the wire, as of the last call with a time.
+    pub(crate) fn rate_bps(&self) -> u64 {
+        self.recovery.rate_bps
+    }
+
+    /// Returns whether the rate is the line rate.
+    pub(crate) fn is_at_line_rate(&self) -> bool {
+        self.recovery.is_complete()
+    }
+}
 
 /// A setting of a reaction point that is out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The reaction point of quantized congestion notification.
 
 use serde::{Deserialize, Serialize};
-use units::{DataRate, Duration, Time};
+use units::{Duration, Time};
 
 use super::recovery::{Recovery, Rules};
 use super::{check_recovery, within, SettingsError};
@@ -88,7 +88,7 @@ impl QcnSettings {
         within("min_decrease_percent", percent, 1..=100, "must be from 1 to 100")
     }
 
-    fn rules(&self) -> Rules {
+    pub(super) fn rules(&self) -> Rules {
         Rules {
             cycle_bytes: self.cycle_bytes,
             cycle: Duration::from_ps(self.timer_ps),
@@ -100,90 +100,31 @@ impl QcnSettings {
             is_far_target_cut: true,
         }
     }
-}
 
-/// QCN's reaction point of one flow. At line rate it limits nothing and may be removed.
-///
-/// ```
-/// use netsim::reaction::{Qcn, QcnSettings};
-/// use units::{DataRate, Time};
-///
-/// let mut flow = Qcn::new(QcnSettings::default(), DataRate::from_bps(10_000_000_000));
-/// flow.handle_feedback(Time::ZERO, 32); // a quarter of the gain's 128
-/// assert_eq!(flow.rate_bps(), 7_500_000_000);
-/// flow.sent(Time::ZERO, 150_000); // a cycle of fast recovery: half of the way back
-/// assert_eq!(flow.rate_bps(), 8_750_000_000);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Qcn {
-    settings: QcnSettings,
-    recovery: Recovery,
-}
-
-impl Qcn {
-    /// Creates a reaction point at line rate. The settings must have been checked.
-    pub fn new(settings: QcnSettings, line: DataRate) -> Self {
-        Self { settings, recovery: Recovery::new(settings.rules(), line.as_bps()) }
-    }
-
-    /// Handles a congestion notification message with feedback 0 to [`MAX_FEEDBACK`]; 0 changes nothing.
-    pub fn handle_feedback(&mut self, now: Time, feedback: u8) {
-        self.advance(now);
+    /// Cuts the rate by a feedback of 0 to [`MAX_FEEDBACK`]; 0 changes nothing.
+    pub(super) fn cut(&self, recovery: &mut Recovery, now: Time, feedback: u8) {
         if feedback == 0 {
             return;
         }
-        let rate = self.recovery.rate_bps;
-        if self.recovery.byte_stage() > 0 || !self.settings.extra_fast_recovery {
-            self.recovery.target_bps = rate;
-            self.recovery.restart_bytes();
+        let rate = recovery.rate_bps;
+        if recovery.byte_stage > 0 || !self.extra_fast_recovery {
+            recovery.retarget();
         }
         let of_rate = |numerator: u64, denominator: u64| {
             (u128::from(rate) * u128::from(numerator) / u128::from(denominator)) as u64
         };
-        let cut = of_rate(feedback.min(MAX_FEEDBACK).into(), 1 << self.settings.gain_shift);
-        let least = of_rate(self.settings.min_decrease_percent.into(), 100);
-        let left = (rate - cut).max(least).max(self.settings.min_bps.min(rate));
-        self.recovery.restart(now, left);
-    }
-
-    /// Counts bytes of frames that the flow has sent.
-    pub fn sent(&mut self, now: Time, bytes: u64) {
-        self.advance(now);
-        self.recovery.sent(bytes);
-    }
-
-    /// Runs the timers due by `now`.
-    pub fn advance(&mut self, now: Time) {
-        while let Some(at) = self.recovery.next_timeout().filter(|at| *at <= now) {
-            self.recovery.expire(at);
-        }
-    }
-
-    /// Returns when the rate may change by itself.
-    pub fn next_timeout(&self) -> Option<Time> {
-        self.recovery.next_timeout()
-    }
-
-    /// Returns the rate in bits per second on the wire, as of the last call with a time.
-    pub fn rate_bps(&self) -> u64 {
-        self.recovery.rate_bps
-    }
-
-    /// Returns the rate to which the flow recovers, in bits per second.
-    pub fn target_bps(&self) -> u64 {
-        self.recovery.target_bps
-    }
-
-    /// Returns whether the rate is the line rate.
-    pub fn is_at_line_rate(&self) -> bool {
-        self.recovery.is_complete()
+        let cut = of_rate(feedback.min(MAX_FEEDBACK).into(), 1 << self.gain_shift);
+        let least = of_rate(self.min_decrease_percent.into(), 100);
+        recovery.restart(now, (rate - cut).max(least).max(self.min_bps.min(rate)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use units::DataRate;
 
+    use super::super::{ReactionPoint, ReactionSettings};
     use super::*;
 
     const LINE: u64 = 10_000_000_000;
@@ -193,16 +134,16 @@ mod tests {
         Time::ZERO + Duration::from_us(us)
     }
 
-    fn flow(settings: QcnSettings) -> Qcn {
+    fn flow(settings: QcnSettings) -> ReactionPoint {
         settings.check().unwrap();
-        Qcn::new(settings, DataRate::from_bps(LINE))
+        ReactionPoint::new(ReactionSettings::Qcn(settings), DataRate::from_bps(LINE))
     }
 
     /// Returns a flow's target and rate after each cycle of bytes.
-    fn after_cycles(flow: &mut Qcn, cycles: usize) -> Vec<(u64, u64)> {
+    fn after_cycles(flow: &mut ReactionPoint, cycles: usize) -> Vec<(u64, u64)> {
         let cycle = |_| {
             flow.sent(at(0), CYCLE);
-            (flow.target_bps(), flow.rate_bps())
+            (flow.recovery.target_bps, flow.rate_bps())
         };
         (0..cycles).map(cycle).collect()
     }
@@ -211,26 +152,26 @@ mod tests {
     fn a_feedback_of_f_takes_f_128ths_and_the_strongest_63() {
         for (feedback, left) in [(1, 9_921_875_000), (32, 7_500_000_000), (63, 5_078_125_000)] {
             let mut flow = flow(QcnSettings::default());
-            flow.handle_feedback(at(0), feedback);
-            assert_eq!((flow.rate_bps(), flow.target_bps()), (left, LINE));
+            flow.handle(at(0), feedback);
+            assert_eq!((flow.rate_bps(), flow.recovery.target_bps), (left, LINE));
         }
     }
 
     #[test]
     fn a_feedback_of_0_changes_nothing() {
         let mut flow = flow(QcnSettings::default());
-        flow.handle_feedback(at(0), 0);
-        assert_eq!((flow.is_at_line_rate(), flow.next_timeout()), (true, None));
+        flow.handle(at(0), 0);
+        assert_eq!((flow.is_at_line_rate(), flow.next_timeout()), (true, Time::MAX));
     }
 
     #[test]
     fn one_cut_leaves_at_least_the_share_of_the_settings() {
         let settings = QcnSettings { gain_shift: 6, ..QcnSettings::default() };
         let mut half = flow(settings);
-        half.handle_feedback(at(0), 63);
+        half.handle(at(0), 63);
         assert_eq!(half.rate_bps(), LINE / 2);
         let mut sixty_fourth = flow(QcnSettings { min_decrease_percent: 1, ..settings });
-        sixty_fourth.handle_feedback(at(0), 63);
+        sixty_fourth.handle(at(0), 63);
         assert_eq!(sixty_fourth.rate_bps(), LINE / 64);
     }
 
@@ -238,7 +179,7 @@ mod tests {
     fn no_cut_goes_below_the_lowest_rate() {
         let mut flow = flow(QcnSettings { min_bps: 100_000, ..QcnSettings::default() });
         for _ in 0..100 {
-            flow.handle_feedback(at(0), 63);
+            flow.handle(at(0), 63);
         }
         assert_eq!(flow.rate_bps(), 100_000);
     }
@@ -247,11 +188,11 @@ mod tests {
     fn four_cycles_of_fast_recovery_halve_the_gap_and_the_fifth_raises_the_target() {
         let mut flow = flow(QcnSettings { halved_cycles: false, ..QcnSettings::default() });
         // A second cut after a cycle, so that the target is below the line: 7.5, recovered to 8.75, cut to 4.375 G.
-        flow.handle_feedback(at(0), 32);
+        flow.handle(at(0), 32);
         flow.sent(at(0), CYCLE);
-        flow.handle_feedback(at(0), 64 - 1);
+        flow.handle(at(0), 64 - 1);
         let (target, cut) = (8_750_000_000, 8_750_000_000 * 65 / 128);
-        assert_eq!((flow.target_bps(), flow.rate_bps()), (target, cut));
+        assert_eq!((flow.recovery.target_bps, flow.rate_bps()), (target, cut));
         let gap = target - cut;
         let after = after_cycles(&mut flow, 6);
         for (k, (targeted, rate)) in (1..5).zip(&after) {
@@ -264,41 +205,41 @@ mod tests {
     fn both_stages_must_have_counted_five_for_hyper_active_increase_whose_steps_grow() {
         let settings = QcnSettings { halved_cycles: false, ..QcnSettings::default() };
         let mut flow = flow(settings);
-        flow.handle_feedback(at(0), 63);
+        flow.handle(at(0), 63);
         flow.sent(at(0), CYCLE);
-        flow.handle_feedback(at(0), 63);
-        let target = flow.target_bps();
+        flow.handle(at(0), 63);
+        let target = flow.recovery.target_bps;
         flow.sent(at(1), 5 * CYCLE);
-        assert_eq!(flow.target_bps(), target + 5_000_000);
+        assert_eq!(flow.recovery.target_bps, target + 5_000_000);
         // Four cycles of time: the fourth is the last of active increase.
         flow.advance(at(60_000));
-        assert_eq!(flow.target_bps(), target + 25_000_000);
+        assert_eq!(flow.recovery.target_bps, target + 25_000_000);
         flow.advance(at(75_000));
-        assert_eq!(flow.target_bps(), target + 75_000_000);
+        assert_eq!(flow.recovery.target_bps, target + 75_000_000);
         flow.sent(at(75_001), CYCLE);
-        assert_eq!(flow.target_bps(), target + 125_000_000);
+        assert_eq!(flow.recovery.target_bps, target + 125_000_000);
         flow.advance(at(90_000));
-        assert_eq!(flow.target_bps(), target + 225_000_000);
+        assert_eq!(flow.recovery.target_bps, target + 225_000_000);
     }
 
     #[test]
     fn cycles_after_fast_recovery_are_half_as_long() {
         let mut flow = flow(QcnSettings::default());
-        flow.handle_feedback(at(0), 63);
+        flow.handle(at(0), 63);
         flow.sent(at(0), CYCLE);
-        flow.handle_feedback(at(0), 63);
+        flow.handle(at(0), 63);
         flow.sent(at(0), 5 * CYCLE);
-        let target = flow.target_bps();
+        let target = flow.recovery.target_bps;
         flow.sent(at(0), CYCLE / 2);
-        assert_eq!(flow.target_bps(), target + 5_000_000);
+        assert_eq!(flow.recovery.target_bps, target + 5_000_000);
         for us in [15_000, 30_000, 45_000, 60_000, 75_000, 82_500] {
-            assert_eq!(flow.next_timeout(), Some(at(us)));
+            assert_eq!(flow.next_timeout(), at(us));
             flow.advance(at(us));
         }
         // Another cut begins again with whole cycles.
-        flow.handle_feedback(at(83_000), 63);
+        flow.handle(at(83_000), 63);
         for us in [98_000, 113_000] {
-            assert_eq!(flow.next_timeout(), Some(at(us)));
+            assert_eq!(flow.next_timeout(), at(us));
             flow.advance(at(us));
         }
     }
@@ -308,12 +249,12 @@ mod tests {
         let mut remembers = flow(QcnSettings::default());
         let mut forgets = flow(QcnSettings { extra_fast_recovery: false, ..QcnSettings::default() });
         for flow in [&mut remembers, &mut forgets] {
-            flow.handle_feedback(at(0), 32);
+            flow.handle(at(0), 32);
             flow.sent(at(10), CYCLE - 1);
-            flow.handle_feedback(at(20), 32);
+            flow.handle(at(20), 32);
             assert_eq!(flow.rate_bps(), LINE / 16 * 9);
         }
-        assert_eq!((remembers.target_bps(), forgets.target_bps()), (LINE, LINE / 4 * 3));
+        assert_eq!((remembers.recovery.target_bps, forgets.recovery.target_bps), (LINE, LINE / 4 * 3));
         // The byte counter goes on where the target is remembered.
         remembers.sent(at(30), 1);
         assert_eq!(remembers.rate_bps(), (LINE + LINE / 16 * 9) / 2);
@@ -327,13 +268,16 @@ mod tests {
         let mut before = flow.clone();
         while flow.rate_bps() >= LINE / 10 {
             before = flow.clone();
-            flow.handle_feedback(at(0), 1);
+            flow.handle(at(0), 1);
         }
         let rate = flow.rate_bps();
         flow.advance(at(15_000));
-        assert_eq!((flow.target_bps(), flow.rate_bps()), (LINE / 8, rate + (LINE / 8 - rate).div_ceil(2)));
+        assert_eq!(
+            (flow.recovery.target_bps, flow.rate_bps()),
+            (LINE / 8, rate + (LINE / 8 - rate).div_ceil(2))
+        );
         before.advance(at(15_000));
-        assert_eq!(before.target_bps(), LINE);
+        assert_eq!(before.recovery.target_bps, LINE);
     }
 
     #[test]
@@ -344,7 +288,7 @@ mod tests {
             assert_eq!(bytes < CYCLE, by_time);
             let mut flow = flow(QcnSettings { min_bps: rate, ..QcnSettings::default() });
             for _ in 0..20 {
-                flow.handle_feedback(at(0), 63);
+                flow.handle(at(0), 63);
             }
             flow.sent(at(14_999), bytes);
             assert_eq!(flow.rate_bps() == rate, by_time);
@@ -383,23 +327,31 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_rate_stays_between_its_bounds_and_only_feedback_lowers_it(
+        fn the_rate_stays_between_its_bounds_only_feedback_lowers_it_and_asking_often_makes_no_difference(
             steps in steps(), min_bps in 1_u64..LINE, line in 1_000_u64..400_000_000_000,
         ) {
-            let settings = QcnSettings { min_bps, ..QcnSettings::default() };
-            let mut flow = Qcn::new(settings, DataRate::from_bps(line));
+            let settings = ReactionSettings::Qcn(QcnSettings { min_bps, ..QcnSettings::default() });
+            let mut flow = ReactionPoint::new(settings, DataRate::from_bps(line));
+            let mut seldom = flow.clone();
             let mut now = 0;
             for step in steps {
                 let before = flow.rate_bps();
                 match step {
-                    Step::Feedback(feedback) => flow.handle_feedback(at(now), feedback),
-                    Step::Sent(bytes) => flow.sent(at(now), bytes),
+                    Step::Feedback(feedback) => {
+                        flow.handle(at(now), feedback);
+                        seldom.handle(at(now), feedback);
+                    }
+                    Step::Sent(bytes) => {
+                        flow.sent(at(now), bytes);
+                        seldom.sent(at(now), bytes);
+                    }
                     Step::Wait(us) => {
+                        (0..=us / 1_000).for_each(|part| flow.advance(at(now + part * 1_000)));
                         now += us;
                         flow.advance(at(now));
                     }
                 }
-                prop_assert!(flow.rate_bps() <= flow.target_bps() && flow.target_bps() <= line);
+                prop_assert!(flow.rate_bps() <= flow.recovery.target_bps && flow.recovery.target_bps <= line);
                 prop_assert!(flow.rate_bps() >= min_bps.min(line));
                 if matches!(step, Step::Feedback(1..)) {
                     prop_assert!(flow.rate_bps() <= before && flow.rate_bps() >= before / 2);
@@ -407,38 +359,12 @@ mod tests {
                     prop_assert!(flow.rate_bps() >= before);
                 }
             }
+            seldom.advance(at(now));
+            prop_assert_eq!(&flow, &seldom);
             // Left alone, it comes back: 50 Mb/s more with each later cycle than with the one before.
             flow.advance(at(now + 1_000_000_000));
             prop_assert!(flow.is_at_line_rate(), "{} of {}", flow.rate_bps(), line);
-            prop_assert_eq!(flow.next_timeout(), None);
-        }
-
-        #[test]
-        fn how_often_it_is_asked_makes_no_difference(steps in steps()) {
-            let mut often = flow(QcnSettings::default());
-            let mut seldom = often.clone();
-            let mut now = 0;
-            for step in steps {
-                match step {
-                    Step::Feedback(feedback) => {
-                        often.handle_feedback(at(now), feedback);
-                        seldom.handle_feedback(at(now), feedback);
-                    }
-                    Step::Sent(bytes) => {
-                        often.sent(at(now), bytes);
-                        seldom.sent(at(now), bytes);
-                    }
-                    Step::Wait(us) => {
-                        for part in 0..=us / 1_000 {
-                            often.advance(at(now + part * 1_000));
-                        }
-                        now += us;
-                    }
-                }
-            }
-            often.advance(at(now));
-            seldom.advance(at(now));
-            prop_assert_eq!(often, seldom);
+            prop_assert_eq!(flow.next_timeout(), Time::MAX);
         }
     }
 }

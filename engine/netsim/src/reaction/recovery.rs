@@ -35,7 +35,7 @@ pub(super) struct Recovery {
     pub(super) target_bps: u64,
     pub(super) rate_bps: u64,
     bytes_left: u64,
-    byte_stage: u32,
+    pub(super) byte_stage: u32,
     time_stage: u32,
     timer_at: Time,
 }
@@ -60,12 +60,9 @@ impl Recovery {
         self.rate_bps == self.line_bps
     }
 
-    pub(super) fn byte_stage(&self) -> u32 {
-        self.byte_stage
-    }
-
-    /// Restarts the cycle of the byte counter.
-    pub(super) fn restart_bytes(&mut self) {
+    /// Makes the rate before a cut the target, and restarts the cycle of the byte counter.
+    pub(super) fn retarget(&mut self) {
+        self.target_bps = self.rate_bps;
         self.bytes_left = self.rules.cycle_bytes;
     }
 
@@ -76,18 +73,23 @@ impl Recovery {
         self.timer_at = now + self.rules.cycle;
     }
 
-    /// Returns when the timer expires; `None` if there is nothing to recover.
-    pub(super) fn next_timeout(&self) -> Option<Time> {
-        (!self.is_complete()).then_some(self.timer_at)
+    /// Returns when the timer expires; never if there is nothing to recover.
+    pub(super) fn next_timeout(&self) -> Time {
+        if self.is_complete() {
+            Time::MAX
+        } else {
+            self.timer_at
+        }
     }
 
-    /// Handles the timer that has expired at `at`.
-    pub(super) fn expire(&mut self, at: Time) {
-        self.time_stage = self.time_stage.saturating_add(1);
-        let halved = self.rules.are_halved && self.time_stage >= self.rules.fast_cycles;
-        let cycle = self.rules.cycle.as_ps() >> u32::from(halved);
-        self.timer_at = at + Duration::from_ps(cycle);
-        self.increase();
+    /// Runs the timer due by `now`.
+    pub(super) fn advance(&mut self, now: Time) {
+        while !self.is_complete() && self.timer_at <= now {
+            self.time_stage = self.time_stage.saturating_add(1);
+            let halved = self.rules.are_halved && self.time_stage >= self.rules.fast_cycles;
+            self.timer_at += Duration::from_ps(self.rules.cycle.as_ps() >> u32::from(halved));
+            self.increase();
+        }
     }
 
     /// Counts bytes that the flow has sent.

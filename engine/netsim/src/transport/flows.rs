@@ -4,10 +4,12 @@ use tcp::Settings;
 use units::Time;
 
 use crate::errors::FlowError;
+use crate::events::EventQueue;
 use crate::limits::LATEST;
-use crate::network::Host;
+use crate::network::Network;
 use crate::report::FlowReport;
-use crate::transport::endpoints::{Endpoints, Opening, Owner, CLIENT, SERVER};
+use crate::transport::endpoints::{Opening, Owner, CLIENT, SERVER};
+use crate::transport::Transport;
 
 /// Bytes that one host sends to another over their own connection, which both close afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,25 +25,21 @@ pub struct FlowSpec {
 }
 
 /// A flow, and the slot of its connection, which is not reused.
-struct Flow {
+pub(super) struct Flow {
     spec: FlowSpec,
     slot: usize,
 }
 
-/// All flows, in the order in which they were added.
-#[derive(Default)]
-pub(super) struct Flows(Vec<Flow>);
-
-impl Flows {
-    /// Adds a flow between the hosts and returns its index. `now` is the fabric's time.
-    pub(super) fn add(
+impl Transport {
+    /// Adds a flow to the list and returns its index there.
+    pub(crate) fn start_flow(
         &mut self,
-        endpoints: &mut Endpoints,
-        now: Time,
-        hosts: &[Host],
+        events: &mut EventQueue,
+        network: &Network,
         settings: &Settings,
         spec: FlowSpec,
     ) -> Result<usize, FlowError> {
+        let (hosts, now) = (&network.hosts, events.now());
         let count = hosts.len();
         for index in [spec.source, spec.destination] {
             if index >= count {
@@ -49,53 +47,54 @@ impl Flows {
             }
         }
         if spec.source == spec.destination {
-            return Err(FlowError::ToItself { host: hosts[spec.source].name().to_owned() });
+            return Err(FlowError::ToItself { host: hosts[spec.source].spec.name.clone() });
         }
         if spec.start < now || spec.start > LATEST {
             return Err(FlowError::Start { start: spec.start, now });
         }
         let (from, to) = (&hosts[spec.source], &hosts[spec.destination]);
         let addresses = from.addresses_with(to).ok_or_else(|| FlowError::NoCommonIpVersion {
-            source_host: from.name().to_owned(),
-            destination_host: to.name().to_owned(),
+            source_host: from.spec.name.clone(),
+            destination_host: to.spec.name.clone(),
         })?;
         // Bytes that a connection cannot carry are refused before the flow takes a slot.
         tcp::Connection::connect(settings, 0).send(spec.bytes).map_err(|error| FlowError::Bytes { error })?;
-        let number = self.0.len();
-        let slot = endpoints
-            .open(&Opening {
-                settings,
-                hosts: [spec.source, spec.destination],
-                addresses,
-                dscp: 0,
-                owner: Owner::Flow(number),
-                persistent: None,
-                at: Some(spec.start),
-            })
-            .ok_or(FlowError::TooMany)?;
-        endpoints
+        let number = self.flows.len();
+        let opening = Opening {
+            settings,
+            hosts: [spec.source, spec.destination],
+            addresses,
+            dscp: 0,
+            owner: Owner::Flow(number),
+            persistent: None,
+            at: Some(spec.start),
+        };
+        let slot = self.endpoints.open(&opening).ok_or(FlowError::TooMany)?;
+        self.endpoints
             .request(spec.start, slot, None, [spec.bytes, 0])
             .map_err(|error| FlowError::Bytes { error })?;
-        self.0.push(Flow { spec, slot });
+        self.flows.push(Flow { spec, slot });
+        self.schedule_timer(events);
         Ok(number)
     }
 
     /// Returns the report of each flow, in the order in which they were added.
-    pub(super) fn reports(&self, endpoints: &Endpoints, hosts: &[Host]) -> Vec<FlowReport> {
-        (0..self.0.len()).filter_map(|number| self.report(number, endpoints, hosts)).collect()
+    pub(crate) fn flow_reports(&self, network: &Network) -> Vec<FlowReport> {
+        (0..self.flows.len()).filter_map(|number| self.flow_report(network, number)).collect()
     }
 
     /// Returns the report of the flow with this index, if there is one.
-    pub(super) fn report(&self, number: usize, endpoints: &Endpoints, hosts: &[Host]) -> Option<FlowReport> {
-        self.0.get(number).map(|Flow { spec, slot }| {
+    pub(crate) fn flow_report(&self, network: &Network, number: usize) -> Option<FlowReport> {
+        let (hosts, endpoints) = (&network.hosts, &self.endpoints);
+        self.flows.get(number).map(|Flow { spec, slot }| {
             let [client, server] = [CLIENT, SERVER].map(|side| endpoints.connection(*slot, side));
             let stats = client.stats();
             let time = endpoints.delivered_at(*slot).map(|at| at.saturating_since(spec.start));
             // Bytes times 8 times 10^12 ps.
             let bits = u128::from(spec.bytes) * 8_000_000_000_000;
             FlowReport {
-                source: hosts[spec.source].name().to_owned(),
-                destination: hosts[spec.destination].name().to_owned(),
+                source: hosts[spec.source].spec.name.clone(),
+                destination: hosts[spec.destination].spec.name.clone(),
                 bytes: spec.bytes,
                 start_ps: spec.start.as_ps(),
                 received_bytes: server.bytes_received(),

@@ -14,17 +14,15 @@ use units::{Bytes, Duration, Time};
 use wire::FiveTuple;
 use workload::WorkloadError;
 
-use crate::errors::FlowError;
 use crate::events::{Event, EventQueue};
 use crate::network::frame::HostFrame;
 use crate::network::{Arrival, Network};
-use crate::report::FlowReport;
 use crate::spec::HostDelaySpec;
 
 pub(crate) use endpoints::{Asked, Counts, Endpoints, Opening, Owner, Side, TransferEnd};
 use endpoints::{Outgoing, CLIENT};
+use flows::Flow;
 pub use flows::FlowSpec;
-use flows::Flows;
 
 /// The possible values of `algorithm` in a `TcpSpec`.
 pub use tcp::NAMES as TCP_NAMES;
@@ -34,44 +32,24 @@ pub fn tcp_settings(json: Option<&str>) -> Result<Settings, WorkloadError> {
     tcp_spec::settings(" tcp", json)
 }
 
-/// A segment between its connection and the host's NIC.
-struct OnItsWayOut {
-    due: Time,
-    captured: Vec<u8>,
-    outgoing: Outgoing,
-}
-
 /// The TCP connections of all hosts, and the flows of the list.
 #[derive(Default)]
 pub(crate) struct Transport {
     /// The connections. What they have to send leaves with [`Transport::send`] or [`Transport::request`].
     pub(crate) endpoints: Endpoints,
-    flows: Flows,
+    flows: Vec<Flow>,
     /// The congestion window of each end when last checked, while hops are recorded.
     windows: Vec<Option<(FiveTuple, Bytes)>>,
     /// Delays of a segment in hosts ([`HostDelaySpec`]): out and in.
     delays: [Duration; 2],
-    /// Delayed segments, in their order, because all have the same delay.
-    going_out: VecDeque<OnItsWayOut>,
+    /// Delayed segments, with the end of their delay, in their order, because all have the same delay.
+    going_out: VecDeque<(Time, Vec<u8>, Outgoing)>,
     coming_in: VecDeque<(Time, Arrival)>,
 }
 
 impl Transport {
     pub(crate) fn new(delay: HostDelaySpec) -> Self {
         Self { delays: [delay.tx_ps, delay.rx_ps].map(Duration::from_ps), ..Self::default() }
-    }
-
-    /// Adds a flow to the list and returns its index there.
-    pub(crate) fn start_flow(
-        &mut self,
-        events: &mut EventQueue,
-        network: &Network,
-        settings: &Settings,
-        flow: FlowSpec,
-    ) -> Result<usize, FlowError> {
-        let number = self.flows.add(&mut self.endpoints, events.now(), &network.hosts, settings, flow)?;
-        self.schedule_timer(events);
-        Ok(number)
     }
 
     /// Handles [`Event::TransportTimer`]. The caller schedules the next one with [`Transport::schedule_timer`].
@@ -86,8 +64,8 @@ impl Transport {
             }
             self.transmit(events, network, end);
         }
-        while self.going_out.front().is_some_and(|waiting| waiting.due <= events.now()) {
-            let Some(OnItsWayOut { captured, outgoing, .. }) = self.going_out.pop_front() else { break };
+        while self.going_out.front().is_some_and(|(due, ..)| *due <= events.now()) {
+            let Some((_, captured, outgoing)) = self.going_out.pop_front() else { break };
             Self::offer(events, network, captured, &outgoing);
         }
     }
@@ -95,7 +73,7 @@ impl Transport {
     /// Schedules the next timer.
     pub(crate) fn schedule_timer(&mut self, events: &mut EventQueue) {
         let coming_in = self.coming_in.front().map(|(due, _)| *due);
-        let going_out = self.going_out.front().map(|waiting| waiting.due);
+        let going_out = self.going_out.front().map(|(due, ..)| *due);
         let due = [self.endpoints.next_timeout(), coming_in, going_out].into_iter().flatten().min();
         events.set(Event::TransportTimer, due);
     }
@@ -137,8 +115,9 @@ impl Transport {
     /// Offers a segment to its host's NIC.
     #[inline]
     fn offer(events: &mut EventQueue, network: &mut Network, captured: Vec<u8>, outgoing: &Outgoing) {
-        let frame = HostFrame::new(events.now(), captured, outgoing.len);
-        network.offer(events, outgoing.host, frame.owned(outgoing.owner).limited(outgoing.limiter));
+        let Outgoing { host, len, owner, limiter, .. } = *outgoing;
+        let frame = HostFrame::new(events.now(), captured, len);
+        network.offer(events, host, HostFrame { owner, limiter, ..frame });
     }
 
     /// Records a decrease of an end's congestion window since the last check.
@@ -165,7 +144,7 @@ impl Transport {
             if delay.is_zero() {
                 Self::offer(events, network, captured, &outgoing);
             } else {
-                self.going_out.push_back(OnItsWayOut { due: events.now() + delay, captured, outgoing });
+                self.going_out.push_back((events.now() + delay, captured, outgoing));
             }
             captured = network.buffers.take();
         }
@@ -203,15 +182,5 @@ impl Transport {
     /// Returns the delays of a segment in hosts, out and in together.
     pub(crate) fn host_delay(&self) -> Duration {
         self.delays[0] + self.delays[1]
-    }
-
-    /// Returns the report of one flow, by its index.
-    pub(crate) fn flow_report(&self, network: &Network, number: usize) -> Option<FlowReport> {
-        self.flows.report(number, &self.endpoints, &network.hosts)
-    }
-
-    /// Returns the report of each flow, in the order in which they were added.
-    pub(crate) fn flow_reports(&self, network: &Network) -> Vec<FlowReport> {
-        self.flows.reports(&self.endpoints, &network.hosts)
     }
 }

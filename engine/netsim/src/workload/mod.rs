@@ -60,14 +60,14 @@ impl Driver {
             .enumerate()
             .map(|(index, host)| {
                 let uplink = &network.directions[index];
-                HostInfo { name: host.name().to_owned(), rate: uplink.rate, overhead: uplink.overhead }
+                HostInfo { name: host.spec.name.clone(), rate: uplink.rate, overhead: uplink.overhead }
             })
             .collect();
         let mut workload = Workload::from_json(json, &infos)?;
-        if hosts.iter().any(|host| !host.has_ipv4()) {
-            if let Some(host) = hosts.iter().find(|host| !host.has_ipv6()) {
+        if hosts.iter().any(|host| host.spec.ipv4.is_none()) {
+            if let Some(host) = hosts.iter().find(|host| host.spec.ipv6.is_none()) {
                 let reason = "has no IP version in common with all others";
-                return Err(WorkloadError::value("hosts", host.name(), reason));
+                return Err(WorkloadError::value("hosts", &host.spec.name, reason));
             }
         }
         let settings = (0..workload.len())
@@ -227,7 +227,8 @@ impl Driver {
     ) -> Option<usize> {
         let settings = &self.settings[application as usize];
         let hosts = hosts.map(|host| host as usize);
-        let addresses = parts.network.addresses_with(hosts[0], hosts[1])?;
+        let [from, to] = hosts.map(|host| &parts.network.hosts[host]);
+        let addresses = from.addresses_with(to)?;
         parts.transport.endpoints.open(&Opening {
             settings,
             hosts,
@@ -256,7 +257,8 @@ impl Driver {
 
 /// Sends a UDP frame whose payload is zeros from one host to another.
 fn send_udp(parts: &mut Parts<'_>, [from, to]: [usize; 2], frame_bytes: u32, dscp: u8) {
-    let Some(addresses) = parts.network.addresses(from, to) else { return };
+    let hosts = &parts.network.hosts;
+    let Some(addresses) = hosts[from].addresses_to(&hosts[to]) else { return };
     let headers = if addresses.source.is_ipv4() { 42 } else { 62 };
     let payload = vec![0; (frame_bytes as usize).saturating_sub(headers)];
     let mut captured = wire::build::udp(&addresses, UDP_PORT, UDP_PORT, &payload);

@@ -17,9 +17,10 @@ use netsim::spec::{
     DscpPriority, EndSpec, HostSpec, LinkSpec, NicClassesSpec, NicSpec, PhyEeeSpec, PhySpec,
     QueueSamplesSpec, SwitchSpec,
 };
-use netsim::{Fabric, FabricSpec, Mac, Report};
+use netsim::{Fabric, FabricSpec, FlowSpec, Mac, NicAqm, Report};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{json, Value};
 use simple_switch::MirroringSession;
 use units::{Duration, Time};
 use wire::build::{Addresses, TcpFields};
@@ -69,6 +70,11 @@ pub struct PortSettings {
 }
 
 pub const PLAIN: PortSettings = PortSettings { buffer_bytes: None, aqm: None, eee: None };
+
+/// Returns settings of a port that marks ECT(0) above `bytes`.
+pub fn marking(bytes: u64) -> PortSettings {
+    PortSettings { aqm: Some(("mark_threshold", vec![bytes, 0xffff_ffff, 0])), ..PLAIN }
+}
 
 impl LeafSpine {
     pub fn host_count(&self) -> usize {
@@ -183,6 +189,20 @@ impl LeafSpine {
             }
         }
         fabric
+    }
+
+    /// Returns the fabric with routes alone.
+    pub fn plain(&self) -> Fabric {
+        self.fabric(self.spec(), |_| PLAIN)
+    }
+
+    /// Returns the fabric with the papers' ports: 300 kB, marks above `bytes`, and coalescing if they sleep.
+    pub fn marking(&self, bytes: u64) -> Fabric {
+        self.fabric(self.spec(), |bps| PortSettings {
+            buffer_bytes: Some(300_000),
+            eee: self.eee.then(|| eee_values(bps, if bps == GIGABIT { 12 } else { 120 }, 10)),
+            ..marking(bytes)
+        })
     }
 
     /// Returns a TCP segment of `payload_bytes` from one host to another, as it leaves the source.
@@ -344,6 +364,23 @@ pub fn eee_values(rate_bps: u64, hold_us: u64, trigger_packets: u64) -> [u64; 8]
     [sleep, wake, 0, hold_us * 1_000, trigger_packets, 0, ticks_per_byte_q24, 24]
 }
 
+/// Returns RED of a NIC, and the values of the program's action for the same. By default it marks by bytes, without an average.
+pub fn red(settings: &Value) -> (NicAqm, Vec<u64>) {
+    let mut all = json!({"mode": "red", "min_threshold": 0, "max_threshold": 0, "probability_slope": 0, "in_packets": false,
+                         "average_shift": 0, "ecn": true, "protect": "ect", "half_life_ps": 0, "by_size": false});
+    all.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+    let number = |name: &str| all[name].as_u64().unwrap_or(u64::from(all[name] == true));
+    let of = ["min_threshold", "max_threshold", "probability_slope", "in_packets", "average_shift", "ecn"];
+    let protect = ["ect", "ece", "ack_syn"].iter().position(|name| all["protect"] == **name).unwrap();
+    // An average halves in 2^(16 + 5) / n ticks of 1 ns; probabilities by size are for 2 KB.
+    let ageing = (1_000_u64 << 21).checked_div(number("half_life_ps")).map_or([0, 0], |n| [n, 5]);
+    let values = [&of.map(number)[..], &[protect as u64], &ageing, &[2_048 * number("by_size")]].concat();
+    if all["half_life_ps"] == 0 {
+        all["half_life_ps"] = Value::Null;
+    }
+    (serde_json::from_value(all).unwrap(), values)
+}
+
 pub fn us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
@@ -352,6 +389,34 @@ pub const FOREVER: Time = Time::from_ps(1 << 60);
 
 pub fn send(fabric: &mut Fabric, host: usize, at: Time, frame: &[u8]) {
     fabric.send(host, at, frame, frame.len()).unwrap();
+}
+
+/// Starts flows of `config`: source, destination, bytes, start in microseconds.
+pub fn start_flows(
+    fabric: &mut Fabric,
+    config: &tcp::Config,
+    flows: impl IntoIterator<Item = (usize, usize, u64, u64)>,
+) {
+    let settings = config.clone().check().unwrap();
+    for (source, destination, bytes, start) in flows {
+        fabric.start_flow(&settings, FlowSpec { source, destination, bytes, start: us(start) }).unwrap();
+    }
+}
+
+pub fn start_workload(fabric: &mut Fabric, tcp: &Value, applications: &Value) {
+    let json = json!({"seed": 1, "tcp": tcp, "applications": applications}).to_string();
+    fabric.start_workload(json.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+}
+
+pub fn transfer(source: usize, destination: usize, bytes: u64) -> Value {
+    json!({"source": format!("h{}", source + 1), "destination": format!("h{}", destination + 1), "bytes": bytes})
+}
+
+/// Returns an application of coflows: their times, and their transfers.
+pub fn coflows(list: &[(u64, Vec<Value>)]) -> Value {
+    let coflow = |(number, (at, transfers)): (usize, &(u64, Vec<Value>))| json!({"name": format!("c{number}"), "at_ps": at, "transfers": transfers});
+    let list: Vec<_> = list.iter().enumerate().map(coflow).collect();
+    json!({"kind": "coflows", "name": "coflows", "coflows": list})
 }
 
 pub fn finish(fabric: &mut Fabric) -> Report {

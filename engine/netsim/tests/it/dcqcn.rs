@@ -1,10 +1,10 @@
 //! DCQCN as a whole: a switch that marks, receivers that notify, and the reaction points of the senders' NICs.
 
 use crate::common::greedy::{self, greedy, FRAME, FRAME_PS, HEADERS};
-use crate::common::{eee_values, finish, send, us, LeafSpine, PortSettings, PLAIN, TEN_GIGABIT};
+use crate::common::{eee_values, finish, send, start_flows, us, LeafSpine, PortSettings, PLAIN, TEN_GIGABIT};
 use netsim::reaction::DcqcnSettings;
 use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
-use netsim::{Fabric, FlowSpec, Report};
+use netsim::{Fabric, Report};
 use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
@@ -103,11 +103,8 @@ fn greedy_senders_share_the_link_and_the_queue_is_that_of_the_fluid_model() {
 /// Four TCP flows of 3 MB into one host. TCP has no ECN, so only the NICs have the marks and the rates.
 fn tcp_incast(dcqcn: Option<NicDcqcnSpec>) -> Report {
     let (size, mut fabric) = star(4, dcqcn);
-    let settings = "newreno".parse::<tcp::Config>().unwrap().check().unwrap();
-    for source in 0..size.host_count() - 1 {
-        let flow = FlowSpec { source, destination: 4, bytes: 3_000_000, start: us(source as u64) };
-        fabric.start_flow(&settings, flow).unwrap();
-    }
+    let flows = (0..size.host_count() - 1).map(|source| (source, 4, 3_000_000, source as u64));
+    start_flows(&mut fabric, &tcp::Config::default(), flows);
     finish(&mut fabric)
 }
 

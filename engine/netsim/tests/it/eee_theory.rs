@@ -9,7 +9,7 @@
 //!
 //! These tests do not show whether the P4 program runs the same machine.
 
-use netsim::nic::{Nic, NicEee};
+use netsim::nic::{Nic, NicEee, NicSettings};
 use netsim::phy::{Phy, PhyType};
 use netsim::HostFrame;
 use rand_core::{RngCore, SeedableRng};
@@ -91,15 +91,15 @@ fn theory(link: &Link, rho: f64, hold_us: f64, trigger: u32) -> Outcome {
 /// Returns the same by simulation.
 fn simulate(link: &Link, rho: f64, hold_us: u64, trigger: u32) -> Outcome {
     let rate = DataRate::from_bps(link.rate_bps);
-    let eee = NicEee {
+    let eee = Some(NicEee {
         sleep: link.sleep,
         wake: link.wake,
         stall: Duration::ZERO,
         hold: Duration::from_us(hold_us),
         trigger_packets: trigger,
         trigger_bytes: 0,
-    };
-    let mut nic = Nic::new(rate, Bytes::ZERO, None, Some(eee));
+    });
+    let mut nic = Nic::new(rate, Bytes::ZERO, NicSettings { eee, ..NicSettings::default() });
     let kind = PhyType { watts: 1.0, lpi_fraction: PHI, sleep: link.sleep, wake: link.wake };
     let mut phy = Phy::new(kind, Some(Duration::ZERO), Duration::from_ps(2));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -161,30 +161,17 @@ fn the_closed_forms_give_the_published_values() {
 }
 
 #[test]
-fn standard_eee_uses_the_energy_and_waits_as_theory_says() {
-    for rho in [0.01, 0.1, 0.5] {
-        check(&TEN_GBASE_T, rho, 0, 0);
+fn energy_and_waits_are_as_theory_says() {
+    for (link, rhos, hold_us, trigger) in [
+        (&TEN_GBASE_T, &[0.01, 0.1, 0.5][..], 0, 0),
+        (&GIGABIT, &[0.1], 0, 0),
+        (&TEN_GBASE_T, &[0.01, 0.1, 0.2], 12, 10),
+        (&TEN_GBASE_T, &[0.01, 0.1, 0.5], 120, 100),
+        (&TEN_GBASE_T, &[0.1], 1_000, 1_000),
+        // A hold shorter than the sleep transition starts within it.
+        (&GIGABIT, &[0.01], 12, 10),
+        (&GIGABIT, &[0.1], 120, 100),
+    ] {
+        rhos.iter().for_each(|rho| check(link, *rho, hold_us, trigger));
     }
-    check(&GIGABIT, 0.1, 0, 0);
-}
-
-#[test]
-fn short_coalescing_uses_the_energy_and_waits_as_theory_says() {
-    for rho in [0.01, 0.1, 0.2] {
-        check(&TEN_GBASE_T, rho, 12, 10);
-    }
-}
-
-#[test]
-fn long_coalescing_uses_the_energy_and_waits_as_theory_says() {
-    for rho in [0.01, 0.1, 0.5] {
-        check(&TEN_GBASE_T, rho, 120, 100);
-    }
-    check(&TEN_GBASE_T, 0.1, 1_000, 1_000);
-}
-
-#[test]
-fn a_hold_shorter_than_the_sleep_transition_starts_within_it() {
-    check(&GIGABIT, 0.01, 12, 10);
-    check(&GIGABIT, 0.1, 120, 100);
 }

@@ -10,7 +10,7 @@ use wire::Ecn;
 #[test]
 fn one_packet_over_two_leaves_and_a_spine_takes_the_time_computed_by_hand() {
     let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     let frame = size.segment(0, 2, ACK, 1460, Ecn::Ect0);
     assert_eq!(frame.len(), 1514);
     send(&mut fabric, 0, us(3), &frame);
@@ -27,7 +27,7 @@ fn one_packet_over_two_leaves_and_a_spine_takes_the_time_computed_by_hand() {
 #[test]
 fn a_snapped_frame_travels_with_its_true_length_and_class() {
     let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     let frame = size.segment(0, 1, ACK, 1460, Ecn::Ect0);
     fabric.send(0, us(0), &frame[..64], frame.len()).unwrap();
     let report = finish(&mut fabric);
@@ -75,7 +75,7 @@ fn under_overload_every_packet_is_accounted_for_and_queues_come_back_to_zero() {
 fn a_frame_offered_at_the_instant_at_which_another_leaves_finds_it_still_waiting() {
     let nic = NicSpec { buffer_bytes: Some(1514), ..NicSpec::default() };
     let size = LeafSpine { leaves: 1, spines: 0, nic, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     let frame = size.segment(0, 1, ACK, 1460, Ecn::NotEct);
     let wire_ps = 12_304_000;
     // The second waits until the first has left the wire; the third arrives just then, or a picosecond later.
@@ -93,7 +93,7 @@ fn a_frame_offered_at_the_instant_at_which_another_leaves_finds_it_still_waiting
 #[test]
 fn what_no_route_leads_to_is_dropped_and_what_arrives_at_the_wrong_host_is_told() {
     let size = LeafSpine { leaves: 1, hosts_per_leaf: 2, spines: 0, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     // The switch routes 10.0.1.200 to host 2.
     crate::common::add_route(&mut fabric, 0, [10, 0, 1, 200].into(), 32, &[(2, size.mac(1))]);
     let mut frame = size.segment(0, 1, ACK, 100, Ecn::NotEct);
@@ -112,7 +112,7 @@ fn what_no_route_leads_to_is_dropped_and_what_arrives_at_the_wrong_host_is_told(
 #[test]
 fn the_controller_gives_packets_to_a_switch_and_takes_them_from_it() {
     let size = LeafSpine { leaves: 1, hosts_per_leaf: 2, spines: 0, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     {
         let mut state = fabric.switch_mut(0).state_mut();
         let profile = "eeon_ingress.route.ecmp_selector";
@@ -143,7 +143,7 @@ fn the_controller_gives_packets_to_a_switch_and_takes_them_from_it() {
 #[test]
 fn who_listens_to_a_host_hears_a_frame_when_it_arrives_and_may_answer_in_that_instant() {
     let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     fabric.listen(1, true).unwrap();
     let (asked, answer) = (size.segment(0, 1, ACK, 100, Ecn::Ect0), size.segment(1, 0, ACK, 100, Ecn::Ect0));
     send(&mut fabric, 0, us(1), &asked);
@@ -183,7 +183,7 @@ fn with_a_limit_in_packets_a_port_drops_what_does_not_fit() {
 #[test]
 fn frames_that_cannot_be_are_refused_with_their_numbers() {
     let size = LeafSpine { leaves: 1, spines: 0, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     let frame = size.segment(0, 1, ACK, 0, Ecn::NotEct);
     send(&mut fabric, 0, us(5), &frame);
     let late = fabric.send(0, us(4), &frame, frame.len()).unwrap_err().to_string();

@@ -1,10 +1,9 @@
 //! Links and switches that fail: the losses, the packets that take another path, and that everything is counted.
 
-use crate::common::{finish, send, us, LeafSpine, PLAIN};
+use crate::common::{finish, send, start_flows, us, LeafSpine, PLAIN};
 use netsim::spec::FaultSpec;
-use netsim::{Fabric, FlowSpec, Report};
+use netsim::{Fabric, Report};
 use simple_switch::hops::{Cause, Hop, HopFilter};
-use units::Time;
 use wire::tcp::ACK;
 use wire::Ecn;
 
@@ -98,9 +97,7 @@ fn a_flow_whose_host_was_cut_off_times_out_and_ends_after_the_link_is_back() {
     let size = LeafSpine::default();
     let run = |faults: &[FaultSpec]| {
         let mut fabric = fabric(&size, faults);
-        let settings = "newreno".parse::<tcp::Config>().unwrap().check().unwrap();
-        let flow = FlowSpec { source: 0, destination: 2, bytes: 2_000_000, start: Time::ZERO };
-        fabric.start_flow(&settings, flow).unwrap();
+        start_flows(&mut fabric, &tcp::Config::default(), [(0, 2, 2_000_000, 0)]);
         finish(&mut fabric)
     };
     let (without, with) = (run(&[]), run(&[fault("h1", None, 5_000, Some(1_000_000))]));

@@ -1,20 +1,11 @@
 //! TCP flows in fabrics that run the compiled P4 program: times computed by hand, congestion, recovery, and consistent counts.
 
-use crate::common::{finish, us, LeafSpine, PortSettings, PLAIN};
-use netsim::{Fabric, FabricSpec, FlowError, FlowSpec, HostDelaySpec, Report};
-use tcp::congestion::{Ack, Controller, Window};
+use crate::common::{finish, start_flows, us, LeafSpine, PortSettings, PLAIN};
+use netsim::{FabricSpec, FlowError, FlowSpec, HostDelaySpec, Report};
 use units::Duration;
 
-fn settings(name: &str) -> tcp::Settings {
-    name.parse::<tcp::Config>().unwrap().check().unwrap()
-}
-
-fn start(fabric: &mut Fabric, name: &str, flows: &[(usize, usize, u64, u64)]) {
-    for (source, destination, bytes, start_us) in flows {
-        let flow =
-            FlowSpec { source: *source, destination: *destination, bytes: *bytes, start: us(*start_us) };
-        fabric.start_flow(&settings(name), flow).unwrap();
-    }
+fn config(name: &str) -> tcp::Config {
+    name.parse().unwrap()
 }
 
 /// Returns the longest queue at the port that leads to the first host.
@@ -24,9 +15,8 @@ fn deepest(report: &Report) -> u64 {
 
 #[test]
 fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
-    let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
-    start(&mut fabric, "newreno", &[(0, 1, 1460, 3)]);
+    let mut fabric = LeafSpine::default().plain();
+    start_flows(&mut fabric, &config("newreno"), [(0, 1, 1460, 3)]);
     let report = finish(&mut fabric);
     // SYN and SYN-ACK: 66 bytes (12 of options), 90 on the wire: 0.72 us at 1 Gb/s, twice, and twice 0.5 us. Data with FIN: 1538
     // bytes on the wire, 12.304 us.
@@ -45,45 +35,13 @@ fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
     assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data + 2 * small);
 }
 
-/// Keeps `segments` in flight, whatever happens.
-#[derive(Clone, Debug)]
-struct Fixed(u64);
-
-impl Controller for Fixed {
-    fn grow(&mut self, window: &mut Window, _: &Ack) {
-        window.cwnd = self.0 * window.mss();
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.clone())
-    }
-}
-
-/// Seven flows with two full frames each under way: no more can ever wait where they meet.
-#[test]
-fn hosts_run_congestion_control_that_a_user_brings() {
-    let config = tcp::Config { initial_window_segments: 2, ..tcp::Config::default() };
-    let settings = config.check().unwrap().with_controller(|_| Box::new(Fixed(2)));
-    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
-    for source in 1..8 {
-        fabric
-            .start_flow(&settings, FlowSpec { source, destination: 0, bytes: 200_000, start: us(0) })
-            .unwrap();
-    }
-    let report = finish(&mut fabric);
-    assert!(report.flows.iter().all(|flow| flow.received_bytes == 200_000));
-    let own = deepest(&report);
-    assert!(own <= 14 * 1_514 && own > 7 * 1_514, "{own} bytes wait");
-}
-
 /// SYN, SYN-ACK and data each wait for the sending host's delay and the receiving one's. A flow's own report is that of the list.
 #[test]
 fn hosts_that_take_time_for_a_segment_delay_each_by_it() {
     let completion = |host_delay| {
         let size = LeafSpine::default();
         let mut fabric = size.fabric(FabricSpec { host_delay, ..size.spec() }, |_| PLAIN);
-        start(&mut fabric, "newreno", &[(0, 1, 1460, 3)]);
+        start_flows(&mut fabric, &config("newreno"), [(0, 1, 1460, 3)]);
         let report = finish(&mut fabric);
         assert!(report.idle);
         assert_eq!(fabric.flow_report(0).as_ref(), report.flows.first());
@@ -105,8 +63,7 @@ fn a_long_flow_fills_the_link_from_hosts_that_take_time() {
     let host_delay = HostDelaySpec { tx_ps: 10_000_000, rx_ps: 10_000_000 };
     let mut fabric = size.fabric(FabricSpec { host_delay, ..size.spec() }, |_| PLAIN);
     let config = tcp::Config { tsq: Some(Duration::from_ms(1)), ..tcp::Config::default() };
-    let flow = FlowSpec { source: 0, destination: 1, bytes: 10_000_000, start: us(0) };
-    fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+    start_flows(&mut fabric, &config, [(0, 1, 10_000_000, 0)]);
     let report = finish(&mut fabric);
     let flow = &report.flows[0];
     assert_eq!((flow.received_bytes, flow.retransmitted_segments), (10_000_000, 0));
@@ -117,7 +74,7 @@ fn a_long_flow_fills_the_link_from_hosts_that_take_time() {
 fn a_flow_to_a_silent_host_is_given_up() {
     let size = LeafSpine::default();
     let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes: Some(10), ..PLAIN });
-    start(&mut fabric, "newreno", &[(0, 1, 1000, 0)]);
+    start_flows(&mut fabric, &config("newreno"), [(0, 1, 1000, 0)]);
     let report = finish(&mut fabric);
     let flow = &report.flows[0];
     assert!(flow.given_up && flow.completion_ps.is_none());
@@ -133,7 +90,7 @@ fn flows_that_cannot_be_are_refused() {
     fabric.run_until(us(10));
     let mut refused = |source, destination, bytes, at| {
         let flow = FlowSpec { source, destination, bytes, start: us(at) };
-        fabric.start_flow(&settings("ecn"), flow).unwrap_err()
+        fabric.start_flow(&config("ecn").check().unwrap(), flow).unwrap_err()
     };
     assert_eq!(refused(0, 9, 1, 20), FlowError::NoSuchHost { index: 9, count: 4 });
     assert_eq!(refused(1, 1, 1, 20).to_string(), "a flow from h2 to itself: it would not cross the fabric");
@@ -147,13 +104,9 @@ fn flows_that_cannot_be_are_refused() {
 #[test]
 fn small_queues_keep_the_latency_of_a_hosts_own_nic_short() {
     let run = |tsq| {
-        let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
-        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let mut fabric = LeafSpine { hosts_per_leaf: 4, ..LeafSpine::default() }.plain();
         let config = tcp::Config { tsq, ..tcp::Config::default() };
-        for destination in 1..4 {
-            let flow = FlowSpec { source: 0, destination, bytes: 3_000_000, start: us(0) };
-            fabric.start_flow(&config.clone().check().unwrap(), flow).unwrap();
-        }
+        start_flows(&mut fabric, &config, (1..4).map(|destination| (0, destination, 3_000_000, 0)));
         let report = finish(&mut fabric);
         let last = report.flows.iter().map(|flow| flow.completion_ps.unwrap()).max().unwrap();
         (report.hosts[0].max_queue_bytes, report.classes["data"].latency.unwrap().mean_ps, last)
@@ -179,9 +132,8 @@ fn the_l4s_threshold_marks_ect1_and_in_a_shared_queue_the_classic_flow_takes_the
         };
         let mut fabric = size.fabric(size.spec(), |_| port.clone());
         for (index, (name, l4s)) in names.iter().enumerate() {
-            let config = tcp::Config { l4s: *l4s, ecn: true, ..name.parse().unwrap() };
-            let flow = FlowSpec { source: 1 + index, destination: 0, bytes: 10_000_000, start: us(0) };
-            fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+            let config = tcp::Config { l4s: *l4s, ecn: true, ..config(name) };
+            start_flows(&mut fabric, &config, [(1 + index, 0, 10_000_000, 0)]);
         }
         let report = finish(&mut fabric);
         let ms = |flow: &netsim::report::FlowReport| flow.completion_ps.unwrap() as f64 / 1e9;

@@ -7,7 +7,7 @@
 
 use crate::common::eeon;
 use netsim::eee::EeeState;
-use netsim::nic::{Nic, NicEee};
+use netsim::nic::{Nic, NicEee, NicSettings};
 use netsim::HostFrame;
 use proptest::prelude::*;
 use simple_switch::{PortConfig, Switch, SwitchConfig};
@@ -46,7 +46,7 @@ impl Pair {
             ticks_per_byte_q24: ((8_000_000_000_000_u128 << 24) / u128::from(rate.as_bps())) as u64,
         };
         eeon::eee(&mut switch.state_mut(), PORT, eee);
-        let nic = Nic::new(rate, OVERHEAD, None, Some(settings));
+        let nic = Nic::new(rate, OVERHEAD, NicSettings { eee: Some(settings), ..NicSettings::default() });
         Self { nic, switch, departed: std::collections::VecDeque::new(), left: 0 }
     }
 

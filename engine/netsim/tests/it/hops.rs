@@ -1,7 +1,9 @@
 //! The hop log: one packet's whole path with its numbers, the effect of filters, and that recording changes nothing.
 
-use crate::common::{eee_values, finish, random_traffic, send, us, LeafSpine, PortSettings, PLAIN};
-use netsim::{Fabric, FlowSpec, Report};
+use crate::common::{
+    eee_values, finish, random_traffic, send, start_flows, us, LeafSpine, PortSettings, PLAIN,
+};
+use netsim::{Fabric, Report};
 use simple_switch::hops::{FlowFilter, Hop, HopEvent, HopFilter, HopKind, HopLog, NONE};
 use units::{Duration, Time};
 use wire::tcp::ACK;
@@ -193,10 +195,7 @@ fn a_sender_that_slows_down_says_from_which_window_to_which_once_a_mark_has_come
             fabric.record_hops(&filter).unwrap();
         }
         let config = tcp::Config { ecn: true, ..tcp::Config::default() };
-        for source in 1..4 {
-            let flow = FlowSpec { source, destination: 0, bytes: 2_000_000, start: us(10 * source as u64) };
-            fabric.start_flow(&config.clone().check().unwrap(), flow).unwrap();
-        }
+        start_flows(&mut fabric, &config, (1..4).map(|source| (source, 0, 2_000_000, 10 * source as u64)));
         let report = finish(&mut fabric);
         (report.flows, fabric.take_hops())
     };

@@ -22,11 +22,7 @@ const HOLD_PACKETS: u64 = 10;
 
 #[derive(Clone, Debug)]
 struct Case {
-    leaves: usize,
-    spines: usize,
-    hosts_per_leaf: usize,
-    uplink_bps: u64,
-    delay_ps: u64,
+    size: LeafSpine,
     /// How long a sleeping port holds packets, unless ten wait; none where it does not sleep.
     hold_us: Option<u64>,
     /// What XOFF allows a group beside its headroom.
@@ -37,55 +33,64 @@ struct Case {
     reverse: Vec<u64>,
 }
 
-impl Case {
-    fn size(&self) -> LeafSpine {
-        LeafSpine {
-            leaves: self.leaves,
-            spines: self.spines,
-            hosts_per_leaf: self.hosts_per_leaf,
-            uplink_bps: self.uplink_bps,
-            delay_ps: self.delay_ps,
-            eee: self.hold_us.is_some(),
-            ..LeafSpine::default()
-        }
-    }
-
-    /// Bytes that may still come after a group has passed XOFF, and those by which it may have passed it.
-    fn headroom(&self, bps: u64) -> u64 {
-        // A hold does not count: the pause ends it.
-        let sleep_ns = self.hold_us.map_or(0, |_| eee_values(bps, 0, 0)[..2].iter().sum());
-        let sleep_ps: u64 = sleep_ns * 1_000;
-        let away = u128::from(2 * self.delay_ps + LOOP_PS + sleep_ps) * u128::from(bps);
-        let away = u64::try_from(away.div_ceil(8_000_000_000_000)).unwrap();
-        away + 2 * (LONGEST + OVERHEAD) + PAUSE_FRAME + OVERHEAD + LONGEST
-    }
+/// Bytes that may still come after a group has passed XOFF, and those by which it may have passed it.
+fn headroom(size: &LeafSpine, bps: u64) -> u64 {
+    // A hold does not count: the pause ends it.
+    let sleep_ns: u64 = if size.eee { eee_values(bps, 0, 0)[..2].iter().sum() } else { 0 };
+    let away = u128::from(2 * size.delay_ps + LOOP_PS + sleep_ns * 1_000) * u128::from(bps);
+    let away = u64::try_from(away.div_ceil(8_000_000_000_000)).unwrap();
+    away + 2 * (LONGEST + OVERHEAD) + PAUSE_FRAME + OVERHEAD + LONGEST
 }
 
-/// Makes priority 3 lossless at every port of every switch; `share` of the headroom, in quarters.
-fn fabric(case: &Case, share: u64) -> Fabric {
-    let size = case.size();
+/// Makes priority 3 lossless at every port of every switch; `group` gives XOFF and limit for the rate of a port.
+fn fabric(
+    size: &LeafSpine,
+    hold_us: Option<u64>,
+    others: &[(u8, u8)],
+    group: impl Fn(u64) -> [u64; 2],
+) -> Fabric {
     let mut spec = size.spec();
     pausable(&mut spec, DSCP, PRIORITY);
     let settings = |bps| {
-        let eee = case.hold_us.map(|hold_us| eee_values(bps, hold_us, HOLD_PACKETS));
+        let eee = hold_us.map(|hold_us| eee_values(bps, hold_us, HOLD_PACKETS));
         PortSettings { eee, ..PLAIN }
     };
     let mut fabric = size.fabric(spec, settings);
-    for switch in 0..case.leaves + case.spines {
-        classes(&mut fabric, switch, &[(DSCP, PRIORITY)]);
+    for switch in 0..size.leaves + size.spines {
+        classes(&mut fabric, switch, &[&[(DSCP, PRIORITY)], others].concat());
         copies(&mut fabric, switch);
-        let rates = if switch < case.leaves {
-            [vec![GIGABIT; case.hosts_per_leaf], vec![case.uplink_bps; case.spines]].concat()
+        let rates = if switch < size.leaves {
+            [vec![size.host_bps; size.hosts_per_leaf], vec![size.uplink_bps; size.spines]].concat()
         } else {
-            vec![case.uplink_bps; case.leaves]
+            vec![size.uplink_bps; size.leaves]
         };
         for (port, bps) in (1..).zip(rates) {
-            let (xoff, xon) = (case.xoff_bytes, case.xoff_bytes.saturating_sub(2 * LONGEST));
-            let limit = xoff + case.headroom(bps) * share / 4;
+            let [xoff, limit] = group(bps);
+            let xon = xoff.saturating_sub(2 * LONGEST);
             lossless(&mut fabric, switch, port, bps, PRIORITY, [xoff, xon, limit]);
         }
     }
     fabric
+}
+
+/// Returns the packets of the lossless class at a port in one of the program's counters.
+fn packets(fabric: &Fabric, counter: &str, switch: usize, port: usize) -> u64 {
+    let cell = (port << 3 | usize::from(PRIORITY)) as u64;
+    fabric.switch(switch).state().read_counters(counter, cell).unwrap().packets
+}
+
+/// Returns the same at all ports.
+fn all_packets(size: &LeafSpine, fabric: &Fabric, counter: &str) -> u64 {
+    ports(size).map(|(switch, port)| packets(fabric, counter, switch, port)).sum()
+}
+
+fn ports(size: &LeafSpine) -> impl Iterator<Item = (usize, usize)> {
+    let count = size.hosts_per_leaf.max(size.leaves) + size.spines;
+    (0..size.leaves + size.spines).flat_map(move |switch| (0..=count).map(move |port| (switch, port)))
+}
+
+fn delivered(report: &Report) -> u64 {
+    report.classes.values().map(|class| class.delivered.packets).sum()
 }
 
 /// What has been dropped of the class, and pauses sent, on all switches.
@@ -101,7 +106,7 @@ fn run(case: &Case, share: u64) -> (Fabric, Outcome) {
 
 /// What a case's hosts send: time in ps, host, frame.
 fn incast(case: &Case) -> Vec<(u64, usize, Vec<u8>)> {
-    let size = case.size();
+    let size = &case.size;
     let mut frames = Vec::new();
     for host in 1..size.host_count() {
         let mut at = 1_000_000 * host as u64;
@@ -120,38 +125,29 @@ fn incast(case: &Case) -> Vec<(u64, usize, Vec<u8>)> {
     frames
 }
 
+/// `share` of the headroom, in quarters.
 fn run_frames(case: &Case, share: u64, mut frames: Vec<(u64, usize, Vec<u8>)>) -> (Fabric, Outcome) {
-    let size = case.size();
-    let mut fabric = fabric(case, share);
+    let (size, xoff) = (&case.size, case.xoff_bytes);
+    let group = |bps| [xoff, xoff + headroom(size, bps) * share / 4];
+    let mut fabric = fabric(size, case.hold_us, &[], group);
     frames.sort_by_key(|(at, host, _)| (*at, *host));
     for (at, host, frame) in frames {
         send(&mut fabric, host, Time::from_ps(at), &frame);
     }
     let report = finish(&mut fabric);
-    let count = |name: &str| {
-        let switches = 0..case.leaves + case.spines;
-        let cells = (0..size.hosts_per_leaf.max(case.leaves) + case.spines + 1)
-            .map(|port| (port << 3 | usize::from(PRIORITY)) as u64);
-        switches
-            .flat_map(|switch| cells.clone().map(move |cell| (switch, cell)))
-            .map(|(switch, cell)| fabric.switch(switch).state().read_counters(name, cell).unwrap().packets)
-            .sum()
-    };
-    let (dropped, pauses) = (count("lossless_dropped"), count("pauses_sent"));
+    let [dropped, pauses] =
+        ["lossless_dropped", "pauses_sent"].map(|counter| all_packets(size, &fabric, counter));
     (fabric, Outcome { report, dropped, pauses })
 }
 
-fn assert_at_rest(case: &Case, fabric: &Fabric) -> Result<(), TestCaseError> {
-    for switch in 0..case.leaves + case.spines {
-        let ports = case.hosts_per_leaf.max(case.leaves) + case.spines;
-        for port in 0..=ports as u64 {
-            prop_assert_eq!(register(fabric, switch, "occupancy_bytes", port), 0);
-            for queue in port << 3..(port + 1) << 3 {
-                for name in
-                    ["ingress_bytes", "pause_sent_at", "pause_timer", "queue_bytes", "class_gate_open_at"]
-                {
-                    prop_assert_eq!(register(fabric, switch, name, queue), 0, "{}[{}]", name, queue);
-                }
+fn assert_at_rest(size: &LeafSpine, fabric: &Fabric) -> Result<(), TestCaseError> {
+    for (switch, port) in ports(size) {
+        let port = port as u64;
+        prop_assert_eq!(register(fabric, switch, "occupancy_bytes", port), 0);
+        for queue in port << 3..(port + 1) << 3 {
+            for name in ["ingress_bytes", "pause_sent_at", "pause_timer", "queue_bytes", "class_gate_open_at"]
+            {
+                prop_assert_eq!(register(fabric, switch, name, queue), 0, "{}[{}]", name, queue);
             }
         }
     }
@@ -167,7 +163,17 @@ fn cases() -> impl Strategy<Value = Case> {
     let other = (0..5_000_000_u64, hold_us, 0..20_000_u64);
     (size, other, load, reverse).prop_map(
         |((leaves, spines, hosts_per_leaf, uplink_bps), (delay_ps, hold_us, xoff_bytes), load, reverse)| {
-            Case { leaves, spines, hosts_per_leaf, uplink_bps, delay_ps, hold_us, xoff_bytes, load, reverse }
+            let eee = hold_us.is_some();
+            let size = LeafSpine {
+                leaves,
+                spines,
+                hosts_per_leaf,
+                uplink_bps,
+                delay_ps,
+                eee,
+                ..LeafSpine::default()
+            };
+            Case { size, hold_us, xoff_bytes, load, reverse }
         },
     )
 }
@@ -179,21 +185,22 @@ proptest! {
     fn with_its_headroom_no_packet_of_a_lossless_class_is_dropped(case in cases()) {
         let (fabric, outcome) = run(&case, 4);
         prop_assert_eq!(outcome.dropped, 0, "{} pauses", outcome.pauses);
-        let sent = (case.size().host_count() - 1) * case.load.len() + case.reverse.len();
-        let delivered: u64 = outcome.report.classes.values().map(|class| class.delivered.packets).sum();
-        prop_assert_eq!(delivered, sent as u64);
-        assert_at_rest(&case, &fabric)?;
+        let sent = (case.size.host_count() - 1) * case.load.len() + case.reverse.len();
+        prop_assert_eq!(delivered(&outcome.report), sent as u64);
+        assert_at_rest(&case.size, &fabric)?;
     }
 }
 
 /// Senders at line rate, and a reverse direction that is never idle.
 fn adversarial() -> Case {
     Case {
-        leaves: 1,
-        spines: 1,
-        hosts_per_leaf: 4,
-        uplink_bps: GIGABIT,
-        delay_ps: 500_000,
+        size: LeafSpine {
+            leaves: 1,
+            spines: 1,
+            hosts_per_leaf: 4,
+            uplink_bps: GIGABIT,
+            ..LeafSpine::default()
+        },
         hold_us: None,
         xoff_bytes: 3 * LONGEST,
         load: vec![(0, 1460); 400],
@@ -208,21 +215,6 @@ fn three_quarters_of_the_headroom_are_too_little() {
     assert_eq!(whole.dropped, 0);
     let (_, less) = run(&adversarial(), 3);
     assert!(less.dropped > 0);
-}
-
-/// The papers' fabric of 160 hosts.
-fn leaf_spine_160() -> Case {
-    Case {
-        leaves: 4,
-        spines: 2,
-        hosts_per_leaf: 40,
-        uplink_bps: TEN_GIGABIT,
-        delay_ps: 500_000,
-        hold_us: None,
-        xoff_bytes: 3 * LONGEST,
-        load: Vec::new(),
-        reverse: Vec::new(),
-    }
 }
 
 /// All hosts but the twelve receivers send full frames without a gap, to one receiver after the other: twelve at once send to
@@ -244,37 +236,27 @@ fn shuffle_at_line_rate(size: &LeafSpine) -> Vec<(u64, usize, Vec<u8>)> {
 #[test]
 fn a_shuffle_of_160_hosts_at_line_rate_loses_nothing_with_its_headroom_and_something_with_three_quarters_of_it(
 ) {
-    let case = leaf_spine_160();
-    let frames = shuffle_at_line_rate(&case.size());
+    let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, ..LeafSpine::default() };
+    let case = Case { size, ..adversarial() };
+    let frames = shuffle_at_line_rate(&size);
     let sent = frames.len() as u64;
     let (fabric, whole) = run_frames(&case, 4, frames.clone());
     assert!(whole.pauses > 1_000, "{} pauses", whole.pauses);
     assert_eq!(whole.dropped, 0);
-    let delivered: u64 = whole.report.classes.values().map(|class| class.delivered.packets).sum();
-    assert_eq!(delivered, sent);
-    assert_at_rest(&case, &fabric).unwrap();
+    assert_eq!(delivered(&whole.report), sent);
+    assert_at_rest(&size, &fabric).unwrap();
     let (_, less) = run_frames(&case, 3, frames);
     assert!(less.dropped > 0);
 }
 
-/// A fabric of hosts at 10 Gb/s whose priority 3 is lossless, with all of its headroom below `limit` bytes of each group.
-fn at_10_gigabit(size: &LeafSpine, limit: u64, others: &[(u8, u8)]) -> Fabric {
-    let mut spec = size.spec();
-    pausable(&mut spec, DSCP, PRIORITY);
-    let mut fabric = size.fabric(spec, |_| PLAIN);
-    let case = Case { delay_ps: size.delay_ps, hold_us: None, ..adversarial() };
-    for switch in 0..size.leaves + size.spines {
-        classes(&mut fabric, switch, &[&[(DSCP, PRIORITY)], others].concat());
-        copies(&mut fabric, switch);
-        let hosts = if switch < size.leaves { size.hosts_per_leaf } else { 0 };
-        let links = if switch < size.leaves { size.spines } else { size.leaves };
-        let rates = [vec![TEN_GIGABIT; hosts], vec![size.uplink_bps; links]].concat();
-        for (port, bps) in (1..).zip(rates) {
-            let xoff = limit - case.headroom(bps);
-            lossless(&mut fabric, switch, port, bps, PRIORITY, [xoff, xoff - 2 * LONGEST, limit]);
-        }
-    }
-    fabric
+/// A fabric whose priority 3 is lossless, with all of its headroom below `limit` bytes of each group.
+fn limited(size: &LeafSpine, limit: u64, others: &[(u8, u8)]) -> Fabric {
+    fabric(size, None, others, |bps| [limit - headroom(size, bps), limit])
+}
+
+/// Hosts of one switch at 10 Gb/s.
+fn star(hosts_per_leaf: usize) -> LeafSpine {
+    LeafSpine { leaves: 1, spines: 0, hosts_per_leaf, host_bps: TEN_GIGABIT, ..LeafSpine::default() }
 }
 
 /// Hosts send full frames of a DSCP to the first one, at 10 Gb/s without a gap between them.
@@ -289,27 +271,23 @@ fn at_line_rate(size: &LeafSpine, fabric: &mut Fabric, senders: &[(usize, u8)], 
 
 #[test]
 fn a_class_above_at_line_rate_makes_no_pause_run_out() {
-    let size =
-        LeafSpine { leaves: 1, spines: 0, hosts_per_leaf: 3, host_bps: TEN_GIGABIT, ..LeafSpine::default() };
+    let size = star(3);
     const VOICE: u8 = 46;
-    let mut fabric = at_10_gigabit(&size, 100_000, &[(VOICE, 5)]);
+    let mut fabric = limited(&size, 100_000, &[(VOICE, 5)]);
     // 12 ms; a pause is 3.4 ms.
     at_line_rate(&size, &mut fabric, &[(1, DSCP), (2, VOICE)], 9_750);
     fabric.run_until(us(11_900));
-    let sent = fabric.switch(0).state().read_counters("pauses_sent", 2 << 3 | u64::from(PRIORITY)).unwrap();
     // One when it was too much, and one each half of a pause.
-    assert_eq!(sent.packets, 1 + 11_900 / 1_678);
+    assert_eq!(packets(&fabric, "pauses_sent", 0, 2), 1 + 11_900 / 1_678);
     finish(&mut fabric);
-    let dropped = fabric.switch(0).state().read_counters("lossless_dropped", 2 << 3 | u64::from(PRIORITY));
-    assert_eq!(dropped.unwrap().packets, 0);
+    assert_eq!(packets(&fabric, "lossless_dropped", 0, 2), 0);
 }
 
 #[test]
 fn a_class_of_priority_7_at_line_rate_holds_no_pause_back() {
-    let size =
-        LeafSpine { leaves: 1, spines: 0, hosts_per_leaf: 7, host_bps: TEN_GIGABIT, ..LeafSpine::default() };
+    let size = star(7);
     const CONTROL: u8 = 48;
-    let mut fabric = at_10_gigabit(&size, 100_000, &[(CONTROL, 7)]);
+    let mut fabric = limited(&size, 100_000, &[(CONTROL, 7)]);
     // Three hosts send to the first one, and three others to the first of those.
     for number in 0..4_000 {
         for (from, to, dscp) in
@@ -320,10 +298,7 @@ fn a_class_of_priority_7_at_line_rate_holds_no_pause_back() {
         }
     }
     finish(&mut fabric);
-    let state = fabric.switch(0).state();
-    let dropped =
-        |port: u64| state.read_counters("lossless_dropped", port << 3 | u64::from(PRIORITY)).unwrap().packets;
-    assert_eq!((dropped(2), dropped(3), dropped(4)), (0, 0, 0));
+    assert_eq!(all_packets(&size, &fabric, "lossless_dropped"), 0);
 }
 
 #[test]
@@ -337,18 +312,17 @@ fn groups_that_wait_longer_than_a_pause_in_one_queue_lose_nothing() {
         delay_ps: 10_000_000,
         ..LeafSpine::default()
     };
-    let mut fabric = at_10_gigabit(&size, 200_000, &[]);
+    let mut fabric = limited(&size, 200_000, &[]);
     let senders = [1, 2, 3, 4, 5, 6, 10, 11, 12, 13].map(|host| (host, DSCP));
     at_line_rate(&size, &mut fabric, &senders, 1_000);
-    let report = finish(&mut fabric);
-    let delivered: u64 = report.classes.values().map(|class| class.delivered.packets).sum();
-    assert_eq!(delivered, 10_000);
+    assert_eq!(delivered(&finish(&mut fabric)), 10_000);
 }
 
 #[test]
 fn a_port_whose_packets_a_pause_holds_is_awake_for_the_program_and_for_its_phy() {
     // The second leaf's uplink is paused by the spine, and its port by the first leaf.
-    let case = Case { leaves: 2, hold_us: Some(0), reverse: Vec::new(), ..adversarial() };
+    let size = LeafSpine { leaves: 2, eee: true, ..adversarial().size };
+    let case = Case { size, hold_us: Some(0), reverse: Vec::new(), ..adversarial() };
     let (fabric, outcome) = run(&case, 4);
     assert!(outcome.pauses > 10, "{} pauses", outcome.pauses);
     let end_ticks = outcome.report.elapsed_ps / 1_000;
@@ -372,7 +346,8 @@ fn a_port_whose_packets_a_pause_holds_is_awake_for_the_program_and_for_its_phy()
 
 #[test]
 fn the_report_says_how_often_and_for_how_long_a_queue_was_paused() {
-    let case = Case { hosts_per_leaf: 2, ..adversarial() };
+    let size = LeafSpine { hosts_per_leaf: 2, ..adversarial().size };
+    let case = Case { size, ..adversarial() };
     // 1000 quanta at 1 Gbit/s are 512 us: once alone, and twice without a gap, which an end cuts short.
     let frames = [(0, 1000), (2_000, 1000), (2_256, 1000), (2_356, 0)];
     let frames = frames.map(|(at_us, quanta)| (at_us * 1_000_000, 0, pause_frame(&[(PRIORITY, quanta)])));
@@ -397,14 +372,7 @@ fn pauses_of_the_report_are_those_that_the_program_has_counted() {
         assert_eq!(queue.priority, PRIORITY);
         *if queue.node.starts_with('h') { &mut at_hosts } else { &mut at_switches } += queue.pauses;
     }
-    let cells = (0..=8).map(|port| port << 3 | u64::from(PRIORITY));
-    let counted: u64 = (0..2)
-        .flat_map(|switch| cells.clone().map(move |cell| (switch, cell)))
-        .map(|(switch, cell)| {
-            fabric.switch(switch).state().read_counters("pauses_received", cell).unwrap().packets
-        })
-        .sum();
-    assert_eq!(at_switches, counted);
+    assert_eq!(at_switches, all_packets(&case.size, &fabric, "pauses_received"));
     // Those that end a pause are obeyed, too.
     let obeyed: u64 = outcome.report.hosts.iter().filter_map(|host| host.pauses).map(|one| one.obeyed).sum();
     assert!(0 < at_hosts && at_hosts < obeyed, "{at_hosts} of {obeyed}");

@@ -1,12 +1,11 @@
 //! A NIC's AQM compared with the P4 program's: the same frames at the same times get the same marks and drops.
 
-use std::num::NonZeroU64;
-
-use crate::common::{finish, send, LeafSpine, PortSettings, GIGABIT, PLAIN, TEN_GIGABIT};
+use crate::common::{finish, red, send, LeafSpine, PortSettings, GIGABIT, PLAIN, TEN_GIGABIT};
 use netsim::spec::NicSpec;
-use netsim::{NicAqm, Protect, Report};
+use netsim::{NicAqm, Report};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
 use units::{Bytes, DataRate, Time};
 use wire::tcp::{ACK, ECE, SYN};
 use wire::Ecn;
@@ -62,7 +61,7 @@ fn by_program(action: &'static str, values: &[u64]) -> Report {
 /// Returns the report with the AQM in the first host's NIC.
 fn by_nic(aqm: Option<NicAqm>) -> Report {
     let size = size(NicSpec { buffer_bytes: Some(BUFFER.into()), aqm, ..NicSpec::default() });
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     for (at, frame) in arrivals(&size) {
         send(&mut fabric, 0, Time::from_ps(at), &frame);
     }
@@ -103,34 +102,15 @@ fn a_marking_threshold_marks_the_same_packets() {
 
 #[test]
 fn red_without_chance_signals_the_same_packets() {
-    for (protect, code) in [(Protect::Ect, 0), (Protect::Ece, 1), (Protect::AckSyn, 2)] {
+    for protect in ["ect", "ece", "ack_syn"] {
         for (ecn, in_packets, average_shift) in
             [(true, true, 0), (true, false, 3), (false, true, 0), (false, false, 5)]
         {
             let threshold = if in_packets { 12 } else { 14_000 };
-            let aqm = NicAqm::Red {
-                min_threshold: threshold,
-                max_threshold: threshold,
-                probability_slope: 0,
-                in_packets,
-                average_shift,
-                ecn,
-                protect,
-                half_life_ps: None,
-                by_size: false,
-            };
-            let values = [
-                threshold.into(),
-                threshold.into(),
-                0,
-                in_packets.into(),
-                average_shift.into(),
-                ecn.into(),
-                code,
-                0,
-                0,
-                0,
-            ];
+            let (aqm, values) = red(
+                &json!({"min_threshold": threshold, "max_threshold": threshold, "in_packets": in_packets,
+                                            "average_shift": average_shift, "ecn": ecn, "protect": protect}),
+            );
             same("red", &values, aqm);
         }
     }
@@ -138,25 +118,18 @@ fn red_without_chance_signals_the_same_packets() {
 
 #[test]
 fn an_idle_average_ages_in_a_nic_as_in_a_port() {
-    // It halves in 2^(16 + 5) / 40,960 = 51.2 ticks of 1 ns: between two waves it is forgotten, with `None` it is not.
-    let red = |half_life_ps| NicAqm::Red {
-        min_threshold: 6_000,
-        max_threshold: 6_000,
-        probability_slope: 0,
-        in_packets: false,
-        average_shift: 6,
-        ecn: true,
-        protect: Protect::Ect,
-        half_life_ps,
-        by_size: false,
+    // It halves in 51.2 ticks of 1 ns: between two waves it is forgotten, and without a time it is not.
+    let red = |half_life_ps| {
+        red(
+            &json!({"min_threshold": 6_000, "max_threshold": 6_000, "average_shift": 6, "half_life_ps": half_life_ps}),
+        )
     };
-    let aqm = red(NonZeroU64::new(51_200));
-    let values = [6_000, 6_000, 0, 0, 6, 1, 0, 40_960, 5, 0];
+    let (aqm, values) = red(51_200);
     let marks = |report: &Report| report.classes["data"].delivered_ce as f64;
     let (program, nic) = (marks(&by_program("red", &values)), marks(&by_nic(Some(aqm))));
     // The program does not know the time of a frame on the wire while EEE is off, so it ages the average a frame earlier.
     assert!((program / nic - 1.0).abs() < 0.01, "{program} {nic}");
-    let kept = marks(&by_nic(Some(red(None))));
+    let kept = marks(&by_nic(Some(red(0).0)));
     assert!(kept > 1.05 * nic, "{kept} {nic}");
 }
 
@@ -164,19 +137,9 @@ fn an_idle_average_ages_in_a_nic_as_in_a_port() {
 fn a_small_frame_has_the_smaller_probability_in_a_nic_as_in_a_port() {
     // The line's probability is that of 2 KB: an ACK of 54 bytes has a fortieth of it, and full data three quarters.
     let slope = ((1_u64 << 48) / 200_000) * 256 / 2_048;
-    let aqm = NicAqm::Red {
-        min_threshold: 0,
-        max_threshold: 200_000,
-        probability_slope: slope,
-        in_packets: false,
-        average_shift: 0,
-        ecn: false,
-        protect: Protect::Ect,
-        half_life_ps: None,
-        by_size: true,
-    };
-    let (program, nic) =
-        (by_program("red", &[0, 200_000, slope, 0, 0, 0, 0, 0, 0, 2_048]), by_nic(Some(aqm)));
+    let (aqm, values) =
+        red(&json!({"max_threshold": 200_000, "probability_slope": slope, "ecn": false, "by_size": true}));
+    let (program, nic) = (by_program("red", &values), by_nic(Some(aqm)));
     let early = |report: &Report, class: &str| {
         let queues = report.nic_queues.get(class).map_or(0, |counts| counts.early_dropped);
         let counts = &report.classes[class];
@@ -192,18 +155,9 @@ fn a_small_frame_has_the_smaller_probability_in_a_nic_as_in_a_port() {
 fn between_the_thresholds_red_marks_with_the_probability_of_the_line() {
     // Half the frames that find the middle of the line; what is measured is the share over the whole line.
     let slope = (1_u64 << 48) / 40_000;
-    let values = [10_000, 50_000, slope, 0, 0, 1, 2, 0, 0, 0];
-    let aqm = NicAqm::Red {
-        min_threshold: 10_000,
-        max_threshold: 50_000,
-        probability_slope: slope,
-        in_packets: false,
-        average_shift: 0,
-        ecn: true,
-        protect: Protect::AckSyn,
-        half_life_ps: None,
-        by_size: false,
-    };
+    let (aqm, values) =
+        red(&json!({"min_threshold": 10_000, "max_threshold": 50_000, "probability_slope": slope,
+                                    "protect": "ack_syn"}));
     let (program, nic) = (by_program("red", &values), by_nic(Some(aqm)));
     for class in ["data", "ack"] {
         let ce = |report: &Report| report.classes[class].delivered_ce as f64;

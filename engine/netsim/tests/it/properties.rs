@@ -32,13 +32,9 @@ const MARTIAN: u64 = 10;
 
 #[derive(Clone, Debug)]
 struct Case {
-    leaves: usize,
-    hosts_per_leaf: usize,
-    spines: usize,
-    uplink_bps: u64,
+    size: LeafSpine,
     /// Ts and Tw in ns at 1 Gb/s and above.
     transitions: [(u64, u64); 2],
-    nic: NicSpec,
     ports: Vec<Settings>,
     clocks: Vec<u64>,
     /// Time since the last in ns, from, to, and the packet; its target counts only where it is not a port.
@@ -57,7 +53,15 @@ fn cases() -> BoxedStrategy<Case> {
     });
     let nic = (prop::option::of(nic_eee), prop::option::weighted(0.2, 1_500..20_000u64))
         .prop_map(|(eee, buffer_bytes)| NicSpec { eee, buffer_bytes, ..NicSpec::default() });
-    let size = (2..=4usize, 1..=2usize, 1..=2usize, prop_oneof![Just(GIGABIT), Just(TEN_GIGABIT)]);
+    let size = (2..=4usize, 1..=2usize, 1..=2usize, prop_oneof![Just(GIGABIT), Just(TEN_GIGABIT)]).prop_map(
+        |(leaves, hosts_per_leaf, spines, uplink_bps)| LeafSpine {
+            leaves,
+            hosts_per_leaf,
+            spines,
+            uplink_bps,
+            ..LeafSpine::default()
+        },
+    );
     let transition = || (prop_oneof![Just(0), 0..60_000u64], prop_oneof![Just(0), 0..20_000u64]);
     let gap = prop_oneof![3 => Just(0), 4 => 0..8_000u64, 3 => 0..80_000u64, 1 => 0..2_000_000u64];
     let traffic = prop::collection::vec((gap, 0..8usize, 0..8usize, packets()), 1..=PACKETS);
@@ -76,12 +80,8 @@ fn cases() -> BoxedStrategy<Case> {
         300_000..1_000_000u64,
     )
         .prop_map(|(size, transitions, nic, ports, clocks, traffic, change, loop_ps)| Case {
-            leaves: size.0,
-            hosts_per_leaf: size.1,
-            spines: size.2,
-            uplink_bps: size.3,
+            size: LeafSpine { nic, ..size },
             transitions,
-            nic,
             ports,
             clocks,
             traffic,
@@ -115,29 +115,18 @@ struct Run {
 }
 
 impl Case {
-    fn size(&self) -> LeafSpine {
-        LeafSpine {
-            leaves: self.leaves,
-            hosts_per_leaf: self.hosts_per_leaf,
-            spines: self.spines,
-            uplink_bps: self.uplink_bps,
-            nic: self.nic,
-            ..LeafSpine::default()
-        }
-    }
-
     fn transition(&self, bps: u64) -> (u64, u64) {
         self.transitions[usize::from(bps != GIGABIT)]
     }
 
     fn ports(&self) -> Vec<PortRun> {
         let mut ports = Vec::new();
-        for switch in 0..self.leaves + self.spines {
-            let is_leaf = switch < self.leaves;
-            let count = if is_leaf { self.hosts_per_leaf + self.spines } else { self.leaves };
+        for switch in 0..self.size.leaves + self.size.spines {
+            let is_leaf = switch < self.size.leaves;
+            let count = if is_leaf { self.size.hosts_per_leaf + self.size.spines } else { self.size.leaves };
             for place in 0..count {
-                let is_to_host = is_leaf && place < self.hosts_per_leaf;
-                let bps = if is_to_host { GIGABIT } else { self.uplink_bps };
+                let is_to_host = is_leaf && place < self.size.hosts_per_leaf;
+                let bps = if is_to_host { GIGABIT } else { self.size.uplink_bps };
                 let mut run =
                     PortRun { switch, port: place as u16 + 1, bps, is_to_host, settings: Vec::new() };
                 run.settings.push(self.with_phy(self.ports[ports.len()], bps));
@@ -172,7 +161,7 @@ impl Case {
             destination[0] = 172; // No route leads there.
         }
         let ends = Ends {
-            macs: [size.mac(from), [2, 1, 0, 0, 0, (from / self.hosts_per_leaf) as u8 + 1]],
+            macs: [size.mac(from), [2, 1, 0, 0, 0, (from / self.size.hosts_per_leaf) as u8 + 1]],
             v4: [size.ip(from).octets(), destination],
             v6: [[0xfd; 16]; 2],
         };
@@ -182,7 +171,7 @@ impl Case {
 }
 
 fn run(case: &Case, is_gated: bool) -> Run {
-    let size = case.size();
+    let size = case.size;
     let ports = case.ports();
     let mut spec = size.spec();
     let phy = |rate_bps| {
@@ -306,7 +295,7 @@ proptest! {
                 .map(|(port, c, v)| run.count(port.switch, port.port, c, v))
                 .sum();
             prop_assert_eq!(counted, run.report.classes[name].delivered.packets, "{} to hosts", name);
-            if case.nic.buffer_bytes.is_none() {
+            if case.size.nic.buffer_bytes.is_none() {
                 let is_of = |built: &&Built| classes().contains(&(built.class as u64));
                 let offered = run.sent.iter().filter(is_of).count() as u64;
                 prop_assert_eq!(run.report.classes[name].sent.packets, offered, "{}", name);
@@ -397,14 +386,14 @@ proptest! {
             ticks(held + 3 + packets) + queue(port.bps, packets, bytes) + loops
         };
         let worst = |of: &dyn Fn(&&PortRun) -> bool| run.ports.iter().filter(of).map(at_port).max().unwrap_or(0);
-        let is_leaf = |port: &&PortRun| port.switch < case.leaves;
+        let is_leaf = |port: &&PortRun| port.switch < case.size.leaves;
         let switches = worst(&|port| port.is_to_host)
             + worst(&|port| is_leaf(port) && !port.is_to_host)
             + worst(&|port| !is_leaf(port));
         let (sleep, wake) = case.transition(GIGABIT);
-        let nic_eee = case.nic.eee.map_or(0, |eee| eee.hold_ps.max(ticks(sleep)) + ticks(wake));
+        let nic_eee = case.size.nic.eee.map_or(0, |eee| eee.hold_ps.max(ticks(sleep)) + ticks(wake));
         let nic_bytes = run.report.hosts.iter().map(|host| host.max_queue_bytes).max().unwrap_or(0);
-        let longest = nic_eee + queue(GIGABIT, PACKETS as u64, nic_bytes) + switches + 4 * run.case.size().delay_ps;
+        let longest = nic_eee + queue(GIGABIT, PACKETS as u64, nic_bytes) + switches + 4 * run.case.size.delay_ps;
         for (name, class) in &run.report.classes {
             let Some(latency) = class.latency else { continue };
             prop_assert!(latency.max_ps <= longest, "{}: {} ps, at most {} are right", name, latency.max_ps, longest);

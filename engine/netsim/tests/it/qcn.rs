@@ -1,7 +1,7 @@
 //! QCN as a whole: congestion points of a switch's queues, their messages, and the reaction points of hosts' NICs.
 
 use crate::common::greedy::{self, greedy, Seen, FRAME, FRAME_PS, HEADERS};
-use crate::common::{classes, congestion_point, copies, finish, send, us, LeafSpine, PLAIN};
+use crate::common::{classes, congestion_point, copies, finish, send, us, LeafSpine};
 use bm::MatchKeyParam;
 use netsim::reaction::QcnSettings;
 use netsim::spec::NicSpec;
@@ -14,7 +14,7 @@ use wire::Ecn;
 fn star(senders: usize, set_point: Option<u64>, qcn: QcnSettings) -> (LeafSpine, Fabric) {
     let nic = NicSpec { qcn: Some(qcn), ..NicSpec::default() };
     let size = LeafSpine { nic, ..greedy::star(senders) };
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = size.plain();
     classes(&mut fabric, 0, &[]);
     copies(&mut fabric, 0);
     if let Some(set_point) = set_point {

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use crate::common::{
-    classes, eee_values, finish, random_traffic, send, with_dscp, LeafSpine, PortSettings, GIGABIT,
+    classes, eee_values, finish, marking, random_traffic, send, with_dscp, LeafSpine, PortSettings, GIGABIT,
 };
 use netsim::spec::QueueQuantum;
 use netsim::Fabric;
@@ -23,8 +23,8 @@ fn fabric(size: &LeafSpine, quanta: &[(usize, u32)]) -> Fabric {
     spec.quanta = quanta.iter().copied().map(quantum).collect();
     let mut fabric = size.fabric(spec, |rate_bps| PortSettings {
         buffer_bytes: Some(300_000),
-        aqm: Some(("mark_threshold", vec![30_000, 0xffff_ffff, 0])),
         eee: size.eee.then(|| eee_values(rate_bps, 12, 10)),
+        ..marking(30_000)
     });
     for switch in 0..size.leaves + size.spines {
         classes(&mut fabric, switch, &[VOICE, STORAGE, BULK]);

@@ -1,10 +1,20 @@
 //! A busy fabric with EEE, coalescing and random marks everywhere has no PHY violations, and gives the same report
 //! again, byte for byte.
 
-use crate::common::{eee_values, finish, random_traffic, send, LeafSpine, PortSettings, GIGABIT};
+use std::ops::Range;
+
+use crate::common::{self, eee_values, finish, random_traffic, send, LeafSpine, PortSettings, GIGABIT};
 use netsim::spec::{NicEeeSpec, NicSpec};
-use netsim::{NicAqm, Protect, Report};
+use netsim::{NicAqm, Report};
+use serde_json::json;
 use units::{Duration, Time};
+
+/// Marks with a probability that grows from 0 to 1/2, not averaged.
+fn red(bytes: Range<u64>) -> (NicAqm, Vec<u64>) {
+    let slope = (1_u64 << 47) / (bytes.end - bytes.start);
+    common::red(&json!({"min_threshold": bytes.start, "max_threshold": bytes.end, "probability_slope": slope,
+                        "protect": "ack_syn"}))
+}
 
 /// A busy fabric with everything on.
 fn busy(batch: Duration, seed: u64) -> Report {
@@ -15,25 +25,14 @@ fn busy(batch: Duration, seed: u64) -> Report {
         nic: NicSpec {
             eee: Some(NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() }),
             buffer_bytes: Some(100_000),
-            aqm: Some(NicAqm::Red {
-                min_threshold: 5_000,
-                max_threshold: 50_000,
-                probability_slope: (1 << 47) / 45_000,
-                in_packets: false,
-                average_shift: 0,
-                ecn: true,
-                protect: Protect::AckSyn,
-                half_life_ps: None,
-                by_size: false,
-            }),
+            aqm: Some(red(5_000..50_000).0),
             ..NicSpec::default()
         },
         ..LeafSpine::default()
     };
     let settings = |rate_bps| PortSettings {
         buffer_bytes: Some(40_000),
-        // Marks with a probability that grows from 0 at 5 kB to 1/2 at 20 kB, not averaged.
-        aqm: Some(("red", vec![5_000, 20_000, (1 << 47) / 15_000, 0, 0, 1, 2, 0, 0, 0])),
+        aqm: Some(("red", red(5_000..20_000).1)),
         eee: Some(eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
     };
     let mut spec = size.spec();

@@ -1,7 +1,7 @@
 //! Schedulers of flows over fabrics that run the compiled P4 program: rates that reach hosts' NICs, paths that the switches choose, and
 //! the worked example of flow chasing (Ren and Wang 2016, section 4.1) with TCP.
 
-use crate::common::{LeafSpine, PLAIN};
+use crate::common::{coflows, start_workload, transfer, LeafSpine, PLAIN};
 use netsim::spec::SchedulerSpec;
 use netsim::{Fabric, FabricError, FabricSpec, Report};
 use schedule::{fca::Volume, Name};
@@ -31,18 +31,9 @@ fn scheduler(kind: Name) -> SchedulerSpec {
 
 fn run(size: &LeafSpine, spec: FabricSpec, applications: &Value) -> Report {
     let mut fabric = size.fabric(spec, |_| PLAIN);
-    let json = json!({"seed": 1, "tcp": {"algorithm": "newreno"}, "applications": applications});
-    fabric.start_workload(json.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    start_workload(&mut fabric, &json!({"algorithm": "newreno"}), applications);
     assert!(fabric.run_workload(Time::from_ps(1_000 * SECOND)), "the workload does not finish");
     fabric.report().unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn coflow(name: &str, transfers: &[(usize, usize, u64)]) -> Value {
-    let transfers: Vec<_> = transfers
-        .iter()
-        .map(|(from, to, bytes)| json!({"source": format!("h{from}"), "destination": format!("h{to}"), "bytes": bytes}))
-        .collect();
-    json!({"name": name, "at_ps": 0, "transfers": transfers})
 }
 
 /// Seconds that each coflow took.
@@ -71,8 +62,8 @@ fn worked_example(kind: Option<Name>) -> Vec<f64> {
     spec.scheduler = kind.map(scheduler);
     // 1460 of 1538 bytes are payload.
     let bytes = 30_000_000 / 8 * 1460 / 1538;
-    let list = [coflow("a", &[(1, 4, bytes), (3, 5, bytes)]), coflow("b", &[(2, 4, bytes), (3, 5, bytes)])];
-    completions(&run(&size, spec, &json!([{"kind": "coflows", "name": "c", "coflows": list}])))
+    let both = [0, 1].map(|own| (0, vec![transfer(own, 3, bytes), transfer(2, 4, bytes)]));
+    completions(&run(&size, spec, &json!([coflows(&both)])))
 }
 
 fn assert_within(what: &str, took: &[f64], expected: &[f64], share: f64) {
@@ -103,8 +94,8 @@ fn flows_that_share_an_uplink_by_the_switches_hash_share_its_rate() {
     };
     let mut spec = size.spec();
     spec.scheduler = Some(SchedulerSpec { capacity_ppm: 940_000, ..scheduler(Name::Fair) });
-    let list = [coflow("all", &[(1, 5, 2_000_000), (2, 6, 2_000_000), (3, 7, 2_000_000), (4, 8, 2_000_000)])];
-    let report = run(&size, spec, &json!([{"kind": "coflows", "name": "c", "coflows": list}]));
+    let transfers = (0..4).map(|host| transfer(host, 4 + host, 2_000_000)).collect();
+    let report = run(&size, spec, &json!([coflows(&[(0, transfers)])]));
     let told = report.workload.as_ref().unwrap();
     let counts = told.scheduler.unwrap();
     assert_eq!((counts.flows, counts.without_path, counts.refused, counts.left_out), (4, 0, 0, 0));
@@ -116,8 +107,7 @@ fn flows_that_share_an_uplink_by_the_switches_hash_share_its_rate() {
 #[test]
 fn rates_come_after_the_delays_and_until_then_a_flow_sends_as_it_likes() {
     let size = LeafSpine::default();
-    let list = [coflow("one", &[(1, 2, 1_000_000)])];
-    let workload = json!([{"kind": "coflows", "name": "c", "coflows": list}]);
+    let workload = json!([coflows(&[(0, vec![transfer(0, 1, 1_000_000)])])]);
     let at_once = |delay_ps: u64| {
         let mut spec = size.spec();
         // A hundredth of the link.
@@ -137,10 +127,10 @@ fn mice_and_transfers_over_shared_connections_are_not_announced() {
     let size = LeafSpine::default();
     let mut spec = size.spec();
     spec.scheduler = Some(SchedulerSpec { mice_bytes: 50_000, ..scheduler(Name::Fca) });
-    let list = [coflow("small", &[(1, 2, 49_999), (1, 3, 50_000)])];
+    let small = coflows(&[(0, vec![transfer(0, 1, 49_999), transfer(0, 2, 50_000)])]);
     let incast = json!({"kind": "incast", "name": "i", "client": "h4", "servers": ["h1", "h2"], "bytes_per_server": 100_000,
                         "request_bytes": 100, "connection": "persistent", "rounds": 3, "think_ps": 0, "start_ps": 0});
-    let report = run(&size, spec, &json!([{"kind": "coflows", "name": "c", "coflows": list}, incast]));
+    let report = run(&size, spec, &json!([small, incast]));
     let counts = report.workload.unwrap().scheduler.unwrap();
     assert_eq!((counts.flows, counts.mice, counts.left_out), (1, 1, 6));
     assert_eq!((counts.refused, counts.late, counts.without_limiter), (0, 0, 0));

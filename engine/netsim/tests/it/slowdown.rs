@@ -1,6 +1,6 @@
 //! The slowdown of flows: completion time over the minimum time that the path allows, in fabrics that run the compiled P4 program.
 
-use crate::common::{LeafSpine, PortSettings, PLAIN};
+use crate::common::{marking, start_workload, LeafSpine, PortSettings, PLAIN};
 use netsim::HostDelaySpec;
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -21,8 +21,7 @@ fn rows(
     let mut fabric = size.fabric(spec, |_| port.clone());
     let mut application = json!({"kind": "flows", "name": "f", "rows": true});
     application.as_object_mut().unwrap().extend(flows.as_object().unwrap().clone());
-    let workload = json!({"seed": 1, "tcp": tcp, "applications": [application]});
-    fabric.start_workload(workload.to_string().as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    start_workload(&mut fabric, tcp, &json!([application]));
     assert!(fabric.run_workload(LIMIT), "flows do not end");
     let report = serde_json::to_value(fabric.report().unwrap()).unwrap();
     let rows = report["workload"]["applications"][0]["rows"].as_array().unwrap();
@@ -88,7 +87,7 @@ proptest! {
         let seconds = 200.0 * 8.0 * mean / (load * size.host_bps as f64 * size.host_count() as f64);
         let drawn = json!({"racks": racks, "pattern": "all_to_all", "sizes": {"exponential": {"mean_bytes": mean}},
                            "load": load, "duration_ps": (seconds * 1e12) as u64});
-        let port = PortSettings { buffer_bytes: buffer, aqm: Some(("mark_threshold", vec![threshold, 0xffff_ffff, 0])), ..PLAIN };
+        let port = PortSettings { buffer_bytes: buffer, ..marking(threshold) };
         let tcp = json!({"algorithm": tcp, "ecn": true, "min_rto_ps": 10_000_000_000_u64});
         let rows = rows(&size, HostDelaySpec::default(), &tcp, &port, json!({"drawn": drawn}));
         prop_assert!(rows.len() > 50);

@@ -1,17 +1,12 @@
 //! Applications over fabrics that run the compiled P4 program: times computed by hand, sharing of links, memory, consistent counts.
 
-use crate::common::{LeafSpine, PortSettings, PLAIN};
+use crate::common::{coflows, marking, start_workload, transfer, LeafSpine, PortSettings, PLAIN};
 use netsim::report::WorkloadReport;
 use netsim::{Fabric, Report};
 use serde_json::{json, Value};
 use units::{Duration, Time};
 
 const SECOND: u64 = 1_000_000_000_000;
-
-fn start(fabric: &mut Fabric, tcp: &Value, applications: &Value) {
-    let json = json!({"seed": 1, "tcp": tcp, "applications": applications}).to_string();
-    fabric.start_workload(json.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-}
 
 /// Runs to the workload's end, and on until nothing is under way; the report of the first moment.
 fn finish(fabric: &mut Fabric) -> Report {
@@ -23,6 +18,18 @@ fn finish(fabric: &mut Fabric) -> Report {
     report
 }
 
+/// Runs one application.
+fn run(mut fabric: Fabric, tcp: &Value, application: Value) -> Report {
+    start_workload(&mut fabric, tcp, &json!([application]));
+    finish(&mut fabric)
+}
+
+/// Eight hosts behind two leaves.
+fn eight(port: &PortSettings) -> Fabric {
+    let size = LeafSpine { hosts_per_leaf: 4, ..LeafSpine::default() };
+    size.fabric(size.spec(), |_| port.clone())
+}
+
 fn workload(report: &Report) -> &WorkloadReport {
     report.workload.as_ref().expect("a workload has been started")
 }
@@ -32,31 +39,16 @@ fn application(report: &Report, index: usize) -> Value {
     serde_json::to_value(&workload(report).applications[index]).unwrap()
 }
 
-fn transfer(source: usize, destination: usize, bytes: u64) -> Value {
-    json!({"source": format!("h{}", source + 1), "destination": format!("h{}", destination + 1), "bytes": bytes})
-}
-
-fn coflows(list: &[(u64, Vec<Value>)]) -> Value {
-    let coflow = |(number, (at, transfers)): (usize, &(u64, Vec<Value>))| json!({"name": format!("c{number}"), "at_ps": at, "transfers": transfers});
-    let list: Vec<_> = list.iter().enumerate().map(coflow).collect();
-    json!({"kind": "coflows", "name": "coflows", "coflows": list})
-}
-
-fn marking(threshold: u64) -> PortSettings {
-    PortSettings { aqm: Some(("mark_threshold", vec![threshold, 0xffff_ffff, 0])), ..PLAIN }
-}
-
 /// Payload bits per second on a link of 1 Gb/s: 1460 of 1538 bytes.
 const PAYLOAD_BPS: f64 = 1e9 * 1460.0 / 1538.0;
 
 #[test]
 fn connections_that_are_never_closed_send_no_fin_and_leave_nothing_behind() {
     let sent = |fin: bool| {
-        let size = LeafSpine::default();
-        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let mut fabric = LeafSpine::default().plain();
         let both = vec![transfer(0, 1, 30_000), transfer(1, 0, 1)];
         let applications = json!([coflows(&[(0, both.clone()), (SECOND, both)])]);
-        start(&mut fabric, &json!({"fin": fin}), &applications);
+        start_workload(&mut fabric, &json!({"fin": fin}), &applications);
         let report = finish(&mut fabric);
         let flows = serde_json::to_value(&workload(&report).flows).unwrap();
         (flows, fabric.report().unwrap().classes["fin_rst"].sent.packets)
@@ -69,10 +61,8 @@ fn connections_that_are_never_closed_send_no_fin_and_leave_nothing_behind() {
 
 #[test]
 fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
-    let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
-    start(&mut fabric, &json!({}), &json!([coflows(&[(3_000_000, vec![transfer(0, 1, 1460)])])]));
-    let report = finish(&mut fabric);
+    let one = coflows(&[(3_000_000, vec![transfer(0, 1, 1460)])]);
+    let report = run(LeafSpine::default().plain(), &json!({}), one);
     // As in `flows.rs`: SYN, SYN-ACK, data with FIN.
     let handshake = 2 * (2 * 720_000 + 2 * 500_000);
     let data = 2 * 12_304_000 + 2 * 500_000;
@@ -89,11 +79,8 @@ fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
 
 #[test]
 fn equal_transfers_through_one_link_take_all_bytes_over_its_rate() {
-    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
     let transfers = (1..8).map(|host| transfer(host, 0, 2_000_000)).collect();
-    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([coflows(&[(0, transfers)])]));
-    let report = finish(&mut fabric);
+    let report = run(eight(&marking(65_000)), &json!({"algorithm": "dctcp"}), coflows(&[(0, transfers)]));
     let least = 7.0 * 2e6 * 8.0 / PAYLOAD_BPS;
     let took = report.elapsed_ps as f64 / 1e12;
     assert!((least..1.03 * least).contains(&took), "{took} s of {least} s");
@@ -104,26 +91,20 @@ fn equal_transfers_through_one_link_take_all_bytes_over_its_rate() {
 #[test]
 fn a_permutation_fills_every_host_link() {
     // Each leaf's four gigabits go up over 2 x 10 Gb/s, so that the hosts' links are what limits.
-    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
     let transfers = (0..8).map(|host| transfer(host, (host + 4) % 8, 4_000_000)).collect();
-    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([coflows(&[(0, transfers)])]));
-    let report = finish(&mut fabric);
+    let report = run(eight(&marking(65_000)), &json!({"algorithm": "dctcp"}), coflows(&[(0, transfers)]));
     let goodput = 4e6 * 8.0 / (report.elapsed_ps as f64 / 1e12);
     assert!(goodput > 0.97 * PAYLOAD_BPS && goodput <= PAYLOAD_BPS, "{goodput} of {PAYLOAD_BPS}");
 }
 
 #[test]
 fn a_job_of_one_map_and_one_reducer_takes_the_models_times_and_one_transfer() {
-    let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
     let job = json!({"name": "j", "maps": 1, "reducers": 1, "input_bytes": 10_000_000, "shuffle_bytes": 10_000_000,
                      "output_bytes": 10_000_000});
     // One slot and one task a heartbeat; the map's worker is busy when the reducer is given out.
     let cluster = json!({"kind": "mapreduce", "name": "m", "noise_sigma": 0.0, "slowstart": 0.0, "map_slots": 1,
                          "reduce_slots": 1, "workers": ["h2", "h3", "h4"], "reserved": 0, "jobs": [job]});
-    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([cluster]));
-    let report = finish(&mut fabric);
+    let report = run(LeafSpine::default().plain(), &json!({"algorithm": "dctcp"}), cluster);
     let told = application(&report, 0)["jobs"][0].clone();
     let at = |field: &str| told[field].as_u64().unwrap();
     let seconds = |field: &str| at(field) as f64 / 1e12;
@@ -143,15 +124,12 @@ fn a_job_of_one_map_and_one_reducer_takes_the_models_times_and_one_transfer() {
 /// A shuffle of 8 workers: everything is fetched, and what crosses the network is what the counts say.
 #[test]
 fn a_shuffle_moves_every_partition_and_no_more() {
-    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
-    let buffer_bytes = Some(60_000);
     for name in ["newreno", "ecn", "dctcp"] {
-        let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes, ..marking(20_000) });
         let job = json!({"name": "j", "maps": 14, "reducers": 7, "input_bytes": 14_000_000,
                          "shuffle_bytes": 14_000_000, "output_bytes": 14_000_000});
         let cluster = json!({"kind": "mapreduce", "name": "m", "parallel_fetches": null, "jobs": [job]});
-        start(&mut fabric, &json!({ "algorithm": name }), &json!([cluster]));
-        let report = finish(&mut fabric);
+        let fabric = eight(&PortSettings { buffer_bytes: Some(60_000), ..marking(20_000) });
+        let report = run(fabric, &json!({ "algorithm": name }), cluster);
         let told = application(&report, 0)["jobs"][0].clone();
         let remote_reads = 14 - told["local_maps"].as_u64().unwrap();
         let network = told["shuffle_network_bytes"].as_u64().unwrap();
@@ -172,7 +150,7 @@ fn the_same_workload_gives_the_same_report_whatever_the_slices() {
                          "shuffle_bytes": 4_000_000, "output_bytes": 4_000_000});
         let cluster = json!({"kind": "mapreduce", "name": "m", "jobs": [job]});
         let others = coflows(&[(SECOND, vec![transfer(0, 3, 300_000), transfer(1, 3, 300_000)])]);
-        start(&mut fabric, &json!({"algorithm": "ecn"}), &json!([cluster, others]));
+        start_workload(&mut fabric, &json!({"algorithm": "ecn"}), &json!([cluster, others]));
         if let Some(slice) = slice {
             let mut until = Time::ZERO;
             while !fabric.run_workload(until) {
@@ -189,12 +167,9 @@ fn the_same_workload_gives_the_same_report_whatever_the_slices() {
 /// Ten thousand consecutive connections take the memory of a few.
 #[test]
 fn the_state_of_a_connection_that_is_over_is_given_to_the_next() {
-    let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
     let list: Vec<_> =
         (0..10_000_u64).map(|number| (number * 60_000_000, vec![transfer(0, 3, 2_000)])).collect();
-    start(&mut fabric, &json!({}), &json!([coflows(&list)]));
-    let report = finish(&mut fabric);
+    let report = run(LeafSpine::default().plain(), &json!({}), coflows(&list));
     let flows = &workload(&report).flows;
     assert_eq!((flows.finished, flows.bytes_received), (10_000, 20_000_000));
     assert!(flows.most_connections <= 4, "{}", flows.most_connections);
@@ -208,10 +183,8 @@ fn the_state_of_a_connection_that_is_over_is_given_to_the_next() {
 
 #[test]
 fn transfers_to_a_silent_host_fail_and_are_told() {
-    let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes: Some(10), ..PLAIN });
-    start(&mut fabric, &json!({}), &json!([coflows(&[(0, vec![transfer(0, 1, 1000)])])]));
-    let report = finish(&mut fabric);
+    let silent = eight(&PortSettings { buffer_bytes: Some(10), ..PLAIN });
+    let report = run(silent, &json!({}), coflows(&[(0, vec![transfer(0, 1, 1000)])]));
     let told = application(&report, 0)["coflows"][0].clone();
     assert_eq!((&told["completion_ps"], &told["failed"]), (&Value::Null, &json!(1)));
     let flows = &workload(&report).flows;
@@ -220,14 +193,11 @@ fn transfers_to_a_silent_host_fail_and_are_told() {
 
 #[test]
 fn an_unloaded_call_takes_propagation_and_serialisation_exactly() {
-    let size = LeafSpine::default();
     for connection in ["persistent", "new"] {
-        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
         let rpc = json!({"kind": "rpc", "name": "r", "pairs": [["h1", "h3"]], "request_bytes": 100,
                          "response_bytes": 1000, "mean_interval_ps": SECOND / 100, "connection": connection,
                          "duration_ps": 3 * SECOND});
-        start(&mut fabric, &json!({}), &json!([rpc]));
-        let report = finish(&mut fabric);
+        let report = run(LeafSpine::default().plain(), &json!({}), rpc);
         // Host, leaf, spine, leaf, host: two links of 1 Gb/s, two of 10 Gb/s, 0.5 us each. 54 bytes of headers, 24 of the link.
         let one_way = |bytes: u64| (bytes + 54 + 24) * 8 * (2 * 1_000 + 2 * 100) + 4 * 500_000;
         let handshake = if connection == "new" { 2 * one_way(12) } else { 0 };
@@ -245,14 +215,11 @@ fn an_unloaded_call_takes_propagation_and_serialisation_exactly() {
 
 #[test]
 fn rounds_of_an_incast_fill_the_clients_link() {
-    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
-    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
     let servers: Vec<_> = (2..=8).map(|number| format!("h{number}")).collect();
     let (think, rounds) = (SECOND / 1000, 6);
     let incast = json!({"kind": "incast", "name": "i", "client": "h1", "servers": servers, "bytes_per_server": 100_000,
                         "rounds": rounds, "think_ps": think, "connection": "persistent"});
-    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([incast]));
-    let report = finish(&mut fabric);
+    let report = run(eight(&marking(65_000)), &json!({"algorithm": "dctcp"}), incast);
     let told = application(&report, 0)["rounds_ps"].clone();
     assert_eq!((&told["count"], workload(&report).flows.started), (&json!(rounds), 7 * rounds));
     let least = 7.0 * 100e3 * 8.0 / PAYLOAD_BPS * 1e12;
@@ -266,15 +233,12 @@ fn rounds_of_an_incast_fill_the_clients_link() {
 /// source's NIC; behind it links are as fast or faster, so that nothing waits.
 #[test]
 fn poisson_frames_wait_as_theory_says() {
-    let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
     let (load, frames) = (0.6, 20_000_u64);
     let on_wire = (1226 + 24) * 8 * 1_000_u64;
     let duration = (frames as f64 * on_wire as f64 / load) as u64;
     let flow = json!({"source": "h1", "destination": "h3", "load": load, "frame_bytes": 1226});
     let poisson = json!({"kind": "poisson", "name": "p", "flows": [flow], "duration_ps": duration});
-    start(&mut fabric, &json!({}), &json!([poisson]));
-    let report = finish(&mut fabric);
+    let report = run(LeafSpine::default().plain(), &json!({}), poisson);
     assert_eq!(report.elapsed_ps, duration);
     let sent = application(&report, 0)["frames"].as_u64().unwrap();
     assert!(sent.abs_diff(frames) < 4 * 142, "{sent}: more than four deviations");
@@ -290,11 +254,14 @@ fn poisson_frames_wait_as_theory_says() {
 
 #[test]
 fn what_runs_in_the_background_keeps_no_run_alive() {
-    let size = LeafSpine::default();
-    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let mut fabric = LeafSpine::default().plain();
     let rpc = json!({"kind": "rpc", "name": "r", "background": true, "random_pairs": 3, "request_bytes": 100,
                      "response_bytes": 100, "mean_interval_ps": SECOND / 1000, "connection": "persistent"});
-    start(&mut fabric, &json!({}), &json!([rpc, coflows(&[(SECOND / 100, vec![transfer(0, 3, 100_000)])])]));
+    start_workload(
+        &mut fabric,
+        &json!({}),
+        &json!([rpc, coflows(&[(SECOND / 100, vec![transfer(0, 3, 100_000)])])]),
+    );
     assert!(fabric.run_workload(Time::from_ps(SECOND)));
     let report = fabric.report().unwrap();
     assert_eq!(application(&report, 0)["finished_ps"], Value::Null);

@@ -8,8 +8,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::common::{finish, us, LeafSpine, PortSettings, PLAIN};
-use netsim::FlowSpec;
+use crate::common::{finish, start_flows, LeafSpine, PortSettings, PLAIN};
 use serde_json::Value;
 use tcp::{Config, DelayedAck};
 use units::{Bytes, Duration};
@@ -36,8 +35,8 @@ struct Outcome {
     timeouts: u64,
 }
 
-fn settings(name: &str) -> tcp::Settings {
-    let config = Config {
+fn config(name: &str) -> Config {
+    Config {
         receive_buffer: Some(Bytes::new(1 << 20)),
         delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(1) }),
         initial_rto: Duration::from_ms(20),
@@ -46,8 +45,7 @@ fn settings(name: &str) -> tcp::Settings {
         slow_start_limit: None,
         prr: true,
         ..name.parse().unwrap()
-    };
-    config.check().unwrap()
+    }
 }
 
 fn pairs(pattern: &str, hosts: usize) -> Vec<(usize, usize)> {
@@ -68,11 +66,8 @@ fn ours(name: &str, pattern: &str, hosts: usize, bytes: u64) -> Outcome {
     let aqm = marks.then(|| ("mark_threshold", vec![20 * FRAME, 0xffff_ffff, 0]));
     let port = PortSettings { buffer_bytes: Some(100 * FRAME as u32), aqm, ..PLAIN };
     let mut fabric = size.fabric(size.spec(), |_| port.clone());
-    let settings = settings(name);
-    for (index, (source, destination)) in pairs(pattern, hosts).into_iter().enumerate() {
-        let start = us(11 * (index as u64 + 1));
-        fabric.start_flow(&settings, FlowSpec { source, destination, bytes, start }).unwrap();
-    }
+    let flows = (1..).zip(pairs(pattern, hosts)).map(|(number, (from, to))| (from, to, bytes, 11 * number));
+    start_flows(&mut fabric, &config(name), flows);
     let report = finish(&mut fabric);
     let times: Vec<f64> =
         report.flows.iter().map(|flow| flow.completion_ps.expect("a flow that ends") as f64 / 1e6).collect();

@@ -156,7 +156,7 @@ pub trait Controller: Debug + Send + Sync {
 }
 
 /// An algorithm with its state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Congestion {
     NewReno(NewReno),
     Dctcp(Dctcp),
@@ -258,15 +258,9 @@ impl Congestion {
     }
 }
 
-impl Clone for Congestion {
+impl Clone for Box<dyn Controller> {
     fn clone(&self) -> Self {
-        match self {
-            Self::NewReno(newreno) => Self::NewReno(*newreno),
-            Self::Dctcp(dctcp) => Self::Dctcp(*dctcp),
-            Self::Cubic(cubic) => Self::Cubic(*cubic),
-            Self::Vegas(vegas) => Self::Vegas(*vegas),
-            Self::Own(controller) => Self::Own(controller.clone_box()),
-        }
+        self.clone_box()
     }
 }
 

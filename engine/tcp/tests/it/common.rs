@@ -142,6 +142,18 @@ impl Script {
         self.tcp.handle_timeout(self.now);
     }
 
+    /// Runs one round trip in which everything that was `under_way` is acknowledged `rtt` after its departure, each segment by an
+    /// ACK. Returns what was sent then.
+    pub fn round(&mut self, under_way: Vec<u32>, rtt: Duration) -> Vec<u32> {
+        self.wait(rtt);
+        let mut sent = Vec::new();
+        for start in under_way {
+            self.ack(start + 1_000);
+            sent.extend(self.sent_data());
+        }
+        sent
+    }
+
     pub fn cwnd(&self) -> u64 {
         self.tcp.cwnd().get()
     }

@@ -11,13 +11,7 @@ const RTT: Duration = Duration::from_ms(10);
 fn rounds(script: &mut Script, rounds: usize) -> Vec<u64> {
     let (mut windows, mut under_way) = (Vec::new(), script.sent_data());
     for _ in 0..rounds {
-        script.wait(RTT);
-        let mut sent = Vec::new();
-        for start in under_way {
-            script.ack(start + 1_000);
-            sent.extend(script.sent_data());
-        }
-        under_way = sent;
+        under_way = script.round(under_way, RTT);
         windows.push(script.cwnd() / 1_000);
     }
     windows

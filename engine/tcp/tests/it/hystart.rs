@@ -7,17 +7,6 @@ use crate::common::{config, Script};
 
 const RTT: Duration = Duration::from_ms(12);
 
-/// Runs one round trip in which every segment is acknowledged `rtt` after its departure, limited only by the window.
-fn round(script: &mut Script, under_way: &mut Vec<u32>, rtt: Duration) {
-    script.wait(rtt);
-    let mut sent = Vec::new();
-    for start in std::mem::take(under_way) {
-        script.ack(start + 1_000);
-        sent.extend(script.sent_data());
-    }
-    *under_way = sent;
-}
-
 /// The round-trip time rises from 12 to 20 ms: slow start becomes conservative after eight ACKs, and ends after five rounds.
 #[test]
 fn slow_start_ends_where_round_trip_times_rise() {
@@ -27,19 +16,19 @@ fn slow_start_ends_where_round_trip_times_rise() {
         let mut script = Script::established(config, RTT);
         script.tcp.send(100_000_000).unwrap();
         let mut under_way = script.sent_data();
-        round(&mut script, &mut under_way, RTT);
+        under_way = script.round(under_way, RTT);
         assert_eq!(script.cwnd(), 20_000, "{algorithm}");
         // Eight whole segments, and a quarter of each of the other twelve.
-        round(&mut script, &mut under_way, Duration::from_ms(20));
+        under_way = script.round(under_way, Duration::from_ms(20));
         assert!((30_000..=31_000).contains(&script.cwnd()), "{algorithm}: {}", script.cwnd());
         for _ in 0..3 {
             let before = script.cwnd();
-            round(&mut script, &mut under_way, Duration::from_ms(20));
+            under_way = script.round(under_way, Duration::from_ms(20));
             let factor = script.cwnd() as f64 / before as f64;
             assert!((1.2..1.26).contains(&factor), "{algorithm}: {factor}");
             assert_eq!(script.tcp.ssthresh(), None, "{algorithm}");
         }
-        round(&mut script, &mut under_way, Duration::from_ms(20));
+        script.round(under_way, Duration::from_ms(20));
         assert!(script.tcp.ssthresh().is_some(), "{algorithm}");
     }
 }
@@ -52,13 +41,13 @@ fn after_a_time_out_slow_start_is_as_without_it() {
     script.tcp.send(100_000_000).unwrap();
     let mut under_way = script.sent_data();
     for _ in 0..4 {
-        round(&mut script, &mut under_way, RTT);
+        under_way = script.round(under_way, RTT);
     }
     script.time_out();
     under_way = script.sent_data();
     for rtt_ms in [12, 30, 60, 90] {
         let before = script.cwnd();
-        round(&mut script, &mut under_way, Duration::from_ms(rtt_ms));
+        under_way = script.round(under_way, Duration::from_ms(rtt_ms));
         assert_eq!(script.cwnd(), 2 * before, "{rtt_ms} ms");
     }
 }

@@ -5,19 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rand_core::{RngCore, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
 use workload::Outcome;
 
 use super::cluster::{Cluster, Job};
 use super::driver::{Run, SECOND};
-
-/// Purposes of an application's draws: their positions in the list of all.
-const HEARTBEAT_PHASE: u64 = 0;
-const REPLICAS: u64 = 1;
-const MAP_NOISE: u64 = 2;
-const REDUCE_NOISE: u64 = 3;
-const OUTPUT_COPIES: u64 = 5;
+use super::random::{Purpose as Draw, Stream};
 
 pub(crate) const SORT_BUFFER: u64 = 50 << 20;
 const REDUCE_BUFFER: u64 = 66 << 20;
@@ -31,55 +23,9 @@ pub(crate) type Sent = (u32, u32, u64, u64);
 /// A fetch that the crate began: time, source host, and bytes.
 type Choice = (u64, u32, u64);
 
-/// One random stream.
-struct Draws(Xoshiro256PlusPlus);
-
-impl Draws {
-    /// Creates a stream of the cluster's application, which is the first of its description.
-    fn new(seed: u64, purpose: u64, place: &[u64]) -> Self {
-        let mix = |word: u64| {
-            let z = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            z ^ (z >> 31)
-        };
-        let parts = [purpose, 0].into_iter().chain(place.iter().copied());
-        Self(Xoshiro256PlusPlus::seed_from_u64(parts.fold(mix(seed), |state, part| mix(state ^ mix(part)))))
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
-    }
-
-    fn unit(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn factor(&mut self, sigma: f64) -> f64 {
-        let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
-        libm::exp(sigma * (radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())))
-    }
-
-    /// Returns `count` different numbers below a bound: by shuffling if they are more than half of it, otherwise by repeated drawing.
-    fn choose(&mut self, count: usize, bound: usize) -> Vec<usize> {
-        let count = count.min(bound);
-        if 2 * count > bound {
-            let mut all: Vec<_> = (0..bound).collect();
-            (0..count).for_each(|place| {
-                let other = place + self.below(bound - place);
-                all.swap(place, other);
-            });
-            return all[..count].to_vec();
-        }
-        let mut chosen = Vec::new();
-        while chosen.len() < count {
-            let number = self.below(bound);
-            if !chosen.contains(&number) {
-                chosen.push(number);
-            }
-        }
-        chosen
-    }
+/// Returns a stream of the cluster's application, which is the first of its description.
+fn draws(seed: u64, purpose: Draw, place: [usize; 2]) -> Stream {
+    Stream::new(seed, purpose, &[0, place[0] as u64, place[1] as u64])
 }
 
 /// The purpose of a transfer: a job's map reads its split, a reducer fetches a map's output, or a link of a reducer's chain carries its output.
@@ -90,47 +36,23 @@ enum Purpose {
     Copy { job: usize, reducer: usize, link: usize },
 }
 
+/// What happens, to a job, to its map or its reducer, or to a worker.
 #[derive(Clone, Copy)]
 enum Event {
-    Arrives {
-        job: usize,
-    },
-    Heartbeat {
-        worker: usize,
-    },
+    Arrives(usize),
+    Heartbeat(usize),
     /// A map with a remote split has started up.
-    Reads {
-        job: usize,
-        map: usize,
-    },
-    MapEnds {
-        job: usize,
-        map: usize,
-    },
+    Reads(usize, usize),
+    MapEnds(usize, usize),
     /// A reducer has started up.
-    Fetches {
-        job: usize,
-        reducer: usize,
-    },
+    Fetches(usize, usize),
     /// A reducer begins to write its output.
-    Writes {
-        job: usize,
-        reducer: usize,
-    },
+    Writes(usize, usize),
     /// A reducer's local disk has its output.
-    Written {
-        job: usize,
-        reducer: usize,
-    },
-    Arrived {
-        purpose: Purpose,
-    },
-    Failed {
-        purpose: Purpose,
-    },
-    Again {
-        purpose: Purpose,
-    },
+    Written(usize, usize),
+    Arrived(Purpose),
+    Failed(Purpose),
+    Again(Purpose),
 }
 
 #[derive(Clone, Default)]
@@ -250,10 +172,10 @@ impl<'a> Oracle<'a> {
     /// Predicts everything. An error is a choice of the crate that the text does not allow.
     pub(crate) fn run(&mut self) -> Result<(), String> {
         for job in 0..self.jobs.len() {
-            self.at(self.cluster.jobs[job].arrival, Event::Arrives { job });
+            self.at(self.cluster.jobs[job].arrival, Event::Arrives(job));
         }
         for worker in 0..self.workers.len() {
-            self.at(heartbeat_phase(self.cluster, worker), Event::Heartbeat { worker });
+            self.at(heartbeat_phase(self.cluster, worker), Event::Heartbeat(worker));
         }
         while self.jobs.iter().any(|job| !job.is_over()) {
             let first =
@@ -270,34 +192,34 @@ impl<'a> Oracle<'a> {
 
     fn handle(&mut self, event: Event) -> Result<(), String> {
         match event {
-            Event::Arrives { job } => self.arrives(job),
-            Event::Heartbeat { worker } => return self.heartbeat(worker),
-            Event::Reads { job, map } => self.begin(Purpose::Split { job, map }),
-            Event::MapEnds { job, map } => {
+            Event::Arrives(job) => self.arrives(job),
+            Event::Heartbeat(worker) => return self.heartbeat(worker),
+            Event::Reads(job, map) => self.begin(Purpose::Split { job, map }),
+            Event::MapEnds(job, map) => {
                 self.due.insert(self.now);
                 self.jobs[job].maps[map].ended = Some(self.now);
             }
-            Event::Fetches { job, reducer } => {
+            Event::Fetches(job, reducer) => {
                 self.due.insert(self.now);
                 self.jobs[job].reducers[reducer].may_fetch = true;
                 return self.fetch(job, reducer);
             }
-            Event::Writes { job, reducer } => self.write(job, reducer),
-            Event::Written { job, reducer } => {
+            Event::Writes(job, reducer) => self.write(job, reducer),
+            Event::Written(job, reducer) => {
                 self.due.insert(self.now);
                 self.one_write_less(job, reducer);
             }
-            Event::Again { purpose } => {
+            Event::Again(purpose) => {
                 self.due.insert(self.now);
                 self.begin(purpose);
             }
-            Event::Failed { purpose } => {
-                self.at(self.now + SECOND, Event::Again { purpose });
+            Event::Failed(purpose) => {
+                self.at(self.now + SECOND, Event::Again(purpose));
                 let (Purpose::Split { job, .. } | Purpose::Partition { job, .. } | Purpose::Copy { job, .. }) =
                     purpose;
                 self.jobs[job].refetches += 1;
             }
-            Event::Arrived { purpose } => return self.arrived(purpose),
+            Event::Arrived(purpose) => return self.arrived(purpose),
         }
         Ok(())
     }
@@ -305,8 +227,9 @@ impl<'a> Oracle<'a> {
     fn arrives(&mut self, job: usize) {
         let (spec, workers) = (&self.cluster.jobs[job], self.workers.len());
         let place = |map| {
-            let mut draws = Draws::new(self.cluster.seed, REPLICAS, &[job as u64, map as u64]);
-            Map { replicas: draws.choose(self.cluster.replicas, workers), ..Map::default() }
+            let mut draws = draws(self.cluster.seed, Draw::Replicas, [job, map]);
+            let replicas = draws.choose(self.cluster.replicas, workers);
+            Map { replicas: replicas.into_iter().map(|worker| worker as usize).collect(), ..Map::default() }
         };
         self.jobs[job].maps = (0..spec.maps).map(place).collect();
         self.jobs[job].reducers = vec![Reducer::default(); spec.reducers];
@@ -315,7 +238,7 @@ impl<'a> Oracle<'a> {
     }
 
     fn heartbeat(&mut self, worker: usize) -> Result<(), String> {
-        self.at(self.now + self.cluster.heartbeat, Event::Heartbeat { worker });
+        self.at(self.now + self.cluster.heartbeat, Event::Heartbeat(worker));
         for map in self.jobs.iter_mut().flat_map(|job| &mut job.maps) {
             map.is_known |= map.worker == Some(worker) && map.ended.is_some();
         }
@@ -352,10 +275,10 @@ impl<'a> Oracle<'a> {
             (given.worker, given.given) = (Some(worker), self.now);
             if is_local {
                 let takes = self.map_time(job, map, &|own| own.startup + own.read + own.rest);
-                self.at(self.now + takes, Event::MapEnds { job, map });
+                self.at(self.now + takes, Event::MapEnds(job, map));
             } else {
                 let takes = self.map_time(job, map, &|own| own.startup);
-                self.at(self.now + takes, Event::Reads { job, map });
+                self.at(self.now + takes, Event::Reads(job, map));
             }
             return;
         }
@@ -371,7 +294,7 @@ impl<'a> Oracle<'a> {
             let given = &mut self.jobs[job].reducers[reducer];
             (given.worker, given.given) = (Some(worker), self.now);
             let takes = self.reduce_time(job, reducer, spec.cost[0] * self.cluster.cycle_ps);
-            self.at(self.now + takes, Event::Fetches { job, reducer });
+            self.at(self.now + takes, Event::Fetches(job, reducer));
             return;
         }
     }
@@ -389,14 +312,16 @@ impl<'a> Oracle<'a> {
                 + output * cluster.write_ps
                 + merge,
         };
-        let mut draws = Draws::new(cluster.seed, MAP_NOISE, &[job as u64, map as u64]);
-        times(part(&work), draws.factor(cluster.sigma))
+        let noise = draws(cluster.seed, Draw::MapNoise, [job, map]).log_normal(cluster.sigma);
+        times(part(&work), noise)
     }
 
     /// Returns the duration of a reducer's work, including its noise.
     fn reduce_time(&self, job: usize, reducer: usize, work: u64) -> u64 {
-        let mut draws = Draws::new(self.cluster.seed, REDUCE_NOISE, &[job as u64, reducer as u64]);
-        times(work, draws.factor(self.cluster.sigma))
+        times(
+            work,
+            draws(self.cluster.seed, Draw::ReduceNoise, [job, reducer]).log_normal(self.cluster.sigma),
+        )
     }
 
     /// Begins the fetches that a reducer may make.
@@ -454,7 +379,7 @@ impl<'a> Oracle<'a> {
         let work = (merge + start + per_byte * input) * cluster.cycle_ps
             + input.min(REDUCE_BUFFER) * cluster.write_ps
             + input * cluster.read_ps;
-        self.at(self.now + self.reduce_time(job, reducer, work), Event::Writes { job, reducer });
+        self.at(self.now + self.reduce_time(job, reducer, work), Event::Writes(job, reducer));
         Ok(())
     }
 
@@ -464,15 +389,15 @@ impl<'a> Oracle<'a> {
         let mut chain = vec![worker];
         if cluster.output_replication > 1 {
             let others: Vec<_> = (0..self.workers.len()).filter(|other| *other != worker).collect();
-            let mut draws = Draws::new(cluster.seed, OUTPUT_COPIES, &[job as u64, reducer as u64]);
+            let mut draws = draws(cluster.seed, Draw::OutputCopies, [job, reducer]);
             let chosen = draws.choose(cluster.output_replication - 1, others.len());
-            chain.extend(chosen.into_iter().map(|place| others[place]));
+            chain.extend(chosen.into_iter().map(|place| others[place as usize]));
         }
         let links = if output > 0 { chain.len() - 1 } else { 0 };
         let one = &mut self.jobs[job].reducers[reducer];
         (one.chain, one.writing) = (chain, 1 + links);
         let takes = self.reduce_time(job, reducer, output * cluster.write_ps);
-        self.at(self.now + takes, Event::Written { job, reducer });
+        self.at(self.now + takes, Event::Written(job, reducer));
         (0..links).for_each(|link| self.begin(Purpose::Copy { job, reducer, link }));
     }
 
@@ -510,8 +435,8 @@ impl<'a> Oracle<'a> {
         self.sent.push((self.now, (from, to, bytes[0], bytes[1])));
         let (takes, outcome) = (self.network)(self.now, from, to, bytes[0] + bytes[1]);
         let event = match outcome {
-            Outcome::Finished => Event::Arrived { purpose },
-            Outcome::Failed => Event::Failed { purpose },
+            Outcome::Finished => Event::Arrived(purpose),
+            Outcome::Failed => Event::Failed(purpose),
         };
         self.at(self.now + takes, event);
     }
@@ -525,7 +450,7 @@ impl<'a> Oracle<'a> {
         match purpose {
             Purpose::Split { job, map } => {
                 let takes = self.map_time(job, map, &|own| own.rest);
-                self.at(self.now + takes, Event::MapEnds { job, map });
+                self.at(self.now + takes, Event::MapEnds(job, map));
             }
             Purpose::Partition { job, reducer, map } => {
                 self.jobs[job].network_bytes += self.cluster.jobs[job].partition(map, reducer);
@@ -577,7 +502,7 @@ struct MapWork {
 
 /// Returns the time of a worker's first heartbeat.
 pub(crate) fn heartbeat_phase(cluster: &Cluster, worker: usize) -> u64 {
-    Draws::new(cluster.seed, HEARTBEAT_PHASE, &[worker as u64]).below(cluster.heartbeat as usize) as u64
+    Stream::new(cluster.seed, Draw::HeartbeatPhase, &[0, worker as u64]).below(cluster.heartbeat)
 }
 
 /// Returns a duration multiplied by its noise, rounded to a picosecond.

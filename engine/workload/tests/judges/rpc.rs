@@ -108,23 +108,6 @@ fn pairs_that_are_drawn_are_any_two_hosts_as_often_as_any_other() {
     assert_eq!(done.finished_at(), 0, "no call is made in no time");
 }
 
-#[test]
-fn calls_in_the_background_go_on_and_nobody_waits_for_them() {
-    let description = json!({"seed": 1, "applications": [
-        {"kind": "rpc", "name": "probe", "background": true, "pairs": [["h0", "h1"]], "request_bytes": 1, "response_bytes": 1,
-         "mean_interval_ps": MILLISECOND, "connection": "new"},
-        {"kind": "incast", "name": "once", "client": "h1", "servers": ["h0"], "bytes_per_server": 1, "rounds": 1, "start_ps": SECOND},
-    ]});
-    let mut done = run_evenly(&description, 2, 50);
-    assert_eq!(done.finished_at(), SECOND + 50);
-    let calls = |done: &Run| done.transfers.iter().filter(|one| one.transfer.id.application == 0).count();
-    let before = calls(&done);
-    assert!((850..1150).contains(&before), "{before}");
-    run_until(&mut done, 2 * SECOND, |_, _| (50, Outcome::Finished));
-    assert!(calls(&done) > before + 850);
-    assert_eq!(done.report(0)["finished_ps"], Value::Null);
-}
-
 fn poisson(fields: &Value) -> Value {
     describe(6, "poisson", fields)
 }
