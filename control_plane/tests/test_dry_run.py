@@ -8,7 +8,6 @@ import pytest
 from eeon_command import eeon, place
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state import Draft, Journal, StateStore
-from eeon_control.state.saved_snapshot import SavedSnapshot
 
 pytestmark = pytest.mark.system
 
@@ -68,7 +67,7 @@ def test_a_dry_recover_names_what_is_unfinished_and_finishes_nothing(fabric):
         draft = Draft(
             made="2026-11-22T00:00:00+00:00", by="me", action="apply", intent=store.revision(1).intent
         )
-        before = {"leaf2": SavedSnapshot.of(Snapshot(False))}
+        before = {"leaf2": Snapshot(False)}
         store.begin(lock, Journal(revision=2, draft=draft, holder=lock.holder, before=before))
     said = fabric.config("recover", "--dry-run", code=0).stdout
     assert "was interrupted: leaf2 would go back" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,8 +24,8 @@ from eeon_control.plan import intended
 from eeon_control.state import clock
 from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
-from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
+from finsy.proto import p4r
 
 TARGETS = {"leaf1": "127.0.0.1:1", "leaf2": "127.0.0.1:2", "spine1": "[::1]:3?device_id=9", "spine2": "x:4"}
 
@@ -124,20 +125,24 @@ def test_running_controllers_are_known_by_their_election_ids(store):
 def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
     before = meant("red_ack_syn", "eee_120us100")
     entries = list(intended(before.topology, before.config, 1000)["leaf1"])
+    pipeline = p4r.ForwardingPipelineConfig(p4_device_config=b"\xff\x00")
+    other = Snapshot(False, [], pipeline, [p4r.Entity(table_entry=p4r.TableEntry(table_id=7))], may_keep=True)
+    snapshots = {"leaf1": Snapshot(True, entries), "leaf2": Snapshot(False), "spine1": other}
     journal = state.Journal(
-        revision=1,
-        draft=draft("drop_tail"),
-        holder=state.Holder.me("test"),
-        before={
-            "leaf1": SavedSnapshot.of(Snapshot(True, entries)),
-            "leaf2": SavedSnapshot.of(Snapshot(False)),
-        },
+        revision=1, draft=draft("drop_tail"), holder=state.Holder.me("test"), before=snapshots
     )
     with store.lock("test") as lock:
         store.begin(lock, journal)
-    found = store.journal()
-    assert found.before["leaf1"].revive() == Snapshot(True, entries)
-    assert found.before["leaf2"].revive() == Snapshot(False)
+    assert store.journal().before == snapshots
+    path = store.folder / "journal.json"
+    written = path.read_text()
+    for damage in ('"////"', "7"):
+        path.write_text(re.sub(r'"entities": \[\s*"[^"]+"', f'"entities": [{damage}', written))
+        with pytest.raises(
+            StateError,
+            match=r"journal\.json: damaged: before\.spine1\.entities\.0: .* not a P4Runtime Entity",
+        ):
+            store.journal()
 
 
 def test_damaged_file_is_named_with_what_is_wrong(store):
@@ -350,7 +355,7 @@ def test_plan_of_another_format_is_left_to_the_version_that_wrote_it(tmp_path):
 
 def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
     with store.lock("test") as lock:
-        before = {"leaf1": SavedSnapshot.of(Snapshot(False))}
+        before = {"leaf1": Snapshot(False)}
         store.begin(
             lock,
             state.Journal(
