@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from typing import ClassVar, Self
 
 from eeon_control.errors import UnitError
@@ -174,7 +175,7 @@ def parse_probability(text: object) -> Fraction:
     if isinstance(text, Fraction):
         number = text
     elif isinstance(text, (int, float)) and not isinstance(text, bool):
-        number = Fraction(str(text)) if _finite(text) else None
+        number = Fraction(str(text)) if isfinite(text) else None
     elif isinstance(text, str) and len(text) <= TEXT_LIMIT and (match := _TEXT.fullmatch(text)):
         if match["unit"] == "%":
             number = Fraction(match["number"]) / 100
@@ -191,10 +192,6 @@ def format_probability(value: Fraction) -> str:
     """Returns a probability in percent, exact if the percentage has at most twelve digits."""
     # A float's own text has an exponent below 0.0001, which no reader of percentages takes.
     return f"{Decimal(f'{float(value * 100):.12g}'):f}%"
-
-
-def _finite(value: float) -> bool:
-    return value == value and abs(value) != float("inf")
 
 
 def _decimal(value: Fraction) -> str:

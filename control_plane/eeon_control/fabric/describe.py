@@ -15,7 +15,7 @@ from eeon_control.plan import Action, Entry, Exact, Lpm, classes, pfc, qcn
 from eeon_control.plan.routes import ADMIT
 from eeon_control.port_settings import QUEUE_AQM, TABLES
 from eeon_control.routing import ROUTE_TABLES
-from eeon_control.topology import PortRole, Topology
+from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 
 _MESSAGES = "how congestion notification messages are made and forwarded"
@@ -211,13 +211,9 @@ def _port_line(topology: Topology, text: str, where: list[tuple[str, int]]) -> L
         note = f"to {found[0].peer.node}" if found[0] is not None else "no link"
     else:
         roles = {one.role for one in found if one is not None}
-        role = f"{_role(roles.pop())}, " if len(roles) == 1 and None not in found else ""
+        role = f"{roles.pop().replace('_', '-')}, " if len(roles) == 1 and None not in found else ""
         note = f"{role}{len(names)} ports"
     return Line(f"{head} ({note})", text, tuple(by_switch), names)
-
-
-def _role(role: PortRole) -> str:
-    return role.value.replace("_", "-")
 
 
 def _runs(places: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -62,11 +62,6 @@ def troubles(observed: FabricObservation) -> list[str]:
     return [*observed.failures.values(), *missing]
 
 
-def _print_table(view: View) -> None:
-    to = console()
-    to.print(printing.as_table(view, to.width), highlight=False)
-
-
 def print_view(
     view: View,
     observed: FabricObservation,
@@ -84,6 +79,7 @@ def print_view(
             )
         )
     else:
-        _print_table(view)
+        to = console()
+        to.print(printing.as_table(view, to.width), highlight=False)
     for why in troubles(observed):
         say(why, "red")
