@@ -14,6 +14,7 @@ from eeon_control.config import Routing
 from eeon_control.entries import Action, Entry, Lpm
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.plan import around, dead_ends
+from eeon_control.printable import some
 from eeon_control.routing import ROUTE_TABLES, LinksDown, Route, RouteKey
 from eeon_control.topology import Topology, mac_text
 from eeon_control.views.table import Cell, Column, Row, View, good_if
@@ -172,8 +173,7 @@ class _Place:
             self._hop_text(action) + (f" x{copies}" if copies > 1 else "")
             for action, copies in Counter(members).items()
         ]
-        rest = len(texts) - _SHOWN
-        return ", ".join(texts[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+        return some(texts, _SHOWN)
 
     def _hop_text(self, action: Action) -> str:
         member = self.member(action)

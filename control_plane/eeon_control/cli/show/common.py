@@ -23,15 +23,14 @@ EXIT CODES
 """
 
 
-ORDER = (
-    click.option("--reverse", is_flag=True, help="with --sort: smallest numbers first, texts from Z to A"),
-    click.option(
-        "--sort",
-        metavar="COLUMN",
-        help="sort by this column, given as its heading or its JSON key; largest numbers first",
-    ),
+SORT = click.option(
+    "--sort",
+    metavar="COLUMN",
+    help="sort by this column, given as its heading or its JSON key; largest numbers first",
 )
-"""The options --reverse and --sort, in the order in which click adds them."""
+REVERSE = click.option(
+    "--reverse", is_flag=True, help="with --sort: smallest numbers first, texts from Z to A"
+)
 
 
 def switch_option(name: str = "switches") -> Callable[[_F], _F]:
