@@ -7,8 +7,8 @@ import json
 import eeon_command
 import pytest
 from eeon_control import config, topology
-from eeon_control.config.partial import on_switches
 from eeon_control.errors import InputError
+from eeon_control.operations.partial import merged
 
 FABRIC4 = topology.load("leaf-spine-4")
 
@@ -112,18 +112,18 @@ def test_profiles_of_one_name_and_other_values_stand_beside_each_other():
     held = config.from_value({"profiles": {"queue": queues}, "roles": roles}, "held")
     changes = {"profiles.queue.q.buffer": "200KB", "roles.host_facing.eee": "standard"}
     new = config.overridden(held, changes)
-    mixed = on_switches(held, new, FABRIC4, ["leaf1"])
+    mixed = merged(held, new, FABRIC4, ["leaf1"])
     of = {name: mixed.settings_of(FABRIC4.port(name)) for name in ("leaf1:1", "leaf1:3", "leaf2:1")}
     assert [(str(one.queue.buffer), one.eee_name) for one in of.values()] == [
         ("200KB", "standard"),
         ("200KB", "off"),
         ("100KB", "off"),
     ]
-    again = on_switches(mixed, new, FABRIC4, ["leaf2"])
+    again = merged(mixed, new, FABRIC4, ["leaf2"])
     assert list(again.profiles.queue) == ["q", "q_2"]
 
 
 def test_what_is_the_whole_fabrics_cannot_be_one_switchs():
     held = config.load("drop_tail")
     with pytest.raises(InputError, match="--switch: error: routing: differs from the revision in force"):
-        on_switches(held, config.overridden(held, {"routing.seed": 7}), FABRIC4, ["leaf1"])
+        merged(held, config.overridden(held, {"routing.seed": 7}), FABRIC4, ["leaf1"])
