@@ -73,7 +73,7 @@ class Quantity(int):
         for unit in self.canonical:
             scaled = Fraction(int(self), self.units[unit])
             if (scaled >= 1 or unit == self.canonical[-1]) and (scaled * 1000).denominator == 1:
-                return f"{_decimal(scaled)}{unit}"
+                return f"{decimal(scaled)}{unit}"
         return f"{int(self)}{self.canonical[-1]}"
 
     def __repr__(self) -> str:
@@ -194,10 +194,10 @@ def format_probability(value: Fraction) -> str:
     return f"{Decimal(f'{float(value * 100):.12g}'):f}%"
 
 
-def _decimal(value: Fraction) -> str:
-    thousandths = int(value * 1000)
-    whole, rest = divmod(thousandths, 1000)
-    return f"{whole}.{rest:03d}".rstrip("0").rstrip(".")
+def decimal(value: Fraction) -> str:
+    """Returns all digits of a value that has at most twelve decimals, as in any unit here."""
+    whole, rest = divmod(int(value * 10**12), 10**12)
+    return f"{whole}.{rest:012d}".rstrip("0").rstrip(".")
 
 
 def _shorten(text: str) -> str:

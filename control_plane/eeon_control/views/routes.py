@@ -84,17 +84,14 @@ def routes(
     without = sum(row["because"] is not None for row in rows)
     notes = [_NOT_COMPARED] if planned is None else []
     if wrong:
-        notes.append(f"{wrong} route{'s are' if wrong > 1 else ' is'} not as {_expected(planned)}")
+        expected = "planned" if planned is not None else "the topology has it"
+        notes.append(f"{wrong} route{'s are' if wrong > 1 else ' is'} not as {expected}")
     if without:
         which = ", ".join(dict.fromkeys(str(row["because"]) for row in rows if row["because"] is not None))
         notes.append(f"{without} route{'s do' if without > 1 else ' does'} without links: {which}")
     return View(
         "routes", "routes", columns, rows, key=("switch", "prefix"), notes=notes, more={"groups": groups}
     )
-
-
-def _expected(planned: object) -> str:
-    return "planned" if planned is not None else "the topology has it"
 
 
 def _planned(entries: Iterable[Entry]) -> dict[RouteKey, tuple[Action, ...]]:
