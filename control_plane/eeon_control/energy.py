@@ -20,7 +20,6 @@ from eeon_control.constants import EEE_ACTIVE, TICK_VALUES, TICKS_AHEAD_LIMIT, W
 from eeon_control.entries import Action, Entry, by_key
 from eeon_control.port_settings import EEE, IN_TICKS, EeeSettings
 from eeon_control.topology import Port, Switch, phy
-from eeon_control.units import DataRate
 
 REGISTERS: tuple[str, ...] = ("eee_state", "busy_until", "wake_start", "asleep_at", "lpi_ticks", "wakes")
 """P4Info aliases of the registers that `Reading.registers` must hold for every port."""
@@ -115,12 +114,6 @@ def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, EeeSet
     return {port.number: timing_of(actions.get(port.number)) for port in ports}
 
 
-def power_of(rate: DataRate) -> tuple[float, float] | None:
-    """Returns (full power in watts, share of it in LPI) of a port of this speed; None if unknown."""
-    known = phy.of_rate(rate)
-    return None if known is None or known.watts is None else (known.watts, known.lpi_fraction)
-
-
 def lpi_ticks(registers: Mapping[str, int], timing: EeeSettings | None, now: int) -> int:
     """Returns the ticks in LPI from the switch's start to `now`, the current sleep included; modulo 2^48.
 
@@ -176,12 +169,11 @@ def _port_energy(
     lpi_ps = min(lpi * after.tick_ps, elapsed_ps)
     each = (timing.sleep + timing.wake) * after.tick_ps if timing else 0
     transition_ps = min(wakes * each, elapsed_ps - lpi_ps)
-    power = power_of(port.rate)
+    known = phy.of_rate(port.rate)
     joules = legacy = None
-    if power is not None:
-        watts, fraction = power
-        legacy = watts * elapsed_ps / _PS_PER_S
-        joules = watts * (elapsed_ps - (1 - fraction) * lpi_ps) / _PS_PER_S
+    if known is not None and known.watts is not None:
+        legacy = known.watts * elapsed_ps / _PS_PER_S
+        joules = known.watts * (elapsed_ps - (1 - known.lpi_fraction) * lpi_ps) / _PS_PER_S
     return PortEnergy(port, elapsed_ps, lpi_ps, transition_ps, wakes, joules, legacy)
 
 

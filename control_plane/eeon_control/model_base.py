@@ -14,15 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, Wit
 from pydantic.json_schema import JsonSchemaValue
 
 from eeon_control.errors import UnitError
-from eeon_control.units import (
-    TEXT_LIMIT,
-    Bytes,
-    DataRate,
-    Duration,
-    PacketRate,
-    Packets,
-    Quantity,
-)
+from eeon_control.units import TEXT_LIMIT, Bytes, DataRate, Duration, Packets, Quantity
 
 U32_MAX = 0xFFFF_FFFF
 FULL_FRAME_BYTES = 1500  # packet size for the papers' thresholds in packets, and for comparisons with bytes
@@ -100,12 +92,18 @@ def in_bytes(what: str, *, above_zero: bool = False) -> Callable[[object], Bytes
     return read
 
 
+def auto_or_bytes(what: str, example: str) -> tuple[PlainValidator, WithJsonSchema]:
+    """Returns the annotations of a 32-bit size in bytes, or None for `auto` or no value."""
+    read = in_bytes(what)
+    schema: JsonSchemaValue = {"anyOf": [{"const": "auto"}, text_schema(Bytes, examples=[example])]}
+    return of_text(lambda text: None if text in (None, "auto") else read(text), schema)
+
+
 BYTES_SCHEMA = text_schema(Bytes, examples=["97.5KB"])
 DURATION = of_text(Duration.parse, text_schema(Duration, examples=["120us", "1ms"]))
 DurationText = Annotated[Duration, *DURATION]
 PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]
 RateText = Annotated[DataRate, *of_text(positive(DataRate), text_schema(DataRate, examples=["10Gbps"]))]
-PacketRateText = Annotated[PacketRate, *of_text(positive(PacketRate), text_schema(PacketRate))]
 
 
 def unquoted(value: object) -> str:

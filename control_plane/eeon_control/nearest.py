@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterable
 
+from eeon_control.printable import some
+
 _SUGGESTED = 3
 _LISTED = 6
 
@@ -19,6 +21,4 @@ def hint(name: str, known: Collection[str]) -> str:
     close = nearest(name, known)
     if close:
         return f"did you mean {' or '.join(close)}?"
-    shown = list(known)[:_LISTED]
-    rest = len(known) - len(shown)
-    return f"there are {', '.join(shown)}" + (f" and {rest} more" if rest else "")
+    return f"there are {some(known, _LISTED)}"

@@ -9,6 +9,7 @@ invisible characters: line separators, zero-width and tag characters, surrogates
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _INVISIBLE = (
     r"\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
@@ -33,6 +34,13 @@ def one_line(text: str, characters: int = _LINE_CHARACTERS) -> str:
     """
     cut = f"{text[:characters]}..." if len(text) > characters else text
     return _NOT_IN_A_LINE.sub(_escape, cut)
+
+
+def some(words: Iterable[str], most: int = 20) -> str:
+    """Returns at most `most` words, and the number of the others: `leaf1, leaf2 and 3 more`."""
+    listed = list(words)
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _escape(match: re.Match[str]) -> str:

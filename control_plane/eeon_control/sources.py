@@ -109,6 +109,11 @@ class Document:
                 return None
         return here
 
+    def mapping(self, path: KeyPath) -> dict[str, object]:
+        """Returns the mapping at `path`; an empty one for any other value."""
+        value = self.get(path)
+        return value if isinstance(value, dict) else {}
+
     def has(self, path: KeyPath) -> bool:
         """Returns whether the files have a value at `path`."""
         return path in self.places
@@ -128,7 +133,7 @@ class Document:
             if not replaced or not any(path[:length] in replaced for length in range(1, len(path) + 1))
         }
         places.update({path: place for path, place in later.places.items() if path})
-        return Document(_merged_mappings(self.value, later.value), places)
+        return Document(_merged(self.value, later.value), places)
 
 
 def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: int = _NODE_LIMIT) -> Document:
@@ -321,14 +326,11 @@ def _merge_into_one(first: object, later: object) -> bool:
     return mode is None or other is None or bool(mode == other)
 
 
-def _merged(first: object, later: object) -> object:
-    if isinstance(first, dict) and isinstance(later, dict) and _merge_into_one(first, later):
-        return _merged_mappings(first, later)
-    return later
-
-
-def _merged_mappings(first: dict[str, object], later: dict[str, object]) -> dict[str, object]:
+def _merged(first: dict[str, object], later: dict[str, object]) -> dict[str, object]:
     result = dict(first)
     for key, value in later.items():
-        result[key] = _merged(first[key], value) if key in first else value
+        old = first.get(key)
+        if isinstance(old, dict) and isinstance(value, dict) and _merge_into_one(old, value):
+            value = _merged(old, value)
+        result[key] = value
     return result

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from typing import ClassVar, Self
 
 from eeon_control.errors import UnitError
@@ -72,7 +73,7 @@ class Quantity(int):
         for unit in self.canonical:
             scaled = Fraction(int(self), self.units[unit])
             if (scaled >= 1 or unit == self.canonical[-1]) and (scaled * 1000).denominator == 1:
-                return f"{_decimal(scaled)}{unit}"
+                return f"{decimal(scaled)}{unit}"
         return f"{int(self)}{self.canonical[-1]}"
 
     def __repr__(self) -> str:
@@ -174,7 +175,7 @@ def parse_probability(text: object) -> Fraction:
     if isinstance(text, Fraction):
         number = text
     elif isinstance(text, (int, float)) and not isinstance(text, bool):
-        number = Fraction(str(text)) if _finite(text) else None
+        number = Fraction(str(text)) if isfinite(text) else None
     elif isinstance(text, str) and len(text) <= TEXT_LIMIT and (match := _TEXT.fullmatch(text)):
         if match["unit"] == "%":
             number = Fraction(match["number"]) / 100
@@ -193,14 +194,10 @@ def format_probability(value: Fraction) -> str:
     return f"{Decimal(f'{float(value * 100):.12g}'):f}%"
 
 
-def _finite(value: float) -> bool:
-    return value == value and abs(value) != float("inf")
-
-
-def _decimal(value: Fraction) -> str:
-    thousandths = int(value * 1000)
-    whole, rest = divmod(thousandths, 1000)
-    return f"{whole}.{rest:03d}".rstrip("0").rstrip(".")
+def decimal(value: Fraction) -> str:
+    """Returns all digits of a value that has at most twelve decimals, as in any unit here."""
+    whole, rest = divmod(int(value * 10**12), 10**12)
+    return f"{whole}.{rest:012d}".rstrip("0").rstrip(".")
 
 
 def _shorten(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_START_SECONDS = 30.0
+_START_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,20 @@ def start_bmv2(
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         try:
             for address in (found.address, found.thrift):
-                _wait_for(process, address, path)
+                wait_for(process, address, path)
             yield found
         finally:
             process.terminate()
             process.wait(30)
 
 
-def _wait_for(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+def wait_for(process: subprocess.Popen[bytes], address: str, log: Path | None = None) -> None:
+    """Returns when a process listens on an address; its log is told if it never does."""
     host, _, port = address.rpartition(":")
     deadline = time.monotonic() + _START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
             return
         time.sleep(0.05)
-    raise TimeoutError(f"simple_switch_grpc does not listen on {address}: {log.read_text()[-2000:]}")
+    said = log.read_text()[-2000:] if log else ""
+    raise TimeoutError(f"simple_switch_grpc does not listen on {address}: {said}")

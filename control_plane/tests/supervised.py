@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 
 from eeon_control import config, state, topology
 from eeon_control.controller import Options, State, Supervisor
@@ -37,6 +37,21 @@ def committed(
 
 
 @contextlib.asynccontextmanager
+async def in_sync(
+    store: state.StateStore, switches: Collection[str] = tuple(TOPOLOGY.switches), **options
+) -> AsyncIterator[Supervisor]:
+    """Yields a supervisor of the store's fabric, when these switches are in sync."""
+    supervisor = Supervisor(store, Options(**options))
+    task = asyncio.create_task(supervisor.run())
+    try:
+        await until(lambda: {supervisor.states().get(name) for name in switches} == {State.IN_SYNC})
+        yield supervisor
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@contextlib.asynccontextmanager
 async def supervised(
     folder, make: Callable[[Switch], FakeSwitch] = lambda switch: FakeSwitch(switch.device_id), **options
 ) -> AsyncIterator[tuple[FakeFabric, Supervisor]]:
@@ -46,11 +61,5 @@ async def supervised(
     async with fabric:
         targets = {name: Target.parse(address) for name, address in fabric.targets.items()}
         store = committed(folder / "state", targets, config.load("red_ack_syn"))
-        supervisor = Supervisor(store, Options(**options))
-        task = asyncio.create_task(supervisor.run())
-        try:
-            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
+        async with in_sync(store, **options) as supervisor:
             yield fabric, supervisor
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)

@@ -8,18 +8,14 @@ ports, and ends with its standard input.
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bmv2_process import free_port
-
-_START_SECONDS = 60.0
+from bmv2_process import free_port, wait_for
 
 
 class SwitchProcess(ABC):
@@ -99,11 +95,9 @@ class Bmv2Switch(SwitchProcess):
         ]
 
     def wait(self) -> None:
-        deadline = time.monotonic() + _START_SECONDS
+        assert self.process is not None
         for address in (self.address, self.thrift):
-            while not _listens(address):
-                assert time.monotonic() < deadline, f"{self.switch.name} does not listen on {address}"
-                time.sleep(0.02)
+            wait_for(self.process, address)
 
     def set_link(self, port: int, *, up: bool) -> None:
         """Removes the carrier of a port's interface, or restores it; creating the interface needs root."""
@@ -132,13 +126,6 @@ def running(
     finally:
         for one in found.values():
             one.kill()
-
-
-def _listens(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
-        return True
-    return False
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from eeon_control import config, operations, program, state, topology
-from eeon_control.controller import Options, State, Supervisor
+from eeon_control.controller import State, Supervisor
 from eeon_control.errors import ApplyError, FabricError, NothingWritten
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
@@ -18,7 +18,7 @@ from engine_switches import serving
 from finsy.proto import p4r
 from other_program import breaks_once
 from programs import beside_a_tenant
-from supervised import until
+from supervised import in_sync, until
 
 pytestmark = pytest.mark.system
 
@@ -258,10 +258,7 @@ def test_two_controllers_with_roles_change_switches_at_random_and_neither_distur
         is_over.set()
 
     async def scenario() -> Supervisor:
-        supervisor = Supervisor(ours.store, Options(look_seconds=0.05))
-        kept = asyncio.create_task(supervisor.run())
-        try:
-            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
+        async with in_sync(ours.store, look_seconds=0.05) as supervisor:
             await asyncio.gather(tenant(), applies())
             supervisor.look_now()
             number = ours.store.current_number()
@@ -271,9 +268,6 @@ def test_two_controllers_with_roles_change_switches_at_random_and_neither_distur
                     and set(supervisor.states().values()) == {State.IN_SYNC}
                 )
             )
-        finally:
-            kept.cancel()
-            await asyncio.gather(kept, return_exceptions=True)
         return supervisor
 
     supervisor = run(scenario())

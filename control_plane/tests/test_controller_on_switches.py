@@ -14,7 +14,6 @@ from eeon_control.fabric import undo
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.program import load as load_program
-from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Target, Targets, resolve
 from eeon_control.units import Duration
 from scraping import scrape
@@ -281,7 +280,7 @@ def kill_apply_half_way(store, fabric4, switches) -> None:
                     revision=2,
                     draft=work.draft(wanted, "apply", ""),
                     holder=work.lock.holder,
-                    before={name: SavedSnapshot.of(before)},
+                    before={name: before},
                 ),
             )
             changes = plan.switches[name].changes

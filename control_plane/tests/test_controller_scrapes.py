@@ -7,6 +7,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
+from eeon_control.controller.metrics import CATALOG
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.fabric.read import observe_switch
 from fake_p4runtime import FakeSwitch
@@ -51,6 +52,10 @@ async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linke
         leaf1.registers[occupancy, 1] = 1500
         found = await scraped(Readings(supervisor))
     assert found["eeon_config_revision",] == 1 and found["eeon_controller_in_charge",] == 1
+    simple = {name for name, one in CATALOG.items() if not {*one.labels} - {"switch"}}
+    said = {key[0] for key in found}
+    assert simple - said == {"eeon_config_confirm_remaining_seconds", "eeon_switch_restore_seconds"}
+    assert found["eeon_switch_restore_seconds_count", "leaf1"] == 1
     for name, switch in TOPOLOGY.switches.items():
         assert found["eeon_switch_up", name] == found["eeon_switch_primary", name] == 1
         assert found["eeon_switch_in_sync", name] == 1

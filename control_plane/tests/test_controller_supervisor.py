@@ -11,13 +11,13 @@ import grpc
 import pytest
 from eeon_control import config, state
 from eeon_control.config import Bmv2QueueValues
-from eeon_control.controller import Options, State, Supervisor, log
+from eeon_control.controller import State, log
 from eeon_control.controller import messages as m
 from eeon_control.targets import Target
 from fake_p4runtime import FakeSwitch
 from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
 from programs import another, commented
-from supervised import SECONDS, TOPOLOGY, committed, supervised, until
+from supervised import SECONDS, TOPOLOGY, committed, in_sync, supervised, until
 
 pytestmark = pytest.mark.system
 
@@ -199,16 +199,13 @@ def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away
         async with FakeSwitch(1) as leaf1:
             targets = {name: Target("127.0.0.1:1") for name in TOPOLOGY.switches}
             targets["leaf1"] = Target(leaf1.address, thrift="127.0.0.1:2")
-            supervisor = Supervisor(committed(tmp_path / "state", targets, with_queues), Options())
-            task = asyncio.create_task(supervisor.run())
-            await until(lambda: supervisor.states().get("leaf1") is State.IN_SYNC)
-            once = list(told)
-            link = supervisor.links["leaf1"]
-            link.tell(m.StreamLost(link.machine.connection, "the test says so"))
-            await until(lambda: link.machine.connections_lost == 1)
-            await until(lambda: supervisor.states()["leaf1"] is State.IN_SYNC)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            store = committed(tmp_path / "state", targets, with_queues)
+            async with in_sync(store, ["leaf1"]) as supervisor:
+                once = list(told)
+                link = supervisor.links["leaf1"]
+                link.tell(m.StreamLost(link.machine.connection, "the test says so"))
+                await until(lambda: link.machine.connections_lost == 1)
+                await until(lambda: supervisor.states()["leaf1"] is State.IN_SYNC)
             return once, told
 
     once, twice = asyncio.run(work())

@@ -57,11 +57,6 @@ def test_one_of_a_kind_is_counted_in_the_singular(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "1 ok, 1 warning, 1 fault"
 
 
-def test_an_old_python_is_a_fault():
-    assert only(software.python((3, 10, 2))).level is Level.FAULT
-    assert only(software.python((3, 13, 0))).level is Level.OK
-
-
 def test_a_package_that_is_missing_or_too_old_is_named_with_the_command_that_installs_it():
     wanted = ["click>=8.1,<9", "rich>=13", "pytest>=8; extra == 'test'"]
     missing, old = software.requirements(wanted, versions(rich="12.0"))
@@ -70,25 +65,63 @@ def test_a_package_that_is_missing_or_too_old_is_named_with_the_command_that_ins
     assert only(software.requirements(wanted, versions(click="8.2", rich="14"))).found == "click 8.2, rich 14"
 
 
+PROXY = {"http_proxy": "http://proxy:3128", "no_proxy": "127.0.0.1,.example.net"}
+HOSTS = ["127.0.0.1", "leaf1.example.net", "192.0.2.7"]
+MEND_OFFLOADS = "; ethtool -K veth7 rx off tx off tso off gso off gro off"
+PURE = {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}
+
+
+def protos(environment=None, **installed: str):
+    return list(software.protobuf_pool(versions(**installed), environment))[:1]
+
+
 @pytest.mark.parametrize(
-    ("installed", "environment", "says"),
+    ("check", "level", "says"),
     [
-        ({"googleapis_common_protos": "1.74.0"}, {}, "define google/rpc/status.proto differently"),
-        (
-            {"googleapis_common_protos": "1.73.1", "p4runtime": "1.6.0"},
-            {},
-            "the package p4runtime 1.6.0 is installed",
-        ),
-        ({}, {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}, "many times slower"),
+        (lambda _: software.python((3, 10, 2)), Level.FAULT, ""),
+        (lambda _: software.python((3, 13, 0)), Level.OK, ""),
+        (lambda _: protos(googleapis_common_protos="1.73.1"), Level.OK, ""),
+        (lambda _: protos(googleapis_common_protos="1.74.0"), Level.FAULT, "define google/rpc/status.proto"),
+        (lambda _: protos(p4runtime="1.6.0"), Level.WARNING, "the package p4runtime 1.6.0 is installed"),
+        (lambda _: protos(PURE), Level.WARNING, "many times slower"),
+        (lambda _: software.bmv2(lambda _: None), Level.ABSENT, ""),
+        (lambda _: software.p4c(lambda _: None), Level.ABSENT, ""),
+        (lambda _: software.proxies(PROXY, HOSTS), Level.WARNING, "export no_grpc_proxy=192.0.2.7"),
+        (lambda _: software.proxies(PROXY, HOSTS[:2]), Level.OK, ""),
+        (lambda _: software.proxies({}, HOSTS), Level.OK, ""),
+        (lambda of: machine.capabilities(status(of, "1000")), Level.WARNING, "has no CAP_NET_RAW"),
+        (lambda of: machine.capabilities(status(of, "3000")), Level.OK, ""),
+        (lambda of: machine.capabilities(of / "absent"), Level.WARNING, ""),
+        (lambda of: machine.namespaces(lambda _: None, of), Level.WARNING, "install iproute2"),
+        (lambda of: machine.namespaces(lambda _: "/sbin/ip", of / "absent"), Level.WARNING, ""),
+        (lambda of: machine.namespaces(lambda _: "/sbin/ip", of), Level.OK, ""),
+        (lambda _: machine.offloads("veth7", lambda _, of: of == 0x1E), Level.WARNING, "are on: tso; "),
+        (lambda _: machine.offloads("veth7", lambda *_: 1), Level.WARNING, MEND_OFFLOADS),
+        (lambda _: machine.offloads("veth7", lambda *_: 0), Level.OK, ""),
+        (lambda _: machine.offloads("no-such-if"), Level.FAULT, "No such device"),
+        (lambda _: machine.open_files(1000, 1024), Level.FAULT, "ulimit -n 4128"),
+        (lambda _: machine.open_files(100, 1024), Level.OK, ""),
+        (lambda of: machine.clock(of, time.time() - 3600), Level.FAULT, ""),
+        (lambda of: machine.clock(of), Level.OK, ""),
+        (lambda of: machine.state_folder(of / "absent"), Level.OK, ""),
+        (lambda of: machine.state_folder(open_to_others(of)), Level.FAULT, "chmod 700 "),
     ],
 )
-def test_message_definitions_that_clash_are_told(installed, environment, says):
-    bad = [one for one in software.protobuf_pool(versions(**installed), environment) if one.mend]
-    assert says in only(bad).found
+def test_a_check_of_a_machine_has_a_level_and_says_what_is_wrong(tmp_path, check, level, says):
+    found = only(check(tmp_path))
+    assert (found.level, says in f"{found.found}; {found.mend}") == (level, True)
 
 
-def test_the_common_protos_that_fit_are_no_finding_to_mend():
-    assert only(software.protobuf_pool(versions(googleapis_common_protos="1.73.1"), {})).level is Level.OK
+def status(folder: Path, capabilities: str) -> Path:
+    """Returns a process's status file, with its effective capabilities: 3000 has CAP_NET_ADMIN and RAW."""
+    path = folder / "status"
+    path.write_text(f"Name:\tx\nCapEff:\t000000000000{capabilities}\n")
+    return path
+
+
+def open_to_others(folder: Path) -> Path:
+    folder.chmod(0o755)
+    return folder
 
 
 def test_a_package_that_cannot_be_loaded_is_a_fault():
@@ -126,69 +159,6 @@ def test_an_installed_program_is_asked_for_its_version(tmp_path, check, name, te
     path = script(tmp_path, name, text)
     found = only(check(lambda _: path))
     assert found.level is level and says in found.found
-
-
-def test_programs_that_are_not_installed_are_not_missed():
-    assert {only(check(lambda _: None)).level for check in (software.bmv2, software.p4c)} == {Level.ABSENT}
-
-
-def test_a_proxy_between_here_and_the_switches_is_told_with_the_variable_that_exempts_them():
-    environment = {"http_proxy": "http://proxy:3128", "no_proxy": "127.0.0.1,.example.net"}
-    hosts = ["127.0.0.1", "leaf1.example.net", "192.0.2.7"]
-    found = only(software.proxies(environment, hosts))
-    assert found.level is Level.WARNING and found.mend == "export no_grpc_proxy=192.0.2.7"
-    assert only(software.proxies(environment, hosts[:2])).level is Level.OK
-    assert only(software.proxies({}, hosts)).level is Level.OK
-
-
-def test_missing_capabilities_are_a_warning_because_only_live_fabrics_need_them(tmp_path):
-    status = tmp_path / "status"
-    status.write_text("Name:\tx\nCapEff:\t0000000000001000\n")  # CAP_NET_ADMIN alone
-    found = only(machine.capabilities(status))
-    assert found.level is Level.WARNING and found.found == "this process has no CAP_NET_RAW"
-    status.write_text("CapEff:\t0000000000003000\n")
-    assert only(machine.capabilities(status)).level is Level.OK
-    assert only(machine.capabilities(tmp_path / "absent")).level is Level.WARNING
-
-
-def test_namespaces_need_a_kernel_that_has_them_and_the_command_ip(tmp_path):
-    assert only(machine.namespaces(lambda _: None, tmp_path)).mend.startswith("install iproute2")
-    assert only(machine.namespaces(lambda _: "/sbin/ip", tmp_path / "absent")).level is Level.WARNING
-    assert only(machine.namespaces(lambda _: "/sbin/ip", tmp_path)).level is Level.OK
-
-
-def test_offloads_that_are_on_are_named_with_the_command_that_switches_them_off():
-    found = only(machine.offloads("veth7", lambda name, command: int(command == 0x1E)))
-    assert (found.level, found.found) == (Level.WARNING, "offloads are on: tso")
-    assert found.mend == "ethtool -K veth7 rx off tx off tso off gso off gro off"
-    assert only(machine.offloads("veth7", lambda name, command: 0)).level is Level.OK
-
-
-def test_an_interface_that_is_not_there_is_a_fault():
-    found = only(machine.offloads("no-such-if"))
-    assert found.level is Level.FAULT and "No such device" in found.found
-
-
-def test_too_few_open_files_for_the_switches_are_told_before_they_run_out():
-    found = only(machine.open_files(1000, 1024))
-    assert found.level is Level.FAULT and found.mend == "ulimit -n 4128"
-    assert only(machine.open_files(100, 1024)).level is Level.OK
-
-
-def test_a_clock_before_the_newest_file_is_a_fault(tmp_path):
-    file = tmp_path / "new"
-    file.touch()
-    assert only(machine.clock(file, time.time() - 3600)).level is Level.FAULT
-    assert only(machine.clock(file)).level is Level.OK
-
-
-def test_a_state_folder_that_others_may_read_is_a_fault_with_its_chmod(tmp_path):
-    folder = tmp_path / "state"
-    assert only(machine.state_folder(folder)).level is Level.OK
-    folder.mkdir(mode=0o700)
-    folder.chmod(0o755)
-    found = only(machine.state_folder(folder))
-    assert found.level is Level.FAULT and f"chmod 700 {folder}" in found.found
 
 
 def by_check(findings) -> dict[str, Finding]:

@@ -5,54 +5,35 @@ from __future__ import annotations
 import json
 
 import pytest
-from eeon_command import eeon, place
+from eeon_command import Command, eeon
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.state import Draft, Journal, StateStore
-from eeon_control.state.saved_snapshot import SavedSnapshot
 
 pytestmark = pytest.mark.system
 
 
-class Fabric:
-    """Yields fake switches, a targets file and a state folder."""
-
-    def __init__(self, folder, fakes) -> None:
-        self.fakes = fakes
-        self.state = folder / "state"
-        self.place = place(folder, self.fakes.targets)
-
-    def config(self, *words: str, code: int):
-        return eeon("config", *words, "--state", str(self.state), code=code)
-
-    def apply(self, *words: str, code: int = 0):
-        return self.config("apply", *self.place, *words, code=code)
-
-    def held(self) -> dict[str, object]:
-        return self.fakes.state()
-
-
 @pytest.fixture
 def fabric(tmp_path, fakes):
-    return Fabric(tmp_path, fakes)
+    return Command(tmp_path, fakes)
 
 
 def test_a_dry_apply_tells_of_the_changes_and_makes_none(fabric):
-    before = fabric.held()
+    before = fabric.fakes.state()
     said = fabric.apply("-c", "drop_tail", "--dry-run", code=2)
     assert "the program is loaded on 4" in said.stdout
-    assert fabric.held() == before and not fabric.state.exists()
+    assert fabric.fakes.state() == before and not fabric.state_folder.exists()
     fabric.apply("-c", "drop_tail")
-    assert fabric.held() != before
+    assert fabric.fakes.state() != before
     assert "no changes: 4 switches are as intended" in fabric.apply("-c", "drop_tail", "--dry-run").stdout
 
 
 def test_a_dry_rollback_names_the_revision_and_goes_nowhere(fabric):
     fabric.apply("-c", "drop_tail")
     fabric.apply("-c", "mark_threshold")
-    before = fabric.held()
+    before = fabric.fakes.state()
     said = fabric.config("rollback", "--dry-run", code=2).stdout
     assert said.startswith("back to revision 1:\n") and "30 KB -> drop tail" in said
-    assert fabric.held() == before
+    assert fabric.fakes.state() == before
     assert json.loads(fabric.config("history", "--json", code=0).stdout)["current"] == 2
     assert (
         json.loads(fabric.config("rollback", "2", "--dry-run", "--json", code=0).stdout)["changes"] is False
@@ -63,12 +44,12 @@ def test_a_dry_rollback_names_the_revision_and_goes_nowhere(fabric):
 def test_a_dry_recover_names_what_is_unfinished_and_finishes_nothing(fabric):
     fabric.apply("-c", "drop_tail")
     assert fabric.config("recover", "--dry-run", code=0).stdout == "there is nothing to finish\n"
-    store = StateStore.open(fabric.state, create=False)
+    store = StateStore.open(fabric.state_folder, create=False)
     with store.lock("a killed apply") as lock:
         draft = Draft(
             made="2026-11-22T00:00:00+00:00", by="me", action="apply", intent=store.revision(1).intent
         )
-        before = {"leaf2": SavedSnapshot.of(Snapshot(False))}
+        before = {"leaf2": Snapshot(False)}
         store.begin(lock, Journal(revision=2, draft=draft, holder=lock.holder, before=before))
     said = fabric.config("recover", "--dry-run", code=0).stdout
     assert "was interrupted: leaf2 would go back" in said
@@ -81,7 +62,7 @@ def test_a_dry_recover_names_what_is_unfinished_and_finishes_nothing(fabric):
 
 def test_a_dry_apply_of_a_saved_plan_says_when_it_is_out_of_date(fabric, tmp_path):
     saved = str(tmp_path / "plan.json")
-    eeon("config", "plan", *fabric.place, "-c", "drop_tail", "--out", saved, code=2)
+    eeon("config", "plan", *fabric.options, "-c", "drop_tail", "--out", saved, code=2)
     fabric.config("apply", saved, "--dry-run", code=2)
     fabric.apply("-c", "mark_threshold")
     late = fabric.config("apply", saved, "--dry-run", code=1)

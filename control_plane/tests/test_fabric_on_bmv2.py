@@ -16,7 +16,6 @@ from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import sync
 from eeon_control.fabric.undo import Snapshot
-from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Targets
 from other_program import breaks_once, check_failed_apply_brings_the_other_program_back
 
@@ -95,7 +94,7 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fab
             revision=2,
             draft=work.draft(state.Intended(fabric4, config.load(*THRESHOLD), places), "apply", ""),
             holder=lock.holder,
-            before={name: SavedSnapshot.of(Snapshot(True, entries)) for name, entries in held.items()},
+            before={name: Snapshot(True, entries) for name, entries in held.items()},
             confirm_seconds=600,
         )
         store.begin(lock, journal)

@@ -293,8 +293,7 @@ def test_command_after_a_kill_finishes_it_first_and_says_so(faulty, store, old):
     faulty.killed_controller(store, "journaled", 1)
     history = eeon("config", "history")
     assert "eeon config apply" in history.stderr and "`eeon config recover` finishes it" in history.stderr
-    done = eeon("config", "recover")
-    assert done.exit_code == 0
+    done = eeon("config", "recover", code=0)
     assert (
         "was interrupted: it is undone on leaf1, leaf2, spine1; every switch is as it was before"
         in done.stderr
@@ -307,8 +306,8 @@ def test_command_after_a_kill_finishes_it_first_and_says_so(faulty, store, old):
 def test_journal_of_a_switch_that_is_gone_for_good_can_be_forgotten(faulty, store):
     faulty.killed_controller(store, "journaled", 1)
     faulty.switches["leaf2"].kill()
-    stuck = eeon("config", "recover")
-    assert stuck.exit_code == 1 and "is not undone on:\n  leaf2 " in stuck.stderr
+    stuck = eeon("config", "recover", code=1)
+    assert "is not undone on:\n  leaf2 " in stuck.stderr
     done = eeon("config", "recover", "--forget")
     assert done.stdout == "forgotten; leaf1, leaf2, spine1 may hold a mix: apply again, or roll back\n"
     assert store.journal() is None and store.current_number() == 1
@@ -492,16 +491,15 @@ def test_apply_with_targets_of_another_fabric_leaves_no_fabric_to_choose_from(
     faulty.apply(first, OLD)
     (tmp_path / "targets.yaml").write_text("tick: 1ns\nswitches: {leaf1: 127.0.0.1:1}\n")
     place = ["-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"), "-c", "drop_tail"]
-    failed = eeon("config", "apply", *place)
-    assert failed.exit_code == 1 and not state.folder_of("leaf-spine-4").exists(), failed.output
+    failed = eeon("config", "apply", *place, code=1)
+    assert not state.folder_of("leaf-spine-4").exists(), failed.output
     # A first apply with unreachable switches leaves an empty folder.
     (tmp_path / "targets.yaml").write_text(
         "tick: 1ns\nswitches: {leaf1: 127.0.0.1:1, leaf2: 127.0.0.1:1, spine1: 127.0.0.1:1, spine2: 127.0.0.1:1}\n"
     )
-    failed = eeon("config", "apply", *place)
-    assert failed.exit_code == 1 and state.folder_of("leaf-spine-4").is_dir(), failed.output
-    history = eeon("config", "history")
-    assert history.exit_code == 0, history.output
+    failed = eeon("config", "apply", *place, code=1)
+    assert state.folder_of("leaf-spine-4").is_dir(), failed.output
+    eeon("config", "history", code=0)
 
 
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------
@@ -559,8 +557,7 @@ def test_apply_that_is_stopped_after_its_commit_says_which_revision_is_in_force(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(operations, "rollback", commits)
-    stopped = eeon("config", "rollback", "1", "--state", str(store.folder))
-    assert stopped.exit_code == 130
+    stopped = eeon("config", "rollback", "1", "--state", str(store.folder), code=130)
     assert (
         "stopped, but revision 2 was already in force on all switches; without `eeon config confirm`, "
         "revision 1 returns" in stopped.stderr

@@ -84,8 +84,7 @@ def test_a_command_waits_for_no_library_that_it_does_not_need(arguments, librari
 
 
 def test_pages_for_man_are_written_one_a_command(tmp_path):
-    result = eeon("help", "--man", str(tmp_path / "man"))
-    assert result.exit_code == 0
+    eeon("help", "--man", str(tmp_path / "man"), code=0)
     names = {path.name for path in (tmp_path / "man").iterdir()}
     assert {"eeon.1", "eeon-config-plan.1", "eeon-show-energy.1", "eeon-doctor.1"} <= names
     page = (tmp_path / "man" / "eeon-config-plan.1").read_text()
@@ -112,8 +111,8 @@ def test_text_that_roff_would_take_for_commands_is_escaped():
 @pytest.mark.system
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_script_of_each_shell_asks_eeon(shell):
-    result = eeon("completion", shell)
-    assert result.exit_code == 0 and f"_EEON_COMPLETE={shell}_complete" in result.stdout
+    result = eeon("completion", shell, code=0)
+    assert f"_EEON_COMPLETE={shell}_complete" in result.stdout
 
 
 def test_the_shell_may_be_left_out_where_the_environment_names_it(monkeypatch):

@@ -15,7 +15,7 @@ import yaml
 from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from eeon_control import config, plan, topology, views
 from eeon_control.config.pfc import Watchdog
-from eeon_control.controller import Options, State, Supervisor
+from eeon_control.controller import Supervisor
 from eeon_control.controller.machine import what_is_new
 from eeon_control.controller.messages import Intended
 from eeon_control.controller.storms import QueueWatch
@@ -27,7 +27,7 @@ from eeon_control.units import Duration
 from engine_switches import serving
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
-from supervised import committed, until
+from supervised import committed, in_sync, until
 from switch_processes import Bmv2Switch, running
 
 FABRIC = topology.load("leaf-spine-4")
@@ -293,16 +293,13 @@ class _Hosts:
 @contextlib.asynccontextmanager
 async def supervised(store, hosts) -> AsyncIterator[Supervisor]:
     """Yields a supervisor of the fabric of `store`, and `hosts`, which start when it is in sync."""
-    supervisor = Supervisor(store, Options())
-    tasks = [asyncio.create_task(supervisor.run())]
-    try:
-        await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
-        tasks.append(asyncio.create_task(hosts.run()))
-        yield supervisor
-    finally:
-        for task in tasks:
+    async with in_sync(store) as supervisor:
+        task = asyncio.create_task(hosts.run())
+        try:
+            yield supervisor
+        finally:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(task, return_exceptions=True)
 
 
 @contextlib.asynccontextmanager

@@ -8,7 +8,6 @@ from eeon_control import config, operations, state
 from eeon_control.errors import ProgramPinned
 from eeon_control.fabric.sync import run
 from eeon_control.fabric.undo import Snapshot
-from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.targets import Target
 from supervised import TOPOLOGY, committed
 
@@ -37,7 +36,7 @@ def test_journal_of_another_program_is_left_to_the_version_that_wrote_it(store):
             revision=3,
             draft=state.Draft(made="", by="", action="apply", intent=intent),
             holder=state.Holder.me("a test"),
-            before={"leaf1": SavedSnapshot.of(Snapshot(False))},
+            before={"leaf1": Snapshot(False)},
         )
         store.begin(lock, journal)
         with pytest.raises(ProgramPinned, match=r"^the journal pins .* of the version that wrote it"):

@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from eeon_command import at_terminal, eeon, place
+from eeon_command import Command, at_terminal, eeon, place
 from eeon_control import program, topology
 from eeon_control.cli.show import baselines, watch
 from eeon_control.fabric import sync
@@ -28,27 +28,16 @@ RESET = "\x1b[0m"
 DATA, ACK = 0, 1
 
 
-class Fabric:
-    """Fake switches that run the program, and the options that name them."""
+class Fabric(Command):
+    """Fake switches that run the program, and their counters and registers."""
 
     def __init__(self, folder, fakes) -> None:
-        self.fakes = fakes
-        self.folder = folder
-        self.write_targets()
+        super().__init__(folder, fakes)
         schema = program.load().schema()
         self.registers = {
             name: schema.registers[name].id for name in ("occupancy_bytes", "eee_state", "lpi_ticks", "wakes")
         }
         self.counters = {name: schema.counters[name].id for name in ("verdicts", "received")}
-
-    def write_targets(self, **more: object) -> None:
-        self.options = place(self.folder, self.fakes.targets, **more)
-
-    def show(self, *arguments: str):
-        return eeon("show", *arguments, *self.options)
-
-    def document(self, *arguments: str) -> dict:
-        return json.loads(self.show(*arguments, "-o", "json").stdout)
 
     def rows(self, *arguments: str) -> list[dict]:
         return self.document(*arguments)["rows"]
@@ -70,8 +59,7 @@ class Fabric:
 def fabric(tmp_path, fakes, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     made = Fabric(tmp_path, fakes)
-    applied = eeon("config", "apply", *CONFIG, *made.options)
-    assert applied.exit_code == 0, applied.output
+    eeon("config", "apply", *CONFIG, *made.options, code=0)
     made.verdict("leaf1", 3, DATA, FORWARDED, 10, 15_000)
     made.verdict("leaf1", 3, DATA, MARKED, 4, 6000)
     made.verdict("leaf1", 3, ACK, TAIL_DROPPED, 2, 120)
@@ -172,8 +160,8 @@ def test_a_thrift_server_that_does_not_answer_costs_the_clock_and_not_the_rows(f
         name: {"address": address, "thrift": "127.0.0.1:1"} for name, address in fabric.fakes.targets.items()
     }
     place(fabric.folder, targets)
-    result = fabric.show("ports", "-o", "json")
-    assert result.exit_code == 1 and "leaf1 (Thrift 127.0.0.1:1): Connection refused" in result.stderr
+    result = fabric.show("ports", "-o", "json", code=1)
+    assert "leaf1 (Thrift 127.0.0.1:1): Connection refused" in result.stderr
     document = json.loads(result.stdout)
     assert len(document["rows"]) == 12 and document["unreachable"] == {}
 
@@ -181,16 +169,15 @@ def test_a_thrift_server_that_does_not_answer_costs_the_clock_and_not_the_rows(f
 def test_without_registers_the_rest_is_shown_and_the_way_to_them_told(fabric):
     for switch in fabric.fakes.switches.values():
         switch.refuse_registers = True
-    shown = fabric.show("queues")
-    assert shown.exit_code == 0
+    shown = fabric.show("queues", code=0)
     assert "300KB" in shown.stdout and "97.5KB" not in shown.stdout
     assert "this target serves no registers over P4Runtime, as BMv2; give `thrift`" in shown.stdout
 
 
 def test_after_clear_only_what_came_later_is_shown_and_the_switch_is_untouched(fabric):
     before = dict(fabric.fakes.switches["leaf1"].counters)
-    cleared = eeon("clear", "counters", *fabric.options)
-    assert cleared.exit_code == 0 and "counters of 4 switches" in cleared.stdout
+    cleared = eeon("clear", "counters", *fabric.options, code=0)
+    assert "counters of 4 switches" in cleared.stdout
     assert fabric.fakes.switches["leaf1"].counters == before
     assert fabric.rows("ecn", "--nonzero") == []
     assert fabric.row("leaf1:3", "ports")["sent_packets"] == 0
@@ -199,8 +186,8 @@ def test_after_clear_only_what_came_later_is_shown_and_the_switch_is_untouched(f
     assert fabric.row("leaf1:3", "ports")["sent_bytes"] == 1500
     assert fabric.row("leaf1:3", "ports", "--raw")["sent_packets"] == 15
     assert any("since `eeon clear counters`" in note for note in fabric.document("ecn")["notes"])
-    undone = eeon("clear", "counters", *fabric.options, "--undo")
-    assert undone.exit_code == 0 and fabric.row("leaf1:3", "ports")["sent_packets"] == 15
+    eeon("clear", "counters", *fabric.options, "--undo", code=0)
+    assert fabric.row("leaf1:3", "ports")["sent_packets"] == 15
 
 
 def test_a_restarted_switch_is_noticed_and_shown_from_its_start(fabric):
@@ -244,7 +231,7 @@ def test_another_fabric_of_the_same_topology_is_not_told_of_the_zero_point(fabri
     for switch in fabric.fakes.switches.values():
         sync.run(switch.stop())
         sync.run(switch.__aenter__())
-    fabric.write_targets()
+    place(fabric.folder, fabric.fakes.targets)
     assert not [note for note in fabric.document("ecn")["notes"] if "clear" in note]
 
 
@@ -252,7 +239,7 @@ def test_a_baseline_of_another_switch_of_the_same_name_is_not_used(fabric):
     eeon("clear", "counters", *fabric.options)
     sync.run(fabric.fakes.switches["leaf1"].stop())
     sync.run(fabric.fakes.switches["leaf1"].__aenter__())
-    fabric.write_targets()
+    place(fabric.folder, fabric.fakes.targets)
     assert fabric.row("leaf1:3", "ports")["sent_packets"] == 14
 
 
@@ -261,9 +248,9 @@ def test_the_baseline_is_for_its_owner_alone_and_a_damaged_one_is_told(fabric):
     path = baselines.path_of("leaf-spine-4")
     assert path.stat().st_mode & 0o077 == 0 and path.parent.stat().st_mode & 0o077 == 0
     path.write_text('{"taken_at": 3')
-    result = fabric.show("ecn")
-    assert result.exit_code == 1 and f"{path}: is not what `eeon clear counters` writes" in result.stderr
-    assert fabric.show("ecn", "--raw").exit_code == 0
+    result = fabric.show("ecn", code=1)
+    assert f"{path}: is not what `eeon clear counters` writes" in result.stderr
+    fabric.show("ecn", "--raw", code=0)
 
 
 def test_a_rate_is_what_happened_in_between_by_the_second(fabric, monkeypatch):
@@ -303,8 +290,8 @@ def test_switch_that_answers_only_at_the_end_of_an_interval_is_noted(fabric, mon
 def test_watch_repeats_plain_blocks_where_there_is_no_terminal(fabric, monkeypatch):
     slept = []
     monkeypatch.setattr(WATCH, "sleep", slept.append)
-    result = fabric.show("queues", "--watch", "3s", "--count", "3", "--port", "leaf1:3")
-    assert result.exit_code == 0 and slept == [3.0, 3.0]
+    result = fabric.show("queues", "--watch", "3s", "--count", "3", "--port", "leaf1:3", code=0)
+    assert slept == [3.0, 3.0]
     assert result.stdout.count("97.5KB") == 3 and "\x1b" not in result.stdout
     lines = fabric.show("queues", "--watch", "--count", "2", "-o", "json").stdout.splitlines()
     assert [json.loads(line)["view"] for line in lines] == ["queues", "queues"] and slept[2:] == [2.0]
@@ -337,37 +324,33 @@ def test_eee_over_an_interval_has_shares(fabric):
 
 
 def test_without_targets_the_switches_are_where_the_current_revision_has_them(fabric):
-    shown = eeon("show", "ports", "-t", "leaf-spine-4", "-o", "json")
-    assert shown.exit_code == 0 and json.loads(shown.stdout)["unreachable"] == {}
-    never_applied = eeon("show", "ports", "-t", "two-rack-24")
-    assert never_applied.exit_code == 1 and "no switches: give a targets file (-T)" in never_applied.stderr
+    shown = eeon("show", "ports", "-t", "leaf-spine-4", "-o", "json", code=0)
+    assert json.loads(shown.stdout)["unreachable"] == {}
+    never_applied = eeon("show", "ports", "-t", "two-rack-24", code=1)
+    assert "no switches: give a targets file (-T)" in never_applied.stderr
 
 
 def test_without_a_topology_it_is_that_of_the_only_fabric(fabric):
-    shown = eeon("show", "ports", "-o", "json")
-    assert shown.exit_code == 0, shown.output
+    shown = eeon("show", "ports", "-o", "json", code=0)
     assert json.loads(shown.stdout) == {
         **fabric.document("ports"),
         "taken_at": json.loads(shown.stdout)["taken_at"],
     }
-    assert eeon("clear", "counters").exit_code == 0
+    eeon("clear", "counters", code=0)
     assert eeon("clear", "counters", "--undo").stdout == "counters are shown since the switches started\n"
 
 
 def test_without_a_topology_and_without_a_fabric_it_asks_which(monkeypatch, tmp_path):
     monkeypatch.delenv("EEON_STATE", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    shown = eeon("show", "ports")
-    assert shown.exit_code == 1
+    shown = eeon("show", "ports", code=1)
     assert "which fabric? give -t or --state (nothing was applied yet)" in shown.stderr
 
 
 def test_options_may_stand_before_the_name_of_the_view_and_those_behind_it_win(fabric):
-    before = eeon("show", *fabric.options, "ports", "-o", "json")
-    assert before.exit_code == 0, before.output
+    before = eeon("show", *fabric.options, "ports", "-o", "json", code=0)
     assert json.loads(before.stdout)["rows"] == fabric.document("ports")["rows"]
-    other = eeon("show", "-t", "two-rack-24", "-T", "no-such-file", "ports", *fabric.options, "-o", "json")
-    assert other.exit_code == 0, other.output
+    eeon("show", "-t", "two-rack-24", "-T", "no-such-file", "ports", *fabric.options, "-o", "json", code=0)
 
 
 def test_watch_redraws_the_screen_of_a_terminal_and_leaves_it_as_it_was(fabric):
@@ -459,8 +442,8 @@ def test_rows_come_in_the_order_of_a_column_by_heading_or_key(fabric):
     assert [row["sent_packets"] for row in again][-3:] == [14, 99, 100]
     by_name = [row["port"] for row in fabric.rows("ports", "--sort", "port", "--reverse")]
     assert by_name == sorted(by_name, reverse=True)
-    wrong = fabric.show("ports", "--sort", "droped")
-    assert wrong.exit_code == 1 and "did you mean dropped or role?" in wrong.stderr
+    wrong = fabric.show("ports", "--sort", "droped", code=1)
+    assert "did you mean dropped or role?" in wrong.stderr
     assert "--reverse needs --sort" in fabric.show("ports", "--reverse").stderr
     routes = fabric.document("routes", "leaf1", "--sort", "prefix", "--only", "faults")
     assert routes["rows"] == [] and "6 of 6 rows left out by --only" in routes["notes"]
@@ -493,16 +476,16 @@ def test_a_column_has_one_unit_and_no_count_above_zero_looks_like_none(fabric):
 
 @pytest.mark.parametrize("arguments", [("energy",), ("eee", "--rate", "1s"), ("ports", "--rate", "1s")])
 def test_nothing_is_told_per_second_of_a_twin_whose_clock_stands_still(fabric, arguments):
-    fabric.write_targets(clock="virtual")
-    refused = fabric.show(*arguments)
-    assert refused.exit_code == 1 and refused.stdout == ""
+    place(fabric.folder, fabric.fakes.targets, clock="virtual")
+    refused = fabric.show(*arguments, code=1)
+    assert refused.stdout == ""
     assert "these switches have a virtual clock" in refused.stderr and "`eeon replay`" in refused.stderr
-    assert fabric.show(arguments[0] if arguments[0] != "energy" else "ports").exit_code == 0
+    fabric.show(arguments[0] if arguments[0] != "energy" else "ports", code=0)
 
 
 def test_a_revision_remembers_that_the_clock_is_virtual(fabric):
-    fabric.write_targets(clock="virtual")
-    assert eeon("config", "apply", "-c", "drop_tail", *fabric.options).exit_code == 0
+    place(fabric.folder, fabric.fakes.targets, clock="virtual")
+    eeon("config", "apply", "-c", "drop_tail", *fabric.options, code=0)
     assert "these switches have a virtual clock" in eeon("show", "energy", "-t", "leaf-spine-4").stderr
 
 

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from eeon_command import eeon, place
+from eeon_command import Command, eeon
 from eeon_control import program, topology
 from eeon_control.fabric import sync
 
@@ -15,20 +15,13 @@ pytestmark = pytest.mark.system
 SPINE_PORT = 4  # of leaf1: to spine2
 
 
-class Fabric:
-    """Fake switches of leaf-spine-4 with a configuration."""
+class Fabric(Command):
+    """Fake switches with a configuration."""
 
     def __init__(self, folder, fakes) -> None:
-        self.fakes = fakes
-        self.options = place(folder, self.fakes.targets)
+        super().__init__(folder, fakes)
         schema = program.load().schema()
         self.tables = {name: schema.tables[name].id for name in ("ipv4_route", "ipv6_route", "l3_admit")}
-
-    def show(self, *arguments: str):
-        return eeon("show", *arguments, *self.options)
-
-    def document(self, *arguments: str) -> dict:
-        return json.loads(self.show(*arguments, "-o", "json").stdout)
 
     def entry(self, switch: str, address: str):
         """Returns the switch's IPv4 route of a prefix's first address."""
@@ -62,8 +55,7 @@ class Fabric:
 def fabric(tmp_path, fakes, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     made = Fabric(tmp_path, fakes)
-    applied = eeon("config", "apply", "-c", "drop_tail", *made.options)
-    assert applied.exit_code == 0, applied.output
+    eeon("config", "apply", "-c", "drop_tail", *made.options, code=0)
     return made
 
 
@@ -150,8 +142,7 @@ def test_a_flow_takes_one_path_and_its_hash_is_shown(fabric):
 def test_a_flow_takes_a_share_of_all_paths_where_switches_spread_packets(fabric, tmp_path):
     (tmp_path / "spread.yaml").write_text("routing: {ecmp: per_packet}\n")
     spread = ("-c", "drop_tail", "-c", str(tmp_path / "spread.yaml"))
-    applied = eeon("config", "apply", *spread, *fabric.options)
-    assert applied.exit_code == 0, applied.output
+    eeon("config", "apply", *spread, *fabric.options, code=0)
     words = ("path", "h1", "h3", "--flow", "tcp,40000,5000")
     assert [path["share"] for path in fabric.document(*words)["paths"]] == [0.5, 0.5]
     # Only one of two paths is shown: it does not carry all flows.
@@ -174,8 +165,7 @@ def test_a_path_that_does_not_arrive_says_where_and_why(fabric, switch, prefix, 
         fabric.remove(switch, prefix)
     else:
         fabric.set_port(switch, prefix, port)
-    result = fabric.show("path", "h1", "h3", "-o", "json")
-    assert result.exit_code == 1
+    result = fabric.show("path", "h1", "h3", "-o", "json", code=1)
     assert fault in [path["fault"] for path in json.loads(result.stdout)["paths"]]
     assert f"path 1: {fault}" in fabric.show("path", "h1", "h3").stdout
 
@@ -197,18 +187,17 @@ def test_a_path_ends_where_l3_admit_refuses_its_frames(fabric):
 def test_an_ipv4_path_on_a_fabric_with_ipv6_routes_only_tells_of_ipv6(fabric, tmp_path):
     (tmp_path / "ipv6.yaml").write_text("routing: {ipv4: false}\n")
     config = ("-c", "drop_tail", "-c", str(tmp_path / "ipv6.yaml"))
-    applied = eeon("config", "apply", *config, *fabric.options)
-    assert applied.exit_code == 0, applied.output
+    eeon("config", "apply", *config, *fabric.options, code=0)
     shown = fabric.show("path", "h1", "h3")
     assert (
         shown.exit_code == 1
         and "the switches have no IPv4 routes; --ipv6 shows the IPv6 paths" in shown.stdout
     )
-    assert fabric.show("path", "h1", "h3", "--ipv6").exit_code == 0
+    fabric.show("path", "h1", "h3", "--ipv6", code=0)
 
 
 def test_a_path_over_a_switch_that_does_not_answer_says_so(fabric):
     sync.run(fabric.fakes.switches["spine2"].stop())
-    result = fabric.show("path", "h1", "h3")
-    assert result.exit_code == 1 and "path 2: spine2 could not be read" in result.stdout
+    result = fabric.show("path", "h1", "h3", code=1)
+    assert "path 2: spine2 could not be read" in result.stdout
     assert "spine2 (127.0.0.1:" in result.stderr

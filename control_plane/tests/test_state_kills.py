@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from eeon_control import state
 from eeon_control.fabric.undo import Snapshot
-from eeon_control.state.saved_snapshot import SavedSnapshot
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -86,7 +85,7 @@ def journal(store: state.StateStore, comment: str) -> state.Journal:
         revision=store.current_number() + 1,
         draft=draft(comment),
         holder=state.Holder.me("test"),
-        before={"leaf1": SavedSnapshot.of(Snapshot(False))},
+        before={"leaf1": Snapshot(False)},
     )
 
 

@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import json
 
-import eeon_command
 import pytest
+from eeon_command import Command
 from eeon_control import config, topology
-from eeon_control.config.partial import on_switches
 from eeon_control.errors import InputError
+from eeon_control.operations.partial import merged
 
 FABRIC4 = topology.load("leaf-spine-4")
 
 
-class Command:
-    """Runs `eeon` on four fake switches."""
-
-    def __init__(self, folder, fakes) -> None:
-        self.state = folder / "state"
-        self.place = eeon_command.place(folder, fakes.targets)
-
-    def apply(self, name: str, *arguments: str):
-        return self("apply", "-c", name, *self.place, "--state", str(self.state), *arguments)
-
-    def __call__(self, *arguments: str):
-        return eeon_command.eeon("config", *arguments)
-
-    def history(self, *arguments: str):
-        return self("history", "--state", str(self.state), *arguments)
+class Fabric(Command):
+    def apply(self, name: str, *words: str, code: int | None = 0):
+        return super().apply("-c", name, *words, code=code)
 
 
 @pytest.fixture
-def eeon(tmp_path, fakes):
-    return Command(tmp_path, fakes)
+def fabric(tmp_path, fakes):
+    return Fabric(tmp_path, fakes)
 
 
 @pytest.mark.system
-def test_waves_are_told_and_make_one_revision(eeon):
-    result = eeon.apply("drop_tail", "--waves", "1,rest", "--gate", "drops", "--gate-command", "true")
-    assert result.exit_code == 0, result.output
+def test_waves_are_told_and_make_one_revision(fabric):
+    result = fabric.apply("drop_tail", "--waves", "1,rest", "--gate", "drops", "--gate-command", "true")
     lines = result.stderr.splitlines()
     assert [one for one in lines if one.startswith("wave ")] == [
         text
@@ -49,40 +36,37 @@ def test_waves_are_told_and_make_one_revision(eeon):
 
 
 @pytest.mark.system
-def test_history_has_a_rollout_that_stopped_between_the_revisions(eeon, tmp_path):
-    eeon.apply("drop_tail", "-q")
+def test_history_has_a_rollout_that_stopped_between_the_revisions(fabric, tmp_path):
+    fabric.apply("drop_tail", "-q")
     command = 'test "$EEON_WAVE" -lt 2 || { echo it rains; exit 9; }'
-    result = eeon.apply(
-        "mark_threshold", "-q", "--comment", "at last", "--waves", "rest", "--gate-command", command
-    )
-    assert result.exit_code == 1
+    words = ("-q", "--comment", "at last", "--waves", "rest", "--gate-command", command)
+    result = fabric.apply("mark_threshold", *words, code=1)
     assert "wave 2 of 4: the gate `" in result.stderr and "exited with 9: it rains" in result.stderr
     assert "undone on leaf1, leaf2: every switch is as it was before" in result.stderr
-    eeon.apply("mark_threshold", "-q")
-    value = json.loads(eeon.history("-o", "json").stdout)
+    fabric.apply("mark_threshold", "-q")
+    value = json.loads(fabric.config("history", "-o", "json").stdout)
     (stopped,) = value["stopped"]
     assert (stopped["after"], stopped["progress"], stopped["comment"]) == (
         1,
         "wave 2 of 4 (leaf2)",
         "at last",
     )
-    lines = [line for line in eeon.history().stdout.splitlines() if "@" in line]
+    lines = [line for line in fabric.config("history").stdout.splitlines() if "@" in line]
     assert [line.split()[0] for line in lines] == ["*", "-", "1"]
 
 
 @pytest.mark.system
-def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(eeon, fakes):
-    eeon.apply("drop_tail", "-q")
+def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(fabric, fakes):
+    fabric.apply("drop_tail", "-q")
     before = fakes.state()
-    result = eeon.apply("mark_threshold", "--switch", "leaf2", "-q")
-    assert result.exit_code == 0, result.output
+    result = fabric.apply("mark_threshold", "--switch", "leaf2", "-q")
     assert "applied on leaf2; " in result.stdout
     assert [name for name, held in fakes.state().items() if held != before[name]] == ["leaf2"]
-    assert eeon("drift", "--state", str(eeon.state)).exit_code == 0
-    (now, _) = json.loads(eeon.history("-o", "json").stdout)["revisions"]
+    fabric.config("drift", code=0)
+    (now, _) = json.loads(fabric.config("history", "-o", "json").stdout)["revisions"]
     assert now["action"] == "apply on leaf2"
-    assert eeon.apply("mark_threshold", "-q").exit_code == 0
-    assert eeon.apply("mark_threshold", "--dry-run").exit_code == 0
+    fabric.apply("mark_threshold", "-q")
+    fabric.apply("mark_threshold", "--dry-run")
 
 
 @pytest.mark.system
@@ -98,12 +82,14 @@ def test_switch_alone_gets_the_new_profiles_and_the_revision_says_so(eeon, fakes
         (["--switch", "leaf1"], "no revision is in force for the other switches; apply to all first"),
     ],
 )
-def test_bad_input_is_told_in_one_line_and_nothing_is_written(eeon, fakes, arguments, said):
-    result = eeon.apply("drop_tail", *arguments)
+def test_bad_input_is_told_in_one_line_and_nothing_is_written(fabric, fakes, arguments, said):
+    result = fabric.apply("drop_tail", *arguments, code=None)
     assert result.exit_code != 0
     assert [said in line for line in result.stderr.splitlines()].count(True) == 1
     assert [(one.pushes, len(one.updates)) for one in fakes.switches.values()] == [(0, 0)] * 4
-    assert not (eeon.state / "current").exists() and not (eeon.state / "journal.json").exists()
+    assert (
+        not (fabric.state_folder / "current").exists() and not (fabric.state_folder / "journal.json").exists()
+    )
 
 
 def test_profiles_of_one_name_and_other_values_stand_beside_each_other():
@@ -112,18 +98,18 @@ def test_profiles_of_one_name_and_other_values_stand_beside_each_other():
     held = config.from_value({"profiles": {"queue": queues}, "roles": roles}, "held")
     changes = {"profiles.queue.q.buffer": "200KB", "roles.host_facing.eee": "standard"}
     new = config.overridden(held, changes)
-    mixed = on_switches(held, new, FABRIC4, ["leaf1"])
+    mixed = merged(held, new, FABRIC4, ["leaf1"])
     of = {name: mixed.settings_of(FABRIC4.port(name)) for name in ("leaf1:1", "leaf1:3", "leaf2:1")}
     assert [(str(one.queue.buffer), one.eee_name) for one in of.values()] == [
         ("200KB", "standard"),
         ("200KB", "off"),
         ("100KB", "off"),
     ]
-    again = on_switches(mixed, new, FABRIC4, ["leaf2"])
+    again = merged(mixed, new, FABRIC4, ["leaf2"])
     assert list(again.profiles.queue) == ["q", "q_2"]
 
 
 def test_what_is_the_whole_fabrics_cannot_be_one_switchs():
     held = config.load("drop_tail")
     with pytest.raises(InputError, match="--switch: error: routing: differs from the revision in force"):
-        on_switches(held, config.overridden(held, {"routing.seed": 7}), FABRIC4, ["leaf1"])
+        merged(held, config.overridden(held, {"routing.seed": 7}), FABRIC4, ["leaf1"])

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from eeon_control.cli.options import QuantityType
+from eeon_control.cli.options import QuantityType, together
 from eeon_control.cli.output import counted
 from eeon_control.errors import EeonError
 from eeon_control.units import DataRate, Duration
-
-_F = TypeVar("_F", bound=Callable[..., object])
 
 
 def _asked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:  # of the option's own type # noqa: ANN401
@@ -36,11 +33,12 @@ _ASKED = (
 )
 
 
-def _asked_options(function: _F) -> _F:
-    for name, kind, default, text in reversed(_ASKED):
-        option = click.option(name, type=kind, default=default, callback=_asked, show_default=True, help=text)
-        function = option(function)
-    return function
+_asked_options = together(
+    *(
+        click.option(name, type=kind, default=default, callback=_asked, show_default=True, help=text)
+        for name, kind, default, text in _ASKED
+    )
+)
 
 
 @click.command()

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import click
 
 from eeon_control import election
 from eeon_control import topology as topologies
 from eeon_control.cli import completions
-from eeon_control.errors import DataNotFound, EeonError
+from eeon_control.errors import DataNotFound, EeonError, InputError
 from eeon_control.targets import Target, Targets, load_targets
 from eeon_control.topology import Topology
 from eeon_control.units import Duration, Quantity
@@ -98,6 +98,17 @@ SPAN = _Span()
 SPAN_OR_ZERO = _Span(or_zero=True)
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[_F], _F]:
+    """Returns a decorator that adds these options to a command, whose help has them in this order."""
+
+    def decorate(function: _F) -> _F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
 def as_one(name: str, kind: type) -> Callable[[_F], _F]:
     """Returns a decorator: the parameters of a command that are fields of the dataclass `kind` reach it as
     one, `name`."""
@@ -146,52 +157,48 @@ def config_options(*, required: bool = True) -> Callable[[_F], _F]:
 config_option = config_options()
 
 
-def state_option(function: _F) -> _F:
-    """Adds --state to a command: where the fabric's revisions are."""
-    return click.option(
-        "--state",
-        "state_folder",
-        metavar="FOLDER",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="the fabric's state folder  [default: $EEON_STATE, else ~/.local/state/eeon/TOPOLOGY]",
-    )(function)
+state_option = click.option(
+    "--state",
+    "state_folder",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="the fabric's state folder  [default: $EEON_STATE, else ~/.local/state/eeon/TOPOLOGY]",
+)
+"""--state: where the fabric's revisions are."""
 
-
-def target_options(function: _F) -> _F:
-    """Adds -T, --target and --tick to a command: where the switches are."""
-    function = click.option(
-        "--tick",
-        type=TICK,
-        help="length of a tick of the targets' timestamps, 1us for BMv2; overrides the key tick of a "
-        "targets file",
-    )(function)
-    function = click.option(
-        "--target",
-        "target_texts",
-        multiple=True,
-        metavar="SWITCH=HOST:PORT",
-        shell_complete=completions.target_names,
-        help="address of one switch's P4Runtime server; repeatable",
-    )(function)
-    return click.option(
+target_options = together(
+    click.option(
         "-T",
         "--targets",
         "targets_file",
         metavar="FILE",
         type=click.Path(dir_okay=False, path_type=Path),
         help="targets file: the tick, and the address of every switch's P4Runtime server",
-    )(function)
+    ),
+    click.option(
+        "--target",
+        "target_texts",
+        multiple=True,
+        metavar="SWITCH=HOST:PORT",
+        shell_complete=completions.target_names,
+        help="address of one switch's P4Runtime server; repeatable",
+    ),
+    click.option(
+        "--tick",
+        type=TICK,
+        help="length of a tick of the targets' timestamps, 1us for BMv2; overrides the key tick of a "
+        "targets file",
+    ),
+)
+"""-T, --target and --tick: where the switches are."""
 
-
-def election_option(function: _F) -> _F:
-    """Adds --election-id to a command: it decides which of several controllers may write."""
-    return click.option(
-        "--election-id",
-        type=click.IntRange(1, (1 << 128) - 1),
-        help="P4Runtime election id; a larger one takes over from a smaller one  "
-        f"[default: {election.DEFAULT}, or one above the controller that runs on the same state folder]",
-    )(function)
-
+election_option = click.option(
+    "--election-id",
+    type=click.IntRange(1, (1 << 128) - 1),
+    help="P4Runtime election id; a larger one takes over from a smaller one  "
+    f"[default: {election.DEFAULT}, or one above the controller that runs on the same state folder]",
+)
+"""--election-id: decides which of several controllers may write."""
 
 foreign_option = click.option(
     "--foreign",
@@ -339,15 +346,22 @@ class Fabric:
         return StateStore.open(folder_of(name, self.state_folder), create=create)
 
 
-def fabric_options(function: _F) -> _F:
-    """Adds -t, -T, --target and --tick to a command. It gets them, and its --state, as one parameter:
-    `fabric`."""
-    return topology_option(required=False)(target_options(as_one("fabric", Fabric)(function)))
+fabric_options = together(topology_option(required=False), target_options, as_one("fabric", Fabric))
+"""-t, -T, --target and --tick. The command gets them, and its --state, as one parameter: `fabric`."""
+
+store_options = together(topology_option(required=False), state_option, as_one("fabric", Fabric))
+"""-t and --state. The command gets them as one parameter: `fabric`."""
 
 
-def store_options(function: _F) -> _F:
-    """Adds -t and --state to a command, which gets them as one parameter: `fabric`."""
-    return topology_option(required=False)(state_option(as_one("fabric", Fabric)(function)))
+def content_of(file: Path, limit_bytes: int) -> tuple[bytes, str]:
+    """Returns the content of a file, or of standard input for `-`, and its name in messages. One byte above
+    the limit tells the reader that it is exceeded. Raises InputError."""
+    name = "<stdin>" if str(file) == "-" else str(file)
+    try:
+        with click.open_file(str(file), "rb") as content:
+            return content.read(limit_bytes + 1), name
+    except OSError as error:
+        raise InputError.of(name, error.strerror or str(error)) from error
 
 
 def output_file(path: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.errors import InputError
 from eeon_control.sonic import yang
-from eeon_control.sonic.database import MAX_BYTES, Database, parse
+from eeon_control.sonic.database import MAX_BYTES, parse
 from eeon_control.sonic.exporting import export as exported
 from eeon_control.sonic.importing import import_ as imported
 from eeon_control.sources import yaml_text
@@ -64,7 +63,8 @@ def import_(
     a note on stderr names what is not about queues.
     """
     switch = _switch(topology_name, switch_name)
-    value, notes = imported(_read(file), switch, queue=queue, buffer=buffer, without=without)
+    database = parse(*options.content_of(file, MAX_BYTES))
+    value, notes = imported(database, switch, queue=queue, buffer=buffer, without=without)
     # Checks the result against our own rules.
     configs.from_value(value, str(file))
     for note in notes:
@@ -103,7 +103,7 @@ def export(
     error, all at once.
     """
     switch = _switch(topology_name, switch_name)
-    database = _read(file)
+    database = parse(*options.content_of(file, MAX_BYTES))
     patch = exported(
         database, configs.load(*config_names), switch, source=", ".join(config_names), queue=queue, pool=pool
     )
@@ -113,16 +113,6 @@ def export(
     elif models is not None:
         click.echo("note: NOT CHECKED against YANG: yanglint is not on PATH (libyang's tools)", err=True)
     click.echo(json.dumps(patch, indent=4))
-
-
-def _read(file: Path) -> Database:
-    if str(file) == "-":
-        return parse(sys.stdin.buffer.read(MAX_BYTES + 1), "<stdin>")
-    try:
-        with file.open("rb") as content:
-            return parse(content.read(MAX_BYTES + 1), str(file))
-    except OSError as error:
-        raise InputError.of(file, error.strerror or str(error)) from error
 
 
 def _switch(topology_name: str, name: str) -> Switch:

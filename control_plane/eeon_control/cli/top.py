@@ -27,7 +27,7 @@ from eeon_control.views.top import VIEW
 @common.switch_option()
 @common.only_option(VIEW.filters)
 @click.option("--sort", metavar="COLUMN", default="used", show_default=True, help="sort by this column")
-@common.ORDER[0]
+@common.REVERSE
 @options.output_option
 def top(
     fabric: options.Fabric,

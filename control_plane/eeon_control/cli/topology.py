@@ -9,8 +9,7 @@ from typing import TypeVar
 import click
 
 from eeon_control import topology as topologies
-from eeon_control.cli.options import QuantityType
-from eeon_control.errors import InputError
+from eeon_control.cli import options
 from eeon_control.topology import netbox as inventory
 from eeon_control.units import Duration
 
@@ -45,7 +44,7 @@ def _roles(name: str, what: str) -> Callable[[_F], _F]:
 @click.option("--name", default="netbox", show_default=True, help="name of the fabric")
 @click.option(
     "--delay",
-    type=QuantityType(Duration, minimum=1),
+    type=options.QuantityType(Duration, minimum=1),
     default="500ns",
     show_default=True,
     metavar="TIME",
@@ -72,12 +71,7 @@ def netbox(
     everything that it cannot place as an error, all at once: half a cable, a breakout, a patch panel, ends of
     different speeds, a device of an unknown role.
     """
-    try:
-        with click.open_file(str(file), "rb") as content:
-            text = content.read(inventory.MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError.of(file, error.strerror or str(error)) from error
-    source = "<stdin>" if str(file) == "-" else str(file)
+    text, source = options.content_of(file, inventory.MAX_BYTES)
     roles = inventory.Roles(leaf, spine, host, ignore)
     found, notes = inventory.import_(text, source, roles, name=name, delay=delay)
     topologies.from_text(found, f"the topology of {source}")  # checks the result against our own rules

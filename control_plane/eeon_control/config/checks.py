@@ -132,11 +132,7 @@ def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) ->
 
 def check_names(document: Document, topology: Topology) -> list[Problem]:
     """Returns problems of unknown switches and ports, in files that violate the schema elsewhere."""
-    given = [document.get((key,)) for key in ("switches", "ports")]
-    names = (
-        [name for name in one if isinstance(name, str)] if isinstance(one, dict) else [] for one in given
-    )
-    return list(_names(document, topology, (), *names))
+    return list(_names(document, topology, (), *(document.mapping((key,)) for key in ("switches", "ports"))))
 
 
 def _names(

@@ -139,7 +139,7 @@ def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
     name = config.attached(port, "eee") or "off"
     eee = config.eee_of(port)
     path: KeyPath = ("profiles", "eee", name)
-    speeds = _speeds(config, (*path, "by_speed"))
+    speeds = config.document.mapping((*path, "by_speed"))
     speed = next((key for key in speeds if DataRate.parse(key) == port.rate), None)
 
     def setting(key: str, value: str) -> Setting:
@@ -206,16 +206,10 @@ def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:
         )
 
 
-def _speeds(config: FabricConfig, path: KeyPath) -> list[str]:
-    """Returns the keys of a mapping by link speed, as written in the files."""
-    given = config.document.get(path)
-    return list(given) if isinstance(given, dict) else []
-
-
 def _phy_time(config: FabricConfig, port: Port, key: str, value: str, eee: Eee) -> Setting:
     """Returns the setting of a sleep or wake time that the profile does not give."""
     if getattr(eee, key) is not None:
-        speeds = _speeds(config, ("phy",))
+        speeds = config.document.mapping(("phy",))
         given = next((one for one in speeds if DataRate.parse(one) == port.rate), "")
         return _written(config, f"eee.{key}", value, ("phy", given, key))
     known = phy.of_rate(port.rate)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, PlainValidator, WithJsonSchema
-from pydantic.json_schema import JsonSchemaValue
+from pydantic import Field
 
 from eeon_control.constants import PAUSE_FRAME_BYTES
 from eeon_control.errors import PlanError
@@ -15,9 +14,9 @@ from eeon_control.model_base import (
     DurationText,
     PositiveDurationText,
     Strict,
+    auto_or_bytes,
     in_bytes,
     of_text,
-    text_schema,
     whole,
 )
 from eeon_control.topology.model import Port
@@ -29,12 +28,6 @@ PAUSE_FRAME = Bytes(PAUSE_FRAME_BYTES)
 LEAST_WATCH = Duration.parse("100ms")
 """SONiC's minimum detection and restoration time (sonic-pfcwd.yang)."""
 _PS_PER_SECOND = 10**12
-_AUTO_SCHEMA: JsonSchemaValue = {"anyOf": [{"const": "auto"}, text_schema(Bytes, examples=["90KB"])]}
-
-
-def _auto_or_bytes(what: str) -> tuple[PlainValidator, WithJsonSchema]:
-    read = in_bytes(what)
-    return of_text(lambda text: None if text == "auto" else read(text), _AUTO_SCHEMA)
 
 
 class Watchdog(Strict):
@@ -57,9 +50,9 @@ class Pfc(Strict):
     limit: Annotated[Bytes, *of_text(in_bytes("the limit", above_zero=True), BYTES_SCHEMA)]
     """Maximum bytes of the class, arrived at one port, that a switch stores; packets that do not fit are
     dropped. With enough headroom above `xoff` that never happens."""
-    xoff: Annotated[Bytes | None, *_auto_or_bytes("xoff")] = None
+    xoff: Annotated[Bytes | None, *auto_or_bytes("xoff", "90KB")] = None
     """The neighbour is paused above this number of bytes. `auto`: the limit minus the headroom."""
-    xon: Annotated[Bytes | None, *_auto_or_bytes("xon")] = None
+    xon: Annotated[Bytes | None, *auto_or_bytes("xon", "90KB")] = None
     """The neighbour resumes at this number of bytes. `auto`: two frames below `xoff`."""
     pause: Annotated[int, *whole(1, 0xFFFF, "a pause")] = 0xFFFF
     """The pause time in each pause frame, in quanta of 512 bit times. The pause is repeated after half of

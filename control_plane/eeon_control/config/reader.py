@@ -110,11 +110,11 @@ def _check_names(document: Document) -> Iterator[Problem]:
         if document.has(("profiles", "eee", name)):
             yield document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
     known = {
-        "queue": list(_mapping(document, ("profiles", "queue"))),
-        "eee": [*EEE_PRESETS, *_mapping(document, ("profiles", "eee"))],
+        "queue": list(document.mapping(("profiles", "queue"))),
+        "eee": [*EEE_PRESETS, *document.mapping(("profiles", "eee"))],
     }
     for level in ("roles", "switches", "ports"):
-        for owner in _mapping(document, (level,)):
+        for owner in document.mapping((level,)):
             for kind, names in known.items():
                 named = document.get((level, owner, kind))
                 if isinstance(named, str) and named not in names:
@@ -123,8 +123,8 @@ def _check_names(document: Document) -> Iterator[Problem]:
                         f"unknown {kind} profile{did_you_mean(named, names)}; "
                         f"there are {', '.join(names) or 'none'}",
                     )
-    pfc = list(_mapping(document, ("profiles", "pfc")))
-    for owner in _mapping(document, ("classes",)):
+    pfc = list(document.mapping(("profiles", "pfc")))
+    for owner in document.mapping(("classes",)):
         named = document.get(("classes", owner, "pfc"))
         if isinstance(named, str) and named not in pfc:
             yield document.problem(
@@ -143,11 +143,6 @@ def _check_speeds(config: FabricConfig) -> Iterator[Problem]:
         for rate, rule in profile.broken_speeds():
             path: KeyPath = ("profiles", "eee", name, "by_speed")
             given = next(
-                (key for key in _mapping(config.document, path) if DataRate.parse(key) == rate), str(rate)
+                (key for key in config.document.mapping(path) if DataRate.parse(key) == rate), str(rate)
             )
             yield config.document.problem((*path, given), f"with the rest of the profile: {rule}", "")
-
-
-def _mapping(document: Document, path: KeyPath) -> dict[str, object]:
-    value = document.get(path)
-    return value if isinstance(value, dict) else {}

@@ -368,7 +368,9 @@ class SwitchMachine:
         changes = tuple(difference(event.entries, self.intended.entries))
         self.drift_entries = len(changes)
         if not changes:
-            return self._set_or_rest(now)
+            if self._settings_due and self.intended.settings:
+                return [self._ask(State.SETTING, m.ApplySettings)]
+            return self._rest(now)
         differ = _differ(changes)
         if self._rounds == _ROUNDS:
             return self._refused(f"accepted every write, but when read back, {differ}", now)
@@ -384,11 +386,6 @@ class SwitchMachine:
             self._settings_due = False
             return self._rest(now)
         return [self._ask(State.READING, m.ReadEntries)]
-
-    def _set_or_rest(self, now: float) -> list[m.Action]:
-        if self._settings_due and self.intended.settings:
-            return [self._ask(State.SETTING, m.ApplySettings)]
-        return self._rest(now)
 
     def _rest(self, now: float) -> list[m.Action]:
         """Enters IN_SYNC, because everything is as intended, and reports the restore if there was one."""

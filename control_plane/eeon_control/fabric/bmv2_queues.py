@@ -6,12 +6,11 @@ previous revision; without any there, they stay, because their earlier values ar
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 from eeon_control.config import Bmv2QueueValues, FabricConfig
-from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
+from eeon_control.fabric.concurrent import in_turn
 from eeon_control.targets import Target
 from eeon_control.topology import Switch, Topology
 
@@ -36,13 +35,5 @@ def of_fabric(topology: Topology, config: FabricConfig, targets: Mapping[str, Ta
 
 async def set_all(queues: Queues, targets: Mapping[str, Target]) -> dict[str, str]:
     """Sets the queues. Returns switch -> reason, for those that failed."""
-
-    async def one(name: str) -> str:
-        try:
-            await thrift.set_queues(name, targets[name], queues[name])
-        except FabricError as error:
-            return str(error)
-        return ""
-
-    failures = await asyncio.gather(*(one(name) for name in queues))
-    return {name: why for name, why in zip(queues, failures, strict=True) if why}
+    results = await in_turn(thrift.set_queues(name, targets[name], of) for name, of in queues.items())
+    return {name: str(error) for name, error in zip(queues, results, strict=True) if error is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
@@ -19,6 +19,23 @@ T = TypeVar("T")
 AT_ONCE = 32
 """Maximum number of switches in progress. Switches on one machine share its cores, and each has a deadline
 for its answer."""
+
+
+async def in_turn(works: Iterable[Awaitable[T]]) -> list[T | FabricError]:
+    """Does `AT_ONCE` works at a time. Returns the results in order; of a failed one, its FabricError. Raises
+    any other error when all have ended."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(work: Awaitable[T]) -> T:
+        async with turns:
+            return await work
+
+    found: list[T | FabricError] = []
+    for result in await asyncio.gather(*map(one, works), return_exceptions=True):
+        if isinstance(result, BaseException) and not isinstance(result, FabricError):
+            raise result
+        found.append(result)
+    return found
 
 
 async def open_all(
@@ -43,11 +60,11 @@ async def open_all(
 async def each(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
 ) -> dict[str, T]:
-    """Runs `work` on all switches, `AT_ONCE` at a time. Raises one error naming every failed switch.
+    """Runs `work` on all switches. Raises one error naming every failed switch.
 
     It is a FabricError, or the subclass that all failures have in common.
     """
-    results = await _results(sessions, work)
+    results = await in_turn(map(work, sessions.values()))
     failed = [result for result in results if isinstance(result, FabricError)]
     if failed:
         kinds = {type(error) for error in failed}
@@ -55,34 +72,13 @@ async def each(
     return {
         name: result
         for name, result in zip(sessions, results, strict=True)
-        if not isinstance(result, BaseException)
+        if not isinstance(result, FabricError)
     }
 
 
 async def failures_of(
     sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[None]]
 ) -> dict[str, str]:
-    """Runs `work` on all switches, `AT_ONCE` at a time. Returns switch -> reason, for those that failed."""
-    results = await _results(sessions, work)
-    return {
-        name: str(result)
-        for name, result in zip(sessions, results, strict=True)
-        if isinstance(result, BaseException)
-    }
-
-
-async def _results(
-    sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
-) -> list[T | BaseException]:
-    """Returns the results in the order of switches. Raises any error that is not a FabricError."""
-    turns = asyncio.Semaphore(AT_ONCE)
-
-    async def in_turn(session: P4RuntimeSession) -> T:
-        async with turns:
-            return await work(session)
-
-    results = await asyncio.gather(*map(in_turn, sessions.values()), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException) and not isinstance(result, FabricError):
-            raise result
-    return results
+    """Runs `work` on all switches. Returns switch -> reason, for those that failed."""
+    results = await in_turn(map(work, sessions.values()))
+    return {name: str(error) for name, error in zip(sessions, results, strict=True) if error is not None}

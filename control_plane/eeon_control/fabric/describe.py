@@ -14,8 +14,9 @@ from eeon_control.fabric.planning import FabricPlan
 from eeon_control.plan import Action, Entry, Exact, Lpm, classes, pfc, qcn
 from eeon_control.plan.routes import ADMIT
 from eeon_control.port_settings import QUEUE_AQM, TABLES
+from eeon_control.printable import some
 from eeon_control.routing import ROUTE_TABLES
-from eeon_control.topology import PortRole, Topology
+from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 
 _MESSAGES = "how congestion notification messages are made and forwarded"
@@ -56,7 +57,7 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
         for number, texts in _port_words(one.changes, tick).items():
             ports["; ".join(texts)].append((name, number))
     lines = [
-        Line(_some(_runs((name, "") for name in names)), text, tuple(names), ())
+        Line(some(_runs((name, "") for name in names), _PLACES_SHOWN), text, tuple(names), ())
         for text, names in switches.items()
     ]
     return lines + [_port_line(topology, text, where) for text, where in ports.items()]
@@ -204,20 +205,17 @@ def _port_line(topology: Topology, text: str, where: list[tuple[str, int]]) -> L
     by_switch: dict[str, list[int]] = defaultdict(list)
     for name, number in where:
         by_switch[name].append(number)
-    head = _some(_runs((name, f":{_ranges(numbers)}") for name, numbers in by_switch.items()))
+    runs = _runs((name, f":{_ranges(numbers)}") for name, numbers in by_switch.items())
+    head = some(runs, _PLACES_SHOWN)
     names = tuple(f"{name}:{number}" for name, number in where)
     found = [topology.port(name) for name in names]
     if len(names) == 1:
         note = f"to {found[0].peer.node}" if found[0] is not None else "no link"
     else:
         roles = {one.role for one in found if one is not None}
-        role = f"{_role(roles.pop())}, " if len(roles) == 1 and None not in found else ""
+        role = f"{roles.pop().replace('_', '-')}, " if len(roles) == 1 and None not in found else ""
         note = f"{role}{len(names)} ports"
     return Line(f"{head} ({note})", text, tuple(by_switch), names)
-
-
-def _role(role: PortRole) -> str:
-    return role.value.replace("_", "-")
 
 
 def _runs(places: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -240,12 +238,6 @@ def _run(places: list[tuple[str, str]]) -> list[str]:
 def _after(name: str) -> str | None:
     match = _NUMBERED.fullmatch(name)
     return None if match is None else f"{match[1]}{int(match[2]) + 1}"
-
-
-def _some(words: Iterable[str]) -> str:
-    listed = list(words)
-    more = len(listed) - _PLACES_SHOWN
-    return ", ".join(listed) if more < 1 else f"{', '.join(listed[:_PLACES_SHOWN])} and {more} more"
 
 
 def _ranges(numbers: Iterable[int]) -> str:

@@ -10,12 +10,9 @@ A switch's clock is available only over Thrift.
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from finsy import GRPCStatusCode
 from finsy.proto import p4r
@@ -24,7 +21,7 @@ from eeon_control import constants
 from eeon_control import program as programs
 from eeon_control.errors import FabricError, NoRegisters
 from eeon_control.fabric import port_states, thrift
-from eeon_control.fabric.concurrent import each, open_all
+from eeon_control.fabric.concurrent import in_turn
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.thrift import ThriftClient
@@ -34,9 +31,8 @@ from eeon_control.routing import SwitchRoutes
 from eeon_control.targets import Target, resolve
 from eeon_control.topology import Switch, Topology
 
-_T = TypeVar("_T")
-
 _NS_TO_PS = 1000
+_NO_REGISTERS = "this target serves no registers over P4Runtime (BMv2 does not, the engine does)"
 # The counters' number of cells for a port's classes, and for a class's verdicts.
 _CLASS_CELLS = constants.RECEIVED_CELLS // constants.PORT_CELLS
 _VERDICT_CELLS = constants.VERDICT_CELLS // constants.RECEIVED_CELLS
@@ -79,25 +75,28 @@ class FabricCounters:
 
 async def read_counters(topology: Topology, targets: Mapping[str, str | Target]) -> FabricCounters:
     """Reads both counters of every switch. Raises FabricError."""
-    readings = await _on_all(topology, targets, counters_of)
-    return FabricCounters(
-        tuple(count for received, _ in readings.values() for count in received),
-        tuple(count for _, verdicts in readings.values() for count in verdicts),
-    )
+    return (await _observe_all(topology, targets, Wanted(counters=True))).counters
 
 
 async def read_registers(
     topology: Topology, targets: Mapping[str, str | Target], names: Iterable[str]
 ) -> dict[tuple[str, int], dict[str, int]]:
     """Reads per-port registers by P4Info alias: {(switch, port): {name: value}}. Raises FabricError."""
-    wanted = tuple(names)
-    readings = await _on_all(topology, targets, lambda session, switch: registers_of(session, switch, wanted))
-    return {(name, port): values for name, ports in readings.items() for port, values in ports.items()}
+    found = await _observe_all(topology, targets, Wanted(registers=tuple(names)))
+    for name, one in found.switches.items():
+        if one.registers is None:
+            raise NoRegisters(f"{name}: {_NO_REGISTERS}")
+    return {
+        (name, port): dict(values)
+        for name, one in found.switches.items()
+        for port, values in (one.registers or {}).items()
+    }
 
 
 async def read_entries(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, list[Entry]]:
     """Reads the controller's tables on every switch, defaults included. Raises FabricError."""
-    return await _on_all(topology, targets, lambda session, switch: session.read_entries(TABLES))
+    found = await _observe_all(topology, targets, Wanted(entries=True))
+    return {name: list(one.entries) for name, one in found.switches.items()}
 
 
 async def read_status(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, str]:
@@ -105,41 +104,28 @@ async def read_status(topology: Topology, targets: Mapping[str, str | Target]) -
     schema = programs.load().schema()
 
     async def one(name: str, target: Target) -> str:
-        try:
-            async with P4RuntimeSession(name, target, schema) as session:
-                return "ready" if await session.has_pipeline() else "other program or none"
-        except FabricError as error:
-            return str(error).partition(": ")[2]
+        async with P4RuntimeSession(name, target, schema) as session:
+            return "ready" if await session.has_pipeline() else "other program or none"
 
     resolved = resolve(topology, targets)
-    lines = await asyncio.gather(*(one(name, target) for name, target in resolved.items()))
-    return dict(zip(resolved, lines, strict=True))
+    lines = await in_turn(one(name, target) for name, target in resolved.items())
+    return {
+        name: str(line).partition(": ")[2] if isinstance(line, FabricError) else line
+        for name, line in zip(resolved, lines, strict=True)
+    }
 
 
-async def _on_all(
-    topology: Topology,
-    targets: Mapping[str, str | Target],
-    work: Callable[[P4RuntimeSession, Switch], Awaitable[_T]],
-) -> dict[str, _T]:
-    schema = programs.load().schema()
-    async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolve(topology, targets), schema, election_id=None)
-
-        async def one(session: P4RuntimeSession) -> _T:
-            await _check_program(session)
-            return await work(session, topology.switches[session.name])
-
-        return await each(sessions, one)
+async def _observe_all(
+    topology: Topology, targets: Mapping[str, str | Target], wanted: Wanted
+) -> FabricObservation:
+    """Reads every switch. Raises FabricError with the reasons of those that could not be read."""
+    found = await observe(topology, targets, wanted)
+    if found.failures:
+        raise FabricError("\n".join(found.failures.values()))
+    return found
 
 
-async def _check_program(session: P4RuntimeSession) -> None:
-    if not await session.has_pipeline():
-        raise FabricError(f"{session.name}: does not run this program; `eeon config apply` loads it")
-
-
-async def counters_of(
-    session: P4RuntimeSession, switch: Switch
-) -> tuple[list[ReceivedCount], list[VerdictCount]]:
+async def counters_of(session: P4RuntimeSession, switch: Switch) -> FabricCounters:
     """Returns both counters of one switch's linked ports. Raises FabricError."""
     received = {
         ("received", port.number * _CLASS_CELLS + number): (port.number, name)
@@ -155,9 +141,9 @@ async def counters_of(
     data = await _counters(session, cells)
     if len(data) != len(cells):
         raise FabricError(f"{session.name}: asked for {len(cells)} counter cells, got {len(data)}")
-    return (
-        [ReceivedCount(switch.name, *place, *data[cell]) for cell, place in received.items()],
-        [VerdictCount(switch.name, *place, *data[cell]) for cell, place in verdicts.items()],
+    return FabricCounters(
+        tuple(ReceivedCount(switch.name, *place, *data[cell]) for cell, place in received.items()),
+        tuple(VerdictCount(switch.name, *place, *data[cell]) for cell, place in verdicts.items()),
     )
 
 
@@ -195,10 +181,7 @@ async def _registers(
             values[names[entry.register_id], entry.index.index] = value
     except FabricError as error:
         if error.code is GRPCStatusCode.UNIMPLEMENTED:
-            raise NoRegisters(
-                f"{session.name}: this target serves no registers over P4Runtime (BMv2 does not, the engine "
-                "does)"
-            ) from None
+            raise NoRegisters(f"{session.name}: {_NO_REGISTERS}") from None
         raise
     return values
 
@@ -284,19 +267,17 @@ async def observe(
     looked_at = (topology if part is None else part).switches
     chosen = {name: resolved[name] for name in looked_at}
 
-    async def one(name: str, target: Target) -> Observation | str:
-        try:
-            async with P4RuntimeSession(name, target, schema) as session:
-                await _check_program(session)
-                return await observe_switch(session, looked_at[name], target, wanted, program)
-        except FabricError as error:
-            return str(error)
+    async def one(name: str, target: Target) -> Observation:
+        async with P4RuntimeSession(name, target, schema) as session:
+            if not await session.has_pipeline():
+                raise FabricError(f"{name}: does not run this program; `eeon config apply` loads it")
+            return await observe_switch(session, looked_at[name], target, wanted, program)
 
-    results = await asyncio.gather(*(one(name, target) for name, target in chosen.items()))
+    results = await in_turn(one(name, target) for name, target in chosen.items())
     found = dict(zip(chosen, results, strict=True))
     return FabricObservation(
         {name: result for name, result in found.items() if isinstance(result, Observation)},
-        {name: result for name, result in found.items() if isinstance(result, str)},
+        {name: str(result) for name, result in found.items() if isinstance(result, FabricError)},
     )
 
 
@@ -306,7 +287,7 @@ async def observe_switch(
     """Reads one switch on an open session. Raises FabricError."""
     entries = await session.read_entries(TABLES) if wanted.entries else []
     routes = await routes_of(session) if wanted.routes else None
-    received, verdicts = await counters_of(session, switch) if wanted.counters else ([], [])
+    counters = await counters_of(session, switch) if wanted.counters else FabricCounters((), ())
     registers: Mapping[int, Mapping[str, int]] | None = None
     ports: Mapping[int, bool] | None = None
     elapsed_us = missing = None
@@ -332,7 +313,6 @@ async def observe_switch(
                 registers, elapsed_us = reading.registers, reading.elapsed_us
         except FabricError as error:
             missing = str(error)
-    counters = FabricCounters(tuple(received), tuple(verdicts))
     of_qcn = await qcn_counts(session, switch, entries) if wanted.qcn else {}
     of_pfc = await pfc_values(session, switch, entries) if wanted.pfc else {}
     return Observation(

@@ -8,13 +8,17 @@ messages.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from finsy import GRPCStatusCode, P4Schema
 from finsy.proto import p4i, p4r
+from google.protobuf.message import DecodeError, Message
+from pydantic import ConfigDict, PlainSerializer, PlainValidator
 
 from eeon_control import election
 from eeon_control.entries import CLONE_SESSIONS
@@ -30,6 +34,22 @@ from eeon_control.program import only_adds
 from eeon_control.targets import Target
 
 
+def _in_base64(kind: type[Message]) -> tuple[PlainValidator, PlainSerializer]:
+    """Returns pydantic's annotations for a message, which the file of a journal has in base64."""
+
+    def read(text: str) -> Message:
+        try:
+            return kind.FromString(base64.b64decode(text))
+        except (DecodeError, TypeError) as error:
+            raise ValueError(f"not a P4Runtime {kind.__name__}: {error}") from None
+
+    return PlainValidator(read), PlainSerializer(lambda one: base64.b64encode(one.SerializeToString()))
+
+
+_Pipeline = Annotated[p4r.ForwardingPipelineConfig, *_in_base64(p4r.ForwardingPipelineConfig)]
+_Entity = Annotated[p4r.Entity, *_in_base64(p4r.Entity)]
+
+
 @dataclass
 class Snapshot:
     """State of one switch before an apply.
@@ -39,10 +59,12 @@ class Snapshot:
     program, `pipeline` and `entities` are those that it had; None and empty without a pipeline.
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")  # of journals
+
     same_program: bool
     entries: list[Entry] = field(default_factory=list)
-    pipeline: p4r.ForwardingPipelineConfig | None = None
-    entities: list[p4r.Entity] = field(default_factory=list)
+    pipeline: _Pipeline | None = None
+    entities: list[_Entity] = field(default_factory=list)
     may_keep: bool = False
 
     def digest(self) -> str:

@@ -16,7 +16,6 @@ from eeon_control.operations.owned import owned
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
 from eeon_control.state import Draft, Intended, Journal, Pending, Revision
-from eeon_control.state.saved_snapshot import SavedSnapshot
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ class _Ledger(Ledger):
                 revision=self.work.store.current_number() + 1,
                 draft=self.draft,
                 holder=self.work.lock.holder,
-                before={name: SavedSnapshot.of(one) for name, one in before.items()},
+                before=dict(before),
                 confirm_seconds=self.confirm_seconds,
                 waves=[list(wave) for wave in waves],
                 gated=self.gated,

@@ -10,7 +10,7 @@ from enum import StrEnum
 from finsy import P4Schema
 
 from eeon_control import program as programs
-from eeon_control.errors import FabricError, StateError
+from eeon_control.errors import FabricError
 from eeon_control.fabric.bmv2_queues import of_fabric, set_all
 from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.diff import difference
@@ -86,11 +86,7 @@ async def recover(work: Work) -> Recovered | None:
     if forward and not await set_all(new_queues, resolved):
         revision = work.store.commit(work.lock, journal.draft)
         return Recovered(Direction.FORWARD, revision.number, killed, touched)
-    try:
-        before = {name: saved.revive() for name, saved in journal.before.items()}
-    except ValueError as error:
-        raise StateError(f"{work.store.folder / 'journal.json'}: damaged: {error}") from None
-    back = await undo(before, targets, schema, work.bid(), work.observer, owned=ours)
+    back = await undo(journal.before, targets, schema, work.bid(), work.observer, owned=ours)
     set_before = queues_in_force(work, meant)
     left = await set_all({name: set_before[name] for name in new_queues if name in set_before}, resolved)
     if back.not_undone or left:

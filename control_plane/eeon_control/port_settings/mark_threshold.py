@@ -9,7 +9,6 @@ E-EON thesis section 6.2 quotes the 65 packets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -22,6 +21,7 @@ from eeon_control.model_base import (
     U32_MAX,
     PositiveDurationText,
     Strict,
+    auto_or_bytes,
     in_bytes,
     of_text,
 )
@@ -35,14 +35,7 @@ DCTCP_RTT = Duration.parse("420us")
 _PICOSECONDS = 10**12
 
 
-def _or_auto(read: Callable[[object], Bytes]) -> Callable[[object], Bytes | None]:
-    return lambda text: None if text is None or text == "auto" else read(text)
-
-
-AutoThresholdText = Annotated[
-    Bytes | None,
-    *of_text(_or_auto(in_bytes("a marking threshold")), {"anyOf": [{"const": "auto"}, BYTES_SCHEMA]}),
-]
+AutoThresholdText = Annotated[Bytes | None, *auto_or_bytes("a marking threshold", "97.5KB")]
 ThresholdBytesText = Annotated[Bytes, *of_text(in_bytes("a marking threshold"), BYTES_SCHEMA)]
 
 

@@ -70,16 +70,13 @@ def _average_shift(value: object) -> int:
             return shift
     nearest = ""
     if 0 < weight < 1:
-        exponent = max(1, min(AVERAGE_SHIFT_LIMIT, round(-_log2(weight))))
+        exact = log2(weight.denominator) - log2(weight.numerator)
+        exponent = max(1, min(AVERAGE_SHIFT_LIMIT, round(exact)))
         nearest = f"; the nearest one is 1/{1 << exponent}"
     raise ValueError(
         "the averaging weight must be a power of two from 1 (instantaneous) down to "
         f"1/{1 << AVERAGE_SHIFT_LIMIT}, for example 1/512{nearest}"
     )
-
-
-def _log2(weight: Fraction) -> float:
-    return log2(weight.numerator) - log2(weight.denominator)
 
 
 def _mean_packet(text: object) -> Bytes:

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.model_base import U32_MAX
+from eeon_control.printable import some
 from eeon_control.topology.model import Port, Switch
 
 # Tables of queues and priorities without an equivalent in our configuration. Each is refused unless the
@@ -88,7 +89,7 @@ class Problems:
     def check(self) -> None:
         """Raises InputError if there are problems."""
         found = [
-            replace(one, rule=f"{one.rule} (also {_some(also)})") if also else one
+            replace(one, rule=f"{one.rule} (also {some((key[:60] for key in also), _ALSO)})") if also else one
             for one, (_, *also) in self._found.values()
         ]
         if self._left_out:
@@ -339,11 +340,6 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [
         (int(part), "") if part.isdecimal() and len(part) < 10 else (-1, part) for part in _DIGITS.split(name)
     ]
-
-
-def _some(keys: list[str]) -> str:
-    more = f" and {len(keys) - _ALSO} more" if len(keys) > _ALSO else ""
-    return f"{', '.join(key[:60] for key in keys[:_ALSO])}{more}"
 
 
 def _kind(value: object) -> str:

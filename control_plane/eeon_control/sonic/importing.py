@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 
+from eeon_control.printable import some
 from eeon_control.sonic.database import (
     MAPPED,
     READ,
@@ -83,9 +84,8 @@ class _Import:
             elif table not in MAPPED:
                 foreign.append(table)
         if foreign:
-            shown = ", ".join(name[:60] for name in foreign[:20])
-            more = f" and {len(foreign) - 20} more" if len(foreign) > 20 else ""
-            self.notes.append(f"tables not about queues, not read: {shown}{more}")
+            shown = some(name[:60] for name in foreign)
+            self.notes.append(f"tables not about queues, not read: {shown}")
         if self.database.no_tables:
             self.notes.append(f"not tables, not read: {', '.join(self.database.no_tables[:20])}")
 
@@ -152,7 +152,7 @@ class _Import:
                         self.problems.add(at, f"gives queue {queue} of {port} a second {what}", profile)
                     setattr(entry, kind, profile)
         if left_out:
-            self.notes.append(f"queues other than {self.queue}, left out: {_some(sorted(left_out))}")
+            self.notes.append(f"queues other than {self.queue}, left out: {some(sorted(left_out))}")
         made = {}
         used, unused = self.used_queues(found), dict[tuple[str, int], list[str]]()
         for port, queues in found.items():
@@ -170,7 +170,7 @@ class _Import:
         for (other, queue), names in unused.items():
             self.notes.append(
                 f"by PORT_QOS_MAP all packets go to queue {other}, but queue {queue} is imported, for "
-                f"{_some(names)}; --queue {other} imports the queue that they use"
+                f"{some(names)}; --queue {other} imports the queue that they use"
             )
         if not found:
             self.problems.add("QUEUE", "neither this table nor BUFFER_QUEUE has rows for these ports")
@@ -372,16 +372,16 @@ def import_(
     work.shared_pools()
     if unset := [name for name in ports if name not in queues]:
         work.notes.append(
-            f"ports without a row of QUEUE or BUFFER_QUEUE get no profile here: {_some(unset)}; set one for "
+            f"ports without a row of QUEUE or BUFFER_QUEUE get no profile here: {some(unset)}; set one for "
             "these ports, or for the role host_facing, uplink or spine"
         )
     if unlinked := [name for name in database.ports() if name not in ports]:
-        work.notes.append(f"ports without a link in the topology, left out: {_some(unlinked)}")
+        work.notes.append(f"ports without a link in the topology, left out: {some(unlinked)}")
     if said := another_order(database):
         work.notes.append(said)
     unchecked = [name for name in ports if not database.ports()[name]]
     if unchecked:
-        work.notes.append(f"ports without a speed get the topology's: {_some(unchecked)}")
+        work.notes.append(f"ports without a speed get the topology's: {some(unchecked)}")
     return {
         "description": f"{switch.name}, from SONiC's CONFIG_DB",
         "profiles": {"queue": profiles},
@@ -396,8 +396,3 @@ def _called(
     and a WRED profile and a buffer profile may have the same name."""
     names = chain((called, f"{called}-{limit}"), (f"{called}-{limit}-{n}" for n in count(2)))
     return next(name for name in names if profiles.setdefault(name, profile) == profile)
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return f"{', '.join(names[:20])}{more}"

@@ -8,11 +8,11 @@ from typing import Self
 from pydantic import Field
 
 from eeon_control.errors import InputError, Place, Problem
+from eeon_control.fabric.undo import Snapshot
 from eeon_control.model_base import Frozen
 from eeon_control.state.clock import Moment
 from eeon_control.state.intent import Intended, Intent
 from eeon_control.state.lock import Holder
-from eeon_control.state.saved_snapshot import SavedSnapshot
 
 _REMEMBERED = 100
 
@@ -76,7 +76,7 @@ class Journal(Frozen):
     revision: int
     draft: Draft
     holder: Holder
-    before: dict[str, SavedSnapshot]
+    before: dict[str, Snapshot]
     confirm_seconds: float | None = None
     waves: list[list[str]] = Field(default_factory=list)
     wave: int = 0

@@ -188,8 +188,7 @@ class _File:
         return ""
 
     def _mapping(self, key: str) -> dict[str, object]:
-        found = self._document.get((*self._base, key))
-        return found if isinstance(found, dict) else {}
+        return self._document.mapping((*self._base, key))
 
     def _refuse(self, path: KeyPath, rule: str, value: object = None) -> None:
         self._problems.append(self._document.problem(path, rule, value))

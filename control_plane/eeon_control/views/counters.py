@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eeon_control.constants import DROPS
-from eeon_control.fabric.read import FabricCounters
+from eeon_control.fabric.read import FabricCounters, ReceivedCount, VerdictCount
 from eeon_control.views.filters import Filter, counted
 from eeon_control.views.kind import COUNTERS, Kind
 from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, packets
@@ -32,25 +32,16 @@ def _style(counter: Cell) -> Style | None:
 
 def counters(readings: FabricCounters) -> View:
     """Shows counters by port, packet class, and `received` or verdict."""
+    counts: list[ReceivedCount | VerdictCount] = [*readings.received, *readings.verdicts]
     rows: list[Row] = [
         {
             "port": f"{one.switch}:{one.port}",
             "class": one.packet_class,
-            "counter": "received",
+            "counter": one.verdict if isinstance(one, VerdictCount) else "received",
             "packets": one.packets,
             "bytes": one.bytes,
         }
-        for one in readings.received
-    ]
-    rows += [
-        {
-            "port": f"{one.switch}:{one.port}",
-            "class": one.packet_class,
-            "counter": one.verdict,
-            "packets": one.packets,
-            "bytes": one.bytes,
-        }
-        for one in readings.verdicts
+        for one in counts
     ]
     columns = [
         PORT,

@@ -125,15 +125,7 @@ def _totals(ports: Sequence[PortEnergy]) -> _Totals:
 
 def _sentence(totals: _Totals) -> str:
     text = (
-        f"{totals.ports} port{'s' if totals.ports != 1 else ''}: {_watts(totals.watts)}, "
-        f"{_joules(totals.joules)}; always on they would use {_joules(totals.always_on_joules)}"
+        f"{totals.ports} port{'s' if totals.ports != 1 else ''}: {totals.watts:.4g}W, "
+        f"{totals.joules:.4g}J; always on they would use {totals.always_on_joules:.4g}J"
     )
     return text if totals.saved_share is None else f"{text}, so EEE saves {totals.saved_share:.1%}"
-
-
-def _watts(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}W"
-
-
-def _joules(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}J"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 from eeon_control.constants import DROPS, SENT
@@ -44,6 +44,8 @@ VIEW = Kind(
     },
 )
 
+_SUMS = ("received_packets", "received_bytes", "sent_packets", "sent_bytes", "dropped_packets")
+_COUNTS = (*_SUMS, *(f"{cause}_packets" for cause in DROPS))
 _LAST = len(DROPS) + 2  # columns of drops
 _WHERE = (
     "dropped: in the queue of this port (early: by the AQM; tail: its buffer was full), or on arrival at it "
@@ -101,27 +103,23 @@ def ports(topology: Topology, observed: FabricObservation) -> View:
     """Shows ports. Needs counters and ports. Ports of switches without counters are omitted."""
     counters = observed.counters
     links = LinksDown(topology, observed.down)
-    received: Counter[tuple[str, int]] = Counter()
-    received_bytes: Counter[tuple[str, int]] = Counter()
+    of_ports: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for count in counters.received:
-        received[count.switch, count.port] += count.packets
-        received_bytes[count.switch, count.port] += count.bytes
-    sent: Counter[tuple[str, int]] = Counter()
-    sent_bytes: Counter[tuple[str, int]] = Counter()
-    dropped: Counter[tuple[str, int]] = Counter()
-    causes: Counter[tuple[str, int, str]] = Counter()
+        cells = of_ports[count.switch, count.port]
+        cells["received_packets"] += count.packets
+        cells["received_bytes"] += count.bytes
     for verdict in counters.verdicts:
-        key = verdict.switch, verdict.port
+        cells = of_ports[verdict.switch, verdict.port]
         if verdict.verdict in SENT:
-            sent[key] += verdict.packets
-            sent_bytes[key] += verdict.bytes
+            cells["sent_packets"] += verdict.packets
+            cells["sent_bytes"] += verdict.bytes
         elif verdict.verdict in DROPS:
-            dropped[key] += verdict.packets
-            causes[(*key, verdict.verdict)] += verdict.packets
+            cells["dropped_packets"] += verdict.packets
+            cells[f"{verdict.verdict}_packets"] += verdict.packets
     rows: list[Row] = []
     for port in topology.ports():
-        key = port.node, port.number
-        if not any(key in counted for counted in (received, sent, dropped)):
+        cells = of_ports[port.node, port.number]
+        if not cells:
             continue
         rows.append(
             {
@@ -131,12 +129,7 @@ def ports(topology: Topology, observed: FabricObservation) -> View:
                 "link": _link(port, observed, links),
                 "rate_bps": int(port.rate),
                 "delay_ps": int(port.delay),
-                "received_packets": received[key],
-                "received_bytes": received_bytes[key],
-                "sent_packets": sent[key],
-                "sent_bytes": sent_bytes[key],
-                "dropped_packets": dropped[key],
-                **{f"{cause}_packets": causes[(*key, cause)] for cause in DROPS},
+                **{key: cells[key] for key in _COUNTS},
                 "drop_causes": "",
             }
         )

@@ -19,7 +19,7 @@ def between(
     for name, switch in topology.switches.items():
         if name not in before.switches or name not in after.switches:
             continue
-        then, now = (_reading(switch, one.switches[name], tick) for one in (before, after))
+        then, now = (reading(switch, one.switches[name], tick) for one in (before, after))
         if then is not None and now is not None:
             if _own_clock_goes_on(then, now):
                 then, now = (replace(one, at_ps=(one.now_ticks or 0) * one.tick_ps) for one in (then, now))
@@ -32,7 +32,7 @@ def _own_clock_goes_on(then: Reading, now: Reading) -> bool:
     return then.now_ticks is not None and now.now_ticks is not None and now.now_ticks > then.now_ticks
 
 
-def _reading(switch: Switch, observed: Observation, tick: Duration) -> Reading | None:
+def reading(switch: Switch, observed: Observation, tick: int) -> Reading | None:
     """Returns the reading; None without registers. Needs entries and `energy.REGISTERS`."""
     if observed.registers is None:
         return None

@@ -14,6 +14,7 @@ from eeon_control.config import Routing
 from eeon_control.entries import Action, Entry, Lpm
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.plan import around, dead_ends
+from eeon_control.printable import some
 from eeon_control.routing import ROUTE_TABLES, LinksDown, Route, RouteKey
 from eeon_control.topology import Topology, mac_text
 from eeon_control.views.table import Cell, Column, Row, View, good_if
@@ -83,17 +84,14 @@ def routes(
     without = sum(row["because"] is not None for row in rows)
     notes = [_NOT_COMPARED] if planned is None else []
     if wrong:
-        notes.append(f"{wrong} route{'s are' if wrong > 1 else ' is'} not as {_expected(planned)}")
+        expected = "planned" if planned is not None else "the topology has it"
+        notes.append(f"{wrong} route{'s are' if wrong > 1 else ' is'} not as {expected}")
     if without:
         which = ", ".join(dict.fromkeys(str(row["because"]) for row in rows if row["because"] is not None))
         notes.append(f"{without} route{'s do' if without > 1 else ' does'} without links: {which}")
     return View(
         "routes", "routes", columns, rows, key=("switch", "prefix"), notes=notes, more={"groups": groups}
     )
-
-
-def _expected(planned: object) -> str:
-    return "planned" if planned is not None else "the topology has it"
 
 
 def _planned(entries: Iterable[Entry]) -> dict[RouteKey, tuple[Action, ...]]:
@@ -172,8 +170,7 @@ class _Place:
             self._hop_text(action) + (f" x{copies}" if copies > 1 else "")
             for action, copies in Counter(members).items()
         ]
-        rest = len(texts) - _SHOWN
-        return ", ".join(texts[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+        return some(texts, _SHOWN)
 
     def _hop_text(self, action: Action) -> str:
         member = self.member(action)

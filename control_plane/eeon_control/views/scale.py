@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from eeon_control.units import decimal
+
 # The values of a column, whose type is not known statically.
 _Values: TypeAlias = Sequence[Any]
 Texts: TypeAlias = Callable[[_Values], list[str]]
@@ -17,7 +19,6 @@ Texts: TypeAlias = Callable[[_Values], list[str]]
 
 _Units = tuple[tuple[int, str], ...]
 _DIGITS = 4
-_EXACT_DECIMALS = 12
 
 _BYTES: _Units = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "KB"), (1, "B"))
 _TIMES: _Units = ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns"), (1, "ps"))
@@ -58,7 +59,7 @@ def exact(units: _Units) -> Texts:
     def texts(values: _Values) -> list[str]:
         known = [value for value in values if value is not None]
         one, name = _unit(units, [value for value in known if value])
-        return ["-" if value is None else f"{_decimal(Fraction(value, one))}{name}" for value in values]
+        return ["-" if value is None else f"{decimal(Fraction(value, one))}{name}" for value in values]
 
     return texts
 
@@ -69,13 +70,6 @@ def _unit(units: _Units, values: Sequence[float]) -> tuple[int, str]:
     if not largest and units is _TIMES:
         return units[0]
     return next(((one, name) for one, name in units if largest >= one), units[-1])
-
-
-def _decimal(value: Fraction) -> str:
-    """Returns all digits of a value: every unit here is a power of ten, at most 10^12."""
-    whole_part, rest = divmod(int(value * 10**_EXACT_DECIMALS), 10**_EXACT_DECIMALS)
-    decimals = f"{rest:0{_EXACT_DECIMALS}d}".rstrip("0")
-    return f"{whole_part}.{decimals}" if decimals else str(whole_part)
 
 
 bytes_measured = measured(_BYTES)

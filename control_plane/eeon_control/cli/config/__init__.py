@@ -6,20 +6,11 @@ import click
 
 from eeon_control.cli.lazy import LazyGroup
 
-_PLACES = {
-    "apply": "eeon_control.cli.config.apply:apply",
-    "confirm": "eeon_control.cli.config.confirm:confirm",
-    "drift": "eeon_control.cli.config.drift:drift",
-    "explain": "eeon_control.cli.config.explain:explain",
-    "history": "eeon_control.cli.config.history:history",
-    "list": "eeon_control.cli.config.list:list_",
-    "plan": "eeon_control.cli.config.plan:plan",
-    "recover": "eeon_control.cli.config.recover:recover",
-    "rollback": "eeon_control.cli.config.rollback:rollback",
-    "schema": "eeon_control.cli.config.schema:schema",
-    "show": "eeon_control.cli.config.show:show",
-    "validate": "eeon_control.cli.config.validate:validate",
-}
+_VERBS = (
+    *("apply", "confirm", "drift", "explain", "history", "plan", "recover", "rollback", "schema", "show"),
+    "validate",
+)
+_PLACES = {verb: f"{__name__}.{verb}:{verb}" for verb in _VERBS} | {"list": f"{__name__}.list:list_"}
 
 
 @click.group(cls=LazyGroup, places=_PLACES)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import click
 
@@ -15,8 +13,6 @@ from eeon_control.fabric import Rollout
 from eeon_control.plan.waves import waves
 from eeon_control.state import Intended
 from eeon_control.targets import resolve
-
-_F = TypeVar("_F", bound=Callable[..., object])
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class WaveChoice:
         return Rollout(parts, self.pause_seconds or 0.0, gates)
 
 
-_OPTIONS = (
+wave_options = options.together(
     click.option(
         "--switch",
         "switches",
@@ -98,11 +94,6 @@ _OPTIONS = (
         metavar="TIME",
         help="longest run time of a --gate-command",
     ),
+    options.as_one("choice", WaveChoice),
 )
-
-
-def wave_options(function: _F) -> _F:
-    """Adds these options to a command, which gets them as one parameter: `choice`."""
-    for option in (options.as_one("choice", WaveChoice), *reversed(_OPTIONS)):
-        function = option(function)
-    return function
+"""These options. The command gets them as one parameter: `choice`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -62,17 +61,15 @@ def _command(kind: Kind) -> click.Command:
         selection = Selection(switches, ports, tuple(PortRole(role) for role in roles))
         return view_loop(kind, fabric, selection, ViewOptions(**asked))
 
-    function: Callable[..., int] = command
-    for option in [
-        *([_RATE] if kind.counts or kind.has_own_interval else []),
-        *([_NONZERO] if kind.counts or kind.nonzero else []),
-        *([_RAW] if kind.counts else []),
-        *([_ZEROS] if kind.hides_zeros else []),
+    function = options.together(
+        *(options.fabric_options, options.output_option, common.switch_option(), _PORT, _ROLE),
+        *(common.SORT, common.REVERSE, _WATCH, _COUNT),
         *([common.only_option(kind.filters)] if kind.filters else []),
-        *(_COUNT, _WATCH, *common.ORDER, _ROLE, _PORT, common.switch_option()),
-        *(options.output_option, options.fabric_options),
-    ]:
-        function = option(function)
+        *([_ZEROS] if kind.hides_zeros else []),
+        *([_RAW] if kind.counts else []),
+        *([_NONZERO] if kind.counts or kind.nonzero else []),
+        *([_RATE] if kind.counts or kind.has_own_interval else []),
+    )(command)
     lines = (f"  eeon show {kind.name} {FABRIC} {more}".rstrip() for more in kind.examples)
     examples = "\n".join(("\n\b\nEXAMPLES", *lines))
     return click.command(kind.name, help=kind.about, epilog=EXIT_CODES + examples)(function)

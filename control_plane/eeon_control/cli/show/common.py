@@ -23,15 +23,14 @@ EXIT CODES
 """
 
 
-ORDER = (
-    click.option("--reverse", is_flag=True, help="with --sort: smallest numbers first, texts from Z to A"),
-    click.option(
-        "--sort",
-        metavar="COLUMN",
-        help="sort by this column, given as its heading or its JSON key; largest numbers first",
-    ),
+SORT = click.option(
+    "--sort",
+    metavar="COLUMN",
+    help="sort by this column, given as its heading or its JSON key; largest numbers first",
 )
-"""The options --reverse and --sort, in the order in which click adds them."""
+REVERSE = click.option(
+    "--reverse", is_flag=True, help="with --sort: smallest numbers first, texts from Z to A"
+)
 
 
 def switch_option(name: str = "switches") -> Callable[[_F], _F]:
@@ -62,11 +61,6 @@ def troubles(observed: FabricObservation) -> list[str]:
     return [*observed.failures.values(), *missing]
 
 
-def _print_table(view: View) -> None:
-    to = console()
-    to.print(printing.as_table(view, to.width), highlight=False)
-
-
 def print_view(
     view: View,
     observed: FabricObservation,
@@ -84,6 +78,7 @@ def print_view(
             )
         )
     else:
-        _print_table(view)
+        to = console()
+        to.print(printing.as_table(view, to.width), highlight=False)
     for why in troubles(observed):
         say(why, "red")

@@ -38,8 +38,8 @@ _FILTERS = {"faults": other_than("state", "ok")}
 @options.fabric_options
 @options.config_options(required=False)
 @common.only_option(_FILTERS)
-@common.ORDER[1]
-@common.ORDER[0]
+@common.SORT
+@common.REVERSE
 @options.output_option
 def routes(
     switches: tuple[str, ...],

@@ -66,25 +66,19 @@ def families(sample: FabricSample, *, zeros: bool = True) -> Iterator[Metric]:
 
 
 def _fabric(made: _Families, sample: FabricSample) -> None:
-    made.add("config_revision", sample.revision)
+    for name, value in sample.values.items():
+        made.add(name, value)
     for result, count in sample.applies.items():
         made.add("config_applies_total", count, result)
-    made.add("config_journal", sample.journal)
-    if sample.confirm_seconds_left is not None:
-        made.add("config_confirm_remaining_seconds", sample.confirm_seconds_left)
     for (what, result), count in sample.finished.items():
         made.add("config_finished_total", count, what, result)
-    made.add("config_readable", sample.readable)
     made.add("controller_info", 1, sample.version, str(sample.election_id))
-    made.add("controller_in_charge", sample.in_charge)
 
 
 def _switch(made: _Families, one: SwitchSample) -> None:
     name = one.switch.name
-    made.add("switch_up", one.up, name)
-    made.add("switch_primary", one.primary, name)
-    made.add("switch_in_sync", one.in_sync, name)
-    made.add("switch_drift_entries", one.drift_entries, name)
+    for metric, value in one.values.items():
+        made.add(metric, value, name)
     for cause in _CAUSES:
         made.add("switch_restores_total", one.restores.by_cause[cause], name, cause)
     histogram = made["switch_restore_seconds"]
@@ -96,8 +90,6 @@ def _switch(made: _Families, one: SwitchSample) -> None:
         [name], [*buckets, ("+Inf", one.restores.by_cause.total())], sum_value=one.restores.seconds
     )
     made.add("switch_restored_entries_total", one.restores.entries, name)
-    made.add("switch_connections_lost_total", one.connections_lost, name)
-    made.add("switch_refusals_total", one.refusals, name)
     speeds = {port.number: int(port.rate) / 8 for port in one.switch.ports}
     for number, limit in one.buffers.items():
         made.add("port_speed_bytes", speeds[number], name, str(number))
@@ -109,9 +101,6 @@ def _switch(made: _Families, one: SwitchSample) -> None:
     for queue, (count, now) in one.storms.items():
         made.add("port_pause_storms_total", count, name, *_queue(queue))
         made.add("port_pause_storm", now, name, *_queue(queue))
-    if one.observation is not None:
-        made.add("switch_reading_age_seconds", one.age_seconds, name)
-        made.add("switch_reading_seconds", one.reading_seconds, name)
 
 
 def _counters(made: _Families, one: SwitchSample, zeros: bool) -> None:

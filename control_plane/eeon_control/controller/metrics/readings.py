@@ -21,6 +21,7 @@ from eeon_control.errors import EeonError
 from eeon_control.fabric.read import Observation, Wanted, observe_switch, pfc_values, qcn_counts
 from eeon_control.plan import pfc, qcn
 from eeon_control.topology import Switch
+from eeon_control.views import power
 
 # Registers for the energy account, and those that are exported.
 _REGISTERS = (*energy.REGISTERS, "occupancy_bytes", "occupancy_packets", "held_packets")
@@ -89,6 +90,7 @@ class Readings:
             tables = {entry.table for entry in entries if not entry.is_default}
             observation = replace(
                 observation,
+                entries=entries,
                 pfc=await pfc_values(session, switch, entries) if pfc.GROUPS in tables else {},
                 qcn=await qcn_counts(session, switch, entries) if qcn.POINTS in tables else {},
             )
@@ -97,27 +99,14 @@ class Readings:
             return
         known.observation, known.at = observation, time.monotonic()
         known.seconds = known.at - started
-        self._account(known, link, switch, observation)
+        self._account(known, switch, observation)
 
-    def _account(self, known: _Known, link: Link, switch: Switch, observation: Observation) -> None:
+    def _account(self, known: _Known, switch: Switch, observation: Observation) -> None:
         wanted = self._supervisor.wanted
-        if observation.registers is None or wanted is None:
+        reading = None if wanted is None else power.reading(switch, observation, wanted.tick_ps)
+        if reading is None:
             return
-        timings = energy.timings(link.machine.intended.entries, switch.ports)
-        tick = wanted.tick_ps
-        reading = energy.Reading(
-            observation.at_ps, tick, observation.registers, timings, observation.now_ticks(tick)
-        )
-        before, known.before = known.before, reading
-        if before is None:
-            for port in switch.ports:
-                account = known.accounts.setdefault(port.number, PortAccount())
-                if energy.power_of(port.rate) is not None:
-                    account.joules, account.legacy_joules = (
-                        account.joules or 0.0,
-                        account.legacy_joules or 0.0,
-                    )
-            return
+        before, known.before = known.before or reading, reading
         for one in energy.switch_energy(switch, before, reading).ports:
             account = known.accounts.setdefault(one.port.number, PortAccount())
             account.lpi_ps += one.lpi_ps
@@ -131,14 +120,18 @@ class Readings:
         wanted = of.wanted
         switches = () if wanted is None else tuple(wanted.topology.switches.values())
         now = time.monotonic()
+        values: dict[str, float] = {
+            "config_revision": 0 if wanted is None else wanted.revision.number,
+            "config_journal": of.journal_found,
+            "config_readable": of.folder_readable,
+            "controller_in_charge": of.in_charge,
+        }
+        if of.confirm_seconds_left is not None:
+            values["config_confirm_remaining_seconds"] = of.confirm_seconds_left
         return FabricSample(
             version=__version__,
             election_id=of.options.rank,
-            in_charge=of.in_charge,
-            readable=of.folder_readable,
-            revision=0 if wanted is None else wanted.revision.number,
-            journal=of.journal_found,
-            confirm_seconds_left=of.confirm_seconds_left,
+            values=values,
             applies=of.applies,
             finished=dict(of.counts.finished),
             switches=tuple(self._of_switch(one, now) for one in switches if one.name in of.links),
@@ -157,21 +150,24 @@ class Readings:
         age = now - known.at
         connected, in_charge = link.machine.is_connected, self._supervisor.in_charge
         fresh = connected and in_charge and known.observation is not None and age <= _TOO_OLD_SECONDS
+        values: dict[str, float] = {
+            "switch_up": fresh if in_charge else connected,
+            "switch_primary": link.machine.is_primary,
+            "switch_in_sync": link.machine.state is State.IN_SYNC,
+            "switch_drift_entries": link.machine.drift_entries,
+            "switch_connections_lost_total": link.machine.connections_lost,
+            "switch_refusals_total": link.machine.refusals,
+        }
+        if fresh:
+            values |= {"switch_reading_age_seconds": age, "switch_reading_seconds": known.seconds}
         return SwitchSample(
             switch=switch,
-            up=fresh if in_charge else connected,
-            primary=link.machine.is_primary,
-            in_sync=link.machine.state is State.IN_SYNC,
-            drift_entries=link.machine.drift_entries,
-            connections_lost=link.machine.connections_lost,
-            refusals=link.machine.refusals,
+            values=values,
             restores=self._supervisor.counts.restores.get(switch.name, Restores()),
             buffers=_buffers(link) if in_charge else {},
             storms=self._storms(switch.name) if in_charge else {},
             down=self._supervisor.ports_down(switch.name) if connected and in_charge else None,
             observation=known.observation if fresh else None,
-            age_seconds=age,
-            reading_seconds=known.seconds,
             accounts=known.accounts,
         )
 

@@ -22,15 +22,11 @@ class PortAccount:
 
 @dataclass(frozen=True)
 class SwitchSample:
-    """One switch. `observation` is None without a recent one; `age_seconds` is its age."""
+    """One switch. `values`: its metrics without a further label, by name. `observation` is None without a
+    recent one."""
 
     switch: Switch
-    up: bool
-    primary: bool
-    in_sync: bool
-    drift_entries: int
-    connections_lost: int
-    refusals: int
+    values: Mapping[str, float]
     restores: Restores
     buffers: Mapping[int, int | None] = field(default_factory=dict)
     """The buffer limits in bytes, by port; None if the limit counts packets."""
@@ -39,22 +35,17 @@ class SwitchSample:
     down: frozenset[int] | None = None
     """The ports that are down; None if unknown."""
     observation: Observation | None = None
-    age_seconds: float = 0.0
-    reading_seconds: float = 0.0
     accounts: Mapping[int, PortAccount] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class FabricSample:
-    """The whole fabric. `applies` and `finished`: counts by result."""
+    """The whole fabric. `values`: its metrics without a label, by name. `applies` and `finished`: counts by
+    result."""
 
     version: str
     election_id: int
-    in_charge: bool
-    readable: bool
-    revision: int
-    journal: bool
-    confirm_seconds_left: float | None
+    values: Mapping[str, float]
     applies: Mapping[str, int]
     finished: Mapping[tuple[str, str], int]
     switches: tuple[SwitchSample, ...]
