@@ -243,7 +243,6 @@ def test_a_selection_that_does_not_fit_is_refused(
 def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
     monkeypatch.setattr("eeon_experiments.dask_workers.versions", versions.versions)
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     sweep(tmp_path / "here").run(count=1, work=made_work.at_once)
@@ -260,7 +259,6 @@ def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_dask_scheduler_that_is_lost_is_named(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(UnavailableError, match=f"--dask: {address}: the scheduler was lost"):

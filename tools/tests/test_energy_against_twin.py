@@ -20,9 +20,6 @@ from eeon_control import topology as topologies
 from eeon_control.energy import Reading
 from eeon_control.fabric.sync import run
 from eeon_control.topology import Topology
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_tools.replay.feed import AddressMap, Feed
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin

@@ -14,16 +14,13 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
+from eeon_control import program as programs
+from eeon_tools.cli.explain import explain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
-from eeon_control import program as programs
-from eeon_tools.cli.explain import explain
 
 CONSTRUCTS = Path(__file__).parents[2] / "engine/simple_switch/tests/constructs"
 PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"

@@ -14,9 +14,6 @@ import made_captures
 import pytest
 from click.testing import CliRunner, Result
 from eeon_control import topology as topologies
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_tools.cli.explain import explain
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording

@@ -17,8 +17,6 @@ import pytest
 from eeon_tools.live import state
 from live_fabrics import EEON, NEEDS_FABRIC, SECS, Fabric, bring_up
 
-pytest.importorskip("eeon_engine")
-
 pytestmark = NEEDS_FABRIC
 
 FLOWS = 16  # all of them choose one spine with a probability of 2^-15, and the hash is the same in every run

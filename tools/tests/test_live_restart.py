@@ -13,8 +13,6 @@ import pytest
 from eeon_tools.live import state
 from live_fabrics import MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, remains
 
-pytest.importorskip("eeon_engine")
-
 pytestmark = [*NEEDS_FABRIC, pytest.mark.slow]
 
 

@@ -27,7 +27,6 @@ from scapy.layers.l2 import Ether
 
 pytestmark = pytest.mark.system
 
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
 SMALL_GROUPS = """\
 profiles:

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops import pcapng
 from eeon_tools.hops.recording import Recording, Visit, recording_filter

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 pytest.importorskip("bokeh", reason="bokeh is not installed; `make setup` installs it")
 pytest.importorskip("playwright", reason="playwright is not installed")
 

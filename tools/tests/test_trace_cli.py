@@ -19,8 +19,6 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 from scapy.utils import PcapReader, wrpcap
 
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 pytestmark = pytest.mark.system
 
 

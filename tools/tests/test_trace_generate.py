@@ -18,8 +18,6 @@ from eeon_tools.trace.info import describe
 from eeon_tools.trace.senders import SenderSettings
 from made_jobs import INCAST, peak_kib, small_job
 
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 pytestmark = pytest.mark.system
 
 FABRIC = topologies.load("leaf-spine-4")
