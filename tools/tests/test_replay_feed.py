@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, FeedCounts, Offer, SendRules
-from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
+from made_captures import capture
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
 from scapy.layers.inet6 import (
     ICMPv6EchoRequest,
@@ -26,12 +26,7 @@ pytestmark = pytest.mark.system
 
 
 def write(path: Path, packets: list[tuple[int, Packet]], keep: int | None = None) -> Path:
-    writer = open_writer(path)
-    for time_ns, packet in packets:
-        frame = bytes(packet)
-        writer.write(time_ns, frame[:keep], len(frame))
-    writer.close()
-    return path
+    return capture(path, ((time_ns, len(packet), bytes(packet)[:keep]) for time_ns, packet in packets))
 
 
 def offers(path: Path, hosts: list[TraceHost], speed: float = 1.0, maps: tuple[str, ...] = ()) -> list[Offer]:
