@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.trace import trace
-from eeon_tools.replay.feed import AddressMap, Feed
+from eeon_tools.replay.feed import Feed
 from eeon_tools.trace.hosts import TraceHost
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, PadN
@@ -39,7 +39,7 @@ def write(path: Path, link_type: int, *packets: tuple[int, tuple[int, int], Pack
 
 def sent(path: Path, hosts: list[TraceHost]) -> tuple[list[int], list[str]]:
     """Returns the numbers of the packets that hosts send, and the remarks."""
-    feed = Feed(path, hosts, 1.0, AddressMap())
+    feed = Feed(path, hosts, 1.0)
     return [offer.number for offer in feed.offers()], feed.counts.remarks()
 
 
@@ -166,7 +166,7 @@ def test_packets_that_one_interface_has_twice_are_sent_and_told(
     tmp_path: Path, hosts: list[TraceHost], packets: list[Packet], repeated: int
 ) -> None:
     path = pcapng(tmp_path / "one.pcapng", 1, *((0, one) for one in packets))
-    feed = Feed(path, hosts, 1.0, AddressMap())
+    feed = Feed(path, hosts, 1.0)
     assert {offer.number for offer in feed.offers()} == set(range(1, len(packets) + 1))
     assert feed.counts.repeated == repeated
     told = CliRunner().invoke(trace, ["info", str(path)]).output
@@ -197,7 +197,7 @@ def test_nics_change_checksums_and_segment_and_merge_between_the_two_ends_of_a_p
     copies: int,
 ) -> None:
     ends = [*((0, one) for one in sender), *((1, one) for one in receiver)]
-    feed = Feed(pcapng(tmp_path / "ends.pcapng", 2, *ends), hosts, 1.0, AddressMap())
+    feed = Feed(pcapng(tmp_path / "ends.pcapng", 2, *ends), hosts, 1.0)
     assert [offer.frame_bytes for offer in feed.offers()] == sent_bytes
     assert feed.counts.copies == copies
 

@@ -30,7 +30,7 @@ def write(path: Path, packets: list[tuple[int, Packet]], keep: int | None = None
 
 
 def offers(path: Path, hosts: list[TraceHost], speed: float = 1.0, maps: tuple[str, ...] = ()) -> list[Offer]:
-    feed = Feed(path, hosts, speed, AddressMap.parse(maps, hosts))
+    feed = Feed(path, hosts, speed, SendRules(maps))
     return [offer for batch in feed.batches() for offer in batch]
 
 
@@ -91,7 +91,7 @@ def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: 
     packet = segment("10.0.1.1", "10.0.2.1")
     others = [Ether() / ARP(), *(Ether(type=each) / packet[IP] for each in (0x8847, 0x8847, 0x9100, 7))]
     path = write(tmp_path / "t.pcap", [(number, each) for number, each in enumerate([*others, packet])])
-    feed = Feed(path, hosts, 1.0, AddressMap())
+    feed = Feed(path, hosts, 1.0)
     assert sum(len(batch) for batch in feed.batches()) == 1
     assert feed.counts.remarks() == [
         "packets left out because they are not IP (MPLS 2, ARP 1, EtherType 0x9100 1, IEEE 802.2 1): 5"
@@ -124,7 +124,7 @@ def test_packets_that_go_back_in_time_are_refused(tmp_path: Path, hosts: list[Tr
 def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
     one = Raw(bytes(segment("10.0.1.1", "10.0.2.1")))
     path = write(tmp_path / "t.pcap", [(n, one) for n in range(BATCH_PACKETS + 10)])
-    assert [len(batch) for batch in Feed(path, hosts, 1.0, AddressMap()).batches()] == [BATCH_PACKETS, 10]
+    assert [len(batch) for batch in Feed(path, hosts, 1.0).batches()] == [BATCH_PACKETS, 10]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def read(
 ) -> tuple[FeedCounts, list[bytes]]:
     """Returns the counts of the feed, and the frames that hosts send."""
     path = write(folder / "t.pcap", list(enumerate(packets)), keep)
-    feed = rules.feed(path, hosts, 1.0)
+    feed = Feed(path, hosts, 1.0, rules)
     return feed.counts, [offer.captured for offer in feed.offers()]
 
 

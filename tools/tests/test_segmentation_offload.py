@@ -28,7 +28,7 @@ def feed(
 ) -> tuple[Feed, list[Offer]]:
     packets = ((number * 1000, length, captured) for number, (captured, length) in enumerate(frames))
     path = capture(folder / "trace.pcap", packets)
-    found = rules.feed(path, hosts, 1.0)
+    found = Feed(path, hosts, 1.0, rules)
     return found, list(found.offers())
 
 

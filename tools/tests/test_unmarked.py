@@ -8,7 +8,7 @@ import pytest
 from eeon_control import config as configs
 from eeon_control import topology as topologies
 from eeon_tools.replay.comparing import unmarked
-from eeon_tools.replay.feed import Feed, SendRules
+from eeon_tools.replay.feed import Feed
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace.hosts import TraceHost
 from made_captures import capture
@@ -108,7 +108,7 @@ def test_a_feed_counts_ecn_codepoints_of_both_ip_versions(
         for ip in (four, six):
             frame = bytes(ETHERNET / (Dot1Q(vlan=3) / ip if tagged else ip) / UDP())
             packets.append((time, len(frame), frame))
-    feed: Feed = SendRules().feed(capture(trace, packets), hosts, 1.0)
+    feed = Feed(capture(trace, packets), hosts, 1.0)
     assert len(list(feed.offers())) == 10
     assert feed.counts.by_ecn == {"not_ect": 2, "ect_1": 2, "ect_0": 4, "ce": 2}
 

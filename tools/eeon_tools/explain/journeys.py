@@ -144,7 +144,7 @@ def follow_way(
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     fabric = scene.fabric
     hosts = trace_hosts.of_topology(fabric.topology)
-    feed = rules.feed(capture, hosts, speed)
+    feed = Feed(capture, hosts, speed, rules)
     segments = _segments(feed, capture, number)
     if segment > len(segments):
         raise InputError(

@@ -35,7 +35,7 @@ from eeon_tools.live import network, state
 from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
 from eeon_tools.live.silence import silent_hosts
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.feed import AS_A_NIC, Offer, SendRules
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.result import ClassPackets
 from eeon_tools.replay.twin_run import latencies, own_manifest
@@ -87,7 +87,7 @@ def replay(
     topology = topologies.load(str(record.folder / "topology.yaml"))
     hosts = trace_hosts.of_topology(topology)
     manifest = own_manifest(settings.trace)
-    feed = settings.rules.feed(settings.trace, hosts, settings.speed, settings.on_break)
+    feed = Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
     tick_ps = TICK_PS[record.target]
     # BMv2's registers are read over Thrift; the engine has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
