@@ -12,7 +12,6 @@ from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_tools.errors import InputError, UnavailableError
 from eeon_tools.live import network, plan, state, switches
-from eeon_tools.live.plan import Names
 from eeon_tools.live.state import Process, State
 
 
@@ -40,7 +39,7 @@ def test_a_scaled_topology_differs_in_rates_only() -> None:
 @pytest.mark.parametrize("name", data.names("topologies"))
 def test_no_two_interfaces_of_a_fabric_share_a_name_and_all_fit_the_kernel(name: str) -> None:
     topology = topologies.load(name)
-    ends = [end for pair in plan.pairs(topology, Names("eeon")) for end in pair]
+    ends = [end for pair in plan.pairs(topology, "eeon") for end in pair]
     assert len({(end.namespace, end.interface) for end in ends}) == len(ends) == 2 * len(topology.links)
     assert all(len(end.interface) <= 15 for end in ends)
     assert {end.namespace for end in ends} - {None} == {f"eeon-{host}" for host in topology.hosts}
@@ -49,7 +48,7 @@ def test_no_two_interfaces_of_a_fabric_share_a_name_and_all_fit_the_kernel(name:
 @pytest.mark.parametrize("name", ["", "Eeon", "eeons", "1e", "e/x", "../x"])
 def test_a_name_that_would_not_fit_an_interface_or_a_path_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="--name"):
-        Names(name)
+        plan.check_name(name)
 
 
 def test_a_link_of_which_scaling_leaves_nothing_is_refused() -> None:

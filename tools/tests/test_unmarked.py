@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from eeon_control import config as configs
 from eeon_control import topology as topologies
-from eeon_tools.replay.comparing import unmarked
+from eeon_tools.replay.comparing import remarks
 from eeon_tools.replay.feed import Feed
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace.hosts import TraceHost
@@ -114,4 +114,4 @@ def test_a_feed_counts_ecn_codepoints_of_both_ip_versions(
 
 
 def test_a_run_that_has_no_reason_makes_no_remark() -> None:
-    assert unmarked(run_result("quiet")) == []
+    assert not list(remarks(run_result("quiet")))
