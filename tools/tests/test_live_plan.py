@@ -62,14 +62,12 @@ def test_a_packet_rate_is_that_of_full_frames_with_their_overhead() -> None:
     assert switches.packet_rate(1, 24) == 1
 
 
-def test_the_state_comes_back_as_it_was_saved_and_its_name_is_taken_until_it_is_forgotten(
+def test_the_state_comes_back_as_it_was_saved_until_it_is_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state, "_ROOT", tmp_path)
     record = State("f", "engine", "leaf-spine-4", {"h1": "f-h1"}, ["f1p1"], addresses={"leaf1": "a:1"})
     record.create()
-    with pytest.raises(UnavailableError, match="already exists"):
-        State("f", "engine", "two-rack-24").create()
     record.switches["leaf1"] = Process.of(os.getpid())
     record.supervisor = Process.of(os.getpid())
     record.save()
@@ -86,19 +84,8 @@ def test_a_damaged_state_file_is_an_error_that_names_it(
     monkeypatch.setattr(state, "_ROOT", tmp_path)
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "fabric.json").write_text(text)
-    with pytest.raises(InputError, match=r"fabric\.json"):
+    with pytest.raises(InputError, match=r"fabric\.json.*of the version that wrote it"):
         state.load("f")
-
-
-def test_a_state_file_of_another_version_names_that_version_s_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(state, "_ROOT", tmp_path)
-    State("trial", "engine", "leaf-spine-4").create()
-    path = tmp_path / "trial" / "fabric.json"
-    path.write_text(path.read_text().replace('"is_up"', '"a_newer_key": 1, "is_up"'))
-    with pytest.raises(InputError, match=r"a_newer_key.*`eeon fabric down` of the version that wrote it"):
-        state.load("trial")
 
 
 def test_without_root_a_live_fabric_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,9 +100,3 @@ def test_without_root_a_live_fabric_says_what_it_needs(monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "platform", "darwin")
     with pytest.raises(UnavailableError, match="needs Linux"):
         network.check_possible()
-
-
-def test_a_process_id_that_was_given_to_another_process_is_not_ours() -> None:
-    ours = Process.of(os.getpid())
-    assert ours.is_alive
-    assert not Process(ours.pid, ours.started - 1).is_alive
