@@ -19,11 +19,9 @@ from eeon_control import topology as topologies
 from eeon_control.config import PRIORITIES, FabricConfig
 from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.entries import CLONE_SESSIONS
-from eeon_control.fabric.table_entries import encode
 from eeon_control.plan import Entry
 from eeon_control.program import Program
 from eeon_control.topology import Topology
-from finsy.proto import p4i, p4r
 
 from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError
@@ -32,6 +30,7 @@ from eeon_tools.replay.spec import CLASS_GATE_REGISTER, GATE_REGISTER, TICK_PS
 
 if TYPE_CHECKING:
     from eeon_engine import Switch, SwitchHandle
+    from finsy.proto import p4i, p4r
 
 BMV2_TICK_PS = 1_000_000
 """Picoseconds; timestamps of other programs count microseconds, as on BMv2."""
@@ -50,6 +49,10 @@ class Write:
     def planned(cls, entries: Iterable[Entry], program: Program) -> Write:
         """Returns the entries that the controller plans for a switch, without clone sessions: they only make
         copies, which are not explained."""
+        # Many commands import this module, and only this needs gRPC.
+        from eeon_control.fabric.table_entries import encode
+        from finsy.proto import p4r
+
         schema = program.schema()
         updates = [
             p4r.Update(
