@@ -65,7 +65,6 @@ def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:
 
 @pytest.mark.system
 def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace: Path) -> None:
-    pytest.importorskip("bokeh")
     from eeon_tools.demo import runs
     from eeon_tools.report.page import explain_command, layers, section
 
