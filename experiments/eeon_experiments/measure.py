@@ -36,7 +36,6 @@ _T = TypeVar("_T")
 _PS_PER_US = 10**6
 _PS_PER_S = 10**12
 _SMALL_BYTES = 1_000_000
-_QUANTILES = ("mean", "p50", "p99")
 _SPEEDS = {"1g": DataRate(10**9), "10g": DataRate(10**10)}
 _QUEUES = {
     PortRole.HOST_FACING: "queue_max_bytes_host_facing",
@@ -179,8 +178,7 @@ def _workers(settings: RunSettings, topology: Topology) -> int:
 
 
 def _latencies(report: Report) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    found |= {f"latency_{key}_us": one for key, one in _quantiles(report.get("latency"), _PS_PER_US).items()}
+    found = _quantiles("latency_{}_us", report.get("latency"))
     arrived = [
         (one["delivered"]["packets"], one["latency"]["mean_ps"])
         for one in report["classes"].values()
@@ -190,8 +188,7 @@ def _latencies(report: Report) -> dict[str, Value]:
     packets = sum(count for count, _ in arrived)
     found["latency_mean_us"] = together_ps / packets / _PS_PER_US if packets else None
     for name, one in report["classes"].items():
-        for key, value in _quantiles(one["latency"], _PS_PER_US).items():
-            found[f"latency_{name}_{key}_us"] = value
+        found |= _quantiles(f"latency_{name}_{{}}_us", one["latency"])
     return found
 
 
@@ -253,13 +250,13 @@ def _flows(flows: TransfersReport) -> dict[str, Value]:
     ]
     weights = sum(count for count, _ in small)
     weighted = sum(count * mean_ps for count, mean_ps in small)
-    below = _quantiles(flows.get("completion_small_ps"), _PS_PER_S)
+    below = _quantiles("{}_seconds", flows.get("completion_small_ps"))
     parts = cast("Mapping[str, Value]", flows)
     return {
         "flows": flows["started"],
-        **{f"fct_{key}_seconds": one for key, one in _quantiles(flows["completion_ps"], _PS_PER_S).items()},
+        **_quantiles("fct_{}_seconds", flows["completion_ps"]),
         "fct_small_mean_seconds": weighted / weights / _PS_PER_S if weights else None,
-        "fct_small_p99_seconds": below["p99"],
+        "fct_small_p99_seconds": below["p99_seconds"],
         **{key: parts[key] for key in _OF_TCP},
     }
 
@@ -303,23 +300,21 @@ def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
     found = next(
         (one["response_ps"] for one in applications if one["kind"] == "rpc" and one["response_ps"]), None
     )
-    return {f"rpc_{key}_us": value for key, value in _quantiles(found, _PS_PER_US).items()}
+    return _quantiles("rpc_{}_us", found)
 
 
 def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
     """Returns the query times of the first application with queries."""
     first = next((one for one in applications if one["kind"] == "scatter_gather"), None)
-    times = _quantiles(first and first["query_ps"], _PS_PER_US)
-    failed = first and first["failed"]
-    return {**{f"query_{key}_us": value for key, value in times.items()}, "queries_failed": failed}
+    times = _quantiles("query_{}_us", first and first["query_ps"])
+    return times | {"queries_failed": first and first["failed"]}
 
 
 def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
     """Returns the step times of the first application with phases."""
     first = next((one for one in applications if one["kind"] == "phases"), None)
-    times = _quantiles(first and first["step_ps"], _PS_PER_US)
-    resent = first and first["resent"]
-    return {**{f"step_{key}_us": value for key, value in times.items()}, "messages_resent": resent}
+    times = _quantiles("step_{}_us", first and first["step_ps"])
+    return times | {"messages_resent": first and first["resent"]}
 
 
 def _qcn(report: Report) -> dict[str, Value]:
@@ -396,13 +391,15 @@ def _rates(topology: Topology) -> dict[tuple[str, str, int], DataRate]:
     return {(port.node, port.peer.node, number): port.rate for port, number in ports}
 
 
-def _quantiles(distribution: Distribution | LatencyReport | None, unit_ps: int) -> dict[str, float | None]:
+def _quantiles(column: str, distribution: Distribution | LatencyReport | None) -> dict[str, Value]:
+    """Returns the columns of a distribution, in the unit at the end of their names; {} is the quantile."""
+    unit_ps = _PS_PER_US if column.endswith("_us") else _PS_PER_S
     if distribution is None:
-        return dict.fromkeys(_QUANTILES)
+        return {column.format(key): None for key in ("mean", "p50", "p99")}
     return {
-        "mean": distribution["mean_ps"] / unit_ps,
-        "p50": distribution["p50_ps"] / unit_ps,
-        "p99": distribution["p99_ps"] / unit_ps,
+        column.format("mean"): distribution["mean_ps"] / unit_ps,
+        column.format("p50"): distribution["p50_ps"] / unit_ps,
+        column.format("p99"): distribution["p99_ps"] / unit_ps,
     }
 
 

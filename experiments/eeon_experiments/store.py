@@ -143,6 +143,11 @@ class Store:
         """Returns the outcome of a run, or None. A damaged file counts as missing."""
         return self._in_file(run_id) or self._in_rows.get(run_id)
 
+    def of_run(self, run: Run, versions: Versions) -> Outcome | None:
+        """Returns the outcome of a run with the same settings and versions, or None."""
+        outcome = self.read(run.id)
+        return outcome if outcome is not None and outcome.is_of(run, versions) else None
+
     @cached_property
     def _in_rows(self) -> dict[str, Outcome]:
         """The outcomes in the rows that existed when this folder was opened. Published results consist of

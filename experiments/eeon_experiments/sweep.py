@@ -90,8 +90,8 @@ class Sweep:
         found = State([], [], [])
         runs = {point.run.id: point.run for point in self.points}
         for run in runs.values():
-            outcome = self.store.read(run.id)
-            if outcome is None or not outcome.is_of(run, self._versions):
+            outcome = self.store.of_run(run, self._versions)
+            if outcome is None:
                 found.missing.append(run)
             elif outcome.finished:
                 found.finished.append(run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from eeon_control.model_base import Strict, of_text, text_schema
@@ -174,33 +175,21 @@ class Tcp(Strict):
     def engine(self) -> TcpSpec:
         """Returns the given keys in the engine's form."""
         # The fields above determine the members.
-        return cast("TcpSpec", dict(self._one(key) for key in sorted(self.model_fields_set)))
+        return cast("TcpSpec", dict(_engine(self, sorted(self.model_fields_set))))
 
-    def _one(self, key: str) -> tuple[str, object]:
-        value = getattr(self, key)
-        match key:
-            case "receive_buffer":
-                return "receive_buffer_bytes", None if value is None else int(value)
-            case "delayed_ack":
-                shown = None if value is None else {"segments": value.segments, "timer_ps": int(value.timer)}
-                return "delayed_ack", shown
-            case "hystart":
-                thresholds = (
-                    None
-                    if value is None
-                    else {
-                        "min_rtt_thresh_ps": int(value.min_rtt_thresh),
-                        "max_rtt_thresh_ps": int(value.max_rtt_thresh),
-                    }
-                )
-                return "hystart", thresholds
-            case "timestamps" | "tsq" if value is None:
-                return f"{key}_ps", None
-            case _ if isinstance(value, Duration):
-                return f"{key}_ps", int(value)
-            case "close":
-                return "fin", value == "fin"
-            case "mss":
-                return "mss", int(value)
-            case _:
-                return key, value
+
+def _engine(given: Strict, keys: Iterable[str]) -> Iterator[tuple[str, object]]:
+    for key in keys:
+        match key, getattr(given, key):
+            case "close", value:
+                yield "fin", value == "fin"
+            case "receive_buffer", value:
+                yield "receive_buffer_bytes", value
+            case (("timestamps" | "tsq"), None):
+                yield f"{key}_ps", None
+            case _, Duration() as value:
+                yield f"{key}_ps", value
+            case _, Strict() as value:
+                yield key, dict(_engine(value, type(value).model_fields))
+            case _, value:
+                yield key, value

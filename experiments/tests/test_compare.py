@@ -14,8 +14,6 @@ from eeon_experiments.report.comparison import Compared, compare
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Row
 
-pytest.importorskip("scipy")
-
 DATA = Path(__file__).resolve().parents[2] / "docs" / "results" / "data"
 QUEUE = Compared.parse("queue=slow,fast")
 

@@ -20,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_pages_lines_give_a_mean_for_each_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("pandas", reason="eeon-experiments[pandas] is not installed")
     [named] = re.findall(r'"(\S+)/rows.csv.xz"', LINES)
     (tmp_path / named).mkdir(parents=True)
     axes = {"buffer": "shallow", "queue": "mark_20"}

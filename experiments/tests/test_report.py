@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -27,6 +25,8 @@ from eeon_experiments.setup import Entry, Setup
 from eeon_tools import svg
 from made_runs import EXPERIMENTS, rows
 from markdown_it import MarkdownIt
+
+from tools.tests.web_page import WebPage
 
 pytestmark = pytest.mark.slow
 
@@ -159,28 +159,6 @@ def test_a_judge_that_fails_costs_only_its_own_claim() -> None:
     assert found[0].measured == "the judge failed: ZeroDivisionError: no baseline"
 
 
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: Counter[str] = Counter()
-        self.ids: list[str] = []
-        self.fetched: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen[tag] += 1
-        if tag not in {"meta", "br", "img", "hr"}:
-            self.open.append(tag)
-        for key, value in attrs:
-            if key == "id" and tag in {"div", "h2"}:
-                self.ids.append(value or "")
-            if key in {"src", "href", "xlink:href"} and value and not value.startswith("#"):
-                self.fetched.append(value)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 HOSTILE_ENTRY = Entry(what=HOSTILE, value=HOSTILE, source=HOSTILE, text=HOSTILE)
 
 
@@ -201,17 +179,15 @@ def hostile() -> Family:
 
 
 def test_hostile_text_stays_text_in_html() -> None:
-    page = _Page()
-    page.feed(output.web_page([hostile()], "x"))
+    page = WebPage(output.web_page([hostile()], "x"))
     assert page.open == []
     assert page.seen["script"] == 0
     assert page.fetched == []
 
 
 def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[Family]) -> None:
-    page = _Page()
     text = output.web_page([replace(whole[1], claims=whole[0].claims)], "eeon experiment report")
-    page.feed(text)
+    page = WebPage(text)
     assert page.open == []
     assert page.fetched == []
     assert [one for one in page.ids if one.startswith("claim-")] == [

@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_experiments import store
 from eeon_experiments.cli import experiment
 from eeon_experiments.columns import MEASURED_NAMES, OF_THE_MACHINE

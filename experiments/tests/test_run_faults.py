@@ -33,7 +33,6 @@ def test_a_run_with_faults_is_another_run_and_its_fabric_has_them(tmp_path: Path
 
 @pytest.mark.system
 def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_path: Path) -> None:
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     found: list[Mapping[str, Any]] = []  # columns of a row are of several types
     for text in (TINY, with_faults("h1@5ms-305ms")):
         run = points(tmp_path, text, quick=True, versions=versions())[0].run
@@ -49,7 +48,6 @@ def test_a_job_over_a_link_that_fails_takes_longer_and_its_packets_add_up(tmp_pa
 def test_transfers_over_a_link_that_stays_down_are_given_up_and_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     text = with_faults("h2@0ms").replace("kind: mapreduce", "kind: incast\n        client: h1\n")
     head, _, tail = text.partition("        heartbeat")
     servers = "        servers: [h2, h3]\n        size_per_server: 10KB\n"

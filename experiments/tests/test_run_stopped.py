@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -16,19 +17,20 @@ from eeon_experiments.versions import Commit, Versions, versions
 from made_experiments import TINY, write
 
 
-def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object, **options: object) -> None:
-        raise KeyboardInterrupt
+@pytest.fixture(autouse=True)
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sweep, "run", Mock(side_effect=KeyboardInterrupt))
 
-    monkeypatch.setattr(Sweep, "run", interrupted)
+
+def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path: Path) -> None:
     words = ["experiment", "run", str(write(tmp_path, TINY)), "-o", str(tmp_path / "results")]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 130
     assert "stopped: 0 runs kept, 8 missing; the same command continues" in done.stderr
 
 
-def test_results_of_another_engine_are_told_when_a_run_is_stopped_and_in_status_and_show(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_results_of_another_engine_are_told_when_a_run_stops_and_in_status_and_show(
+    tmp_path: Path,
 ) -> None:
     mine, folder = write(tmp_path, TINY), tmp_path / "results"
     kept = Store(folder, "tiny", quick=False)
@@ -39,11 +41,6 @@ def test_results_of_another_engine_are_told_when_a_run_is_stopped_and_in_status_
         found = {"status": "finished", "runtime_seconds": 31.25}
         kept.write(Outcome(point.run.id, point.run.seed, of, Commit("c" * 40, False), found))
     kept.collect(made, now)
-
-    def interrupted(*arguments: object, **options: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Sweep, "run", interrupted)
 
     def eeon(verb: str, *more: str):
         return CliRunner().invoke(main, ["experiment", verb, str(mine), "-o", str(folder), *more])

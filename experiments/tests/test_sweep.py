@@ -13,6 +13,7 @@ from pathlib import Path
 
 import made_work
 import pytest
+from distributed import LocalCluster
 from eeon_experiments import files, store, versions
 from eeon_experiments.sweep import Selection, Sweep
 from eeon_experiments.workers import Pool, run_all
@@ -241,13 +242,11 @@ def test_a_selection_that_does_not_fit_is_refused(
 
 
 def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
     monkeypatch.setattr("eeon_experiments.dask_workers.versions", versions.versions)
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     sweep(tmp_path / "here").run(count=1, work=made_work.at_once)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         there = sweep(tmp_path / "there")
         results = there.run(dask=cluster.scheduler_address, work=made_work.seed_two_fails)
         assert len(results.finished) == 4 and len(results.failed) == 4
@@ -259,9 +258,7 @@ def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_dask_scheduler_that_is_lost_is_named(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
         with pytest.raises(UnavailableError, match=f"--dask: {address}: the scheduler was lost"):
             sweep(tmp_path).run(
@@ -270,7 +267,6 @@ def test_a_dask_scheduler_that_is_lost_is_named(tmp_path: Path) -> None:
 
 
 def test_a_dask_cluster_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
     monkeypatch.setattr("eeon_experiments.dask_workers._CONNECT_SECONDS", 1)
     with pytest.raises(InputError, match=r"--dask: tcp://127\.0\.0\.1:9: no scheduler"):
         sweep(tmp_path).run(dask="tcp://127.0.0.1:9", work=made_work.at_once)

@@ -102,7 +102,6 @@ def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_p
 def test_drops_of_lossy_classes_are_none_of_a_lossless_one(
     tmp_path: Path, classes: str, dropped: int | None
 ) -> None:
-    pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
     (tmp_path / "experiment.yaml").write_text(
         "name: small\ntitle: small\n"
         "base:\n  topology: leaf-spine-4\n"
@@ -124,7 +123,6 @@ def test_drops_of_lossy_classes_are_none_of_a_lossless_one(
 @pytest.mark.nightly
 @pytest.mark.system
 def test_three_quarters_of_the_headroom_are_found_out_and_all_of_it_holds(tmp_path: Path) -> None:
-    pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
     output = tmp_path / "out"
     done = CliRunner().invoke(main, ["tune", "attack", str(EXAMPLE), "-o", str(output), "--json"])
     assert done.exit_code == 2, done.output

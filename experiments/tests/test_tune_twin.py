@@ -21,8 +21,6 @@ from eeon_experiments.workers import Pool
 
 pytestmark = pytest.mark.system
 
-pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
-pytest.importorskip("optuna", reason="eeon-experiments[tune] is not installed")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tune"
 

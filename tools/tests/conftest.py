@@ -33,7 +33,6 @@ def hosts() -> list[TraceHost]:
 @pytest.fixture(scope="session")
 def made_trace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Workload, int], Path]:
     """Makes a trace of a workload on leaf-spine-4."""
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
     def make(workload: Workload, seed: int) -> Path:
         path = tmp_path_factory.mktemp("made") / f"{workload.kind}.pcap"

@@ -83,7 +83,7 @@ def _down(name: str, number: int) -> None:
 
 
 def _up_until_started(name: str, _: int) -> None:
-    switches.start = lambda command: _die()  # type: ignore[assignment]
+    switches.start = lambda *_: _die()  # type: ignore[assignment]
     _up(name, 0)
 
 

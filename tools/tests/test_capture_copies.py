@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.trace import trace
-from eeon_tools.replay.feed import AddressMap, Feed
+from eeon_tools.replay.feed import Feed
 from eeon_tools.trace.hosts import TraceHost
+from made_captures import interface, packet, pcap, section
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, PadN
 from scapy.layers.l2 import Ether
@@ -29,17 +30,14 @@ def cooked(link_type: int, seen_at: tuple[int, int], ip: bytes) -> bytes:
 
 
 def write(path: Path, link_type: int, *packets: tuple[int, tuple[int, int], Packet]) -> Path:
-    content = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link_type)
-    for microseconds, seen_at, packet in packets:
-        data = cooked(link_type, seen_at, bytes(packet))
-        content += struct.pack("<IIII", *divmod(microseconds, 10**6), len(data), len(data)) + data
-    path.write_bytes(content)
+    frames = (cooked(link_type, seen_at, bytes(packet)) for _, seen_at, packet in packets)
+    path.write_bytes(pcap(link_type, *frames, times_us=[at for at, _, _ in packets]))
     return path
 
 
 def sent(path: Path, hosts: list[TraceHost]) -> tuple[list[int], list[str]]:
     """Returns the numbers of the packets that hosts send, and the remarks."""
-    feed = Feed(path, hosts, 1.0, AddressMap())
+    feed = Feed(path, hosts, 1.0)
     return [offer.number for offer in feed.offers()], feed.counts.remarks()
 
 
@@ -126,16 +124,9 @@ FAR_HEADER = (
 
 def pcapng(path: Path, interfaces: int, *packets: tuple[int, Packet]) -> Path:
     """Writes a pcapng file of Ethernet interfaces; each packet has its interface, and they are 1 us apart."""
-
-    def block(kind: int, body: bytes) -> bytes:
-        body += bytes(-len(body) % 4)
-        return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
-
-    content = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-    content += block(1, struct.pack("<HHI", 1, 0, 0)) * interfaces
-    for time_us, (interface, packet) in enumerate(packets):
-        data = bytes(Ether() / packet)
-        content += block(6, struct.pack("<IIIII", interface, 0, time_us, len(data), len(data)) + data)
+    content = section() + interface() * interfaces
+    for time_us, (index, one) in enumerate(packets):
+        content += packet(time_us, bytes(Ether() / one), index)
     path.write_bytes(content)
     return path
 
@@ -166,7 +157,7 @@ def test_packets_that_one_interface_has_twice_are_sent_and_told(
     tmp_path: Path, hosts: list[TraceHost], packets: list[Packet], repeated: int
 ) -> None:
     path = pcapng(tmp_path / "one.pcapng", 1, *((0, one) for one in packets))
-    feed = Feed(path, hosts, 1.0, AddressMap())
+    feed = Feed(path, hosts, 1.0)
     assert {offer.number for offer in feed.offers()} == set(range(1, len(packets) + 1))
     assert feed.counts.repeated == repeated
     told = CliRunner().invoke(trace, ["info", str(path)]).output
@@ -197,14 +188,12 @@ def test_nics_change_checksums_and_segment_and_merge_between_the_two_ends_of_a_p
     copies: int,
 ) -> None:
     ends = [*((0, one) for one in sender), *((1, one) for one in receiver)]
-    feed = Feed(pcapng(tmp_path / "ends.pcapng", 2, *ends), hosts, 1.0, AddressMap())
+    feed = Feed(pcapng(tmp_path / "ends.pcapng", 2, *ends), hosts, 1.0)
     assert [offer.frame_bytes for offer in feed.offers()] == sent_bytes
     assert feed.counts.copies == copies
 
 
 def test_a_capture_of_one_interface_has_no_copies(tmp_path: Path, hosts: list[TraceHost]) -> None:
     path = tmp_path / "raw.pcap"
-    data = bytes(ipv4(0))
-    record = struct.pack("<IIII", 0, 0, len(data), len(data)) + data
-    path.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101) + record + record)
+    path.write_bytes(pcap(101, bytes(ipv4(0)), bytes(ipv4(0)), times_us=[0, 0]))
     assert sent(path, hosts) == ([1, 2], [])

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import MAX_FRAME_BYTES, read_packets
-from eeon_tools.trace.capture_writer import open_writer
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from made_captures import capture
 
 PEAK_BYTES = 4 << 20
 """An accepted block has up to 1 MiB, and scapy copies it."""
@@ -23,12 +23,8 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("captures")
     files = {}
     for suffix in ("pcap", "pcapng"):
-        path = folder / f"whole.{suffix}"
-        writer = open_writer(path)
-        for number, length in enumerate((14, 60, 1514)):
-            writer.write(number * 1_000_000_007, bytes(min(length, 64)), length)
-        writer.close()
-        files[suffix] = path.read_bytes()
+        packets = ((at * 1_000_000_007, size, bytes(min(size, 64))) for at, size in enumerate((14, 60, 1514)))
+        files[suffix] = capture(folder / f"whole.{suffix}", packets).read_bytes()
     return files
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from eeon_tools.replay.page import run_page
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace.frames import CLASS_NAMES
 from made_results import MANIFEST, run_result
+from web_page import WebPage
 
 pytestmark = pytest.mark.slow
 
@@ -65,8 +65,6 @@ def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:
 
 @pytest.mark.system
 def test_what_the_page_shows_by_packet_is_the_run_of_the_table(small_trace: Path) -> None:
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-    pytest.importorskip("bokeh")
     from eeon_tools.demo import runs
     from eeon_tools.report.page import explain_command, layers, section
 
@@ -147,31 +145,6 @@ def test_a_finding_that_does_not_come_out_is_said(
     assert failed[0].startswith(claim)
 
 
-class _Page(HTMLParser):
-    """Collects what would make a browser fetch something, and checks that elements are closed."""
-
-    VOID = frozenset({"meta", "br", "img", "link", "input", "hr"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.references: list[str] = []
-        self.open: list[str] = []
-        self.svgs = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in self.VOID:
-            self.open.append(tag)
-        self.svgs += tag == "svg"
-        if tag in {"script", "link", "img", "iframe", "object"}:
-            self.references.append(tag)
-        self.references += [
-            v for k, v in attrs if k in {"src", "href", "xlink:href"} and v and not v.startswith("#")
-        ]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     results = as_the_papers_say()
@@ -180,11 +153,10 @@ def pages() -> dict[str, str]:
 
 @pytest.mark.parametrize(("name", "drawings"), [("demo", 4), ("run", 4)])
 def test_a_page_needs_nothing_but_itself(pages: dict[str, str], name: str, drawings: int) -> None:
-    parser = _Page()
-    parser.feed(pages[name])
-    assert parser.open == []
-    assert parser.references == []
-    assert parser.svgs == drawings
+    page = WebPage(pages[name])
+    assert page.open == []
+    assert page.fetched == []
+    assert page.seen["svg"] == drawings
     assert "http:" not in pages[name] and "https:" not in pages[name]
     assert not re.search(r"url\((?!#)|@import", pages[name])
 

@@ -14,16 +14,13 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner, Result
+from eeon_control import program as programs
+from eeon_tools.cli.explain import explain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
-from eeon_control import program as programs
-from eeon_tools.cli.explain import explain
 
 CONSTRUCTS = Path(__file__).parents[2] / "engine/simple_switch/tests/constructs"
 PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"
@@ -160,16 +157,16 @@ def test_an_early_drop_is_explained_with_the_statement_that_asked_for_it() -> No
 
 def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: Path) -> None:
     from eeon_tools.explain import follow, of_topology, tell
-    from eeon_tools.explain.scene import Scene, SceneFabric
+    from eeon_tools.explain.scene import Write
 
     scene = of_topology("leaf-spine-4", ["drop_tail"], "leaf1", 1)
     assert scene.fabric is not None
+    from eeon_control import program
     from eeon_control.plan import Action, Entry, Lpm
 
     to_cpu = Entry("ipv4_route", (Lpm("dst", 0x63000000, 8, 32),), (Action("to_cpu"),), selector=True)
-    entries = {**scene.fabric.entries, "leaf1": (*scene.fabric.entries["leaf1"], to_cpu)}
-    fabric = SceneFabric(scene.fabric.topology, scene.fabric.config, entries)
-    scene = Scene(**{**scene.__dict__, "fabric": fabric})
+    one_more = Write.planned([to_cpu], program.load()).request.updates
+    scene.fabric.entries["leaf1"].request.updates.extend(one_more)
     journey = follow(scene, bytes.fromhex(frame(dst="99.1.1.1")), 1)
     lines = list(tell(scene, journey).lines())
     assert lines[1:4] == [

@@ -14,15 +14,12 @@ import made_captures
 import pytest
 from click.testing import CliRunner, Result
 from eeon_control import topology as topologies
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_tools.cli.explain import explain
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import read_packets
-from eeon_tools.trace.capture_writer import open_writer
+from made_captures import capture
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
@@ -49,14 +46,14 @@ def told(*arguments: str) -> dict[str, Any]:
 
 def without_ecn(trace: Path, copy: Path) -> None:
     """Writes the same IPv4 packets as from hosts that did not negotiate ECN."""
-    writer = open_writer(copy)
+    packets = []
     for packet in read_packets(trace):
         frame = bytearray(packet.captured)
         ecn, frame[15] = frame[15] & 3, frame[15] & 0xFC
         checksum = int.from_bytes(frame[24:26], "big") + ecn
         frame[24:26] = (checksum + (checksum >> 16) & 0xFFFF).to_bytes(2, "big")
-        writer.write(packet.time_ns, bytes(frame), packet.frame_bytes)
-    writer.close()
+        packets.append((packet.time_ns, packet.frame_bytes, bytes(frame)))
+    capture(copy, packets)
 
 
 def step(found: dict[str, Any], name: str) -> dict[str, Any]:
@@ -250,19 +247,24 @@ def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
     assert "is neither pcap nor pcapng" in result.output
 
 
+def at_once(path: Path, frames: int) -> None:
+    """Writes packets in which two hosts send thirty full segments each to h1 at one instant."""
+    packets = [
+        Ether(src=MAC, dst=MAC)
+        / IP(src=sender, dst="10.0.1.1", tos=2)
+        / TCP(sport=7, flags="A", seq=number * 43_800 // frames)
+        / bytes(43_800 // frames)
+        for sender in ("10.0.1.2", "10.0.2.1")
+        for number in range(frames)
+    ]
+    capture(path, ((0, len(packet), bytes(packet)) for packet in packets))
+
+
 def test_frames_that_a_host_sends_at_one_instant_are_told_apart(tmp_path: Path) -> None:
     """Two hosts send thirty full segments each to h1, as one super-frame, or as frames of one time stamp."""
     paths = tmp_path / "whole.pcap", tmp_path / "frames.pcap"
     for frames, path in zip((1, 30), paths, strict=True):
-        writer = open_writer(path)
-        payload = 43_800 // frames
-        for sender in ("10.0.1.2", "10.0.2.1"):
-            for number in range(frames):
-                tcp = TCP(sport=7, flags="A", seq=number * payload)
-                network = Ether(src=MAC, dst=MAC) / IP(src=sender, dst="10.0.1.1", tos=2)
-                frame = bytes(network / tcp / bytes(payload))
-                writer.write(0, frame, len(frame))
-        writer.close()
+        at_once(path, frames)
     whole, single = (told(str(path), "--first", "marked", *MARK) for path in paths)
     assert [whole["title"], single["title"]] == [
         "packet 1 of whole.pcap, segment 21 of 30",
@@ -283,12 +285,7 @@ def test_frames_that_a_host_sends_at_one_instant_are_told_apart(tmp_path: Path) 
 @pytest.mark.system
 def test_the_page_of_a_replay_names_a_segment_and_the_packets_before_that_one(tmp_path: Path) -> None:
     path, page = tmp_path / "whole.pcap", tmp_path / "page.html"
-    writer = open_writer(path)
-    tcp = TCP(sport=7, flags="A")
-    for sender in ("10.0.1.2", "10.0.2.1"):
-        frame = bytes(Ether(src=MAC, dst=MAC) / IP(src=sender, dst="10.0.1.1", tos=2) / tcp / bytes(43_800))
-        writer.write(0, frame, len(frame))
-    writer.close()
+    at_once(path, 1)
     done = CliRunner().invoke(replay_command, [str(path), *MARK, "--html", str(page)])
     assert done.exit_code == 0, done.output
     data = page.read_text().split('<script type="application/json" id="data">')[1].split("</script>")[0]

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_tools.cli.explain import explain
 
 PROGRAMS = Path(__file__).parents[2] / "engine/python/tests/programs"

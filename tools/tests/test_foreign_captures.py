@@ -18,6 +18,7 @@ from eeon_tools.cli.replay import replay
 from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace.capture import Packet, read_packets, seekable
+from made_captures import block, interface, packet, pcap, section
 from scapy.layers.inet import IP, TCP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
@@ -26,34 +27,6 @@ IPV4 = bytes(IP(src="10.0.1.1", dst="10.0.2.1") / TCP() / b"four")
 IPV6_BYTES = bytes(IPv6(src="fd00::1", dst="fd00::2") / TCP() / b"six")
 ETHER = bytes(Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02"))[:12] + b"\x08\x00" + IPV4
 NO_MACS = bytes(12)
-
-
-def pcap(link_type: int, *packets: bytes, order: str = "<") -> bytes:
-    found = struct.pack(order + "IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link_type)
-    for number, packet in enumerate(packets):
-        found += struct.pack(order + "IIII", number, 0, len(packet), len(packet)) + packet
-    return found
-
-
-def block(kind: int, body: bytes, order: str = "<") -> bytes:
-    length = struct.pack(order + "I", len(body) + 12)
-    return struct.pack(order + "I", kind) + length + body + length
-
-
-def section(order: str = "<") -> bytes:
-    return block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order)
-
-
-def interface(link_type: int = 1, *options: tuple[int, bytes], order: str = "<") -> bytes:
-    body = struct.pack(order + "HHI", link_type, 0, 0)
-    for code, value in options:
-        body += struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
-    return block(1, body + (bytes(4) if options else b""), order)
-
-
-def packet(time: int, data: bytes, index: int = 0, options: bytes = b"", order: str = "<") -> bytes:
-    head = struct.pack(order + "IIIII", index, time >> 32, time & 0xFFFF_FFFF, len(data), len(data))
-    return block(6, head + data + bytes(-len(data) % 4) + options, order)
 
 
 def read(folder: Path, content: bytes) -> list[Packet]:
@@ -156,7 +129,7 @@ def test_blocks_that_hold_no_packets_are_passed_over_whatever_their_size(tmp_pat
 
 def test_the_obsolete_packet_block_is_read(tmp_path: Path) -> None:
     size = len(ETHER)
-    old = struct.pack("<HHIIII", 0, 0, 0, 3, size, size) + ETHER + bytes(-size % 4)
+    old = struct.pack("<HHIIII", 0, 0, 0, 3, size, size) + ETHER
     assert read(tmp_path, section() + interface() + block(2, old)) == [Packet(3_000, size, ETHER)]
 
 

@@ -11,8 +11,6 @@ from eeon_control.cli import main
 from eeon_control.cli.help.page import contexts, root_context
 from eeon_tools.live import state
 
-pytest.importorskip("eeon_experiments", reason="the experiments are not installed; `make setup` does it")
-
 # They print no data: they write a file, a page or a script, or run until they are stopped.
 _WITHOUT = {
     "eeon completion",

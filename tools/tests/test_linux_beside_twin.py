@@ -23,7 +23,6 @@ AT_THE_LINKS_RATE_SECONDS = 8_000_000 * 8 / 20e6
 @pytest.fixture(scope="module")
 def table() -> dict[tuple[str, ...], list[float]]:
     """Returns, by queue, algorithm, flows and stack: seconds, packets marked, dropped and sent again."""
-    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
     if (reason := live_fabrics.why_not()) is not None:
         pytest.skip(reason)
     done = subprocess.run(

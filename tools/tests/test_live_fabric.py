@@ -15,8 +15,6 @@ import pytest
 from eeon_tools.live import state
 from live_fabrics import EEON, HAS_BMV2, MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, brought_up, remains
 
-pytest.importorskip("eeon_engine")
-
 MEGABYTES = 4
 
 # No PHY of 10 Mbit/s has EEE.

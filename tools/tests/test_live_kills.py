@@ -16,11 +16,8 @@ import pytest
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
 from eeon_tools.live.state import Process, State
-from live_fabrics import remains, why_not
-
-pytest.importorskip("eeon_engine")
-
 from killed_fabrics import killed_down, killed_up, leave_behind
+from live_fabrics import remains, why_not
 
 pytestmark = pytest.mark.system
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,9 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 from eeon_tools.live import state
-from live_fabrics import EEON, NEEDS_FABRIC, SECS, Fabric, bring_up
-
-pytest.importorskip("eeon_engine")
+from live_fabrics import EEON, NEEDS_FABRIC, SECS, Fabric, brought_up
 
 pytestmark = NEEDS_FABRIC
 
@@ -50,9 +47,8 @@ print(json.dumps(lost))
 @pytest.fixture(scope="module")
 def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     name = f"k{os.getpid() % 1000:03d}"
-    up = bring_up(tmp_path_factory.mktemp("links"), name, "--rate-scale", "1/100")
     inside = (*EEON, "fabric", "exec", "--name", name, "h3", "--", sys.executable, "-c", SERVER)
-    try:
+    with brought_up(tmp_path_factory.mktemp("links"), name, "--rate-scale", "1/100") as up:
         up.apply("drop_tail")
         with subprocess.Popen(inside, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
@@ -61,10 +57,6 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
                 yield up
             finally:
                 server.kill()
-    finally:
-        up.process.send_signal(signal.SIGTERM)
-        up.process.wait(SECS)
-        up.eeon("fabric", "down", "--name", name, check=False)
 
 
 def spine1_links(fabric: Fabric, is_up: bool) -> None:

@@ -15,8 +15,6 @@ from eeon_tools.replay.live import replay as live_replay
 from eeon_tools.trace import manifest as manifests
 from live_fabrics import HAS_BMV2, MARKING, NEEDS_FABRIC, Fabric, brought_up
 
-pytest.importorskip("eeon_engine")
-
 pytestmark = NEEDS_FABRIC
 DEEP = """
 profiles:

@@ -11,25 +11,17 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.live import state
-from live_fabrics import MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, remains
-
-pytest.importorskip("eeon_engine")
+from live_fabrics import MARKING, NEEDS_FABRIC, SECS, Fabric, brought_up
 
 pytestmark = [*NEEDS_FABRIC, pytest.mark.slow]
 
 
 @pytest.fixture
 def fabric(tmp_path: Path) -> Iterator[Fabric]:
-    up = bring_up(tmp_path, f"r{os.getpid() % 1000:03d}")
-    try:
+    with brought_up(tmp_path, f"r{os.getpid() % 1000:03d}") as up:
         (tmp_path / "marking.yaml").write_text(MARKING)
         up.apply(str(tmp_path / "marking.yaml"))
         yield up
-    finally:
-        up.process.send_signal(signal.SIGTERM)
-        up.process.wait(SECS)
-        up.eeon("fabric", "down", "--name", up.name, check=False)
-        assert remains(up.name) == []
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
 from eeon_tools.errors import ReplayError
-from eeon_tools.replay import live_page
+from eeon_tools.replay import page
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.live import difference, live_packets, losses
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
@@ -90,7 +90,7 @@ def test_a_replay_that_did_not_keep_its_times_says_so_first_of_all() -> None:
     late = result(late=11)
     assert not late.kept_its_times
     assert any("NOT KEPT: 11 of 1,000 frames" in remark for remark in remarks(late))
-    assert '<div class="outcome no">' in live_page.run_page(late)
+    assert '<div class="outcome no">' in page.live_page(late)
     assert late.as_dict()["kept_its_times"] is False
 
 
@@ -101,4 +101,4 @@ def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
     )
     assert "2 frames reached hosts that this replay had not sent." in told
     assert not any("wrong host" in remark for remark in told)
-    assert "this target does not report them" in live_page.run_page(result())
+    assert "this target does not report them" in page.live_page(result())

@@ -13,8 +13,6 @@ from guide_document import blocks
 from guide_reader import Reader
 from live_fabrics import NEEDS_FABRIC, remains
 
-pytest.importorskip("eeon_engine")
-
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "run" / "live-fabric.md"
 
 pytestmark = NEEDS_FABRIC

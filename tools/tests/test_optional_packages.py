@@ -66,7 +66,6 @@ def test_an_experiment_without_its_package_says_which_one_to_install() -> None:
 
 
 def test_with_its_package_an_experiment_is_that_packages_command() -> None:
-    pytest.importorskip("eeon_experiments", reason="eeon-experiments is not installed")
     done = eeon("experiment", "--help", absent=())
     assert done.returncode == 0, done.stderr
     assert "report" in done.stdout and "eeon-experiments" not in done.stdout

@@ -18,13 +18,11 @@ from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.plan import pfc
 from eeon_control.targets import Target
 from eeon_control.units import Duration
-from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
-
-pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 from eeon_tools.replay.feed import Offer
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
 
 pytestmark = pytest.mark.system
 

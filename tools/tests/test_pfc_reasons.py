@@ -21,13 +21,12 @@ from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.report.model import run_model
-from eeon_tools.trace.capture_writer import open_writer
+from made_captures import capture
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 pytestmark = pytest.mark.system
 
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
 SMALL_GROUPS = """\
 profiles:
@@ -50,11 +49,9 @@ def small_groups(folder: Path) -> tuple[Path, Path]:
     configuration with groups that are too small for it."""
     trace, config = folder / "two-to-one.pcap", folder / "small.yaml"
     config.write_text(SMALL_GROUPS)
-    writer = open_writer(trace)
-    for number in range(PACKETS):
-        ends = {"src": ("10.0.1.1", "10.0.1.2", "10.0.2.1")[number % 3], "dst": "10.0.2.2"}
-        writer.write(number * 4096, bytes(Ether() / IP(**ends) / UDP(dport=7)), 1514)
-    writer.close()
+    sources = ("10.0.1.1", "10.0.1.2", "10.0.2.1")
+    frames = [bytes(Ether() / IP(src=source, dst="10.0.2.2") / UDP(dport=7)) for source in sources]
+    capture(trace, ((number * 4096, 1514, frames[number % 3]) for number in range(PACKETS)))
     return trace, config
 
 

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops import pcapng
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
 from eeon_tools.replay.comparing import overridden
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, replay
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
+from scapy.utils import RawPcapNgReader
 
 pytestmark = [pytest.mark.slow, pytest.mark.system]
 
@@ -62,11 +61,10 @@ def test_a_packet_that_is_held_says_how_long(recorded: tuple[Recording, RunResul
 def test_pcapng_follows_a_packet_over_links_with_reasons(
     recorded: tuple[Recording, RunResult], tmp_path: Path
 ) -> None:
-    scapy = pytest.importorskip("scapy.utils")
     recording, run = recorded
     path = tmp_path / "hops.pcapng"
     count = pcapng.write(recording, path)
-    with scapy.RawPcapNgReader(str(path)) as reader:
+    with RawPcapNgReader(str(path)) as reader:
         packets = list(reader)
         interfaces = reader.interfaces
     assert len(packets) == count == sum(1 for _ in recording.visits())
@@ -108,7 +106,6 @@ def test_tshark_follows_a_packet_by_its_id(recorded: tuple[Recording, RunResult]
 def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(
     recorded: tuple[Recording, RunResult], tmp_path: Path
 ) -> None:
-    schema = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
     from eeon_tools.hops import perfetto
 
     recording, run = recorded
@@ -149,7 +146,6 @@ def test_a_recording_that_is_cut_says_so_everywhere(incast: Path, tmp_path: Path
 
 
 def test_settings_are_compared_in_one_table_and_one_page(incast: Path, tmp_path: Path) -> None:
-    pytest.importorskip("bokeh")
     page, numbers = tmp_path / "both.html", tmp_path / "both.json"
     arguments = [str(incast), "--compare", "drop_tail", "--compare", "mark_threshold+eee_120us100"]
     done = CliRunner().invoke(replay_command, [*arguments, "--html", str(page), "--json", str(numbers)])

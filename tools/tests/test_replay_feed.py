@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, FeedCounts, Offer, SendRules
-from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
+from made_captures import capture
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
 from scapy.layers.inet6 import (
     ICMPv6EchoRequest,
@@ -26,21 +26,62 @@ pytestmark = pytest.mark.system
 
 
 def write(path: Path, packets: list[tuple[int, Packet]], keep: int | None = None) -> Path:
-    writer = open_writer(path)
-    for time_ns, packet in packets:
-        frame = bytes(packet)
-        writer.write(time_ns, frame[:keep], len(frame))
-    writer.close()
-    return path
+    return capture(path, ((time_ns, len(packet), bytes(packet)[:keep]) for time_ns, packet in packets))
 
 
 def offers(path: Path, hosts: list[TraceHost], speed: float = 1.0, maps: tuple[str, ...] = ()) -> list[Offer]:
-    feed = Feed(path, hosts, speed, AddressMap.parse(maps, hosts))
+    feed = Feed(path, hosts, speed, SendRules(maps))
     return [offer for batch in feed.batches() for offer in batch]
 
 
 def segment(source: str, destination: str, payload: bytes = b"") -> Packet:
     return Ether() / IP(src=source, dst=destination) / TCP(flags="A") / payload
+
+
+GOOD_4 = segment("10.0.1.1", "10.0.2.1")
+GOOD_6 = Ether() / IPv6(src="fd00:0:0:1::1", dst="fd00:0:0:2::1") / TCP()
+OPTION = IP(src="10.0.1.1", dst="10.0.2.1", options=[IPOption(b"\x94\x04\0\0")])
+TOO_LATE = r"packet 2: is .* s after the first one.*1,000,000 s"
+
+
+@pytest.mark.parametrize(
+    ("packet", "keeps", "message"),
+    [
+        (GOOD_4, [13, 14, 20, 33], "of its 54 bytes were captured"),
+        (GOOD_4 / bytes(100), [34, 40, 47], "of its 154 bytes .*, and its TCP flags end at byte 48"),
+        (Ether() / OPTION / UDP() / bytes(100), [36], "of its 146 .* its headers end at byte 38 or later"),
+        (GOOD_6, [14, 15, 20, 21, 53], "of its 74 bytes were captured, too few"),
+    ],
+)
+def test_a_frame_cut_before_what_is_asked_for_is_refused(
+    tmp_path: Path, hosts: list[TraceHost], packet: Packet, keeps: list[int], message: str
+) -> None:
+    for keep in keeps:
+        with pytest.raises(TraceError, match=f"packet 1: only {keep} {message}"):
+            offers(write(tmp_path / "t.pcap", [(0, packet)], keep), hosts)
+
+
+@pytest.mark.parametrize(
+    ("packets", "speed", "message"),
+    [
+        ([(0, Ether(type=0x0800))], 1, "packet 1: its 14 bytes end before its IP addresses"),
+        ([(0, GOOD_4), (4_294_967_295 * 10**9, GOOD_4)], 1, TOO_LATE),
+        ([(0, GOOD_4), (1_000_001 * 10**9, GOOD_4)], 1, TOO_LATE),
+        ([(0, GOOD_4), (2 * 10**9, GOOD_4)], 1e-6, TOO_LATE),
+        ([(5, GOOD_4), (4, GOOD_4)], 1, "packet 2: is 1 ns earlier"),
+        ([(0, Ether() / ARP())], 1, "no IPv4 or IPv6 packet to replay"),
+        (
+            [(0, GOOD_4), (1, segment("192.0.2.9", "10.0.1.1"))],
+            1,
+            r"packet 2: source 192\.0\.2\.9 is not a host .* --map 192\.0\.2\.9=h1",
+        ),
+    ],
+)
+def test_a_packet_that_cannot_be_sent_is_refused_by_number(
+    tmp_path: Path, hosts: list[TraceHost], packets: list[tuple[int, Packet]], speed: float, message: str
+) -> None:
+    with pytest.raises(TraceError, match=message):
+        offers(write(tmp_path / "t.pcap", packets), hosts, speed)
 
 
 def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_packet(
@@ -62,74 +103,25 @@ def test_ipv6_and_vlan_tags_are_seen_through(tmp_path: Path, hosts: list[TraceHo
     assert [o.host for o in offers(write(tmp_path / "t.pcap", [(0, six)]), hosts)] == [3]
 
 
-@pytest.mark.parametrize("keep", [13, 14, 20, 33])
-def test_a_frame_cut_before_its_addresses_is_refused_and_not_taken_for_another_protocol(
-    tmp_path: Path, hosts: list[TraceHost], keep: int
-) -> None:
-    path = write(tmp_path / "t.pcap", [(0, segment("10.0.1.1", "10.0.2.1"))], keep=keep)
-    with pytest.raises(TraceError, match=f"packet 1: only {keep} of its 54 bytes were captured"):
-        offers(path, hosts)
-
-
-def test_a_whole_frame_that_ends_before_its_addresses_is_refused(
-    tmp_path: Path, hosts: list[TraceHost]
-) -> None:
-    with pytest.raises(TraceError, match="packet 1: its 14 bytes end before its IP addresses"):
-        offers(write(tmp_path / "t.pcap", [(0, Ether(type=0x0800))]), hosts)
-
-
-@pytest.mark.parametrize(("seconds", "speed"), [(4_294_967_295, 1.0), (1_000_001, 1.0), (2, 1e-6)])
-def test_a_packet_beyond_the_longest_replay_is_refused_by_number(
-    tmp_path: Path, hosts: list[TraceHost], seconds: int, speed: float
-) -> None:
-    packets = [(at * 10**9, segment("10.0.1.1", "10.0.2.1")) for at in (0, seconds)]
-    with pytest.raises(TraceError, match=r"packet 2: is .* s after the first one.*1,000,000 s"):
-        offers(write(tmp_path / "t.pcap", packets), hosts, speed=speed)
-
-
 def test_a_higher_speed_divides_the_times(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    path = write(tmp_path / "t.pcap", [(n * 1000, segment("10.0.1.1", "10.0.2.1")) for n in range(3)])
+    path = write(tmp_path / "t.pcap", [(n * 1000, GOOD_4) for n in range(3)])
     assert [o.at_ps for o in offers(path, hosts, speed=4.0)] == [0, 250_000, 500_000]
 
 
 def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    packet = segment("10.0.1.1", "10.0.2.1")
-    others = [Ether() / ARP(), *(Ether(type=each) / packet[IP] for each in (0x8847, 0x8847, 0x9100, 7))]
-    path = write(tmp_path / "t.pcap", [(number, each) for number, each in enumerate([*others, packet])])
-    feed = Feed(path, hosts, 1.0, AddressMap())
+    others = [Ether() / ARP(), *(Ether(type=each) / GOOD_4[IP] for each in (0x8847, 0x8847, 0x9100, 7))]
+    path = write(tmp_path / "t.pcap", [(number, each) for number, each in enumerate([*others, GOOD_4])])
+    feed = Feed(path, hosts, 1.0)
     assert sum(len(batch) for batch in feed.batches()) == 1
     assert feed.counts.remarks() == [
         "packets left out because they are not IP (MPLS 2, ARP 1, EtherType 0x9100 1, IEEE 802.2 1): 5"
     ]
 
 
-def test_a_trace_without_any_ip_packet_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    with pytest.raises(TraceError, match="no IPv4 or IPv6 packet to replay"):
-        offers(write(tmp_path / "t.pcap", [(0, Ether() / ARP())]), hosts)
-
-
-def test_a_source_that_is_no_host_is_refused_with_the_way_out(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    path = write(
-        tmp_path / "t.pcap", [(0, segment("10.0.1.1", "10.0.2.1")), (1, segment("192.0.2.9", "10.0.1.1"))]
-    )
-    with pytest.raises(
-        TraceError, match=r"packet 2: source 192\.0\.2\.9 is not a host .* --map 192\.0\.2\.9=h1"
-    ):
-        offers(path, hosts)
-
-
-def test_packets_that_go_back_in_time_are_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    path = write(
-        tmp_path / "t.pcap", [(5, segment("10.0.1.1", "10.0.2.1")), (4, segment("10.0.1.1", "10.0.2.1"))]
-    )
-    with pytest.raises(TraceError, match="packet 2: is 1 ns earlier"):
-        offers(path, hosts)
-
-
 def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    one = Raw(bytes(segment("10.0.1.1", "10.0.2.1")))
+    one = Raw(bytes(GOOD_4))
     path = write(tmp_path / "t.pcap", [(n, one) for n in range(BATCH_PACKETS + 10)])
-    assert [len(batch) for batch in Feed(path, hosts, 1.0, AddressMap()).batches()] == [BATCH_PACKETS, 10]
+    assert [len(batch) for batch in Feed(path, hosts, 1.0).batches()] == [BATCH_PACKETS, 10]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +200,7 @@ def read(
 ) -> tuple[FeedCounts, list[bytes]]:
     """Returns the counts of the feed, and the frames that hosts send."""
     path = write(folder / "t.pcap", list(enumerate(packets)), keep)
-    feed = rules.feed(path, hosts, 1.0)
+    feed = Feed(path, hosts, 1.0, rules)
     return feed.counts, [offer.captured for offer in feed.offers()]
 
 
@@ -251,7 +243,7 @@ def test_what_a_host_sends_to_itself_is_left_out_and_counted(
     tmp_path: Path, hosts: list[TraceHost], rules: SendRules
 ) -> None:
     packets = {True: [segment("192.0.2.2", "192.0.2.3"), GOOD],
-               False: [segment("10.0.1.1", "10.0.1.1"), segment("10.0.1.1", "10.0.2.1")]}  # fmt: skip
+               False: [segment("10.0.1.1", "10.0.1.1"), GOOD_4]}  # fmt: skip
     counts, _ = read(tmp_path, hosts, packets[bool(rules.mapping)], rules)
     assert (counts.same_host, counts.offered) == (1, 1)
     with pytest.raises(TraceError, match="packet to replay; packets left out because they go from a host"):
@@ -276,15 +268,6 @@ def test_what_is_for_a_group_is_left_out_also_where_a_prefix_holds_its_address(
     assert (counts.multicast, counts.offered) == (1, 1)
 
 
-@pytest.mark.parametrize("keep", [34, 40, 47])
-def test_a_snap_length_that_cuts_tcp_before_its_flags_is_refused(
-    tmp_path: Path, hosts: list[TraceHost], keep: int
-) -> None:
-    problem = f"packet 1: only {keep} of its 154 bytes were captured, and its TCP flags end at byte 48"
-    with pytest.raises(TraceError, match=problem):
-        read(tmp_path, hosts, [segment("10.0.1.1", "10.0.2.1", bytes(100))], SendRules(), keep)
-
-
 def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: list[TraceHost]) -> None:
     datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / bytes(100)
     read(tmp_path, hosts, [datagram], SendRules(), 36)
@@ -299,29 +282,11 @@ def test_one_that_cuts_tcp_behind_its_flags_leaves_a_whole_header_whose_rest_is_
     assert frame[12:] == bytes(whole)[12:48] + bytes(6)
 
 
-def test_one_that_cuts_the_options_of_ipv4_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    options = [IPOption(b"\x94\x04\0\0")]
-    datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1", options=options) / UDP() / bytes(100)
-    with pytest.raises(
-        TraceError, match=r"packet 1: only 36 of its 146 .* its headers end at byte 38 or later"
-    ):
-        read(tmp_path, hosts, [datagram], SendRules(), 36)
-
-
-@pytest.mark.parametrize("keep", [14, 15, 20, 21, 53])
-def test_one_that_cuts_the_header_of_ipv6_is_refused(
-    tmp_path: Path, hosts: list[TraceHost], keep: int
-) -> None:
-    six = Ether() / IPv6(src="fd00:0:0:1::1", dst="fd00:0:0:2::1") / TCP()
-    with pytest.raises(TraceError, match=f"packet 1: only {keep} of its 74 bytes were captured, too few"):
-        read(tmp_path, hosts, [six], SendRules(), keep)
-
-
 @pytest.mark.parametrize("macs", [bytes(12), b"\xff" * 12, b"\2\0\0\0\1\2\2\1\0\0\0\1"])
 def test_a_frame_goes_from_its_host_to_the_router_whatever_macs_were_captured(
     tmp_path: Path, hosts: list[TraceHost], macs: bytes
 ) -> None:
-    found = bytes(segment("10.0.1.1", "10.0.2.1"))[12:]
+    found = bytes(GOOD_4)[12:]
     _, (frame,) = read(tmp_path, hosts, [Ether(macs + found)], SendRules())
     assert frame == hosts[0].gateway_mac + hosts[0].mac + found
 

@@ -11,13 +11,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from eeon_control import topology as topologies
-from made_jobs import peak_kib, small_job
-from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
-from scapy.utils import wrpcap
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 from eeon_tools.cli.demo import demo
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.demo import runs as demo_runs
@@ -27,6 +20,10 @@ from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.generate import Workload, generate
 from eeon_tools.trace.senders import SenderSettings
+from made_jobs import peak_kib, small_job
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
 
 pytestmark = pytest.mark.system
 

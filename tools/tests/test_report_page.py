@@ -9,11 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
-
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-pytest.importorskip("bokeh", reason="bokeh is not installed; `make setup` installs it")
-pytest.importorskip("playwright", reason="playwright is not installed")
-
 from eeon_tools.cli.replay import replay as replay_command
 
 if TYPE_CHECKING:

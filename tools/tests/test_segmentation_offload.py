@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.trace import trace
 from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
-from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
+from made_captures import capture
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop, Jumbo
 from scapy.layers.l2 import Dot1Q, Ether
@@ -26,12 +26,9 @@ ENDS6 = {"src": "fd00:0:0:1::1", "dst": "fd00:0:0:2::1"}
 def feed(
     folder: Path, hosts: list[TraceHost], frames: list[tuple[bytes, int]], rules: SendRules = AS_A_NIC
 ) -> tuple[Feed, list[Offer]]:
-    path = folder / "trace.pcap"
-    writer = open_writer(path)
-    for number, (captured, frame_bytes) in enumerate(frames):
-        writer.write(number * 1000, captured, frame_bytes)
-    writer.close()
-    found = rules.feed(path, hosts, 1.0)
+    packets = ((number * 1000, length, captured) for number, (captured, length) in enumerate(frames))
+    path = capture(folder / "trace.pcap", packets)
+    found = Feed(path, hosts, 1.0, rules)
     return found, list(found.offers())
 
 
@@ -198,13 +195,10 @@ def test_segments_of_a_jumbogram_are_no_jumbograms(tmp_path: Path, hosts: list[T
 
 
 def test_trace_info_knows_the_payload_of_a_frame_whose_ip_header_says_no_length(tmp_path: Path) -> None:
-    path = tmp_path / "big.pcap"
-    writer = open_writer(path)
     jumbogram = IPv6(plen=0, **ENDS6) / IPv6ExtHdrHopByHop(options=[Jumbo(jumboplen=100_028)])
-    for number, network in enumerate((IP(len=0, **ENDS4), IPv6(plen=0, **ENDS6), jumbogram)):
-        frame = bytes(Ether() / network / TCP(flags="A") / bytes(100_000))
-        writer.write(number, frame, len(frame))
-    writer.close()
+    networks = (IP(len=0, **ENDS4), IPv6(plen=0, **ENDS6), jumbogram)
+    frames = [bytes(Ether() / network / TCP(flags="A") / bytes(100_000)) for network in networks]
+    path = capture(tmp_path / "big.pcap", ((0, len(frame), frame) for frame in frames))
     found = json.loads(CliRunner().invoke(trace, ["info", str(path), "--json"]).stdout)
     assert found["payload_bytes"] == 300_000
     assert found["classes"]["data"]["packets"] == 3

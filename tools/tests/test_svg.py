@@ -6,10 +6,6 @@ import io
 import re
 from xml.etree import ElementTree
 
-import pytest
-
-pytest.importorskip("matplotlib", reason="tools[plots] is not installed")
-
 from eeon_tools import svg
 
 

@@ -12,7 +12,8 @@ from eeon_tools.cli.replay import replay
 from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace.capture import Packet, read_packets
-from eeon_tools.trace.capture_writer import open_writer
+from eeon_tools.trace.capture_writer import CaptureWriter
+from made_captures import capture
 from scapy.utils import RawPcapReader
 
 PACKETS = [
@@ -23,11 +24,7 @@ PACKETS = [
 
 
 def write(path: Path) -> Path:
-    writer = open_writer(path)
-    for packet in PACKETS:
-        writer.write(packet.time_ns, packet.captured, packet.frame_bytes)
-    writer.close()
-    return path
+    return capture(path, (packet[:3] for packet in PACKETS))
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
@@ -136,7 +133,7 @@ def test_a_pcapng_packet_of_an_interface_that_was_never_described_is_refused(tmp
 
 def test_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=r"suffix '\.cap'"):
-        open_writer(tmp_path / "t.cap")
+        CaptureWriter(tmp_path / "t.cap")
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])

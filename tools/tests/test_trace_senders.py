@@ -15,8 +15,6 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 from scapy.utils import PcapReader
 
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 pytestmark = pytest.mark.system
 
 FABRIC = topologies.load("leaf-spine-4")

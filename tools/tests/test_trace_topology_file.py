@@ -12,8 +12,6 @@ from eeon_tools.cli.trace import trace
 from eeon_tools.errors import TraceError
 from eeon_tools.trace import manifest as manifests
 
-pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
-
 pytestmark = pytest.mark.system
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from eeon_control import config as configs
 from eeon_control import topology as topologies
-from eeon_tools.replay.comparing import unmarked
-from eeon_tools.replay.feed import Feed, SendRules
+from eeon_tools.replay.comparing import remarks
+from eeon_tools.replay.feed import Feed
 from eeon_tools.replay.unmarked import why_unmarked
-from eeon_tools.trace.capture_writer import open_writer
 from eeon_tools.trace.hosts import TraceHost
+from made_captures import capture
 from made_results import run_result
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
@@ -101,19 +101,17 @@ def test_a_feed_counts_ecn_codepoints_of_both_ip_versions(
     tmp_path: Path, hosts: list[TraceHost], tagged: bool
 ) -> None:
     trace = tmp_path / "ecn.pcap"
-    writer = open_writer(trace)
-    ends = hosts[0], hosts[2]
+    ends, packets = (hosts[0], hosts[2]), []
     for time, ecn in enumerate((0, 1, 2, 2, 3)):
         four = IP(src=str(ends[0].ipv4), dst=str(ends[1].ipv4), tos=0xB8 | ecn)
         six = IPv6(src=str(ends[0].ipv6), dst=str(ends[1].ipv6), tc=0xB8 | ecn)
         for ip in (four, six):
             frame = bytes(ETHERNET / (Dot1Q(vlan=3) / ip if tagged else ip) / UDP())
-            writer.write(time, frame, len(frame))
-    writer.close()
-    feed: Feed = SendRules().feed(trace, hosts, 1.0)
+            packets.append((time, len(frame), frame))
+    feed = Feed(capture(trace, packets), hosts, 1.0)
     assert len(list(feed.offers())) == 10
     assert feed.counts.by_ecn == {"not_ect": 2, "ect_1": 2, "ect_0": 4, "ce": 2}
 
 
 def test_a_run_that_has_no_reason_makes_no_remark() -> None:
-    assert unmarked(run_result("quiet")) == []
+    assert not list(remarks(run_result("quiet")))

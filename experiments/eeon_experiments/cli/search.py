@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Generator, Iterable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,9 +23,8 @@ from rich.table import Table
 from eeon_experiments.cli.numbers import dask_option, results_option, workers_option
 
 if TYPE_CHECKING:
-    from eeon_experiments.resolve import Run
     from eeon_experiments.store import Outcome
-    from eeon_experiments.tune.bench import Bench, Work
+    from eeon_experiments.tune.bench import Bench
     from eeon_experiments.tune.files import Tune
     from eeon_experiments.tune.tuning import Answer, Tuning
 
@@ -97,6 +96,7 @@ def search(
     eeon tune my-fabric.yaml --html out/tune.html --workers 4
     eeon tune my-fabric.yaml --from-targets targets.yaml
     """
+    from eeon_experiments import dask_workers
     from eeon_experiments import workers as processes
     from eeon_experiments.run import run_one
     from eeon_experiments.store import Store
@@ -116,7 +116,7 @@ def search(
     with ExitStack() as ending:
         pool = processes.Pool(run_one, workers or os.cpu_count() or 1)
         ending.callback(pool.stop)
-        work = pool.run if dask is None else _on_cluster(dask)
+        work = pool.run if dask is None else partial(dask_workers.run_all, work=run_one, address=dask)
         store = Store(folder, found.file.name, quick=False)
         bench = Bench(found, store, versions(), work)
         if targets_file is not None:
@@ -182,16 +182,6 @@ def _run(tuning: Tuning, ending: ExitStack) -> Answer:
         ) from error
     finally:
         tuning.bench.collect()
-
-
-def _on_cluster(address: str) -> Work:
-    from eeon_experiments import dask_workers
-    from eeon_experiments.run import run_one
-
-    def work(runs: Iterable[Run]) -> Generator[Outcome, None, None]:
-        yield from dask_workers.run_all(list(runs), run_one, address)
-
-    return work
 
 
 def _plan(found: Tune, compared: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from eeon_tools.errors import ToolsError
@@ -22,7 +21,7 @@ class AmbiguousRunsError(ToolsError):
 def over(values: Iterable[float]) -> Spread | None:
     """Returns the spread of the values; None if there are none."""
     known = list(values)
-    return Spread(math.fsum(known) / len(known), min(known), max(known), len(known)) if known else None
+    return Spread.of(known) if known else None
 
 
 class Runs:

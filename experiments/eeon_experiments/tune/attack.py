@@ -189,7 +189,9 @@ class Attack:
             run = self._run_of({"kind": "flows", "listed": [one.listed() for one in lot]})
             if run.id in self._known or self.runs < self.file.runs:
                 runs[lot] = run
-                self._look_up(run)
+                outcome = None if run.id in self._known else self.store.of_run(run, self.versions)
+                if outcome is not None and outcome.finished:
+                    self._keep(outcome)
         todo = {run.id: run for run in runs.values() if run.id not in self._known}
         for outcome in self.work(list(todo.values())[: self.file.runs - self.runs]):
             self.store.write(outcome)
@@ -200,12 +202,6 @@ class Attack:
             if broken:
                 return Found(lot, run, broken, False)
         return None
-
-    def _look_up(self, run: Run) -> None:
-        outcome = self.store.read(run.id)
-        is_there = outcome is not None and outcome.finished and outcome.is_of(run, self.versions)
-        if outcome is not None and is_there and run.id not in self._known:
-            self._keep(outcome)
 
     def _keep(self, outcome: Outcome) -> None:
         self._known[outcome.run_id] = outcome

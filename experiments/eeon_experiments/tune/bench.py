@@ -102,8 +102,8 @@ class Bench:
 
     def _known(self, run: Run, *, small: bool) -> bool:
         if run.id not in self._outcomes:
-            outcome = self.store.read(run.id)
-            if outcome is not None and outcome.finished and outcome.is_of(run, self.versions):
+            outcome = self.store.of_run(run, self.versions)
+            if outcome is not None and outcome.finished:
                 self._keep(outcome, small=small)
         return run.id in self._outcomes
 

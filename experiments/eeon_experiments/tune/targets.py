@@ -10,7 +10,7 @@ from eeon_control.config import FabricConfig
 from eeon_control.errors import InputError, Problem, Severity
 from eeon_control.sonic.database import Database
 from eeon_control.sonic.exporting import export
-from eeon_control.topology import Switch, Topology
+from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_tools.replay.spec import TICK_PS
 
@@ -20,8 +20,6 @@ from eeon_experiments.tune.files import Tune
 from eeon_experiments.tune.knobs import Knob
 
 _BMV2_TICK = Duration.parse("1us")
-_OF_TWINS = "sets hosts' NICs, which only a twin has"
-_QUANTUM = "is a queue weight; {target} has only strict priority"
 
 
 def told(run: Run) -> object:
@@ -35,18 +33,14 @@ def lacking(tune: Tune) -> Iterator[Problem]:
     target = tune.file.target
     for knob in tune.space.knobs:
         for path in knob.paths:
-            if target != "twin" and (rule := _rule(path, target)):
-                yield tune.document.problem(
-                    ("knobs", knob.name, "path"), f"{rule}; leave this knob out", ".".join(path)
-                )
-
-
-def _rule(path: tuple[str, ...], target: str) -> str:
-    if path[:2] == ("roles", "host"):
-        return f"{_OF_TWINS}, not {target}"
-    if path[0] == "classes" and path[-1] == "quantum":
-        return _QUANTUM.format(target=target)
-    return ""
+            rule = ""
+            if path[:2] == ("roles", "host"):
+                rule = f"sets hosts' NICs, which only a twin has, not {target}"
+            elif path[0] == "classes" and path[-1] == "quantum":
+                rule = f"is a queue weight; {target} has only strict priority"
+            if rule and target != "twin":
+                place = ("knobs", knob.name, "path")
+                yield tune.document.problem(place, f"{rule}; leave this knob out", ".".join(path))
 
 
 def refused(tune: Tune, knob: Knob, value: str, run: Run) -> Iterator[Problem]:
@@ -65,13 +59,10 @@ def _against(target: str, config: FabricConfig, topology: Topology) -> list[Prob
     if target == "sonic":
         try:
             for switch in topology.switches.values():
-                export(_database(switch), config, switch, source="tune")
+                # A CONFIG_DB with the switch's ports, so that an export can check their queues.
+                ports = range(max(port.number for port in switch.ports))
+                database = Database("tune", {"PORT": {f"Ethernet{number}": {} for number in ports}})
+                export(database, config, switch, source="tune")
         except InputError as error:
             return list(error.problems)
     return []
-
-
-def _database(switch: Switch) -> Database:
-    """Returns a CONFIG_DB with the switch's ports, so that an export can check their queues."""
-    last = max(port.number for port in switch.ports)
-    return Database("tune", {"PORT": {f"Ethernet{number}": {} for number in range(last)}})

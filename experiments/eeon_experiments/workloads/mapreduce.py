@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
@@ -69,15 +69,7 @@ class Cost(Strict):
 
     def engine(self) -> CostSpec:
         """Returns the cost in the engine's form."""
-        return {
-            "startup_cycles": self.startup_cycles,
-            "map_cycles_per_byte": self.map_cycles_per_byte,
-            "sort_cycles_per_byte": self.sort_cycles_per_byte,
-            "merge_cycles": self.merge_cycles,
-            "wrapup_cycles": self.wrapup_cycles,
-            "reduce_start_cycles": self.reduce_start_cycles,
-            "reduce_cycles_per_byte": self.reduce_cycles_per_byte,
-        }
+        return cast("CostSpec", self.model_dump())
 
 
 def _named(value: object) -> object:

@@ -248,12 +248,12 @@ def replay(
         if json_path != _STDOUT:
             _print_live(live)
 
-        def live_page() -> str:
-            from eeon_tools.replay.live_page import run_page
+        def page() -> str:
+            from eeon_tools.replay.page import live_page
 
-            return run_page(live)
+            return live_page(live)
 
-        _write(live.as_dict(), json_path, live_page, html_path)
+        _write(live.as_dict(), json_path, page, html_path)
 
 
 def _write(

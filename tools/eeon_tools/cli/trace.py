@@ -267,12 +267,13 @@ def flows(
     start. The experiment's hosts send the flows with their own TCP, which reacts to the fabric; bytes that
     the capture has twice count once."""
     from eeon_tools.replay import flows as replay_flows
+    from eeon_tools.replay.feed import Feed
 
     hosts = trace_hosts.of_topology(topologies.load(topology_name))
     by_address = {
         address.packed: index for index, one in enumerate(hosts) for address in (one.ipv4, one.ipv6)
     }
-    feed = rules.feed(capture, hosts, 1.0, break_teller(keep_good))
+    feed = Feed(capture, hosts, 1.0, rules, break_teller(keep_good))
     counts = replay_flows.FlowCounts()
     gap_ps = None if gap is None else int(gap)
     found = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps, counts)

@@ -3,7 +3,6 @@ and the reasons in words.
 
     source     the program's JSON: names, places in the source, conditions as text
     values     field values and times as text
-    entries    the controller's planned entries, written into an engine switch without a network
     scene      the switch to explain: from a topology and a configuration, or from any BMv2 JSON
     journeys   running a packet and fetching the steps that the engine recorded of it
     way        a packet's path over all switches of a fabric, as a tree of lines

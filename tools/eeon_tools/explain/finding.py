@@ -16,7 +16,7 @@ from eeon_tools.errors import InputError
 from eeon_tools.explain.journeys import make_fabric
 from eeon_tools.explain.scene import Scene
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
-from eeon_tools.replay.feed import AS_A_NIC, SendRules, feed_offers
+from eeon_tools.replay.feed import AS_A_NIC, Feed, SendRules, feed_offers
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.frames import ECN_NAMES
@@ -155,7 +155,7 @@ def _record(
     from eeon_engine import hops
 
     hosts = trace_hosts.of_topology(fabric.topology)
-    feed = rules.feed(capture, hosts, speed)
+    feed = Feed(capture, hosts, speed, rules)
     twin, _ = make_fabric(scene, for_tracing=False)
     hops.record(twin, asked)
     numbers = array("I")

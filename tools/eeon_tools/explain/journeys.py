@@ -17,7 +17,6 @@ from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError, TraceError
-from eeon_tools.explain.entries import install
 from eeon_tools.explain.scene import RegisterValue, Scene
 from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules, feed_offers
 from eeon_tools.replay.spec import fabric_spec
@@ -144,7 +143,7 @@ def follow_way(
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     fabric = scene.fabric
     hosts = trace_hosts.of_topology(fabric.topology)
-    feed = rules.feed(capture, hosts, speed)
+    feed = Feed(capture, hosts, speed, rules)
     segments = _segments(feed, capture, number)
     if segment > len(segments):
         raise InputError(
@@ -206,7 +205,7 @@ def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, Switch
         twin = make_twin(load_program(scene.program, for_tracing=for_tracing), spec)
         handles = {each: twin.switch(each) for each in fabric.topology.switches}
         for each, handle in handles.items():
-            install(handle, scene.source, fabric.entries[each])
+            fabric.entries[each].apply(handle)
     except engine.EngineError as error:
         raise InputError("--topology", fabric.topology.name, str(error)) from error
     return twin, handles

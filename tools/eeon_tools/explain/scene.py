@@ -7,7 +7,7 @@ switch without links, with the entries of a file or without entries.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,12 +18,13 @@ from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import PRIORITIES, FabricConfig
 from eeon_control.constants import CPU_PORT, DROP_PORT
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.plan import Entry
+from eeon_control.program import Program
 from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError
-from eeon_tools.explain.entries import install
 from eeon_tools.explain.source import Source
 from eeon_tools.replay.spec import CLASS_GATE_REGISTER, GATE_REGISTER, TICK_PS
 
@@ -38,20 +39,48 @@ _MAX_VALUE_BITS = 2048
 
 
 @dataclass(frozen=True)
+class Write:
+    """Entries of a switch: its program's `P4Info` and a P4Runtime `WriteRequest`, both messages."""
+
+    p4info: p4i.P4Info
+    request: p4r.WriteRequest
+
+    @classmethod
+    def planned(cls, entries: Iterable[Entry], program: Program) -> Write:
+        """Returns the entries that the controller plans for a switch, without clone sessions: they only make
+        copies, which are not explained."""
+        # Many commands import this module, and only this needs gRPC.
+        from eeon_control.fabric.table_entries import encode
+        from finsy.proto import p4r
+
+        schema = program.schema()
+        updates = [
+            p4r.Update(
+                type=p4r.Update.MODIFY if entry.is_default else p4r.Update.INSERT,
+                entity=p4r.Entity(table_entry=encode(entry, schema, watches=False)),
+            )
+            for entry in entries
+            if entry.table != CLONE_SESSIONS
+        ]
+        return cls(schema.p4info, p4r.WriteRequest(updates=updates))
+
+    def apply(self, switch: SwitchHandle) -> None:
+        """Writes the entries into a switch that has none. Raises InputError with the engine's reason."""
+        from eeon_engine import EngineError, p4runtime
+
+        try:
+            p4runtime.write(switch, self.p4info, self.request)
+        except EngineError as error:
+            raise InputError("--entries", "", str(error)) from error
+
+
+@dataclass(frozen=True)
 class SceneFabric:
     """The topology and configuration that a switch is part of, and the planned entries of each switch."""
 
     topology: Topology
     config: FabricConfig
-    entries: Mapping[str, Sequence[Entry]]
-
-
-@dataclass(frozen=True)
-class Write:
-    """Entries for any program: its `P4Info` and a P4Runtime `WriteRequest`, both messages."""
-
-    p4info: p4i.P4Info
-    request: p4r.WriteRequest
+    entries: Mapping[str, Write]
 
 
 @dataclass(frozen=True)
@@ -91,7 +120,7 @@ class Scene:
                     program, tick_ps=self.tick_ps, seed=self.seed, gate_register=gate
                 )
                 if self.write is not None:
-                    _write(alone, self.write)
+                    self.write.apply(alone)
                 return alone
             place = self.fabric.topology.switches[self.switch]
             ports = [
@@ -110,19 +139,10 @@ class Scene:
                 priorities=PRIORITIES if self.fabric.config.classes else 1,
                 seed=self.seed,
             )
-            install(switch, self.source, self.fabric.entries[self.switch])
+            self.fabric.entries[self.switch].apply(switch)
         except engine.EngineError as error:
             raise InputError(self.source.name, "", str(error)) from error
         return switch
-
-
-def _write(switch: Switch, entries: Write) -> None:
-    from eeon_engine import EngineError, p4runtime
-
-    try:
-        p4runtime.write(switch, entries.p4info, entries.request)
-    except EngineError as error:
-        raise InputError("--entries", "", str(error)) from error
 
 
 def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: int) -> Scene:
@@ -138,7 +158,8 @@ def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: 
         known = list(fabric.switches)
         there = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
         raise InputError("--switch", name, f"is not a switch of {fabric.name}; there are {there}")
-    entries = plan.intended(fabric, settings, TICK_PS)
+    planned = plan.intended(fabric, settings, TICK_PS)
+    entries = {each: Write.planned(of_switch, program) for each, of_switch in planned.items()}
     return Scene(
         source=Source(program.json),
         program=program.json,

@@ -44,14 +44,6 @@ class Source:
         """Full names of the tables."""
         return self._tables.keys()
 
-    def actions(self, table: str) -> list[str]:
-        """Returns the full names of a table's actions, in order."""
-        return [name for name in _list(self._tables[table], "actions") if isinstance(name, str)]
-
-    def profile(self, table: str) -> str:
-        """Returns the full name of a table's action profile."""
-        return _text(self._tables[table], "action_profile")
-
     def has_field(self, name: str) -> bool:
         """Returns whether a header instance has a field, such as `scalars.metadata_t.verdict`."""
         header, _, field = name.partition(".")

@@ -24,7 +24,7 @@ from eeon_tools.json_files import parse_json
 from eeon_tools.lab.host import Host
 from eeon_tools.lab.tasks import SendFrames, Task
 from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, read_topology
-from eeon_tools.trace.capture_writer import CaptureWriter, open_writer
+from eeon_tools.trace.capture_writer import CaptureWriter
 
 if TYPE_CHECKING:
     from eeon_engine import Program, SwitchHandle
@@ -100,8 +100,8 @@ class Lab:
             if self._pcap is not None:
                 self._pcap.mkdir(parents=True, exist_ok=True)
                 for name in self._hosts:
-                    writer = self._captures[name] = open_writer(self._pcap / f"{name}.pcap")
-                    stack.callback(writer.close)
+                    writer = CaptureWriter(self._pcap / f"{name}.pcap")
+                    self._captures[name] = stack.enter_context(writer)
             self._stack = stack.pop_all()
         return self
 

@@ -19,7 +19,7 @@ from eeon_control.topology import Topology
 
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import plan
-from eeon_tools.live.plan import End, Names
+from eeon_tools.live.plan import End
 from eeon_tools.live.state import Process, State, has_root
 
 _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
@@ -57,20 +57,19 @@ def _not_free(taken: list[str]) -> UnavailableError:
     )
 
 
-def make(topology: Topology, names: Names, state: State) -> None:
+def make(topology: Topology, state: State) -> None:
     """Creates hosts and links. Raises UnavailableError with the error of `ip` or `ethtool`.
 
     If a name was taken after `check_free`, it is removed from `state`, with all that come after it: `remove`
     must leave alone what was not created here.
     """
     made: dict[str, str] = {}
-    for name in topology.hosts:
-        namespace = names.namespace(name)
+    for name, namespace in state.namespaces.items():
         if _is_taken("ip", "netns", "add", namespace):
             state.namespaces, state.interfaces = made, []
             raise _not_free([f"namespace {namespace}"])
         made[name] = namespace
-    links = list(plan.pairs(topology, names))
+    links = list(plan.pairs(topology, state.name))
     here: list[str] = []
     for ends in links:
         ours = [end.interface for end in ends if end.namespace is None]
@@ -86,7 +85,7 @@ def make(topology: Topology, names: Names, state: State) -> None:
         _run("ethtool", "-K", name, *_switched_off())
     run_batch([f"link set {name} up" for name in here])
     for host in topology.hosts.values():
-        namespace = names.namespace(host.name)
+        namespace = state.namespaces[host.name]
         inside = ("ip", "netns", "exec", namespace)
         _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_switched_off())
         _write_settings(inside)

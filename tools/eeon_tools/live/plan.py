@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from eeon_control import topology as topologies
-from eeon_control.topology import Host, Topology
+from eeon_control.topology import Host, Switch, Topology
 
 from eeon_tools.errors import InputError
 
@@ -23,30 +23,24 @@ GATEWAY_IPV4 = "169.254.0.1"
 GATEWAY_IPV6 = "fe80::1"
 NAME = re.compile(r"[a-z][a-z0-9]{0,3}")
 """A fabric's name is short, because the name of an interface has at most 15 characters."""
-_INTERFACE_LIMIT = 15
 
 
-@dataclass(frozen=True)
-class Names:
-    """The names of all objects of one fabric."""
+def check_name(fabric: str) -> None:
+    """Raises InputError for a name that a fabric cannot have."""
+    if not NAME.fullmatch(fabric):
+        raise InputError(
+            "--name", fabric, "a fabric's name is a lowercase letter, then up to 3 more or digits"
+        )
 
-    fabric: str
 
-    def __post_init__(self) -> None:
-        if not NAME.fullmatch(self.fabric):
-            raise InputError(
-                "--name", self.fabric, "a fabric's name is a lowercase letter, then up to 3 more or digits"
-            )
+def namespaces(fabric: str, topology: Topology) -> dict[str, str]:
+    """Returns the name of each host's namespace."""
+    return {host: f"{fabric}-{host}" for host in topology.hosts}
 
-    def namespace(self, host: str) -> str:
-        """Returns the name of a host's namespace."""
-        return f"{self.fabric}-{host}"
 
-    def interface(self, device_id: int, port: int) -> str:
-        """Returns the name of the interface of a switch's port."""
-        name = f"{self.fabric}{device_id}p{port}"
-        assert len(name) <= _INTERFACE_LIMIT  # 4 + 5 digits + p + 3 digits
-        return name
+def interfaces(fabric: str, switch: Switch) -> dict[int, str]:
+    """Returns the names of the interfaces of a switch's ports: at most 4 + 5 digits + p + 3 digits."""
+    return {port.number: f"{fabric}{switch.device_id}p{port.number}" for port in switch.ports}
 
 
 @dataclass(frozen=True)
@@ -58,8 +52,8 @@ class End:
     mac: str
 
 
-def scaled(topology: Topology, factor: Fraction) -> str:
-    """Returns the topology with every rate multiplied, as the text of a topology file.
+def with_rates(topology: Topology, factor: Fraction) -> tuple[Topology, str]:
+    """Returns the topology with every rate multiplied, and the text of its file.
 
     Raises InputError if a rate becomes less than one bit per second.
     """
@@ -73,23 +67,19 @@ def scaled(topology: Topology, factor: Fraction) -> str:
             raise InputError("--rate-scale", str(factor), f"makes the rate of {link.a} - {link.b} zero")
         values = f"rate: {rate}bps, delay: {link.delay}, overhead: {link.overhead}"
         lines.append(f"  - {{endpoints: ['{link.a}', '{link.b}'], {values}}}")
-    return "\n".join(lines) + "\n"
-
-
-def with_rates(topology: Topology, factor: Fraction) -> tuple[Topology, str]:
-    """Returns the topology with the actual rates, and its file's text."""
-    text = scaled(topology, factor)
+    text = "\n".join(lines) + "\n"
     return topologies.from_text(text, f"{topology.name} x {factor}"), text
 
 
-def pairs(topology: Topology, names: Names) -> Iterator[tuple[End, End]]:
+def pairs(topology: Topology, fabric: str) -> Iterator[tuple[End, End]]:
     """Yields a veth pair for each link; a switch's end comes first."""
+    hosts = namespaces(fabric, topology)
 
     def end(node: str, port: int) -> End:
         if node in topology.hosts:
-            return End(names.namespace(node), HOST_INTERFACE, topology.hosts[node].mac)
+            return End(hosts[node], HOST_INTERFACE, topology.hosts[node].mac)
         switch = topology.switches[node]
-        return End(None, names.interface(switch.device_id, port), switch.mac)
+        return End(None, interfaces(fabric, switch)[port], switch.mac)
 
     for link in topology.links:
         ends = [end(each.node, each.port) for each in (link.a, link.b)]

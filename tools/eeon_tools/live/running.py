@@ -25,7 +25,6 @@ from eeon_control.topology import Topology
 
 from eeon_tools.errors import InputError, UnavailableError
 from eeon_tools.live import network, plan, state, switches
-from eeon_tools.live.plan import Names
 from eeon_tools.live.state import Process, State
 
 _WATCH_SECS = 0.2
@@ -51,7 +50,8 @@ class LiveFabric:
             for name, process in list(running.items()):
                 if not process.is_alive:
                     del running[name]
-                    network.set_links(_interfaces(self.topology, self.state, name), up=False)
+                    interfaces = plan.interfaces(self.state.name, self.topology.switches[name])
+                    network.set_links(interfaces.values(), up=False)
                     report(
                         f"{name} has ended{self._how(name, process)}: {switches.last_lines(self.state, name)}"
                     )
@@ -80,7 +80,7 @@ def up(
     `congestion_control`: that of the hosts; None for one that reacts to marks (`plan.ANSWER_MARKS`). Raises
     UnavailableError if the fabric cannot be created, InputError for a name or a scale that is not allowed.
     """
-    names = Names(name)
+    plan.check_name(name)
     actual, text = plan.with_rates(topology, scale)
     network.check_possible()
     switches.check_installed(target)
@@ -88,10 +88,8 @@ def up(
         name=name,
         target=target,
         topology=topology.name,
-        namespaces={host: names.namespace(host) for host in actual.hosts},
-        interfaces=[
-            end.interface for ends in plan.pairs(actual, names) for end in ends if end.namespace is None
-        ],
+        namespaces=plan.namespaces(name, actual),
+        interfaces=[end.interface for ends in plan.pairs(actual, name) for end in ends if not end.namespace],
         supervisor=Process.of(os.getpid()),
         mark=secrets.token_hex(16),
     )
@@ -103,14 +101,9 @@ def up(
     try:
         path = record.folder / "topology.yaml"
         path.write_text(text, encoding="utf-8")
-        network.make(actual, names, record)
+        network.make(actual, record)
         record.congestion_control = network.set_congestion_control(record, congestion_control)
-        processes = {}
-        for switch in actual.switches.values():
-            process = switches.start(switches.command(record, switch, names))
-            processes[switch.name] = process
-            record.switches[switch.name] = Process.of(process.pid)
-            record.save()
+        processes = {name: switches.start(record, switch) for name, switch in actual.switches.items()}
         switches.wait_until_ready(record, processes)
         for switch in actual.switches.values():
             switches.set_rates(record, switch)
@@ -157,7 +150,7 @@ def restart(name: str, switch: str) -> Process:
         raise InputError("SWITCH", switch, f"is not in this fabric; {hint(switch, topology.switches)}")
     if record.supervisor is None or not record.supervisor.is_alive:
         raise UnavailableError("`eeon fabric up` is no longer running; `eeon fabric down` removes the rest")
-    interfaces = _interfaces(topology, record, switch)
+    interfaces = plan.interfaces(name, topology.switches[switch]).values()
     switches.stop([record.switches[switch]])
     # The process that watches the fabric sets the links of an ended switch down.
     deadline = time.monotonic() + _LINKS_SECS
@@ -165,18 +158,10 @@ def restart(name: str, switch: str) -> Process:
         time.sleep(_WATCH_SECS / 4)
     network.set_links(interfaces, up=True)
     switches.remove_socket(record, switch)
-    process = switches.start(switches.command(record, topology.switches[switch], Names(name)))
-    record.switches[switch] = Process.of(process.pid)
-    record.save()
+    process = switches.start(record, topology.switches[switch])
     switches.wait_until_ready(record, {switch: process})
     switches.set_rates(record, topology.switches[switch])
     return record.switches[switch]
-
-
-def _interfaces(topology: Topology, record: State, switch: str) -> list[str]:
-    """Returns the interfaces of a switch's ports, at the switch's end."""
-    names, found = Names(record.name), topology.switches[switch]
-    return [names.interface(found.device_id, port.number) for port in found.ports]
 
 
 _LINKS_SECS = 5.0

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from eeon_control.config import PRIORITIES
@@ -21,8 +20,9 @@ from eeon_control.constants import CPU_PORT
 from eeon_control.topology import Switch
 
 from eeon_tools.errors import UnavailableError
+from eeon_tools.live import plan
 from eeon_tools.live.network import end
-from eeon_tools.live.plan import MTU_BYTES, Names
+from eeon_tools.live.plan import MTU_BYTES
 from eeon_tools.live.state import MARK, Process, State
 
 TICKS = {"engine": "1ns", "bmv2": "1us"}
@@ -32,15 +32,6 @@ _ETHERNET_HEADER_BYTES = 14
 _BMV2_QUEUE_PACKETS = 100_000
 _ENGINE_QUEUE_BYTES = "256MB"
 # The program has its own limits; if a queue of the target overflowed first, packets would be lost silently.
-
-
-@dataclass(frozen=True)
-class Command:
-    """The command line of one switch, its log and its mark."""
-
-    arguments: Sequence[str]
-    log: Path
-    mark: str
 
 
 def check_installed(target: str) -> None:
@@ -53,24 +44,31 @@ def check_installed(target: str) -> None:
         )
 
 
-def command(state: State, switch: Switch, names: Names) -> Command:
-    """Returns the command of one switch; its ports' interfaces must exist."""
-    own = _OPTIONS[state.target](state, switch)
-    links = [
-        word
-        for port in switch.ports
-        for word in ("-i", f"{port.number}@{names.interface(switch.device_id, port.number)}")
-    ]
+def start(state: State, switch: Switch) -> subprocess.Popen[bytes]:
+    """Starts a switch, whose ports' interfaces must exist, and records it; its output goes to its log."""
+    interfaces = plan.interfaces(state.name, switch)
     arguments = [
-        *own,
+        *_OPTIONS[state.target](state, switch),
         *("--no-p4", "--device-id", str(switch.device_id)),
         *("--thrift-port", str(state.thrift_ports.get(switch.name, "none"))),
-        *links,
+        *(word for port, name in interfaces.items() for word in ("-i", f"{port}@{name}")),
         *("--", "--grpc-server-addr", state.addresses[switch.name], "--cpu-port", str(CPU_PORT)),
         # The configuration decides whether they are used; an unused queue costs nothing.
         *("--priority-queues", str(PRIORITIES)),
     ]
-    return Command(arguments, state.folder / f"{switch.name}.log", state.mark)
+    with (state.folder / f"{switch.name}.log").open("wb") as log:
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, MARK: state.mark},
+            # Ctrl-C is for the command that watches the switches, which then ends them.
+            start_new_session=True,
+        )
+    state.switches[switch.name] = Process.of(process.pid)
+    state.save()
+    return process
 
 
 def choose_addresses(state: State, names: Sequence[str]) -> None:
@@ -103,20 +101,6 @@ def _bmv2(state: State, switch: Switch) -> list[str]:
 
 
 _OPTIONS = {"engine": _engine, "bmv2": _bmv2}
-
-
-def start(command: Command) -> subprocess.Popen[bytes]:
-    """Starts a switch; its output goes to its log."""
-    with command.log.open("wb") as log:
-        return subprocess.Popen(
-            command.arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, MARK: command.mark},
-            # Ctrl-C is for the command that watches the switches, which then ends them.
-            start_new_session=True,
-        )
 
 
 def remove_socket(state: State, switch: str) -> None:

@@ -8,7 +8,7 @@ a twin in virtual time or a live one in real time.
     flows      the bytes of a trace's connections, as the list of an experiment
     feed       a trace, frame by frame, as the fabric's hosts send it
     twin_run   one replay on a twin, from beginning to end
-    live       one replay on a live fabric; `live_result`: its result; `live_page` shows it
+    live       one replay on a live fabric; `live_result`: its result
     result     the result of a replay; `packet_counts` checks that no packet is missing from it
     table      results as tables, in a terminal and on a page
     page       results as a page; `plots` draws them

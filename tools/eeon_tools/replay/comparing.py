@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,58 +114,30 @@ OVERLOAD_SHARE = 0.01
 """A share of the packets: if more find a full buffer, the trace offers more than the fabric can carry."""
 
 
-def remarks(run: RunResult) -> list[str]:
-    """Returns what a reader of the numbers of a run should know."""
-    return [
-        *overload(run),
-        *without_headroom(run),
-        *unmarked(run),
-        *otherwise_dropped(run),
-        *unfailed(run),
-    ]
-
-
-def unmarked(run: RunResult) -> list[str]:
-    """Returns a remark if ports can mark but have marked nothing."""
-    return [f"{run.name}: nothing is marked: {run.unmarked}"] if run.unmarked else []
-
-
-def otherwise_dropped(run: RunResult) -> list[str]:
-    """Returns a remark if switches dropped packets for reasons other than queues."""
-    if not run.other_drops:
-        return []
-    why = ", ".join(f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in run.other_drops.items())
-    command = f"`eeon explain {run.trace} --first dropped`, with the same -t and -c,"
-    return [f"{run.name}: other drops: {why}; {command} explains the first"]
-
-
-def unfailed(run: RunResult) -> list[str]:
-    """Returns a remark for each link that did not fail, because its fault begins after the end of the run."""
-    late = dict.fromkeys(link.name for link in run.faults if not link.down_ms)
-    end = f"{1000 * run.virtual_seconds:,.3f} ms"
-    return [f"{run.name}: {', '.join(late)}: the run ended at {end}, before the link failed"] if late else []
-
-
-def without_headroom(run: RunResult) -> list[str]:
-    """Returns a remark if a lossless class lost packets, which enough headroom prevents at any load."""
-    if not run.lossless_dropped:
-        return []
-    return [
-        f"{run.name}: packets of lossless classes that found no room: {run.lossless_dropped:,}; their "
-        "group's limit is too close to xoff (`eeon config explain PORT` has the headroom), or frames are "
-        "longer than the max_frame of its pfc profile"
-    ]
-
-
-def overload(run: RunResult) -> list[str]:
-    """Returns a remark if the trace offers more than the fabric can carry, so that the comparison is mostly
-    about loss."""
+def remarks(run: RunResult) -> Iterator[str]:
+    """Yields what a reader of the numbers of a run should know."""
     total = run.total()
     full = total.tail_dropped - run.lossless_dropped
-    if not total.sent or full <= OVERLOAD_SHARE * total.sent:
-        return []
-    return [
-        f"{run.name}: {100 * full / total.sent:.1f} % of the packets found a full buffer: the trace offers "
-        "more than the fabric carries; a smaller --speed, or a trace with a larger --time-scale, reduces the "
-        "load"
-    ]
+    if total.sent and full > OVERLOAD_SHARE * total.sent:
+        yield (
+            f"{run.name}: {100 * full / total.sent:.1f} % of the packets found a full buffer: the trace "
+            "offers more than the fabric carries; a smaller --speed, or a trace with a larger --time-scale, "
+            "reduces the load"
+        )
+    if run.lossless_dropped:  # which enough headroom prevents at any load
+        yield (
+            f"{run.name}: packets of lossless classes that found no room: {run.lossless_dropped:,}; their "
+            "group's limit is too close to xoff (`eeon config explain PORT` has the headroom), or frames are "
+            "longer than the max_frame of its pfc profile"
+        )
+    if run.unmarked:
+        yield f"{run.name}: nothing is marked: {run.unmarked}"
+    if run.other_drops:
+        why = ", ".join(
+            f"{count:,} {verdict.replace('_', ' ')}" for verdict, count in run.other_drops.items()
+        )
+        command = f"`eeon explain {run.trace} --first dropped`, with the same -t and -c,"
+        yield f"{run.name}: other drops: {why}; {command} explains the first"
+    if late := dict.fromkeys(link.name for link in run.faults if not link.down_ms):
+        end = f"{1000 * run.virtual_seconds:,.3f} ms"
+        yield f"{run.name}: {', '.join(late)}: the run ended at {end}, before the link failed"

@@ -75,13 +75,25 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class FaultyLink:
-    """One direction of a link that was to fail, from `node` to `peer`; a host has no port. `down_ms`: its
-    time down; `lost`: the packets that it lost, by class; `control` are pauses and congestion messages."""
+class Transmitter:
+    """One direction of a link, from `node` to `peer`; a host has no port."""
 
     node: str
     port: int | None
     peer: str
+
+    @property
+    def name(self) -> str:
+        """`leaf1:3 to spine1`, `h1 to leaf1`."""
+        port = "" if self.port is None else f":{self.port}"
+        return f"{self.node}{port} to {self.peer}"
+
+
+@dataclass(frozen=True)
+class FaultyLink(Transmitter):
+    """One direction of a link that was to fail. `down_ms`: its time down; `lost`: the packets that it lost,
+    by class; `control` are pauses and congestion messages."""
+
     down_ms: float
     lost: Mapping[str, int]
 
@@ -90,12 +102,6 @@ class FaultyLink:
         """Returns the link of an engine's report."""
         port = None if report["node"] in topology.hosts else report["port"]
         return cls(report["node"], port, report["peer"], report["down_ps"] / 10**9, report["lost"])
-
-    @property
-    def name(self) -> str:
-        """`leaf1:3 to spine1`, `h1 to leaf1`."""
-        port = "" if self.port is None else f":{self.port}"
-        return f"{self.node}{port} to {self.peer}"
 
 
 def lost_by_class(report: Report | TrafficReport) -> dict[str, int]:

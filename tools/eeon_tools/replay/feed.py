@@ -192,35 +192,29 @@ class SendRules:
     unmapped: Unmapped | None = None
     keep_super_frames: bool = False
 
-    def feed(
-        self, trace: Path, hosts: list[TraceHost], speed: float, on_break: OnBreak | None = None
-    ) -> Feed:
-        """Returns the feed of a trace's packets for these hosts. Raises TraceError for wrong mappings."""
-        return Feed(trace, hosts, speed, AddressMap.parse(self.mapping, hosts), on_break, self)
-
 
 AS_A_NIC = SendRules()
 """The default."""
 
 
 class Feed:
-    """Turns the packets of a trace into offers, in order of time. Iterate once; then `counts` is complete."""
+    """Turns the packets of a trace into offers, in order of time. Iterate once; then `counts` is complete.
+    Raises TraceError for wrong mappings."""
 
     def __init__(
         self,
         trace: Path,
         hosts: list[TraceHost],
         speed: float,
-        mapping: AddressMap,
-        on_break: OnBreak | None = None,
         rules: SendRules = AS_A_NIC,
+        on_break: OnBreak | None = None,
     ) -> None:
         self._rules = rules
         self._segmenter = Segmenter()
         self._trace = trace
         self._speed = speed
         self._hosts = hosts
-        self._mapping = mapping
+        self._mapping = AddressMap.parse(rules.mapping, hosts)
         self._own = {host.ipv4.packed: index for index, host in enumerate(hosts)}
         self._own |= {host.ipv6.packed: index for index, host in enumerate(hosts)}
         self._hosts_of: dict[bytes, int | None] = {}

@@ -35,9 +35,8 @@ from eeon_tools.live import network, state
 from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
 from eeon_tools.live.silence import silent_hosts
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.feed import AS_A_NIC, Offer, SendRules
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
-from eeon_tools.replay.result import ClassPackets
 from eeon_tools.replay.twin_run import latencies, own_manifest
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
@@ -87,7 +86,7 @@ def replay(
     topology = topologies.load(str(record.folder / "topology.yaml"))
     hosts = trace_hosts.of_topology(topology)
     manifest = own_manifest(settings.trace)
-    feed = settings.rules.feed(settings.trace, hosts, settings.speed, settings.on_break)
+    feed = Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
     tick_ps = TICK_PS[record.target]
     # BMv2's registers are read over Thrift; the engine has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
@@ -95,6 +94,8 @@ def replay(
     if settings.config:
         fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     traffic = _open(topology, record.namespaces)
+    from eeon_engine.json_documents import traffic_report  # there is an engine
+
     packets = 0
     for batch in feed.batches():
         _add(traffic, settings.trace, batch)
@@ -108,7 +109,7 @@ def replay(
     # The transmit time of a full frame: frames that leave later than this may be out of order.
     slowest = min(host.rate_bps for host in hosts)
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
-    report = _report(traffic, limit_ns)
+    report = traffic_report(traffic, limit_ns)
     counted = difference(after, before)
     by_class = live_packets(report, counted)
     late = report["lateness"]
@@ -185,12 +186,6 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
         raise TraceError(trace, f"packets {batch[0].number} to {batch[-1].number}", str(error)) from error
 
 
-def _report(traffic: Traffic, late_after_ns: int) -> TrafficReport:
-    from eeon_engine.json_documents import traffic_report
-
-    return traffic_report(traffic, late_after_ns)
-
-
 def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCounters, int | None]:
     """Returns the counters of all switches, and the sum of all ports' wakes; None if registers cannot be
     read."""
@@ -227,10 +222,11 @@ def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
 def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, LivePackets]:
     """Returns the hosts' report and the switches' counters by class. Raises ReplayError if more packets were
     counted than sent: then other traffic has used the fabric."""
-    found = {
-        name: _with_losses(packets, report["classes"][name]["arrived_marked"])
-        for name, packets in packet_counts.class_packets(report, counted).items()
-    }
+    found = {}
+    for name, packets in packet_counts.class_packets(report, counted).items():
+        lost = packets.sent - packets.delivered - packets.dropped
+        arrived = report["classes"][name]["arrived_marked"]
+        found[name] = LivePackets(**(vars(packets) | {"lost": lost}), arrived_marked=arrived)
     wrong = [f"{name} {-packets.lost} too many" for name, packets in found.items() if packets.lost < 0]
     if wrong:
         raise ReplayError(
@@ -238,11 +234,6 @@ def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, Li
             "used the fabric during the replay"
         )
     return found
-
-
-def _with_losses(packets: ClassPackets, arrived_marked: int) -> LivePackets:
-    lost = packets.sent - packets.delivered - packets.dropped
-    return LivePackets(**(vars(packets) | {"lost": lost}), arrived_marked=arrived_marked)
 
 
 def losses(topology: Topology, counted: FabricCounters, packets: Mapping[str, LivePackets]) -> Losses:

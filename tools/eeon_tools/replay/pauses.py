@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from eeon_control.topology import Topology
 
+from eeon_tools.replay.faults import Transmitter
+
 if TYPE_CHECKING:
     from eeon_engine.json_types import PausedQueueReport, Report
 
@@ -15,26 +17,17 @@ SHOWN = 5
 
 
 @dataclass(frozen=True)
-class PausedQueue:
-    """One priority of the transmitter of `node` to `peer`; a host has no port. `pauses`: the number that the
-    peer sent and the node received, obeyed or not, without XON frames. `paused_share`: of the time of the
-    run. `longest_ms`: the longest time without a gap, over any number of pauses."""
+class PausedQueue(Transmitter):
+    """One priority of a transmitter. `pauses`: the number that the peer sent and the node received, obeyed or
+    not, without XON frames. `paused_share`: of the time of the run. `longest_ms`: the longest time without a
+    gap, over any number of pauses."""
 
-    node: str
-    port: int | None
-    peer: str
     peer_port: int | None
     priority: int
     pauses: int
     paused_ms: float
     paused_share: float
     longest_ms: float
-
-    @property
-    def name(self) -> str:
-        """`leaf1:3 to spine1`, `h1 to leaf1`."""
-        port = "" if self.port is None else f":{self.port}"
-        return f"{self.node}{port} to {self.peer}"
 
 
 @dataclass(frozen=True)

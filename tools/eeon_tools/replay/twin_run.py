@@ -170,7 +170,7 @@ def replay(
 def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
     """Returns the packets of a replay's trace, as its hosts offer them."""
     hosts = trace_hosts.of_topology(topology)
-    return settings.rules.feed(settings.trace, hosts, settings.speed, settings.on_break)
+    return Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
 
 
 def own_manifest(trace: Path) -> manifests.Manifest | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import Protocol
+from typing import Self
 
 from scapy.utils import RawPcapNgWriter, RawPcapWriter
 
@@ -16,23 +16,6 @@ _BUFFER_BYTES = 1 << 18
 _NS_PER_S = 1_000_000_000
 
 
-class CaptureWriter(Protocol):
-    """The interface of both file formats."""
-
-    def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
-        """Appends one packet. Times are nanoseconds since the start of the trace and must not go back."""
-
-    def close(self) -> None:
-        """Finishes the file; without it the last packets may be missing."""
-
-
-def open_writer(path: Path) -> CaptureWriter:
-    """Returns a writer for `path`, whose suffix selects the format: `.pcap` or `.pcapng`. An existing file is
-    replaced."""
-    check_suffix(path)
-    return _PcapWriter(path) if path.suffix == ".pcap" else _PcapNgWriter(path)
-
-
 def check_suffix(path: Path) -> None:
     """Raises TraceError unless the suffix names one of the two formats."""
     if path.suffix not in (".pcap", ".pcapng"):
@@ -41,20 +24,33 @@ def check_suffix(path: Path) -> None:
         )
 
 
-class _PcapWriter:
+class CaptureWriter:
+    """Writes a file, whose suffix selects the format: `.pcap` or `.pcapng`. It replaces an existing file, and
+    finishes the new one at the end of its context."""
+
     def __init__(self, path: Path) -> None:
-        self._writer = RawPcapWriter(
-            str(path), linktype=links.ETHERNET, nano=True, endianness="<", snaplen=_SNAP_BYTES,
-            bufsz=_BUFFER_BYTES,
-        )  # fmt: skip
+        check_suffix(path)
+        self._writer: RawPcapWriter | RawPcapNgWriter
+        if path.suffix == ".pcap":
+            self._writer, self._unit_ns = RawPcapWriter(
+                str(path), linktype=links.ETHERNET, nano=True, endianness="<", snaplen=_SNAP_BYTES,
+                bufsz=_BUFFER_BYTES,
+            ), _NS_PER_S  # fmt: skip
+        else:
+            self._writer, self._unit_ns = _NanosecondPcapNgWriter(str(path)), 1
+            self._writer.linktype = links.ETHERNET
         self._writer.write_header(None)
 
-    def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
-        seconds, nanoseconds = divmod(time_ns, _NS_PER_S)
-        self._writer.write_packet(captured, sec=seconds, usec=nanoseconds, wirelen=frame_bytes)
+    def __enter__(self) -> Self:
+        return self
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         self._writer.close()
+
+    def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
+        """Appends one packet. Times are nanoseconds since the start of the trace and must not go back."""
+        whole, nanoseconds = divmod(time_ns, self._unit_ns)
+        self._writer.write_packet(captured, sec=whole, usec=nanoseconds, wirelen=frame_bytes)
 
 
 class _NanosecondPcapNgWriter(RawPcapNgWriter):
@@ -69,16 +65,3 @@ class _NanosecondPcapNgWriter(RawPcapNgWriter):
         body = struct.pack("<HHI", linktype, 0, _SNAP_BYTES)
         if_tsresol = struct.pack("<HHB3x", 9, 1, 9) + struct.pack("<HH", 0, 0)
         self.f.write(self.build_block(struct.pack("<I", 1), body, options=if_tsresol))
-
-
-class _PcapNgWriter:
-    def __init__(self, path: Path) -> None:
-        self._writer = _NanosecondPcapNgWriter(str(path))
-        self._writer.linktype = links.ETHERNET
-        self._writer.write_header(None)
-
-    def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
-        self._writer.write_packet(captured, sec=time_ns, wirelen=frame_bytes)
-
-    def close(self) -> None:
-        self._writer.close()

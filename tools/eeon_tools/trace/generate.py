@@ -19,7 +19,7 @@ from eeon_tools.errors import ToolsError
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture_writer import check_suffix, open_writer
+from eeon_tools.trace.capture_writer import CaptureWriter, check_suffix
 from eeon_tools.trace.frames import CLASS_NAMES, with_dscp
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.senders import BUFFER_BYTES, SenderSettings, sent
@@ -66,31 +66,30 @@ def generate(
     partial = path.with_name(f".{path.name}.partial{path.suffix}")
     packets = frame_bytes = first_ns = last_ns = 0
     try:
-        writer = open_writer(partial)
-        try:
-            with RunningTwin(topology, program, senders.fabric(topology, seed)) as twin:
-                twin.apply(senders.config())
-                twin.start_workload({"seed": seed, "tcp": senders.tcp(), "applications": [application]})
-                dscps = _Dscps(senders) if any(senders.dscps) else None
-                for part in sent(twin, topology):
-                    packets += len(part)
-                    if packets > max_packets:
-                        raise ToolsError(
-                            f"{path}: the trace has more than {max_packets} packets, the limit; "
-                            "scale it down or raise the limit"
-                        )
-                    for hop in part.events():
-                        captured = hop.frame if dscps is None else dscps.given_to(hop.frame)
-                        if whole_frames:
-                            captured = captured.ljust(hop.length, b"\0")
-                        last_ns = -(-hop.at_ps // _PS_PER_NS)
-                        first_ns = first_ns if frame_bytes else last_ns
-                        frame_bytes += hop.length
-                        writer.write(last_ns, captured, hop.length)
-                    progress(packets)
-                report = twin.report()
-        finally:
-            writer.close()
+        with (
+            CaptureWriter(partial) as writer,
+            RunningTwin(topology, program, senders.fabric(topology, seed)) as twin,
+        ):
+            twin.apply(senders.config())
+            twin.start_workload({"seed": seed, "tcp": senders.tcp(), "applications": [application]})
+            dscps = _Dscps(senders) if any(senders.dscps) else None
+            for part in sent(twin, topology):
+                packets += len(part)
+                if packets > max_packets:
+                    raise ToolsError(
+                        f"{path}: the trace has more than {max_packets} packets, the limit; "
+                        "scale it down or raise the limit"
+                    )
+                for hop in part.events():
+                    captured = hop.frame if dscps is None else dscps.given_to(hop.frame)
+                    if whole_frames:
+                        captured = captured.ljust(hop.length, b"\0")
+                    last_ns = -(-hop.at_ps // _PS_PER_NS)
+                    first_ns = first_ns if frame_bytes else last_ns
+                    frame_bytes += hop.length
+                    writer.write(last_ns, captured, hop.length)
+                progress(packets)
+            report = twin.report()
         if packets == 0:
             raise ToolsError(f"{path}: nothing to write: every transfer is from a host to itself")
         if lost := report["conservation"]["switch_drops"]:
