@@ -68,6 +68,7 @@ def test_the_page_shows_the_numbers_of_its_data_without_a_network(page: Page) ->
     deepest = page.evaluate("Math.max(...eeon.data.runs[0].ports.map((port) => port.deepest))")
     assert f"{deepest:,} B" in page.locator(".card").first.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400, "a phone need not scroll sideways"
+    assert page.evaluate("eeon.model('counts').left[0].ticker.min_interval") == 1, "no tick at half a mark"
 
 
 def test_zoom_by_button_and_by_key(page: Page) -> None:
