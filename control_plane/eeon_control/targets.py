@@ -260,7 +260,7 @@ class TargetsFile(Strict):
     shown."""
     topology: Annotated[str, Field(min_length=1)] | None = None
     """The topology file of these switches, relative to the targets file. `eeon fabric up` writes one with a
-    live fabric's scaled rates; `eeon config` warns if another one with other rates is given."""
+    live fabric's scaled rates; `eeon config` warns if another one with other links is given."""
     tls: TlsFile | None = None
     """How connections to all switches are protected. By default they are plain."""
     role: Annotated[str, Field(min_length=1, max_length=256)] | None = None

@@ -136,18 +136,46 @@ def test_two_switches_of_one_address_and_device_id_are_refused():
 
 
 @pytest.mark.system
-def test_a_configuration_for_links_of_other_rates_than_those_of_the_switches_is_warned_of(tmp_path):
-    """Scales the topology like `eeon fabric up` for a live fabric."""
-    whole = Path(__file__).parents[2] / "topologies" / "leaf-spine-4.yaml"
-    (tmp_path / "slow.yaml").write_text(re.sub(r"rate: 1Gbps", "rate: 100Mbps", whole.read_text()))
-    switches = dict.fromkeys(topology.load("leaf-spine-4").switches, "127.0.0.1:1")
-    given = ["-c", "drop_tail", *place(tmp_path, switches, topology="slow.yaml")[2:]]
+@pytest.mark.parametrize(
+    ("meant", "own", "warning"),
+    [
+        # As `eeon fabric up` scales a live fabric.
+        (
+            "rate: 1Gbps",
+            "rate: 100Mbps",
+            "leaf1:1 has 100Mbps to h1 in {}, .*, but 1Gbps to h1 in leaf-spine-4: ",
+        ),
+        (
+            "hosts_per_leaf: 2",
+            "hosts_per_leaf: 1",
+            "leaf1:2 has 10Gbps to spine1 in {}, .*, but 1Gbps to h2 in ",
+        ),
+        ("spines: 2", "spines: 1", "leaf1:4 has no link in {}, .*, but 10Gbps to spine2 in "),
+    ],
+)
+def test_a_configuration_for_other_links_than_those_of_the_switches_is_warned_of(
+    tmp_path, meant, own, warning
+):
+    given = _with_own_topology(tmp_path, meant, own)
     for verb in (["plan"], ["apply", "--dry-run"]):
         warned = eeon("config", *verb, "-t", "leaf-spine-4", *given).stderr
-        assert "leaf1:1 has 100Mbps in" in warned and "but 1Gbps in leaf-spine-4" in warned, warned
-        assert f"give -t {tmp_path / 'slow.yaml'}" in warned
-    fits = eeon("config", "plan", "-t", str(tmp_path / "slow.yaml"), *given).stderr
+        assert re.search(warning.format(tmp_path / "own.yaml"), warned), warned
+        assert f"give -t {tmp_path / 'own.yaml'}" in warned
+
+
+@pytest.mark.system
+def test_the_switches_own_topology_is_not_warned_of_nor_is_any_when_its_file_is_gone(tmp_path):
+    given = _with_own_topology(tmp_path, "rate: 1Gbps", "rate: 100Mbps")
+    fits = eeon("config", "plan", "-t", str(tmp_path / "own.yaml"), *given).stderr
     assert "warning" not in fits and "127.0.0.1:1" in fits
-    (tmp_path / "slow.yaml").unlink()
+    (tmp_path / "own.yaml").unlink()
     gone = eeon("config", "plan", "-t", "leaf-spine-4", *given).stderr
     assert "warning" not in gone and "127.0.0.1:1" in gone
+
+
+def _with_own_topology(folder: Path, meant: str, own: str) -> list[str]:
+    """Returns options for switches whose targets file names leaf-spine-4 with `own` in place of `meant`."""
+    whole = Path(__file__).parents[2] / "topologies" / "leaf-spine-4.yaml"
+    (folder / "own.yaml").write_text(whole.read_text().replace(meant, own))
+    switches = dict.fromkeys(topology.load("leaf-spine-4").switches, "127.0.0.1:1")
+    return ["-c", "drop_tail", *place(folder, switches, topology="own.yaml")[2:]]

@@ -15,6 +15,7 @@ from eeon_control import config as configs
 from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.port_settings import MarkThreshold
+from eeon_control.sources import yaml_text
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Row
 from eeon_experiments.store import Outcome, Store
@@ -108,7 +109,9 @@ def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configurat
     assert answer.recommended == answer.best.name
     threshold = str(answer.best.setting["threshold"])
     assert threshold == "28.1KB"  # the nearest of the twelve values to 30 KB by ratio
-    read = configs.from_text(words.configuration(answer))
+    text = words.configuration(answer)
+    assert yaml_text(words.as_values(answer)["configuration"]) == text
+    read = configs.from_text(text)
     assert read.description == words.description(answer) != answer.configuration["description"]
     aqm = read.profiles.queue["fabric"].aqm
     assert isinstance(aqm, MarkThreshold) and str(aqm.threshold) == threshold
@@ -260,7 +263,8 @@ def test_with_two_objectives_the_front_has_what_nothing_is_better_than(tmp_path:
 
     answer = tuned(tmp_path, FILE.replace("least}", "least, latency_mean_us: least}"), trade)
     assert len(answer.front) == 12
-    shown = page.render(answer)
+    shown = page.render(answer, [("best", "a #1.html")])
+    assert '<a href="a%20%231.html">best</a>' in shown
     assert "What can be had together" in shown and "http" not in shown.replace("http://www.w3.org", "")
 
 

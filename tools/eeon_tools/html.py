@@ -19,7 +19,8 @@ main { max-width: 76rem; margin: 0 auto; padding: 2rem 1.5rem 4rem; background: 
        box-shadow: 0 0 12px #0002; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: .2em 0 .6em; }
 h2 { font-size: 1.25rem; margin: 2.2em 0 .5em; padding-top: .6em; border-top: 1px solid var(--line); }
-p, li { max-width: 48rem; overflow-wrap: anywhere; }
+h1, p, li { overflow-wrap: anywhere; }
+p, li { max-width: 48rem; }
 .lead { font-size: 1.08rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .84rem; margin: 1em 0; font-variant-numeric: tabular-nums; }
@@ -51,6 +52,7 @@ footer { font-size: .84rem; color: var(--soft); margin-top: 3em; border-top: 1px
 .controls { display: flex; flex-wrap: wrap; gap: .5em .9em; align-items: center; margin: .8em 0;
             font-size: .92rem; }
 .controls form { display: flex; gap: .5em; align-items: center; }
+.controls label { max-width: 100%; }
 [hidden] { display: none !important; }
 button, select, input { font: inherit; color: var(--ink); background: var(--code);
          border: 1px solid var(--line);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,7 @@ def test_the_page_shows_the_numbers_of_its_data_without_a_network(page: Page) ->
     deepest = page.evaluate("Math.max(...eeon.data.runs[0].ports.map((port) => port.deepest))")
     assert f"{deepest:,} B" in page.locator(".card").first.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400, "a phone need not scroll sideways"
+    assert page.evaluate("eeon.model('counts').left[0].ticker.min_interval") == 1, "no tick at half a mark"
 
 
 def test_zoom_by_button_and_by_key(page: Page) -> None:
@@ -100,3 +102,25 @@ def test_a_packet_is_found_by_its_number_and_the_second_setting_has_its_own(page
     page.locator("#number").fill("99999999")
     page.get_by_role("button", name="Find").click()
     assert "-c red_ect --packet 99999999" in page.locator("#detail").inner_text()
+
+
+def test_a_drawing_of_long_names_and_parallel_links_shows_each_of_them(page: Page) -> None:
+    page.evaluate("""() => {
+      const { layers } = eeon.data.topology, { ports } = eeon.data.runs[0];
+      const long = (name) => `frankfurt-row-12-rack-7-${name}`;
+      eeon.data.topology.layers = layers.map((layer) => layer.map(long));
+      for (const port of ports) [port.node, port.peer] = [long(port.node), long(port.peer)];
+      ports.push({ ...ports.find((port) => !port.is_host) });
+      document.querySelector("#port option").textContent = long(long(long("")));
+    }""")
+    page.locator("#metric").select_option("marks")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    lines = page.evaluate("""[...document.querySelectorAll('#topology line')].map((line) =>
+        ['x1', 'y1', 'x2', 'y2'].map((name) => line.getAttribute(name)).join(' '))""")
+    assert len(set(lines)) == len(lines) == page.evaluate("eeon.data.runs[0].ports.length")
+    labels = page.evaluate("""[...document.querySelectorAll('#topology text')].map((text) => {
+        const { x, y, width } = text.getBBox();
+        return [y, x, x + width];
+    })""")
+    for (row, _, end), (next_row, start, _) in pairwise(sorted(labels)):
+        assert row != next_row or end <= start

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from eeon_tools import html
 
 from eeon_experiments.report import blocks
@@ -40,7 +42,7 @@ def _cell(cell: blocks.Cell) -> html.Cell:
     match cell:
         case blocks.Link():
             # Here, the anchors of all pages are in one file; a cell without anchor links to a separate file.
-            return html.link(cell.text, f"#{cell.anchor}" if cell.anchor else cell.page)
+            return html.link(cell.text, f"#{cell.anchor}" if cell.anchor else quote(cell.page))
         case blocks.Status():
             return cell.text, cell.kind
         case _:

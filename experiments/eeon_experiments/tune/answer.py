@@ -217,7 +217,7 @@ def as_values(answer: Answer) -> dict[str, object]:
             workload: {"setting": dict(one.setting), "loss": one.alone[workload]}
             for workload, one in answer.alone().items()
         },
-        "configuration": answer.configuration,
+        "configuration": _described(answer),
         "held_back": [_judged_values(answer, one) for one in answer.judged],
         "knobs": [_scanned_values(one) for one in answer.scanned],
         "front": list(answer.front),
@@ -276,8 +276,11 @@ def _finite(number: float) -> float | None:
 
 def configuration(answer: Answer) -> str:
     """Returns the recommended configuration as the text of a file that `eeon config apply` takes."""
-    others = {name: value for name, value in answer.configuration.items() if name != "description"}
-    return yaml_text({"description": description(answer), **others})
+    return yaml_text(_described(answer))
+
+
+def _described(answer: Answer) -> dict[str, object]:
+    return {"description": "", **answer.configuration} | {"description": description(answer)}
 
 
 def description(answer: Answer) -> str:

@@ -117,6 +117,7 @@ def _chart(name: str, label: str, height: int, time: Range1d) -> figure:
     chart.min_border_left = 76
     chart.xaxis.formatter = CustomJSTickFormatter(code=_TIME, args={"range": time})
     chart.xaxis.ticker = BasicTicker(desired_num_ticks=5)
+    chart.yaxis.ticker = BasicTicker(min_interval=1)
     chart.yaxis.formatter = NumeralTickFormatter(format="0,0")
     if name != "asleep":
         chart.y_range = DataRange1d(start=0)

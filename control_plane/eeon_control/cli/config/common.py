@@ -55,7 +55,7 @@ def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
     """Prints the warnings. Raises InputError with the errors."""
     problems = [
         *configs.check(loaded, topology, targets.tick),
-        *_other_rates(topology, targets),
+        *_other_links(topology, targets),
         *_unset(loaded),
     ]
     print_problems(problem for problem in problems if problem.severity is Severity.WARNING)
@@ -77,22 +77,26 @@ def _unset(loaded: FabricConfig) -> Iterator[Problem]:
     )
 
 
-def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
-    """Yields a warning about the first link whose rate in the switches' own topology differs from
-    `topology`."""
+def _other_links(topology: Topology, targets: Targets) -> Iterator[Problem]:
+    """Yields a warning about the first port whose link in the switches' own topology has another rate, or
+    leads to another node, than in `topology`."""
     if targets.topology is None:
         return
     try:
         own = topologies.load(targets.topology)
     except EeonError:
         return  # the fabric is gone, or the targets file comes from another machine
-    meant = {port.name: port for port in topology.ports()}
-    for port in own.ports():
-        if port.name in meant and port.rate != meant[port.name].rate:
+    meant, there = ({port.name: port for port in one.ports()} for one in (topology, own))
+    for name in dict.fromkeys((*there, *meant)):
+        links = [
+            f"{one[name].rate} to {one[name].peer.node}" if name in one else "no link"
+            for one in (there, meant)
+        ]
+        if links[0] != links[1]:
             rule = (
-                f"the link of {port.name} has {port.rate} in {targets.topology}, the topology of these "
-                f"switches, but {meant[port.name].rate} in {topology.name}: thresholds and EEE times that "
-                f"depend on the rate will be wrong; give -t {targets.topology}"
+                f"{name} has {links[0]} in {targets.topology}, the topology of these switches, but "
+                f"{links[1]} in {topology.name}: routes, thresholds and EEE times will be wrong; give "
+                f"-t {targets.topology}"
             )
             yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
             return

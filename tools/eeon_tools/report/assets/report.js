@@ -232,8 +232,10 @@
   // Links by a metric: wider and darker is more; the number stands in the title and the table.
   const topology = () => {
     const metric = byId("metric").value, run = runs[state.a], { layers } = data.topology;
-    const most_in_a_layer = Math.max(...layers.map((layer) => layer.length));
-    const width = Math.max(420, 26 * most_in_a_layer), rows = 100, top = 34, height = rows * (layers.length - 1) + 2 * top;
+    const most_in_a_layer = Math.max(...layers.map((layer) => layer.length)), labels = most_in_a_layer <= 40;
+    // A character of a label takes at most 9 units.
+    const each = Math.max(26, labels ? 9 * Math.max(...layers.flat().map((name) => name.length)) : 0);
+    const width = Math.max(420, each * most_in_a_layer), rows = 100, top = 34, height = rows * (layers.length - 1) + 2 * top;
     const svgNs = "http://www.w3.org/2000/svg";
     const make = (name, attributes, text) => {
       const made = document.createElementNS(svgNs, name);
@@ -241,16 +243,18 @@
       if (text !== undefined) made.textContent = text;
       return made;
     };
-    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Links by ${metric}`, style: `min-width:${Math.min(26 * most_in_a_layer, 1400)}px;max-width:${Math.max(720, width)}px` });
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Links by ${metric}`, style: `min-width:${labels ? each * most_in_a_layer : 1400}px;max-width:${Math.max(720, width)}px` });
     const place = {};
     layers.forEach((layer, row) => layer.forEach((name, at) => { place[name] = [width * (at + 0.5) / layer.length, top + row * rows]; }));
     const most = Math.max(1e-12, ...run.ports.map((port) => port[metric]));
+    const between = Map.groupBy(run.ports, (port) => [port.node, port.peer].sort().join());
     run.ports.forEach((port, at) => {
       const [x1, y1] = place[port.node], [x2, y2] = place[port.peer];
-      // The two directions of a link stand beside each other.
-      const side = y1 < y2 ? -5 : 5, share = port[metric] / most;
+      // The lines between two nodes, one for each direction of each link, stand beside each other.
+      const lines = between.get([port.node, port.peer].sort().join()), side = 10 * lines.indexOf(port) - 5 * (lines.length - 1);
+      const [aside, down] = y1 === y2 ? [0, side] : [side, 0], share = port[metric] / most;
       const line = make("line", {
-        x1: x1 + side, y1, x2: x2 + side, y2, class: at === state.port ? "link chosen" : "link", tabindex: 0, role: "button",
+        x1: x1 + aside, y1: y1 + down, x2: x2 + aside, y2: y2 + down, class: at === state.port ? "link chosen" : "link", tabindex: 0, role: "button",
         "stroke-width": 1.5 + 5 * share, "stroke-opacity": 0.25 + 0.75 * share,
       });
       const shown = metric === "load" || metric === "asleep" ? `${number(100 * port[metric], 1)} %` : number(port[metric]);
@@ -260,7 +264,7 @@
       line.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
       svg.append(line);
     });
-    const labels = most_in_a_layer <= 40, lowest = top + rows * (layers.length - 1);
+    const lowest = top + rows * (layers.length - 1);
     for (const [name, [x, y]] of Object.entries(place)) {
       svg.append(make("circle", { cx: x, cy: y, r: labels ? 13 : 5, class: "node" }));
       if (labels) svg.append(make("text", { x, y: y === lowest ? y + 29 : y - 17, "text-anchor": "middle" }, name));
