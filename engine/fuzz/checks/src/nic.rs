@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use netsim::nic::{Nic, NicClasses, NicEee, NicLimit, ReactionSettings};
+use netsim::nic::{Nic, NicClasses, NicEee, NicLimit, NicSettings};
+use netsim::reaction::ReactionSettings;
 use netsim::{HostFrame, NicAqm, MAX_LIMITERS};
 use units::{Bytes, DataRate, Duration, Time};
 
@@ -89,11 +90,17 @@ fn nic_of(flags: u8) -> Nic {
     } else {
         ReactionSettings::Dcqcn(netsim::reaction::DcqcnSettings::default())
     };
-    Nic::new(rate, Bytes::new(24), limit, (flags & 16 != 0).then_some(eee))
-        .with_aqm((flags & 8 != 0).then_some(codel), 1)
-        .with_classes((flags & 2 != 0).then_some(classes))
-        .with_fair_queues(flags & 0b1000_1000 == 0b1000_0000)
-        .with_reactions(Some(reactions), [Some(IpAddr::from(OWN)), None])
+    let settings = NicSettings {
+        limit,
+        eee: (flags & 16 != 0).then_some(eee),
+        aqm: (flags & 8 != 0).then_some(codel),
+        seed: 1,
+        classes: (flags & 2 != 0).then_some(classes),
+        is_fair: flags & 0b1000_1000 == 0b1000_0000,
+        reactions: Some(reactions),
+        own: [Some(IpAddr::from(OWN)), None],
+    };
+    Nic::new(rate, Bytes::new(24), settings)
 }
 
 /// Returns the beginning of a flow's datagram, from its EtherType on. Its DSCP is the number of the flow.
