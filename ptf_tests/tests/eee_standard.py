@@ -161,49 +161,6 @@ class StandardEeeBusyUntilFollowsTheWire(EeeTest):
         self.assertEqual(self.register("busy_until", 2), last.at_ns + 1024 * BYTE_NS)
 
 
-class StandardEeeAccountsLpiAndWakes(EeeTest):
-    """Each cycle adds the time from the end of the sleep transition to the start of the wake."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(stall=_STALL))
-        lpi = 0
-        self.drain()
-        for n in range(1, 6):
-            idle = self.prime()
-            if n == 1:
-                lpi, wakes = self.register("lpi_ticks", 2), self.register("wakes", 2)
-            asleep = idle + _STALL + SLEEP_NS
-            start = asleep + n * 10_000
-            self.at(start)
-            self.send(1, packets.udp(2))
-            self.switch.advance(ns=WAKE_NS + self.late_ns)
-            self.departures(2)
-            lpi += start - asleep
-            self.assert_account("lpi_ticks", 2, lpi, n * 2 * self.late_ns)
-            wakes += 1
-            self.assertEqual(self.register("wakes", 2), wakes)
-            self.drain()
-            idle_again = self.register("busy_until", 2)
-            lpi += self.switch.now_ns - (idle_again + _STALL + SLEEP_NS)
-            wakes += 1
-
-
-class StandardEeeWakeWithoutLowPowerAddsNothing(EeeTest):
-    """A packet in the sleep transition makes the port wake as soon as it is asleep: one wake, but no time in
-    LPI."""
-
-    def runTest(self) -> None:
-        self.eee(Eee())
-        idle = self.prime()
-        lpi, wakes = self.register("lpi_ticks", 2), self.register("wakes", 2)
-        self.at(idle + 10_000)
-        self.send(1, packets.udp(2))
-        self.drain()
-        self.departures(2)
-        self.assertEqual(self.register("lpi_ticks", 2), lpi)
-        self.assertEqual(self.register("wakes", 2), wakes + 1)
-
-
 class StandardEeePortsSleepByThemselves(EeeTest):
     """Port 3 has EEE and sleeps; port 2 has none. Neither delays the other."""
 

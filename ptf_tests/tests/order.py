@@ -3,7 +3,7 @@
 import random
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest
 from ptf_tests.lib.eee import Eee, EeeTest
 from ptf_tests.lib.packets import Ecn
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -54,28 +54,6 @@ class OrderIsKeptBetweenIngressPorts(_Order):
             self.send(port, packets.arriving(frame, port))
         self.drain()
         self.assert_in_order(2, 200)
-
-
-class OrderIsKeptWhenSomeAreMarked(_Order):
-    """Marked and unmarked packets share one queue (unlike L4S' dual queue)."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 20_000, l4s=2_000)
-        self.send(1, *numbered(100, seed=3))
-        self.drain()
-        self.assert_in_order(2, 100)
-
-
-@virtual_time_only
-class OrderIsKeptWhenSomeAreDropped(_Order):
-    def runTest(self) -> None:
-        self.red(2, low=0, high=60_000, probability=0.6, protect=2)
-        self.buffer_limit(2, 50_000)
-        self.send(1, *numbered(200, seed=4))
-        self.drain()
-        left = numbers([departure.frame for departure in self.departures(2)])
-        self.assertTrue(10 < len(left) < 200, f"{len(left)} of 200 left: some must be dropped and some not")
-        self.assertEqual(left, sorted(left))
 
 
 class _OrderUnderHold(_Order, EeeTest):
