@@ -17,6 +17,7 @@ from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
 from scapy.layers.inet import IPOption
 from scapy.layers.inet6 import IPv6ExtHdrFragment
 from scapy.packet import Packet
+from scapy.utils import checksum
 
 from ptf_tests.lib.ports import NUMBERS
 
@@ -301,14 +302,6 @@ def l3_offset(frame: bytes) -> int:
     return offset + 2
 
 
-def ipv4_checksum(header: bytes) -> int:
-    """Returns the checksum of an IPv4 header whose checksum field is zero (RFC 791, section 3.1)."""
-    total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
-
-
 def ecn_of(frame: bytes) -> int:
     """Returns the ECN field of an IPv4 or IPv6 frame."""
     at = l3_offset(frame)
@@ -337,7 +330,7 @@ def forwarded(
             out[at + 1] = out[at + 1] & 0xFC | ecn
         end = at + (out[at] & 0xF) * 4
         out[at + 10 : at + 12] = b"\0\0"
-        out[at + 10 : at + 12] = struct.pack("!H", ipv4_checksum(bytes(out[at:end])))
+        out[at + 10 : at + 12] = struct.pack("!H", checksum(bytes(out[at:end])))
     else:
         out[at + 7] -= 1
         if ecn is not None:

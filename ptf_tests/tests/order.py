@@ -56,9 +56,10 @@ class OrderIsKeptBetweenIngressPorts(_Order):
         self.assert_in_order(2, 200)
 
 
-class _OrderUnderHold(_Order, EeeTest):
-    def hold_and_release(self) -> None:
-        """Sends random arrivals over many sleeps, holds by timer and by trigger, and busy periods."""
+class OrderIsKeptByTheGate(_Order, EeeTest):
+    """Random arrivals over many sleeps, holds by timer and by trigger, and busy periods."""
+
+    def runTest(self) -> None:
         self.eee(Eee(sleep=2_880, wake=4_480, hold=12_000, trigger_packets=10))
         source = random.Random(5)
         for frame in numbered(400, seed=5):
@@ -71,19 +72,11 @@ class _OrderUnderHold(_Order, EeeTest):
         )
 
 
-class OrderIsKeptByTheGate(_OrderUnderHold):
-    def runTest(self) -> None:
-        self.hold_and_release()
-
-
-class OrderIsKeptByRecirculation(_OrderUnderHold):
+class OrderIsKeptByRecirculation(OrderIsKeptByTheGate):
     options = SwitchOptions(gate=False)
 
-    def runTest(self) -> None:
-        self.hold_and_release()
 
-
-class OrderIsKeptBetweenTwoRecirculatingPorts(_OrderUnderHold):
+class OrderIsKeptBetweenTwoRecirculatingPorts(_Order, EeeTest):
     """Packets of two holding ports recirculate together; each port keeps its own order and its own gate."""
 
     options = SwitchOptions(gate=False)
