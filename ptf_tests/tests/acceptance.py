@@ -122,15 +122,6 @@ _ACCURACY = {
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ACCURACY))
 
 
-class SonicAccuracyOfRedMarksExactlyTheLastTen(MarkingTest):
-    """The example profile as `red`, with its numbers: at Kmin the probability is 0, at Kmax 1, and no frame
-    of 1 kB meets a queue between the two. `red` decides at enqueue, so the mirrored expectation applies."""
-
-    def runTest(self) -> None:
-        self.red(2, low=KMIN * KB, high=KMAX * KB, probability=PMAX)
-        self.assertEqual(self.marks(ect(KMAX + BEYOND)), [False] * 51 + [True] * 10)
-
-
 @virtual_time_only
 class _SonicRepeated(MarkingTest):
     """Counts the marks of each packet over the plan's repetitions of the accuracy test."""
@@ -248,12 +239,22 @@ _CUT_OFF = {
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _CUT_OFF))
 
 
-class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(MarkingTest):
-    """The profile unchanged, min = max, in `red`: inclusive, so no byte is subtracted."""
-
-    def runTest(self) -> None:
-        self.red(2, low=CUT_OFF_BYTES, high=CUT_OFF_BYTES)
-        self.assertEqual(self.marks(ect(CUT_OFF + 20)), [False] * 80 + [True] * 20)
+_RED = {
+    # SONiC's example profile with its numbers: at Kmin the probability is 0, at Kmax 1, and no frame of 1 kB
+    # meets a queue between the two. `red` decides at enqueue, so the mirrored expectation applies.
+    "SonicAccuracyOfRedMarksExactlyTheLastTen": (
+        {"low": KMIN * KB, "high": KMAX * KB, "probability": PMAX},
+        ect(KMAX + BEYOND),
+        [False] * 51 + [True] * 10,
+    ),
+    # The profile unchanged, min = max: inclusive, so no byte is subtracted.
+    "OpenConfigCutOffOfRedMarksEverythingAtAndAbove": (
+        {"low": CUT_OFF_BYTES, "high": CUT_OFF_BYTES},
+        ect(CUT_OFF + 20),
+        [False] * 80 + [True] * 20,
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _RED))
 
 
 _COUNTED = {
