@@ -479,14 +479,6 @@ class MarkingTest(FabricTest):
         counted = Counter(Verdict.MARKED if mark else Verdict.FORWARDED for mark in marked)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, found): counted[found] for found in counted})
 
-    def threshold_marks_ends(
-        self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: tuple[bool, bool]
-    ) -> None:
-        """Sets `mark_threshold` at port 2 and checks whether the first and the last packet are marked."""
-        self.mark_threshold(2, **settings)
-        marks = self.marks(frames)
-        self.assertEqual((marks[0], marks[-1]), marked)
-
     def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]) -> None:
         """Sets RED at port 2 and checks which packets of a burst are marked."""
         self.red(2, **settings)

@@ -75,16 +75,16 @@ _ENDS = {
     "SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast": (
         {"threshold": at_or_above(KMAX * KB), "dequeue": True},
         ect(2 * KMAX),
-        (True, False),
+        [True] * KMAX + [False] * KMAX,
     ),
     # The mirror image: the first finds no packet ahead of it, the last 2 x Kmax - 1.
     "SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst": (
         {"threshold": at_or_above(KMAX * KB)},
         ect(2 * KMAX),
-        (False, True),
+        [False] * KMAX + [True] * KMAX,
     ),
 }
-globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks_ends, _ENDS))
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ENDS))
 
 
 # --- SONiC: ECN marking accuracy ---------------------------------------------------------------------------
