@@ -372,20 +372,10 @@ class FabricTest(SwitchTest):
         }
         self.set_aqm(port, "red", params, queue)
 
-    def buffer_limit(self, port: int, limit_bytes: int) -> None:
-        """Limits the bytes queued for `port`."""
-        self.table_add("port_buffer", {"port": port}, "set_buffer_limit", {"buffer_bytes": limit_bytes})
-
-    def buffer_limit_in_packets(self, port: int, limit_packets: int) -> None:
-        """Limits the packets queued for `port`."""
-        self.table_add(
-            "port_buffer", {"port": port}, "set_buffer_limit_in_packets", {"buffer_packets": limit_packets}
-        )
-
-    def buffer_limit_beside_held(self, port: int, limit_bytes: int) -> None:
-        """Limits the bytes queued for `port`, except those that arrived while its link was not awake."""
-        params = {"buffer_bytes": limit_bytes}
-        self.table_add("port_buffer", {"port": port}, "set_buffer_limit_beside_held", params)
+    def buffer_limit(self, port: int, limit: int, action: str = "set_buffer_limit") -> None:
+        """Limits the bytes queued for `port`, or what another action of the table limits."""
+        unit = "buffer_packets" if action == "set_buffer_limit_in_packets" else "buffer_bytes"
+        self.table_add("port_buffer", {"port": port}, action, {unit: limit})
 
     # --- counts --------------------------------------------------------------------------------------------
 
@@ -488,14 +478,6 @@ class MarkingTest(FabricTest):
         self.threshold_marks(settings, frames, marked)
         counted = Counter(Verdict.MARKED if mark else Verdict.FORWARDED for mark in marked)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, found): counted[found] for found in counted})
-
-    def threshold_marks_ends(
-        self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: tuple[bool, bool]
-    ) -> None:
-        """Sets `mark_threshold` at port 2 and checks whether the first and the last packet are marked."""
-        self.mark_threshold(2, **settings)
-        marks = self.marks(frames)
-        self.assertEqual((marks[0], marks[-1]), marked)
 
     def red_marks(self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]) -> None:
         """Sets RED at port 2 and checks which packets of a burst are marked."""

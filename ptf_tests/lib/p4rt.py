@@ -11,9 +11,9 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import grpc
 from finsy import (
@@ -34,15 +34,6 @@ _RPC_TIMEOUT_SECS = 10.0
 _ELECTION_IDS = itertools.count(1)
 
 Match = int | tuple[int, int]
-
-_Request = TypeVar("_Request", contravariant=True)
-_Reply = TypeVar("_Reply", covariant=True)
-
-
-class _Method(Protocol[_Request, _Reply]):
-    """A unary call of the stub."""
-
-    def __call__(self, request: _Request, /, *, timeout: float) -> _Reply: ...
 
 
 class P4RuntimeError(Exception):
@@ -177,9 +168,10 @@ class P4RuntimeClient:
             # Also reached when the test itself closes the stream; then no caller waits for it.
             self._stream_end = f"; the stream ended: {error.code().name}: {error.details()}"
 
-    def _call(self, method: _Method[_Request, _Reply], request: _Request) -> _Reply:
+    # Any: the stub's methods have one type each.
+    def _call(self, method: Callable[..., Any], request: object) -> None:
         try:
-            return method(request, timeout=_RPC_TIMEOUT_SECS)
+            method(request, timeout=_RPC_TIMEOUT_SECS)
         except grpc.RpcError as error:
             raise _refusal(error) from error
 

@@ -17,6 +17,7 @@ from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
 from scapy.layers.inet import IPOption
 from scapy.layers.inet6 import IPv6ExtHdrFragment
 from scapy.packet import Packet
+from scapy.utils import checksum
 
 from ptf_tests.lib.ports import NUMBERS
 
@@ -113,10 +114,11 @@ TcpOptions = Sequence[tuple[str, object]]
 """TCP options in scapy's form: names and values."""
 
 
-class Below(TypedDict, total=False):
-    """Arguments of `network` apart from the IP version; `fl` is an IPv6 flow label."""
+class Network(TypedDict, total=False):
+    """Arguments of `network`; `fl` is an IPv6 flow label."""
 
     frm: int
+    ipv6: bool
     ecn: int
     dscp: int
     ttl: int
@@ -124,12 +126,6 @@ class Below(TypedDict, total=False):
     host: int
     ip_options: Sequence[IPOption]
     fl: int
-
-
-class Network(Below, total=False):
-    """Arguments of `network`."""
-
-    ipv6: bool
 
 
 class Segment(Network, total=False):
@@ -245,21 +241,18 @@ def pfc(times: Mapping[int, int], *, enabled: int | None = None, dst: str = "01:
     return padded(bytes(head) + struct.pack("!HH8H", 0x0101, vector, *values), 60)
 
 
-def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
+def icmp_echo(to: int, **below: Unpack[Network]) -> bytes:
     """Returns an ICMP or ICMPv6 echo request."""
-    message = ICMPv6EchoRequest(data=bytes(32)) if ipv6 else ICMP() / bytes(32)
-    return bytes(network(to, ipv6=ipv6, **below) / message)
+    message = ICMPv6EchoRequest(data=bytes(32)) if below.get("ipv6") else ICMP() / bytes(32)
+    return bytes(network(to, **below) / message)
 
 
-def tcp_fragment(to: int, *, first: bool, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
+def tcp_fragment(to: int, *, first: bool, **below: Unpack[Network]) -> bytes:
     """Returns a fragment of a TCP segment: the first one (which has the TCP header) or a later one."""
-    if ipv6:
-        header = IPv6ExtHdrFragment(nh=6, offset=0 if first else 185, m=1 if first else 0, id=77)
-        frame = network(to, ipv6=True, **below) / header
-    elif first:
-        frame = network(to, proto=6, flags="MF", frag=0, **below)
+    if below.get("ipv6"):
+        frame = network(to, **below) / IPv6ExtHdrFragment(nh=6, offset=0 if first else 185, m=first, id=77)
     else:
-        frame = network(to, proto=6, flags=0, frag=185, **below)
+        frame = network(to, proto=6, flags="MF" if first else 0, frag=0 if first else 185, **below)
     segment = TCP(sport=50000, dport=13562, flags="A") / bytes(64) if first else bytes(64)
     return bytes(frame / segment)
 
@@ -301,14 +294,6 @@ def l3_offset(frame: bytes) -> int:
     return offset + 2
 
 
-def ipv4_checksum(header: bytes) -> int:
-    """Returns the checksum of an IPv4 header whose checksum field is zero (RFC 791, section 3.1)."""
-    total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
-
-
 def ecn_of(frame: bytes) -> int:
     """Returns the ECN field of an IPv4 or IPv6 frame."""
     at = l3_offset(frame)
@@ -337,7 +322,7 @@ def forwarded(
             out[at + 1] = out[at + 1] & 0xFC | ecn
         end = at + (out[at] & 0xF) * 4
         out[at + 10 : at + 12] = b"\0\0"
-        out[at + 10 : at + 12] = struct.pack("!H", ipv4_checksum(bytes(out[at:end])))
+        out[at + 10 : at + 12] = struct.pack("!H", checksum(bytes(out[at:end])))
     else:
         out[at + 7] -= 1
         if ecn is not None:

@@ -75,16 +75,16 @@ _ENDS = {
     "SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast": (
         {"threshold": at_or_above(KMAX * KB), "dequeue": True},
         ect(2 * KMAX),
-        (True, False),
+        [True] * KMAX + [False] * KMAX,
     ),
     # The mirror image: the first finds no packet ahead of it, the last 2 x Kmax - 1.
     "SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst": (
         {"threshold": at_or_above(KMAX * KB)},
         ect(2 * KMAX),
-        (False, True),
+        [False] * KMAX + [True] * KMAX,
     ),
 }
-globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks_ends, _ENDS))
+globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ENDS))
 
 
 # --- SONiC: ECN marking accuracy ---------------------------------------------------------------------------
@@ -120,15 +120,6 @@ _ACCURACY = {
     ),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _ACCURACY))
-
-
-class SonicAccuracyOfRedMarksExactlyTheLastTen(MarkingTest):
-    """The example profile as `red`, with its numbers: at Kmin the probability is 0, at Kmax 1, and no frame
-    of 1 kB meets a queue between the two. `red` decides at enqueue, so the mirrored expectation applies."""
-
-    def runTest(self) -> None:
-        self.red(2, low=KMIN * KB, high=KMAX * KB, probability=PMAX)
-        self.assertEqual(self.marks(ect(KMAX + BEYOND)), [False] * 51 + [True] * 10)
 
 
 @virtual_time_only
@@ -248,12 +239,22 @@ _CUT_OFF = {
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _CUT_OFF))
 
 
-class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(MarkingTest):
-    """The profile unchanged, min = max, in `red`: inclusive, so no byte is subtracted."""
-
-    def runTest(self) -> None:
-        self.red(2, low=CUT_OFF_BYTES, high=CUT_OFF_BYTES)
-        self.assertEqual(self.marks(ect(CUT_OFF + 20)), [False] * 80 + [True] * 20)
+_RED = {
+    # SONiC's example profile with its numbers: at Kmin the probability is 0, at Kmax 1, and no frame of 1 kB
+    # meets a queue between the two. `red` decides at enqueue, so the mirrored expectation applies.
+    "SonicAccuracyOfRedMarksExactlyTheLastTen": (
+        {"low": KMIN * KB, "high": KMAX * KB, "probability": PMAX},
+        ect(KMAX + BEYOND),
+        [False] * 51 + [True] * 10,
+    ),
+    # The profile unchanged, min = max: inclusive, so no byte is subtracted.
+    "OpenConfigCutOffOfRedMarksEverythingAtAndAbove": (
+        {"low": CUT_OFF_BYTES, "high": CUT_OFF_BYTES},
+        ect(CUT_OFF + 20),
+        [False] * 80 + [True] * 20,
+    ),
+}
+globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _RED))
 
 
 _COUNTED = {

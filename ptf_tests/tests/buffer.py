@@ -23,45 +23,54 @@ class _Buffer(FabricTest):
         )
         self.assertEqual(dropped, len(offered) - len(kept))
 
-    def limit_keeps(self, kind: str, limit: int, kept: int) -> None:
-        """Checks that a limit of that kind keeps exactly the first `kept` of eight frames."""
-        getattr(self, kind)(2, limit)
-        self.expect_kept(offered := frames(8), offered[:kept])
+    def limit_keeps(
+        self, limit: int, offered: list[bytes], kept: list[bytes], action: str = "set_buffer_limit"
+    ) -> None:
+        """Checks which frames of a burst a limit keeps, again when the queue has drained."""
+        self.buffer_limit(2, limit, action)
+        for _ in range(2):
+            self.expect_kept(offered, kept)
 
-    def limit_drops(self, kind: str) -> None:
-        """Checks that a limit of that kind of zero drops everything, even at an idle port."""
-        getattr(self, kind)(2, 0)
+    def limit_drops(self, action: str) -> None:
+        """Checks that a limit of zero drops everything, even at an idle port."""
+        self.buffer_limit(2, 0, action)
         self.send(1, *frames(3))
         self.drain()
         self.assert_silent()
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.TAIL_DROPPED): 3})
 
 
+_IN_PACKETS, _BESIDE_HELD = "set_buffer_limit_in_packets", "set_buffer_limit_beside_held"
+_FULL, _SMALL = frames(5, packets.FULL_FRAME), frames(5, 100)
+_ACK = packets.tcp(2, flags="A")
+_SMALLER = packets.data(2, size=200)
 _KEPT = {
     # 5 x 500 bytes fit into 2500; the sixth frame does not.
-    "BufferHoldsExactlyItsLimit": ("buffer_limit", 5 * SIZE, 5),
-    "BufferOneByteShortDropsOneMore": ("buffer_limit", 5 * SIZE - 1, 4),
-    "BufferOneByteMoreHoldsNoMore": ("buffer_limit", 5 * SIZE + 1, 5),
+    "BufferHoldsExactlyItsLimit": (5 * SIZE, frames(8), frames(5)),
+    "BufferOneByteShortDropsOneMore": (5 * SIZE - 1, frames(8), frames(4)),
+    "BufferOneByteMoreHoldsNoMore": (5 * SIZE + 1, frames(8), frames(5)),
     # Nothing is held, so nothing waits outside the buffer: the limit in bytes applies.
-    "BufferBesideHeldIsTheWholeBufferWhereEeeIsOff": ("buffer_limit_beside_held", 5 * SIZE, 5),
+    "BufferBesideHeldIsTheWholeBufferWhereEeeIsOff": (5 * SIZE, frames(8), frames(5), _BESIDE_HELD),
+    # 1200 bytes: two frames of 500 fit, a third does not, one of exactly 200 still does, and then nothing.
+    "BufferTakesASmallFrameWhereALargeOneDidNotFit": (
+        *(2 * SIZE + 200, [*frames(4), _SMALLER, _ACK]),
+        [*frames(2), _SMALLER],
+    ),
+    # Three packets of any length: a small frame takes as much space as a full one.
+    "BufferInPacketsHoldsFullFrames": (3, _FULL, _FULL[:3], _IN_PACKETS),
+    "BufferInPacketsHoldsAsManySmallFrames": (3, _SMALL, _SMALL[:3], _IN_PACKETS),
+    "BufferInPacketsAdmitsNoSmallFrameWhereNoLargeOneFits": (
+        *(2, [*frames(2), _ACK]),
+        *(frames(2), _IN_PACKETS),
+    ),
 }
 globals().update(cases(__name__, _Buffer, _Buffer.limit_keeps, _KEPT))
 
 _DROPPED = {
-    "BufferZeroDropsEverything": ("buffer_limit",),
-    "BufferOfNoPacketsDropsEverything": ("buffer_limit_in_packets",),
+    "BufferZeroDropsEverything": ("set_buffer_limit",),
+    "BufferOfNoPacketsDropsEverything": (_IN_PACKETS,),
 }
 globals().update(cases(__name__, _Buffer, _Buffer.limit_drops, _DROPPED))
-
-
-class BufferTakesASmallFrameWhereALargeOneDidNotFit(_Buffer):
-    """1200 bytes: two frames of 500 fit, a third does not, one of exactly 200 still does, and then
-    nothing."""
-
-    def runTest(self) -> None:
-        self.buffer_limit(2, 2 * SIZE + 200)
-        large, small = frames(4), packets.data(2, size=200)
-        self.expect_kept([*large, small, packets.tcp(2, flags="A")], [*large[:2], small])
 
 
 class BufferTailDropsAreCountedByClass(_Buffer):
@@ -83,32 +92,6 @@ class BufferDropsEctAndNotEctAlike(_Buffer):
         self.mark_threshold(2, 0)
         left = self.burst(2, [packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(6)])
         self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE])
-
-
-class BufferInPacketsHoldsExactlyItsLimit(_Buffer):
-    """Three packets of any length: a small frame takes as much space as a full one."""
-
-    def runTest(self) -> None:
-        self.buffer_limit_in_packets(2, 3)
-        for size in (packets.FULL_FRAME, 100):
-            offered = frames(5, size)
-            self.forget_counts()
-            self.expect_kept(offered, offered[:3])
-
-
-class BufferInPacketsAdmitsNoSmallFrameWhereNoLargeOneFits(_Buffer):
-    def runTest(self) -> None:
-        self.buffer_limit_in_packets(2, 2)
-        offered = [*frames(2), packets.tcp(2, flags="A")]
-        self.expect_kept(offered, offered[:2])
-
-
-class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):
-    def runTest(self) -> None:
-        self.buffer_limit(2, 3 * SIZE)
-        for _ in range(3):
-            offered = frames(7)
-            self.expect_kept(offered, offered[:3])
 
 
 @virtual_time_only

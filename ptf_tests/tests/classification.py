@@ -4,7 +4,7 @@ The payload length comes from the IP and TCP lengths, never from the frame's. No
 also uses the class (protection.py).
 """
 
-from ptf.packet import IP, TCP, Ether
+from ptf.packet import TCP
 from scapy.layers.inet import IPOption_RR
 from scapy.layers.inet6 import IPv6ExtHdrHopByHop
 
@@ -13,6 +13,7 @@ from ptf_tests.lib.base_test import FabricTest, cases
 from ptf_tests.lib.packets import PacketClass
 
 _TIMESTAMPS = [("NOP", None), ("NOP", None), ("Timestamp", (1, 2))]
+_SACK = [("NOP", None), ("NOP", None), ("SAck", (1, 2, 3, 4, 5, 6))]
 _LONGEST_OPTIONS = [("NOP", None)] * 40
 _RECORD_ROUTE = IPOption_RR(routers=["0.0.0.0"] * 9)
 
@@ -48,14 +49,6 @@ class _Classified(FabricTest):
         )
 
 
-class AckWithSackBlocksIsAnAck(_Classified):
-    def runTest(self) -> None:
-        sack = [("NOP", None), ("NOP", None), ("SAck", (1, 2, 3, 4, 5, 6))]
-        self.expect(
-            PacketClass.ACK, packets.tcp(2, tcp_options=sack), packets.tcp(2, tcp_options=sack, ipv6=True)
-        )
-
-
 _TCP = {
     "DataIsTcpWithPayload": (PacketClass.DATA, "A", 100),
     "DataOfOneByteIsData": (PacketClass.DATA, "PA", 1),
@@ -82,17 +75,18 @@ _TCP = {
 globals().update(cases(__name__, _Classified, _Classified.expect_tcp, _TCP))
 
 
-class Ipv4DontFragmentIsNoFragment(_Classified):
-    def runTest(self) -> None:
-        frame = Ether(packets.tcp(2, flags="A"))
-        frame[IP].flags = "DF"
-        del frame[IP].chksum
-        self.expect(PacketClass.ACK, bytes(frame))
-
-
 _OTHERS = {
     # 54 bytes of ACK in a frame of 60: the six bytes of padding do not count as payload.
     "AckPaddedToTheEthernetMinimumIsAnAck": (PacketClass.ACK, packets.tcp(2, flags="A", pad_to=60)),
+    "AckWithSackBlocksIsAnAck": (
+        PacketClass.ACK,
+        packets.tcp(2, tcp_options=_SACK),
+        packets.tcp(2, tcp_options=_SACK, ipv6=True),
+    ),
+    "Ipv4DontFragmentIsNoFragment": (
+        PacketClass.ACK,
+        bytes(packets.network(2, flags="DF") / TCP(flags="A")),
+    ),
     "UdpIsOther": (PacketClass.OTHER, packets.udp(2), packets.udp(2, ipv6=True), packets.udp(2, vlan=9)),
     "IcmpIsOther": (PacketClass.OTHER, packets.icmp_echo(2), packets.icmp_echo(2, ipv6=True)),
     # A later fragment has no TCP header, and the lengths of the first one are not the segment's: both are

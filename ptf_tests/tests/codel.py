@@ -233,20 +233,6 @@ class CodelStartsFromItsLastCountSoonAfter(_Codel):
 
 
 @virtual_time_only
-class CodelSparesWhomItProtects(_Codel):
-    """Each mode and each kind of packet, alone in a queue above the target: all pass, or some are dropped."""
-
-    def runTest(self) -> None:
-        for mode, spared in _SPARED.items():
-            for kind in (_DATA, _ACK, _ACK_ECE, _SYN_ECE):
-                with self.subTest(mode=mode, kind=kind):
-                    settings = Codel(target=FRAME_NS // 4, interval=FRAME_NS // 4 - 7, protect=mode)
-                    self.codel(settings)
-                    fates = list(self.burst_of(80, kind).fates.values())
-                    self.assertEqual(fates.count(Fate.DROPPED) == 0, kind in spared)
-
-
-@virtual_time_only
 class CodelGivesASparedPacketsSignalToTheNext(_Codel):
     """When the first signal is due ACKs leave, and the first data packet after them gets it, and only this
     one signal, however long the ACKs took."""

@@ -192,43 +192,31 @@ class EcmpSpreadsThePacketsOfAFlowWhereItIsToldTo(_Ecmp):
         self.assertEqual(len(set(self.paths(frames[::2]))), 1)
 
 
-class _EcmpGroup(_Ecmp):
+class EcmpMembersOfAGroupAreAllUsedUntilTheyLeaveIt(_Ecmp):
     """The same with explicit members and a group. P4Runtime does not allow one-shot groups in the same
     profile (P4RT 9.2.3), so there are no other routes."""
 
     def routes(self) -> list[P4Entity]:
         return []
 
-    def route_to_members(self) -> None:
-        """Creates members 1 to 4 and a group of all of them."""
+    def runTest(self) -> None:
         for number, port in enumerate(self.members, start=1):
             action = P4TableAction("forward", **self.next_hop(port))
-            self.client.write(
-                "INSERT", P4ActionProfileMember("ecmp_selector", member_id=number, action=action)
-            )
+            member = P4ActionProfileMember("ecmp_selector", member_id=number, action=action)
+            self.client.write("INSERT", member)
         self.client.write("INSERT", self.group_of(1, 2, 3, 4))
         match = P4TableMatch(dst=(int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24))
-        self.client.write(
-            "INSERT", P4TableEntry("ipv4_route", match=match, action=P4IndirectAction(group_id=1))
-        )
+        route = P4TableEntry("ipv4_route", match=match, action=P4IndirectAction(group_id=1))
+        self.client.write("INSERT", route)
+        flows = [flow(n) for n in range(_FLOWS)]
+        self.assert_fair(self.paths(flows), self.members)
+        self.client.write("MODIFY", self.group_of(1, 2, 3))
+        self.assert_fair(self.paths(flows), self.members[:3])
 
     def group_of(self, *members: int) -> P4Entity:
         """Returns the group with these members."""
         equal = [P4Member(member, weight=1) for member in members]
         return P4ActionProfileGroup("ecmp_selector", group_id=1, max_size=16, members=equal)
-
-
-class EcmpMembersOfAGroupAreAllUsed(_EcmpGroup):
-    def runTest(self) -> None:
-        self.route_to_members()
-        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
-
-
-class EcmpGroupWithoutAMemberNoLongerUsesIt(_EcmpGroup):
-    def runTest(self) -> None:
-        self.route_to_members()
-        self.client.write("MODIFY", self.group_of(1, 2, 3))
-        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members[:3])
 
 
 class EcmpWeightsAreKept(_Ecmp):

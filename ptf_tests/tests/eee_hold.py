@@ -190,7 +190,7 @@ class HoldOutsideTheBufferDropsNothingAndLeavesItToWhatComesAfter(_Holding):
 
     def runTest(self) -> None:
         now = self.asleep_with(Eee(hold=HOLD))
-        self.buffer_limit_beside_held(2, 2 * SIZE)
+        self.buffer_limit(2, 2 * SIZE, "set_buffer_limit_beside_held")
         self.forget_counts()
         frames = [data(n) for n in range(14)]
         self.send(1, *frames[:7])

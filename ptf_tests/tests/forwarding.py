@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv6Address
 from ptf.packet import ARP, Ether
 from scapy.layers.inet import IPOption_RR, IPOption_Timestamp
 from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
+from scapy.utils import checksum
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases
@@ -15,12 +16,11 @@ from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verd
 
 
 class _Forwarded(FabricTest):
-    """Sends one frame in at port 1 and checks that it leaves, rewritten, only at port 2."""
-
-    def expect_forwarded(self, frame: bytes) -> None:
+    def expect_forwarded(self, frame: bytes, port: int = 2) -> None:
+        """Sends a frame in at port 1 and checks that it leaves, rewritten, only at one port."""
         self.send(1, frame)
         self.drain()
-        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2)])
+        self.assert_frames(self.departures(port), [packets.forwarded(frame, port)])
         self.assert_silent()
 
 
@@ -33,14 +33,6 @@ class _Dropped(FabricTest):
         self.assert_silent()
         found = {v: count for (_, v), count in self.verdicts(1).items()}
         self.assertEqual(found, {verdict: 1}, "verdicts at the ingress port")
-
-
-class Ipv4PacketReturnsThroughItsIngressPortWhenTheRouteSaysSo(FabricTest):
-    def runTest(self) -> None:
-        frame = packets.udp(1, frm=1)
-        self.send(1, frame)
-        self.drain()
-        self.assert_frames(self.departures(1), [packets.forwarded(frame, 1)])
 
 
 _DROPPED = {
@@ -112,6 +104,7 @@ class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
 _TAGGED = packets.tcp(2, payload=40, vlan=100)
 _FORWARDED = {
     "Ipv4PacketLeavesWithNewMacsAndTtlLessOne": (packets.udp(2),),
+    "Ipv4PacketReturnsThroughItsIngressPortWhenTheRouteSaysSo": (packets.udp(1), 1),
     "Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne": (packets.udp(2, ipv6=True),),
     "Ipv4TtlTwoIsForwardedAsOne": (packets.udp(2, ttl=2),),
     "Ipv6HopLimitTwoIsForwardedAsOne": (packets.udp(2, ipv6=True, ttl=2),),
@@ -149,7 +142,7 @@ class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
             edited = bytearray(packets.udp(2))
             edited[18:20] = identifier.to_bytes(2, "big")
             edited[24:26] = b"\0\0"
-            edited[24:26] = packets.ipv4_checksum(bytes(edited[14:34])).to_bytes(2, "big")
+            edited[24:26] = checksum(bytes(edited[14:34])).to_bytes(2, "big")
             frames.append(bytes(edited))
         for frame in frames:
             self.send(1, frame)
@@ -164,7 +157,7 @@ def _damaged(frame: bytes, offset: int, value: int) -> bytes:
     out[14 + offset] = value
     if out[14] >> 4 == 4:
         out[24:26] = b"\0\0"
-        out[24:26] = packets.ipv4_checksum(bytes(out[14:34])).to_bytes(2, "big")
+        out[24:26] = checksum(bytes(out[14:34])).to_bytes(2, "big")
     return bytes(out)
 
 

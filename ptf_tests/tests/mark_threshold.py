@@ -152,17 +152,6 @@ _MARKED = {
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _MARKED))
 
 
-class OccupancyIsInBytesNotPackets(FabricTest):
-    """Ten 54-byte ACKs stay below a threshold that two 1000-byte segments pass."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 1000)
-        small = [packets.tcp(2, flags="A", seq=n) for n in range(10)]
-        large = [packets.data(2, size=1000, ecn=Ecn.ECT0, seq=n) for n in range(3)]
-        left = self.burst(2, small + large)
-        self.assertEqual([departure.ecn for departure in left[10:]], [Ecn.ECT0, Ecn.CE, Ecn.CE])
-
-
 class ThresholdsOfPortsAreTheirOwn(FabricTest):
     """A full queue at port 2 marks nothing at port 3, whose threshold differs from port 2's."""
 

@@ -3,7 +3,7 @@
 import random
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest
 from ptf_tests.lib.eee import Eee, EeeTest
 from ptf_tests.lib.packets import Ecn
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -56,31 +56,10 @@ class OrderIsKeptBetweenIngressPorts(_Order):
         self.assert_in_order(2, 200)
 
 
-class OrderIsKeptWhenSomeAreMarked(_Order):
-    """Marked and unmarked packets share one queue (unlike L4S' dual queue)."""
+class OrderIsKeptByTheGate(_Order, EeeTest):
+    """Random arrivals over many sleeps, holds by timer and by trigger, and busy periods."""
 
     def runTest(self) -> None:
-        self.mark_threshold(2, 20_000, l4s=2_000)
-        self.send(1, *numbered(100, seed=3))
-        self.drain()
-        self.assert_in_order(2, 100)
-
-
-@virtual_time_only
-class OrderIsKeptWhenSomeAreDropped(_Order):
-    def runTest(self) -> None:
-        self.red(2, low=0, high=60_000, probability=0.6, protect=2)
-        self.buffer_limit(2, 50_000)
-        self.send(1, *numbered(200, seed=4))
-        self.drain()
-        left = numbers([departure.frame for departure in self.departures(2)])
-        self.assertTrue(10 < len(left) < 200, f"{len(left)} of 200 left: some must be dropped and some not")
-        self.assertEqual(left, sorted(left))
-
-
-class _OrderUnderHold(_Order, EeeTest):
-    def hold_and_release(self) -> None:
-        """Sends random arrivals over many sleeps, holds by timer and by trigger, and busy periods."""
         self.eee(Eee(sleep=2_880, wake=4_480, hold=12_000, trigger_packets=10))
         source = random.Random(5)
         for frame in numbered(400, seed=5):
@@ -93,19 +72,11 @@ class _OrderUnderHold(_Order, EeeTest):
         )
 
 
-class OrderIsKeptByTheGate(_OrderUnderHold):
-    def runTest(self) -> None:
-        self.hold_and_release()
-
-
-class OrderIsKeptByRecirculation(_OrderUnderHold):
+class OrderIsKeptByRecirculation(OrderIsKeptByTheGate):
     options = SwitchOptions(gate=False)
 
-    def runTest(self) -> None:
-        self.hold_and_release()
 
-
-class OrderIsKeptBetweenTwoRecirculatingPorts(_OrderUnderHold):
+class OrderIsKeptBetweenTwoRecirculatingPorts(_Order, EeeTest):
     """Packets of two holding ports recirculate together; each port keeps its own order and its own gate."""
 
     options = SwitchOptions(gate=False)

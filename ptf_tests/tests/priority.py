@@ -61,6 +61,8 @@ _QUEUES = {
     "DscpChoosesTheQueueOfAnIpv4Packet": (packets.udp(PORT, dscp=AF31), 3),
     "DscpChoosesTheQueueOfAnIpv6Packet": (packets.udp(PORT, dscp=EF, ipv6=True), 5),
     "DscpWithoutEntryIsOfTheLowestQueue": (packets.udp(PORT, dscp=EF + 1), 0),
+    "PcpChoosesTheQueueWhereTheDscpSaysNothing": (_tagged(6), 6),
+    "PcpWithoutEntryIsOfTheLowestQueue": (_tagged(5), 0),
     # A router uses the IP header.
     "DscpGoesBeforePcp": (_tagged(6, dscp=AF31), 3),
 }
@@ -76,13 +78,6 @@ class DscpWithoutEntryIsOfTheQueueOfTheDefault(_Priorities):
         self.table_add("dscp_priority", {"dscp": 1}, "set_priority", {"priority": 0})
         self.expect_queue(packets.udp(PORT, dscp=EF + 1), 1)
         self.expect_queue(packets.udp(PORT, dscp=1), 0)
-
-
-@virtual_time_only
-class PcpChoosesTheQueueWhereTheDscpSaysNothing(_Priorities):
-    def runTest(self) -> None:
-        self.expect_queue(_tagged(6), 6)
-        self.expect_queue(_tagged(5), 0)
 
 
 @virtual_time_only

@@ -87,7 +87,7 @@ def _minimise(arguments: argparse.Namespace) -> int:
         )
         again.chmod(0o700)
         subprocess.run([again, "-merge=1", kept, folder], check=True)
-        inputs = corpora.read_folder(kept)
+        inputs = [path.read_bytes() for path in kept.iterdir()]
     packed = corpora.PACKED / f"{arguments.target}.corpus"
     packed.write_bytes(corpora.pack(inputs))
     print(f"{packed.name}: {len(inputs)} inputs, {packed.stat().st_size} bytes")
@@ -108,7 +108,9 @@ def _libfuzzer(target: str, command: list[str]) -> NoReturn:
         from .targets import TARGETS
     folder = corpora.ENGINE_FUZZ / "corpus" / target
     if not folder.is_dir():
-        corpora.write_folder(folder, corpora.committed(target))
+        folder.mkdir(parents=True)
+        for at, item in enumerate(corpora.committed(target)):
+            (folder / f"seed-{at:04}").write_bytes(item)
     atheris.Setup(command, TARGETS[target].run)
     atheris.Fuzz()
     raise AssertionError("libFuzzer ends the process")

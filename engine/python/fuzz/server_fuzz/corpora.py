@@ -41,18 +41,6 @@ def regressions(target: str) -> list[bytes]:
     return [path.read_bytes() for path in sorted(REGRESSIONS.glob(f"{target}-*"))]
 
 
-def write_folder(folder: Path, inputs: Iterable[bytes]) -> None:
-    """Writes inputs in libFuzzer's form: one file each."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for at, item in enumerate(inputs):
-        (folder / f"seed-{at:04}").write_bytes(item)
-
-
-def read_folder(folder: Path) -> list[bytes]:
-    """Returns the inputs in a folder of libFuzzer."""
-    return [path.read_bytes() for path in sorted(folder.iterdir())]
-
-
 def changed(item: bytes, other: bytes, rng: random.Random) -> bytes:
     """Returns an input with one to four mutations: bits, bytes, extreme numbers, parts removed, repeated, or
     replaced with parts of another input."""
