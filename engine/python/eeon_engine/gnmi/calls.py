@@ -94,7 +94,7 @@ class Calls(Handlers):
             if first is None:
                 abort(context, invalid("the call has no request"))
                 return
-            stream = guard(context, lambda: self._begin(first))
+            stream = guard(context, lambda: Stream(self._reader, first))
             answers = stream.first()
             while True:
                 for response in _guarded(context, answers):
@@ -106,12 +106,6 @@ class Calls(Handlers):
                 if upcoming is None:
                     return
                 answers = upcoming
-
-    def _begin(self, request: gnmi.SubscribeRequest) -> Stream:
-        stream = Stream(self._reader, request)
-        if stream.is_streaming:
-            stream.check_rate()
-        return stream
 
     def _follow(self, stream: Stream, messages: "_Requests") -> Iterator[gnmi.SubscribeResponse] | None:
         """Waits until messages are due, and returns them; None when the call is over."""

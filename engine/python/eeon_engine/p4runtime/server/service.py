@@ -131,7 +131,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
             error = from_engine(caught)
         except Exception as caught:
             # gRPC raises from the iterator when the call is over; any other exception is a bug.
-            if requests_active(requests):
+            if getattr(requests, "is_active", lambda: False)():
                 _LOG.exception("stream of a P4Runtime client failed")
                 error = StatusError(rpc_code.INTERNAL, f"{type(caught).__name__}: {caught}")
         outbox.end(error)
@@ -142,11 +142,6 @@ def _silent() -> StatusError:
         rpc_code.DEADLINE_EXCEEDED,
         "this stream sent no MasterArbitrationUpdate in time, or was closed to make room for another",
     )
-
-
-def requests_active(requests: Iterator[p4r.StreamMessageRequest]) -> bool:
-    """Returns whether the call of a request iterator is still open."""
-    return bool(getattr(requests, "is_active", lambda: False)())
 
 
 def guard(context: ServicerContext, call: Callable[[], _T], level: int = logging.INFO) -> _T:
