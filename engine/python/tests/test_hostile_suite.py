@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -268,12 +269,10 @@ def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(
 
 
 def test_a_switch_with_tls_goes_on_whatever_strangers_do(
-    tmp_path: Path, seconds: float, is_long: bool
+    tmp_path: Path, authority: Any, seconds: float, is_long: bool
 ) -> None:
-    pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
     from control_plane.tests.certificates import made as identity
 
-    authority = identity("authority")
     own, controller = identity("switch", authority), identity("controller", authority)
     files = {"ca": authority.certificate_pem, "cert": own.certificate_pem, "key": own.key_pem}
     for name, content in files.items():

@@ -32,13 +32,10 @@ _MAX_REPLICAS = 4096
 
 
 class ReplicationEngine:
-    """Multicast groups and clone sessions of one switch."""
-
     def __init__(self, control: SwitchHandle) -> None:
         self._control = control
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> None:
-        """Applies one update of a `PacketReplicationEngineEntry`."""
         match message.WhichOneof("type"):
             case "multicast_group_entry":
                 self._write_group(kind, message.multicast_group_entry)

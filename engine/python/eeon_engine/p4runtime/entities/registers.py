@@ -15,8 +15,6 @@ from .counters import check_index
 
 
 class Registers:
-    """All register arrays of one switch."""
-
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema
