@@ -649,11 +649,9 @@ class Twin:
         workload was started. Ctrl-C stops it between two slices.
         """
     def record_hops(self, filter: str) -> None:
-        """Starts recording the events of packets by hop, and discards an earlier recording. `filter` is the
-        JSON of a `hops.HopFilter`, which `hops.record` writes. Raises `ConfigError`."""
+        """Starts recording the events of packets by hop, as `SwitchHandle.record_hops` does."""
     def take_hops(self) -> dict[str, object] | None:
-        """Ends the recording, and returns it as columns for `hops.take`. None if nothing was being
-        recorded."""
+        """Ends the recording, and returns it as `SwitchHandle.take_hops` does."""
     def flow_report(self, number: int) -> str:
         """Returns the state of one flow of `start_flow`: the JSON of a `FlowReport`, which
         `json_documents.flow_report` reads. Faster than `report`, which covers the whole fabric. Raises

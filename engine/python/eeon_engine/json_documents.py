@@ -24,34 +24,28 @@ def make_twin(program: Program, spec: FabricSpec) -> Twin:
 
 
 def check_workload(workload: WorkloadSpec, hosts: Sequence[tuple[str, int, int]]) -> None:
-    """Calls `_engine.check_workload`."""
     _check_workload(json.dumps(workload), hosts)
 
 
 def start_workload(twin: Twin, workload: WorkloadSpec) -> None:
-    """Calls `Twin.start_workload`."""
     twin.start_workload(json.dumps(workload))
 
 
 def twin_report(twin: Twin) -> Report:
-    """Calls `Twin.report`."""
     report: Report = json.loads(twin.report())
     return report
 
 
 def flow_report(twin: Twin, number: int) -> FlowReport:
-    """Calls `Twin.flow_report`."""
     report: FlowReport = json.loads(twin.flow_report(number))
     return report
 
 
 def traffic_report(traffic: Traffic, late_after_ns: int) -> TrafficReport:
-    """Calls `Traffic.report`."""
     report: TrafficReport = json.loads(traffic.report(late_after_ns))
     return report
 
 
 def take_journey(switch: SwitchHandle) -> Journey:
-    """Calls `SwitchHandle.take_journey`."""
     journey: Journey = json.loads(switch.take_journey())
     return journey

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eeon_engine import Program, Switch
@@ -118,6 +119,15 @@ def resource_thrift(resource_switch: Switch) -> Iterator[ThriftClient]:
     """Connects a Thrift client to the second switch."""
     with serve_thrift(resource_switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def authority() -> Any:
+    """Returns an authority that signs certificates."""
+    pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
+    from control_plane.tests.certificates import made
+
+    return made("authority")
 
 
 @pytest.fixture(scope="module")

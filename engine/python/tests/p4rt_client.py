@@ -5,6 +5,7 @@ Independent of the server: it uses only the message classes of `finsy`, and sear
 
 import contextlib
 import queue
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -311,6 +312,24 @@ def primary(address: str, config: Any = None, **settings: Any) -> Iterator[Clien
         if config is not None:
             client.push(COMMIT, config)
         yield client
+
+
+@contextlib.contextmanager
+def meanwhile(work: Callable[[], object]) -> Iterator[None]:
+    """Repeats some work in a thread until the block ends."""
+    stopping = threading.Event()
+
+    def repeat() -> None:
+        while not stopping.is_set():
+            work()
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
 
 
 def failure(code: int, match: str, call: Callable[..., object], *arguments: Any, **fields: Any) -> Failed:

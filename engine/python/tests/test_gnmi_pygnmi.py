@@ -21,12 +21,11 @@ SESSION = Path(__file__).parent / "pygnmi_session.py"
 @pytest.mark.system
 @pytest.mark.parametrize("is_encrypted", [False, True], ids=["plain", "mutual TLS"])
 def test_pygnmi_reads_ports_and_hears_of_a_link_that_goes_down(
-    program: Program, tmp_path: Path, is_encrypted: bool
+    program: Program, authority: Any, tmp_path: Path, is_encrypted: bool
 ) -> None:
     from control_plane.tests.certificates import made as identity
 
     switch = Switch(program, ports=[Port(1), Port(2)])
-    authority = identity("authority")
     own, theirs = identity("switch", authority), identity("client", authority)
     tls, files = None, []
     if is_encrypted:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -22,7 +23,7 @@ from made_frames import numbered
 from p4rt_client import MODIFY, PATCH, Client, p4info, pipeline, primary
 from switch_process import SwitchProcess, running
 from test_switch_command import NanomsgPeer
-from test_switch_faults import Traffic, packet_counts, traffic_through
+from test_switch_faults import Traffic, packet_counts, switch_at, traffic_through
 from veth import Link
 
 from control_plane.tests.bmv2_process import free_port
@@ -88,13 +89,12 @@ class Subject:
 def subject(folder: Path, *ports: str) -> Iterator[Subject]:
     """Runs a switch whose frames use nanomsg, or the given ports."""
     grpc_port, thrift_port = free_port(), free_port()
-    ports = ports or ("--packet-in", f"ipc://{folder}/p")
-    arguments = [*ports, "--device-id", "1", "--thrift-port", str(thrift_port)]
-    target = ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}"]
-    with running(*arguments, str(PATCH), *target, cwd=folder) as switch:
-        switch.wait_for("Server listening on ")
-        with primary_at(f"127.0.0.1:{grpc_port}", None) as (primary, write):
-            yield Subject(switch, f"127.0.0.1:{grpc_port}", f"127.0.0.1:{thrift_port}", primary, write)
+    address = f"127.0.0.1:{grpc_port}"
+    with (
+        switch_at(folder, ["--thrift-port", str(thrift_port)], grpc_port, *ports) as switch,
+        primary_at(address, None) as (primary, write),
+    ):
+        yield Subject(switch, address, f"127.0.0.1:{thrift_port}", primary, write)
 
 
 @contextlib.contextmanager
@@ -269,12 +269,10 @@ def test_a_switch_on_veth_pairs_loses_no_frame_whatever_its_clients_do(
 
 
 def test_a_switch_with_tls_goes_on_whatever_strangers_do(
-    tmp_path: Path, seconds: float, is_long: bool
+    tmp_path: Path, authority: Any, seconds: float, is_long: bool
 ) -> None:
-    pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
     from control_plane.tests.certificates import made as identity
 
-    authority = identity("authority")
     own, controller = identity("switch", authority), identity("controller", authority)
     files = {"ca": authority.certificate_pem, "cert": own.certificate_pem, "key": own.key_pem}
     for name, content in files.items():

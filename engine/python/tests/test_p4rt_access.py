@@ -35,11 +35,6 @@ rights = ["read", "write"]
 """
 
 
-@pytest.fixture(scope="module")
-def authority() -> Identity:
-    return identity("authority")
-
-
 @pytest.fixture
 def server(resource_switch: Switch, authority: Identity, tmp_path: Path) -> Iterator[Server]:
     own = identity("switch", authority)

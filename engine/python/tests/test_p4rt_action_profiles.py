@@ -1,5 +1,6 @@
 """Members, groups and one-shots over P4Runtime (1.5 §9.2)."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -30,10 +31,7 @@ def spread(switch: Switch, count: int = 400) -> dict[int, int]:
     """Returns the number of frames that leave on each port, of `count` frames with different keys."""
     for key in range(count):
         switch.inject(1, frame(0x0A000000 + key * 7919))
-    found: dict[int, int] = {}
-    for port in ports(switch.advance_to(switch.now_ps + 1000)):
-        found[port] = found.get(port, 0) + 1
-    return found
+    return Counter(ports(switch.advance_to(switch.now_ps + 1000)))
 
 
 # ---- one-shots

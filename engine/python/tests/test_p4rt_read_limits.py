@@ -1,7 +1,7 @@
 """The cost of a Read or a Write, and waits of others: limits, partial responses, packets in between."""
 
+import itertools
 import json
-import threading
 from collections.abc import Iterator
 from functools import cache
 
@@ -13,7 +13,19 @@ from eeon_engine.p4runtime.entities import chunks
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 from finsy.proto import p4i, p4r, rpc_code
-from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, entity_of, exact, p4info, program_json
+from p4rt_client import (
+    INSERT,
+    MODIFY,
+    Client,
+    Failed,
+    Names,
+    bits,
+    entity_of,
+    exact,
+    meanwhile,
+    p4info,
+    program_json,
+)
 
 pytestmark = pytest.mark.system
 
@@ -151,18 +163,12 @@ def test_entries_that_stay_are_answered_once_while_others_come_and_go(large: Ser
     asked = p4r.TableEntry(table_id=large.names["exact_table"])
     before = {entry.match[0].exact.value for entry in large.client.read(asked)}
     assert len(before) == 5000
-    stopping = threading.Event()
 
     def come_and_go() -> None:
-        other = Client(large.server.address)
-        while not stopping.is_set():
-            for kind in (p4r.Update.DELETE, INSERT):
-                large.client.write(*((kind, entry) for entry in made[::50]))
-        other.close()
+        for kind in (p4r.Update.DELETE, INSERT):
+            large.client.write(*((kind, entry) for entry in made[::50]))
 
-    thread = threading.Thread(target=come_and_go)
-    thread.start()
-    try:
+    with meanwhile(come_and_go):
         staying = {entry.match[0].exact.value for index, entry in enumerate(made) if index % 50}
         for _ in range(5):
             seen = [
@@ -172,9 +178,6 @@ def test_entries_that_stay_are_answered_once_while_others_come_and_go(large: Ser
             ]
             assert len([key for key in seen if key in staying]) == len(staying)
             assert staying <= set(seen)
-    finally:
-        stopping.set()
-        thread.join()
 
 
 def test_an_answer_is_not_gone_on_with_under_another_pipeline() -> None:
@@ -228,23 +231,15 @@ def test_a_short_answer_is_of_one_state(large: Served) -> None:
     """No two of 900 cells are from different sides of a packet or a write."""
     index = [p4r.Index(index=number) for number in range(900)]
     register = large.register.register_id
-    stopping = threading.Event()
+    values_of = itertools.cycle(range(250))
 
     def write() -> None:
-        value = 0
-        while not stopping.is_set():
-            value += 1
-            large.client.write((MODIFY, p4r.RegisterEntry(register_id=register, data=bits(value % 250))))
+        large.client.write((MODIFY, p4r.RegisterEntry(register_id=register, data=bits(next(values_of)))))
 
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
+    with meanwhile(write):
         asked = [p4r.RegisterEntry(register_id=register, index=one) for one in index]
         for _ in range(20):
             values = {
                 entity.register_entry.data.bitstring for r in large.responses(*asked) for entity in r.entities
             }
             assert len(values) == 1
-    finally:
-        stopping.set()
-        thread.join()

@@ -19,11 +19,6 @@ pytestmark = pytest.mark.system
 
 
 @pytest.fixture(scope="module")
-def authority() -> Identity:
-    return identity("authority")
-
-
-@pytest.fixture(scope="module")
 def server_identity(authority: Identity) -> Identity:
     return identity("switch", authority)
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import access_probe
 import pytest
@@ -78,14 +79,12 @@ def lines() -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
+def folder(authority: Any) -> Iterator[Path]:
     """Makes certificates and rights, in a folder that any user may read."""
-    pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
     from control_plane.tests.certificates import made as identity
 
     made = Path(tempfile.mkdtemp(dir="/tmp"))
     made.chmod(0o755)
-    authority = identity("authority")
     (made / "ca").write_bytes(authority.certificate_pem)
     for name in ("switch", "controller", "operator", "observer", "daemon", "stranger"):
         own = identity(name, authority)

@@ -113,18 +113,11 @@ def traffic_through(path: Path) -> Iterator[Traffic]:
 
 
 @contextlib.contextmanager
-def switch_at(folder: Path, thrift_options: list[str], grpc_port: int) -> Iterator[SwitchProcess]:
-    arguments = [
-        "--packet-in",
-        f"ipc://{folder}/p",
-        "--device-id",
-        "1",
-        "--log-console",
-        *thrift_options,
-        str(PATCH),
-    ]
+def switch_at(folder: Path, options: list[str], grpc_port: int, *ports: str) -> Iterator[SwitchProcess]:
+    """Runs a switch whose frames use nanomsg, or the given ports."""
+    ports = ports or ("--packet-in", f"ipc://{folder}/p")
     target = ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}"]
-    with running(*arguments, *target, cwd=folder) as switch:
+    with running(*ports, "--device-id", "1", *options, str(PATCH), *target, cwd=folder) as switch:
         switch.wait_for("Server listening on ")
         yield switch
 

@@ -6,7 +6,6 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from eeon_engine.exceptions import ConfigError
 from finsy.proto import p4d, p4r
 from made_frames import numbered
 from other_user import as_nobody
-from p4rt_client import COMMIT, PATCH, Connect, p4info, pipeline
+from p4rt_client import COMMIT, PATCH, Connect, meanwhile, p4info, pipeline
 from switch_process import SwitchProcess, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
 from thriftpy2.thrift import TException
@@ -149,23 +148,12 @@ def test_p4runtime_writes_are_answered_while_frames_flow(
         client = clients(listening)
         client.arbitrate()
         client.push(COMMIT, pipeline("patch"))
-        stopping = threading.Event()
-
-        def send() -> None:
-            while not stopping.is_set():
-                left.send(numbered(1))
-
-        sender = threading.Thread(target=send)
-        sender.start()
-        try:
+        with meanwhile(lambda: left.send(numbered(1))):
             for value in range(1, 101):
                 index, data = p4r.Index(index=9), p4d.P4Data(bitstring=value.to_bytes(1, "big"))
                 entry = p4r.RegisterEntry(register_id=register, index=index, data=data)
                 client.write((p4r.Update.MODIFY, entry))
                 assert client.read(p4r.RegisterEntry(register_id=register, index=index))[0].data == data
-        finally:
-            stopping.set()
-            sender.join()
         frames = client.read(p4r.RegisterEntry(register_id=register, index=p4r.Index(index=0)))[0]
         assert int.from_bytes(frames.data.bitstring, "big") > 0
 

@@ -3,7 +3,6 @@
 
 import logging
 import re
-import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +14,12 @@ from eeon_engine.switch_command.logs import TRACE
 from eeon_engine.switch_command.packet_log import PacketLog
 from p4rt_client import PATCH
 from switch_process import local_grpc, local_thrift, running
+from test_switch_command import HEADER, record
 
 CONSTRUCTS = Path(__file__).resolve().parents[2] / "simple_switch/tests/constructs"
 EEON = Path(__file__).resolve().parents[3] / "p4src/compiled/eeon.json"
 ROUTER = Path(__file__).resolve().parents[3] / "examples/own_program/router.json"
 SECOND_PS = 10**12
-PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 IP = "020000000001 020000000002 0800 4500001c000000004011 66cf 0a000001 0a000002 0001 0002 0008 0000"
 
 
@@ -222,9 +221,8 @@ def test_a_member_of_a_group_is_told_with_its_group() -> None:
 def frames(folder: Path, count: int) -> list[str]:
     """Returns options of a switch that reads this number of frames for port 0 from a file."""
     frame = bytes(64)
-    record = struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame
-    (folder / "a_in.pcap").write_bytes(PCAP_HEADER + count * record)
-    (folder / "b_in.pcap").write_bytes(PCAP_HEADER)
+    (folder / "a_in.pcap").write_bytes(HEADER + count * record(frame))
+    (folder / "b_in.pcap").write_bytes(HEADER)
     return ["-i", "0@a", "-i", "1@b", "--use-files", "0", *local_thrift(), str(PATCH), *local_grpc()]
 
 

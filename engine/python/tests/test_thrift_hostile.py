@@ -15,12 +15,10 @@ from eeon_engine.thrift import server as server_module
 from eeon_engine.thrift.names import Context
 from eeon_engine.thrift.reader import MAX_DEPTH, MAX_VALUES, MessageError, Reader
 from eeon_engine.values import Entry
-from thrift_client import ThriftClient, exact, standard
+from thrift_client import EXACT, ThriftClient, add, standard
 from thriftpy2.thrift import TApplicationException, TException, TType
 
 pytestmark = pytest.mark.system
-
-TABLE = "EverythingIngress.exact_table"
 
 
 @pytest.fixture
@@ -54,7 +52,7 @@ def is_ended(stranger: socket.socket) -> bool:
 def is_alive(server: Server) -> bool:
     """Returns whether another client is still served."""
     with ThriftClient(server.address) as client:
-        return client.standard.bm_mt_get_num_entries(0, TABLE) == 0
+        return client.standard.bm_mt_get_num_entries(0, EXACT) == 0
 
 
 def header(name: bytes, version: int = 0x80010001) -> bytes:
@@ -163,7 +161,7 @@ def test_where_all_places_are_taken_the_quietest_client_makes_way(
                 guests.append(connect(server))
                 wait_until_accepted(guests[-1])
                 # A client that sends calls is not the quietest.
-                assert busy.standard.bm_mt_get_num_entries(0, TABLE) == 0
+                assert busy.standard.bm_mt_get_num_entries(0, EXACT) == 0
             assert is_alive(server)
             assert all(is_ended(guest) for guest in guests[:7])
         assert "3 Thrift clients are connected" in caplog.text
@@ -215,8 +213,8 @@ def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(serv
         stranger.sendall(GET_NUM + struct.pack("!bhi", TType.I32, 2, 5) + b"\0")
         assert stranger.recv(4) == struct.pack("!I", 0x80010002)
         with pytest.raises(TApplicationException, match="context 7"):
-            client.standard.bm_mt_get_num_entries(7, TABLE)
-        assert client.standard.bm_mt_get_num_entries(0, TABLE) == 0
+            client.standard.bm_mt_get_num_entries(7, EXACT)
+        assert client.standard.bm_mt_get_num_entries(0, EXACT) == 0
 
 
 def test_the_deepest_nesting_that_is_allowed_is_read() -> None:
@@ -226,36 +224,20 @@ def test_the_deepest_nesting_that_is_allowed_is_read() -> None:
         Reader(BytesIO(struct.pack("!bh", TType.STRUCT, 1) + deep + b"\0").read).skip_struct()
 
 
-def add_entries(client: ThriftClient, count: int) -> list[int]:
-    return [
-        client.standard.bm_mt_add_entry(
-            0,
-            "EverythingIngress.exact_table",
-            [exact(number.to_bytes(4, "big"))],
-            "EverythingIngress.drop",
-            [],
-            standard.BmAddEntryOptions(),
-        )
-        for number in range(count)
-    ]
-
-
 def test_an_answer_of_too_many_entries_is_refused_and_they_are_read_by_handle(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("eeon_engine.thrift.names.MAX_ANSWER_ENTRIES", 4)
-    table = "EverythingIngress.exact_table"
     with ThriftClient(server.address) as client:
-        add_entries(client, 4)
-        assert len(client.standard.bm_mt_get_entries(0, table)) == 4
-        fifth = client.standard.bm_mt_add_entry(
-            0, table, [exact(b"more")], "EverythingIngress.drop", [], standard.BmAddEntryOptions()
-        )
+        for value in range(4):
+            add(client, value, "drop")
+        assert len(client.standard.bm_mt_get_entries(0, EXACT)) == 4
+        fifth = add(client, 4, "drop")
         with pytest.raises(standard.InvalidTableOperation):
-            client.standard.bm_mt_get_entries(0, table)
+            client.standard.bm_mt_get_entries(0, EXACT)
         with pytest.raises(TException):
             client.standard.bm_serialize_state()
-        assert client.standard.bm_mt_get_entry(0, table, fifth).entry_handle == fifth
+        assert client.standard.bm_mt_get_entry(0, EXACT, fifth).entry_handle == fifth
         profile = "EverythingIngress.selector"
         group = client.standard.bm_mt_act_prof_create_group(0, profile)
         for _ in range(4):
@@ -294,7 +276,7 @@ def test_answers_of_many_entries_are_made_one_at_a_time(
 
     def read() -> None:
         with ThriftClient(server.address) as client:
-            assert client.standard.bm_mt_get_entries(0, "EverythingIngress.exact_table") == []
+            assert client.standard.bm_mt_get_entries(0, EXACT) == []
 
     threads = [threading.Thread(target=read) for _ in range(2)]
     for thread in threads:

@@ -11,20 +11,13 @@ from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
 from made_frames import fabric, frame
 from p4rt_client import ports, program_json
-from thrift_client import ThriftClient, code_of, exact, rate, standard
+from thrift_client import EXACT, ThriftClient, add, code_of, exact, rate, standard
 from thriftpy2.thrift import TApplicationException, TException
 
 pytestmark = pytest.mark.system
 
-EXACT = "EverythingIngress.exact_table"
 NO_OPTIONS = standard.BmAddEntryOptions()
 WIDE = "EverythingIngress.wide_cells"
-
-
-def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:
-    """Adds an entry to the exact table, and returns its handle."""
-    key, name = [exact(value.to_bytes(4, "big"))], f"EverythingIngress.{action}"
-    return int(thrift.standard.bm_mt_add_entry(0, EXACT, key, name, list(data), NO_OPTIONS))
 
 
 def test_of_a_set_of_ports_that_is_too_long_the_first_512_characters_count(thrift: ThriftClient) -> None:

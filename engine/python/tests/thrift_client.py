@@ -10,7 +10,9 @@ from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TClient, TException
 from thriftpy2.transport import TBufferedTransport, TSocket
 
-__all__ = ["ThriftClient", "code_of", "exact", "rate", "standard"]
+__all__ = ["EXACT", "ThriftClient", "add", "code_of", "exact", "rate", "standard"]
+
+EXACT = "EverythingIngress.exact_table"
 
 
 class ThriftClient:
@@ -35,6 +37,13 @@ class ThriftClient:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:
+    """Adds an entry to the exact table of `everything`, and returns its handle."""
+    key, name = [exact(value.to_bytes(4, "big"))], f"EverythingIngress.{action}"
+    options = standard.BmAddEntryOptions()
+    return int(thrift.standard.bm_mt_add_entry(0, EXACT, key, name, list(data), options))
 
 
 def exact(key: bytes) -> Any:

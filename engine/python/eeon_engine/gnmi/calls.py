@@ -3,15 +3,14 @@
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError, Message
 
 from .._engine import SwitchHandle
-from ..p4runtime.clients.access import ANYBODY, Access, Caller, Right
+from ..p4runtime.clients.access import Caller, Right
 from ..p4runtime.errors import StatusError, abort, exhausted, invalid
 from ..p4runtime.messages import rpc_code
 from ..p4runtime.server.calls import (
@@ -22,10 +21,11 @@ from ..p4runtime.server.calls import (
     REQUEST_SECONDS,
     SEND_GRACE_S,
     SEND_SECONDS,
-    on_pool,
+    Handlers,
     only_request,
 )
 from ..p4runtime.server.rooms import Room
+from ..p4runtime.server.service import Service as P4RuntimeService
 from ..p4runtime.server.service import guard
 from .messages import gnmi
 from .service import Reader, Service
@@ -40,65 +40,43 @@ _READ_THREADS = MAX_RECEIVING + 8
 # Maximum delay until a stream notices that its client has gone, or that the interpreter exits.
 _LOOK_S = 0.25
 
-_SERVICE = "gnmi.gNMI"
-
 M = TypeVar("M", bound=Message)
 
 
-class Calls:
-    """The handlers of gNMI. `is_primary` returns whether a call uses the connection of a P4Runtime primary;
-    other clients do not keep these out."""
+class Calls(Handlers):
+    """The handlers of gNMI. Other clients do not keep P4Runtime's primaries, whom `service` knows, out."""
 
-    def __init__(
-        self, control: SwitchHandle, access: Access | None, is_primary: Callable[[grpc.ServicerContext], bool]
-    ) -> None:
+    def __init__(self, control: SwitchHandle, service: P4RuntimeService) -> None:
+        super().__init__("gnmi.gNMI", "gnmi", stream=_STREAM_THREADS, read=_READ_THREADS)
         self._reader = Reader(control)
-        self._access = access
-        self._is_primary = is_primary
+        self._service = service
         self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
         self._receiving = Room(MAX_RECEIVING, REQUEST_SECONDS)
         self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
         self.rooms = [self._silent, self._receiving, self._sending]
         self._places = threading.BoundedSemaphore(MAX_STREAMS)
         self._primaries_places = threading.BoundedSemaphore(MAX_STREAMS)
-        self._streams = ThreadPoolExecutor(_STREAM_THREADS, thread_name_prefix="gnmi-stream")
-        self._reads = ThreadPoolExecutor(_READ_THREADS, thread_name_prefix="gnmi-read")
         self._stopping = threading.Event()
-        service = Service(self._reader)
-        # Any, because requests and responses have different types.
-        self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            "Subscribe": grpc.stream_stream_rpc_method_handler(
-                on_pool(self._streams, self._subscribe),
-                response_serializer=gnmi.SubscribeResponse.SerializeToString,
-            )
-        }
+        own = Service(self._reader)
+        self._add("Subscribe", "stream", gnmi.SubscribeResponse, self._subscribe, streams=True)
         for name, method, request, response in (
-            ("Capabilities", service.capabilities, gnmi.CapabilityRequest, gnmi.CapabilityResponse),
-            ("Get", service.get, gnmi.GetRequest, gnmi.GetResponse),
-            ("Set", service.set, gnmi.SetRequest, gnmi.SetResponse),
+            ("Capabilities", own.capabilities, gnmi.CapabilityRequest, gnmi.CapabilityResponse),
+            ("Get", own.get, gnmi.GetRequest, gnmi.GetResponse),
+            ("Set", own.set, gnmi.SetRequest, gnmi.SetResponse),
         ):
-            self._methods[name] = grpc.stream_unary_rpc_method_handler(
-                on_pool(self._reads, self._unary(method, request)),  # type: ignore[arg-type] # one type a line
-                response_serializer=response.SerializeToString,
-            )
-
-    def handler(self) -> grpc.GenericRpcHandler:
-        return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
+            call = self._unary(method, request)  # type: ignore[arg-type] # one type a line
+            self._add(name, "read", response, call)
 
     def stop(self) -> None:
         self._stopping.set()
-        for pool in (self._streams, self._reads):
-            pool.shutdown(wait=False)
-
-    def _caller(self, context: grpc.ServicerContext) -> Caller:
-        return ANYBODY if self._access is None else self._access.caller(context)
+        super().stop()
 
     def _unary(
         self, method: Callable[[M, Caller], Message], kind: type[M]
     ) -> Callable[[Iterator[bytes], grpc.ServicerContext], Message]:
         def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Message:
             request = only_request(requests, context, self._receiving, MAX_READ_BYTES, kind)
-            caller = self._caller(context)
+            caller = self._service.caller(context)
             return guard(context, lambda: method(request, caller))
 
         return call
@@ -108,7 +86,7 @@ class Calls:
     ) -> Iterator[gnmi.SubscribeResponse]:
         """Serves a subscription. Each message waits for its client for a limited time, so that a client that
         reads nothing does not hold a thread."""
-        guard(context, lambda: self._caller(context).check_right(Right.READ))
+        guard(context, lambda: self._service.caller(context).check_right(Right.READ))
         with self._place(context):
             messages = _Requests(requests, context)
             with self._silent.wait(context.cancel):
@@ -116,7 +94,7 @@ class Calls:
             if first is None:
                 abort(context, invalid("the call has no request"))
                 return
-            stream = guard(context, lambda: self._begin(first))
+            stream = guard(context, lambda: Stream(self._reader, first))
             answers = stream.first()
             while True:
                 for response in _guarded(context, answers):
@@ -128,12 +106,6 @@ class Calls:
                 if upcoming is None:
                     return
                 answers = upcoming
-
-    def _begin(self, request: gnmi.SubscribeRequest) -> Stream:
-        stream = Stream(self._reader, request)
-        if stream.is_streaming:
-            stream.check_rate()
-        return stream
 
     def _follow(self, stream: Stream, messages: "_Requests") -> Iterator[gnmi.SubscribeResponse] | None:
         """Waits until messages are due, and returns them; None when the call is over."""
@@ -171,7 +143,7 @@ class Calls:
 
     @contextmanager
     def _place(self, context: grpc.ServicerContext) -> Iterator[None]:
-        places = self._primaries_places if self._is_primary(context) else self._places
+        places = self._primaries_places if self._service.is_primary(context) else self._places
         if not places.acquire(blocking=False):
             abort(context, exhausted(f"{MAX_STREAMS} subscriptions are open, the limit; end one, or use Get"))
         try:

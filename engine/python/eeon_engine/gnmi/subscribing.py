@@ -74,13 +74,15 @@ class Stream:
                 self._followed += _followed(one, selection)
             else:
                 self._followed.append(_Followed(selection, on_change=False))
+        if self.is_streaming:
+            self._check_rate()
 
     @property
     def is_streaming(self) -> bool:
         """Whether values are sent without a request for each."""
         return bool(self.mode == gnmi.SubscriptionList.STREAM)
 
-    def check_rate(self) -> None:
+    def _check_rate(self) -> None:
         """Raises INVALID_ARGUMENT if samples and heartbeats exceed a stream's limit. Sets the intervals that
         the client leaves to the switch."""
         ports = len(self._reader.ports())
@@ -205,9 +207,9 @@ def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]
         raise invalid(f"path {selection.text}: subscription mode {asked.mode} does not exist")
     interval = max(asked.sample_interval, MIN_INTERVAL_NS) if asked.sample_interval else DEFAULT_INTERVAL_NS
     made = [
-        _Followed(_only(selection, counted=False), True, heartbeat_ns=heartbeat),
+        _Followed(selection.only(lambda leaf: not leaf.is_counted), True, heartbeat_ns=heartbeat),
         _Followed(
-            _only(selection, counted=True),
+            selection.only(lambda leaf: leaf.is_counted),
             on_change=False,
             interval_ns=interval,
             suppress=asked.suppress_redundant,
@@ -215,10 +217,6 @@ def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]
         ),
     ]
     return [one for one in made if one.selection.leaves]
-
-
-def _only(selection: Selection, *, counted: bool) -> Selection:
-    return selection.only(lambda leaf: leaf.is_counted == counted)
 
 
 def _heartbeat(asked: gnmi.Subscription, selection: Selection) -> int:

@@ -152,7 +152,7 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
     target = _in_full(target, target_parser)
     given, extra = parser.parse_known_args(common)
     if given.help:
-        raise Shown(_help(parser, target_parser))
+        raise Shown(f"{parser.format_help()}\n{target_parser.format_help()}".rstrip())
     if given.version:
         raise Shown(version)
     if given.json_version:
@@ -280,7 +280,8 @@ def _options(
         log_file_max_size=given.log_file_max_size,
         log_file_max_files=given.log_file_max_files,
         tick_ps=_PICOSECONDS[given.timestamp_unit],
-        rate_bps=_last([rate for port, rate in given.port_rate if port is None]),
+        # The last one holds.
+        rate_bps=next((rate for port, rate in reversed(given.port_rate) if port is None), None),
         port_rates_bps={port: rate for port, rate in given.port_rate if port is not None},
         # A limit in bytes replaces BMv2's limit in packets.
         queue_limit_packets=DEFAULT_QUEUE_PACKETS if given.port_buffer is None else None,
@@ -443,10 +444,6 @@ def _queue_quantum(text: str) -> tuple[int, int]:
     if not separator or not priority.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not PRIORITY=SIZE, such as 1=6KB")
     return int(priority), _size_up_to(size, (1 << 32) - 1)
-
-
-def _last(values: list[int]) -> int | None:
-    return values[-1] if values else None
 
 
 def _size(text: str) -> int:
@@ -683,7 +680,3 @@ def _target_parser() -> _Parser:
     refused.add_argument("--load-modules", metavar="FILES")
     refused.add_argument("--dp-grpc-server-addr", metavar="ADDRESS")
     return parser
-
-
-def _help(parser: argparse.ArgumentParser, target_parser: argparse.ArgumentParser) -> str:
-    return f"{parser.format_help()}\n{target_parser.format_help()}".rstrip()

@@ -10,6 +10,7 @@ from .names import Context
 from .tables import meter_rates
 
 _I64_MAX = (1 << 63) - 1
+"""What BMv2 also answers for a cell that an i64 cannot hold."""
 
 
 class CellCalls:
@@ -31,7 +32,8 @@ class CellCalls:
         self._control.meter_array_set_rates(meter, meter_rates(rates))
 
     def bm_register_read(self, cxt: int, reg: str, cell: int) -> int:
-        return _read(self._control.register_read(reg, unsigned(cell, 64)))
+        value = self._control.register_read(reg, unsigned(cell, 64))
+        return min(int.from_bytes(value, "big"), _I64_MAX)
 
     def bm_register_read_all(self, cxt: int, reg: str) -> list[int]:
         return [min(value, _I64_MAX) for value in self._context.register_cells(reg)]
@@ -84,8 +86,3 @@ class CellCalls:
         """Returns the low bits of a number, as many as a cell has, of its two's complement if negative."""
         width = self._context.names.register_widths.get(reg, 64)
         return unsigned(value, width).to_bytes((width + 7) // 8, "big")
-
-
-def _read(value: bytes) -> int:
-    """Returns a cell as an i64. A larger value becomes the maximum, as in BMv2."""
-    return min(int.from_bytes(value, "big"), _I64_MAX)

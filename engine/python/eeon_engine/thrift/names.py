@@ -147,7 +147,3 @@ class Context:
         count = len(found) + sum(len(members) for _, members in found)
         self.check_entries(f"groups of action profile '{profile}'", count)
         return found
-
-    def table(self, name: str) -> Table | None:
-        """Returns a table's kinds; `None` if the program has no such table."""
-        return self.names.tables.get(name)

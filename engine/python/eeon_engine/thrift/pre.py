@@ -12,8 +12,6 @@ _MAP_BITS = 512
 
 
 class PreCalls:
-    """Service `simple_pre_lag`."""
-
     def __init__(self, context: Context) -> None:
         self._context = context
         self._control = context.control

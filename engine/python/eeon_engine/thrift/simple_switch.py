@@ -15,8 +15,6 @@ _DONE, _REFUSED = 0, 1
 
 
 class SimpleSwitchCalls:
-    """Service `simple_switch`."""
-
     def __init__(self, context: Context) -> None:
         self._control = context.control
 

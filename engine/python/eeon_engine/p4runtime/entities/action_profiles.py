@@ -29,8 +29,6 @@ _Weighted = p4r.ActionProfileGroup.Member | p4r.ActionProfileAction
 
 
 class ActionProfiles:
-    """All action profiles of one switch."""
-
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema
@@ -100,7 +98,6 @@ class ActionProfiles:
     # ---- members
 
     def write_member(self, kind: int, message: p4r.ActionProfileMember) -> None:
-        """Applies one update of an `ActionProfileMember`."""
         profile = find(self._schema.profiles, "action profile", message.action_profile_id)
         control, number = self._control, message.member_id
         if kind == p4r.Update.INSERT:
@@ -131,7 +128,6 @@ class ActionProfiles:
     # ---- groups
 
     def write_group(self, kind: int, message: p4r.ActionProfileGroup) -> None:
-        """Applies one update of an `ActionProfileGroup`."""
         profile = find(self._schema.profiles, "action profile", message.action_profile_id)
         if not profile.with_selector:
             raise invalid(f"profile '{profile.name}' has no selector and so no groups")

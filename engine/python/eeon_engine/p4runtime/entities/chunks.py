@@ -53,8 +53,3 @@ def whole(chunks: Iterable[Chunk]) -> Iterator[p4r.Entity]:
     """Yields all entities at once, for use where no other call waits."""
     for chunk in chunks:
         yield from chunk.entities()
-
-
-def cell_cost(width_bits: int) -> int:
-    """Returns the cost of a register cell."""
-    return max(1, (width_bits + 7) // 8 // CELL_BYTES)

@@ -45,8 +45,6 @@ def check_index(what: str, index: int, size: int) -> int:
 
 
 class Counters:
-    """All indirect counters of one switch."""
-
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema

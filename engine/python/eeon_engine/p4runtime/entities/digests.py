@@ -131,19 +131,12 @@ class Digests:
                 f"digest '{digest.name}' has no name in the program that tells its messages from another "
                 "digest's; give what it sends a struct of its own in the P4 source, and compile again"
             )
-        after = None
-        if kind != p4r.Update.DELETE:
-            after = DigestLists(_config(digest, message.config))
-            if before is not None:
-                # Ids continue, so that an acknowledgement of an older list does not match a new one.
-                after.next_list_id = before.next_list_id
-        self._set(digest.id, after)
-
-    def _set(self, digest_id: int, lists: DigestLists | None) -> None:
-        if lists is None:
-            self._lists.pop(digest_id, None)
-        else:
-            self._lists[digest_id] = lists
+        if kind == p4r.Update.DELETE:
+            del self._lists[digest.id]
+            return
+        # Ids continue, so that an acknowledgement of an older list does not match a new one.
+        next_list_id = 1 if before is None else before.next_list_id
+        self._lists[digest.id] = DigestLists(_config(digest, message.config), next_list_id)
 
     def checkpoint(self) -> "dict[int, DigestLists]":
         """Returns the current configuration, for `restore`."""

@@ -67,8 +67,6 @@ def check_no_colour_counts(message: Message, field: str, what: str) -> None:
 
 
 class Meters:
-    """All indirect meters of one switch."""
-
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema

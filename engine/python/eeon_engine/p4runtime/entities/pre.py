@@ -32,13 +32,10 @@ _MAX_REPLICAS = 4096
 
 
 class ReplicationEngine:
-    """Multicast groups and clone sessions of one switch."""
-
     def __init__(self, control: SwitchHandle) -> None:
         self._control = control
 
     def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> None:
-        """Applies one update of a `PacketReplicationEngineEntry`."""
         match message.WhichOneof("type"):
             case "multicast_group_entry":
                 self._write_group(kind, message.multicast_group_entry)
@@ -97,7 +94,8 @@ class ReplicationEngine:
                 return
             found = self._sessions(wanted % _SESSION_0 if wanted else None)
             for session in sorted(found, key=lambda session: session.number or _SESSION_0):
-                yield chunks.one(partial(_session_entity, self._session(session)))
+                entry = p4r.PacketReplicationEngineEntry(clone_session_entry=self._session(session))
+                yield chunks.one(partial(p4r.Entity, packet_replication_engine_entry=entry))
 
     def _groups(self, wanted: int) -> list[McCopies]:
         if wanted > _FIRST_CLONE_GROUP + _MAX_ID:
@@ -183,12 +181,5 @@ def _group_entities(number: int, copies: Sequence[Replica], note: bytes) -> Iter
     entry = p4r.MulticastGroupEntry(
         multicast_group_id=number, metadata=kept.metadata, replicas=_shown(copies, kept.replicas)
     )
-    yield _entity(p4r.PacketReplicationEngineEntry(multicast_group_entry=entry))
-
-
-def _session_entity(entry: p4r.CloneSessionEntry) -> p4r.Entity:
-    return _entity(p4r.PacketReplicationEngineEntry(clone_session_entry=entry))
-
-
-def _entity(entry: p4r.PacketReplicationEngineEntry) -> p4r.Entity:
-    return p4r.Entity(packet_replication_engine_entry=entry)
+    whole = p4r.PacketReplicationEngineEntry(multicast_group_entry=entry)
+    yield p4r.Entity(packet_replication_engine_entry=whole)

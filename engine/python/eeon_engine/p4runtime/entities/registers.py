@@ -15,8 +15,6 @@ from .counters import check_index
 
 
 class Registers:
-    """All register arrays of one switch."""
-
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema
@@ -83,4 +81,5 @@ def _entities(register: Register, first: int, count: int, cells: bytes) -> Itera
 
 def _cost(register: Register) -> int:
     assert register.type is not None, "only registers of a known type are read"
-    return chunks.cell_cost(sum(scalar.width for scalar in data_types.scalars(register.type)))
+    width = sum(scalar.width for scalar in data_types.scalars(register.type))
+    return max(1, (width + 7) // 8 // chunks.CELL_BYTES)

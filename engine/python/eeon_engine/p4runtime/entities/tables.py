@@ -64,8 +64,6 @@ _Answer = Callable[[Table, Entry | None, Resources], p4r.Entity]
 
 
 class Tables:
-    """All tables of one switch."""
-
     def __init__(self, control: SwitchHandle, schema: Schema, profiles: ActionProfiles) -> None:
         self._control = control
         self._schema = schema
@@ -74,7 +72,6 @@ class Tables:
     # ---- writing
 
     def write(self, kind: int, message: p4r.TableEntry) -> None:
-        """Applies one update of a `TableEntry`."""
         table = find(self._schema.tables, "table", message.table_id)
         if message.is_const:
             raise invalid(f"table '{table.name}': only the program sets is_const; leave it out")
@@ -308,7 +305,6 @@ class Tables:
     # ---- direct counters and meters
 
     def write_counter(self, kind: int, message: p4r.DirectCounterEntry) -> None:
-        """Applies one update of a `DirectCounterEntry`."""
         _check_modify("counters", kind)
         table = self._with(message.table_entry, "counter")
         entry = self._named(table, message.table_entry)

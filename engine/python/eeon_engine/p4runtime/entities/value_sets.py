@@ -16,8 +16,6 @@ from .chunks import Chunk
 
 
 class ValueSets:
-    """All parser value sets of one switch."""
-
     def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
-from ..errors import StatusError, invalid
+from ..errors import invalid
 from .data_types import DataType
 
 _T = TypeVar("_T")
@@ -196,9 +196,5 @@ def find(objects: dict[int, _T], kind: str, object_id: int) -> _T:
     """Returns the object with this id; raises INVALID_ARGUMENT if the P4Info has none."""
     found = objects.get(object_id)
     if found is None:
-        raise _unknown(kind, object_id)
+        raise invalid(f"the P4Info has no {kind} with id {object_id} (0x{object_id:08x})")
     return found
-
-
-def _unknown(kind: str, object_id: int) -> StatusError:
-    return invalid(f"the P4Info has no {kind} with id {object_id} (0x{object_id:08x})")

@@ -36,17 +36,53 @@ _READ_THREADS = 2 * MAX_RECEIVING + MAX_SENDING + 8
 MAX_READ_BYTES = 1 << 20
 """Maximum size of a request to read; one for thousands of cells by index has a tenth of it."""
 
-_SERVICE = "p4.v1.P4Runtime"
-
 M = TypeVar("M", bound=Message)
 # Any: requests and responses differ by call, and gRPC checks neither.
 Handler = Callable[[Iterator[Any], grpc.ServicerContext], object]
 
 
-class Calls:
+class Handlers:
+    """The methods of one gRPC service. Each is handled by the threads of a pool."""
+
+    def __init__(self, service: str, prefix: str, **threads: int) -> None:
+        self._service_name = service
+        self._pools = {
+            name: ThreadPoolExecutor(count, thread_name_prefix=f"{prefix}-{name}")
+            for name, count in threads.items()
+        }
+        # Any, because requests and responses have different types.
+        self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+
+    def _add(
+        self,
+        name: str,
+        pool: str,
+        response: type[Message],
+        behaviour: Handler,
+        *,
+        streams: bool = False,
+        decode: Callable[[bytes], Message] | None = None,
+    ) -> None:
+        """Adds a method. Its requests are bytes unless gRPC decodes them; `streams`: it yields responses."""
+        kind = grpc.stream_stream_rpc_method_handler if streams else grpc.stream_unary_rpc_method_handler
+        run = _Behaviour(behaviour, self._pools[pool])
+        self._methods[name] = kind(run, decode, response.SerializeToString)
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        return grpc.method_handlers_generic_handler(self._service_name, self._methods)
+
+    def stop(self) -> None:
+        for pool in self._pools.values():
+            pool.shutdown(wait=False)
+
+
+class Calls(Handlers):
     """The handlers of all calls of a service."""
 
     def __init__(self, service: Service, max_message_bytes: int) -> None:
+        super().__init__(
+            "p4.v1.P4Runtime", "p4runtime", stream=_STREAM_THREADS, write=_WRITE_THREADS, read=_READ_THREADS
+        )
         self._service = service
         self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
         self._writes = Room(MAX_RECEIVING, REQUEST_SECONDS)
@@ -55,56 +91,17 @@ class Calls:
         self._primaries = Room(MAX_RECEIVING, REQUEST_SECONDS)
         self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
         self.rooms = [self._silent, self._writes, self._reads, self._primaries, self._sending]
-        self._pools = [
-            ThreadPoolExecutor(count, thread_name_prefix=f"p4runtime-{name}")
-            for name, count in (
-                ("stream", _STREAM_THREADS),
-                ("write", _WRITE_THREADS),
-                ("read", _READ_THREADS),
-            )
-        ]
-        streams, writes, reads = self._pools
-        # Any, because requests and responses have different types.
-        self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            "StreamChannel": grpc.stream_stream_rpc_method_handler(
-                on_pool(streams, self._stream),
-                request_deserializer=p4r.StreamMessageRequest.FromString,
-                response_serializer=p4r.StreamMessageResponse.SerializeToString,
-            ),
-            "Read": grpc.stream_stream_rpc_method_handler(
-                on_pool(reads, self._read), response_serializer=p4r.ReadResponse.SerializeToString
-            ),
-        }
-        for name, pool, limit, request, response in (
-            ("Write", writes, max_message_bytes, p4r.WriteRequest, p4r.WriteResponse),
-            (
-                "SetForwardingPipelineConfig",
-                writes,
-                max_message_bytes,
-                p4r.SetForwardingPipelineConfigRequest,
-                p4r.SetForwardingPipelineConfigResponse,
-            ),
-            (
-                "GetForwardingPipelineConfig",
-                reads,
-                MAX_READ_BYTES,
-                p4r.GetForwardingPipelineConfigRequest,
-                p4r.GetForwardingPipelineConfigResponse,
-            ),
-            ("Capabilities", reads, MAX_READ_BYTES, p4r.CapabilitiesRequest, p4r.CapabilitiesResponse),
+        decode, response = p4r.StreamMessageRequest.FromString, p4r.StreamMessageResponse
+        self._add("StreamChannel", "stream", response, self._stream, streams=True, decode=decode)
+        self._add("Read", "read", p4r.ReadResponse, self._read, streams=True)
+        for name, pool, room, limit in (
+            ("Write", "write", self._writes, max_message_bytes),
+            ("SetForwardingPipelineConfig", "write", self._writes, max_message_bytes),
+            ("GetForwardingPipelineConfig", "read", self._reads, MAX_READ_BYTES),
+            ("Capabilities", "read", self._reads, MAX_READ_BYTES),
         ):
-            room = self._writes if pool is writes else self._reads
-            call = self._unary(getattr(service, name), room, limit, request)
-            self._methods[name] = grpc.stream_unary_rpc_method_handler(
-                on_pool(pool, call), response_serializer=response.SerializeToString
-            )
-
-    def handler(self) -> grpc.GenericRpcHandler:
-        return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
-
-    def stop(self) -> None:
-        for pool in self._pools:
-            pool.shutdown(wait=False)
+            call = self._unary(getattr(service, name), room, limit, getattr(p4r, f"{name}Request"))
+            self._add(name, pool, getattr(p4r, f"{name}Response"), call)
 
     def _unary(
         self, method: Callable[[M, grpc.ServicerContext], Message], room: Room, limit: int, kind: type[M]
@@ -129,20 +126,12 @@ class Calls:
         return self._service.StreamChannel(requests, context, self._silent)
 
 
-def on_pool(pool: ThreadPoolExecutor, behaviour: Handler) -> Handler:
-    """Returns the handler, run by threads of this pool."""
-    behaviour_of_pool = _Behaviour(behaviour)
-    behaviour_of_pool.experimental_thread_pool = pool
-    return behaviour_of_pool
-
-
 class _Behaviour:
     """A function with the attribute from which grpcio chooses threads."""
 
-    experimental_thread_pool: ThreadPoolExecutor
-
-    def __init__(self, behaviour: Handler) -> None:
+    def __init__(self, behaviour: Handler, pool: ThreadPoolExecutor) -> None:
         self._behaviour = behaviour
+        self.experimental_thread_pool = pool
 
     def __call__(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> object:
         return self._behaviour(requests, context)

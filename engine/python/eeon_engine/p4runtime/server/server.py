@@ -61,7 +61,7 @@ class Server:
         )
         service = Service(device, access)
         self._calls = Calls(service, max_message_bytes)
-        self._gnmi_calls = GnmiCalls(control, access, service.is_primary)
+        self._gnmi_calls = GnmiCalls(control, service)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
         self._caretaker = Caretaker([*self._calls.rooms, *self._gnmi_calls.rooms], self._is_wanted)
         unix = address.startswith("unix:")

@@ -32,7 +32,8 @@ class Service(p4r_grpc.P4RuntimeServicer):
         self._device = device
         self._access = access
 
-    def _caller(self, context: ServicerContext) -> Caller:
+    def caller(self, context: ServicerContext) -> Caller:
+        """Returns the client of a call, with its rights."""
         return ANYBODY if self._access is None else self._access.caller(context)
 
     def is_primary(self, context: ServicerContext) -> bool:
@@ -41,7 +42,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
 
     def Write(self, request: p4r.WriteRequest, context: ServicerContext) -> p4r.WriteResponse:
         """Applies a batch; the trailing metadata has the errors of single updates."""
-        caller = self._caller(context)
+        caller = self.caller(context)
         results = guard(context, lambda: self._device.write(request, caller))
         if any(result is not None for result in results):
             abort_batch(context, results)
@@ -49,7 +50,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
 
     def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
         """Yields the requested entities; the trailing metadata has the errors of single requests."""
-        caller = self._caller(context)
+        caller = self.caller(context)
         reading = guard(context, lambda: self._device.read(request, caller))
         responses = reading.responses()
         while (response := guard(context, lambda: next(responses, None))) is not None:
@@ -62,7 +63,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
     ) -> p4r.SetForwardingPipelineConfigResponse:
         """Sets the forwarding pipeline: verifies, saves or commits a program."""
         # Logged, because it is rare, and operators look for it when a switch does nothing.
-        caller = self._caller(context)
+        caller = self.caller(context)
         guard(context, lambda: self._device.set_pipeline(request, caller), logging.WARNING)
         return p4r.SetForwardingPipelineConfigResponse()
 
@@ -70,7 +71,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         self, request: p4r.GetForwardingPipelineConfigRequest, context: ServicerContext
     ) -> p4r.GetForwardingPipelineConfigResponse:
         """Returns the current program."""
-        caller = self._caller(context)
+        caller = self.caller(context)
         return guard(context, lambda: self._device.get_pipeline(request, caller))
 
     def Capabilities(
@@ -90,7 +91,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         """Serves a stream: arbitration, packets in and out. A separate thread reads, this thread writes.
         Until its first message, the stream is in the room `silent`."""
         outbox = Outbox(context.peer())
-        client = Client(outbox.put, outbox.end, self._caller(context), context.peer())
+        client = Client(outbox.put, outbox.end, self.caller(context), context.peer())
         place = None if silent is None else silent.enter(lambda: outbox.end(_silent()))
 
         def heard() -> None:
@@ -130,7 +131,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
             error = from_engine(caught)
         except Exception as caught:
             # gRPC raises from the iterator when the call is over; any other exception is a bug.
-            if requests_active(requests):
+            if getattr(requests, "is_active", lambda: False)():
                 _LOG.exception("stream of a P4Runtime client failed")
                 error = StatusError(rpc_code.INTERNAL, f"{type(caught).__name__}: {caught}")
         outbox.end(error)
@@ -141,11 +142,6 @@ def _silent() -> StatusError:
         rpc_code.DEADLINE_EXCEEDED,
         "this stream sent no MasterArbitrationUpdate in time, or was closed to make room for another",
     )
-
-
-def requests_active(requests: Iterator[p4r.StreamMessageRequest]) -> bool:
-    """Returns whether the call of a request iterator is still open."""
-    return bool(getattr(requests, "is_active", lambda: False)())
 
 
 def guard(context: ServicerContext, call: Callable[[], _T], level: int = logging.INFO) -> _T:
