@@ -167,8 +167,7 @@ pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<
         (source, destination, flow.protocol, flow.source_port, flow.destination_port)
     });
     dict.set_item("flows", flows.collect::<Vec<_>>())?;
-    let fields: Vec<_> =
-        log.filter.fields.iter().map(|(header, name)| format!("{header}.{name}")).collect();
+    let fields: Vec<_> = log.filter.fields.iter().map(|(header, name)| format!("{header}.{name}")).collect();
     dict.set_item("fields", fields)?;
     dict.set_item("nodes", nodes)?;
     dict.set_item("kinds", HopKind::ALL.map(HopKind::name))?;
