@@ -72,6 +72,7 @@ pub(super) fn instances<'a>(
             order.len() as u32 - 1
         });
     }
+    #[allow(clippy::iter_over_hash_type)] // Each value changes on its own, so the order has no effect.
     for at in ids.values_mut() {
         *at = places[*at as usize].unwrap_or(*at);
     }
