@@ -119,19 +119,6 @@ class StandardEeeRegistersTellTheWake(EeeTest):
         self.assertEqual(self.register("busy_until", 2), departure.at_ns + 1024 * BYTE_NS)
 
 
-class StandardEeeBusyUntilFollowsTheWire(EeeTest):
-    """After a burst the port has been busy until the last bit of the last frame, including overhead."""
-
-    def runTest(self) -> None:
-        self.asleep_with(Eee())
-        sizes = (60, 1514, 333, 1000)
-        for n, size in enumerate(sizes):
-            self.send(1, packets.data(2, size=size, seq=n))
-        self.drain()
-        last = self.departures(2)[-1]
-        self.assertEqual(self.register("busy_until", 2), last.at_ns + 1024 * BYTE_NS)
-
-
 class StandardEeePortsSleepByThemselves(EeeTest):
     """Port 3 has EEE and sleeps; port 2 has none. Neither delays the other."""
 
