@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -212,10 +211,7 @@ class FabricTest(SwitchTest):
     def routes(self) -> Iterable[P4Entity]:
         """Yields the entries that make hosts reachable."""
         for port in DATA_PORTS:
-            for table, prefix in (
-                ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
-                ("ipv6_route", (int(IPv6Address(packets.host_ipv6(port, 0))), 64)),
-            ):
+            for table, prefix in packets.networks(port).items():
                 yield table_entry(table, {"dst": prefix}, "forward", self.next_hop(port))
 
     def next_hop(self, port: int) -> dict[str, int]:
