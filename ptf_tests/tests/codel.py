@@ -191,16 +191,6 @@ class CodelSignalsByItsControlLaw(_Codel):
 
 
 @virtual_time_only
-class CodelDropsSeveralAtOnceWhenSeveralAreDue(_Codel):
-    """After a long frame the control law is behind: packets are dropped together until it catches up."""
-
-    def runTest(self) -> None:
-        self.codel(Codel(target=FRAME_NS, interval=FRAME_NS - 77))
-        plain = self.burst_of(120)
-        self.assertGreater(len(plain.signals) - len(set(plain.signals)), 5)
-
-
-@virtual_time_only
 class CodelStartsFromItsLastCountSoonAfter(_Codel):
     """Two long queues within sixteen intervals, and a third much later. The second starts with the count
     reached in the first, the third with one."""
