@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,7 +84,7 @@ class SwitchTest(BaseTest):
         address = self.switch.start(self.options)
         self.addCleanup(self.switch.stop)
         p4info = Path(test_param_get("p4info")).read_text(encoding="utf-8")
-        self.client = P4RuntimeClient(address, p4info, device_id=self.switch.device_id)
+        self.client = P4RuntimeClient(address, p4info)
         self.addCleanup(self.client.close)
         self.client.become_primary()
         self.client.set_pipeline(Path(test_param_get("program")).read_bytes())
@@ -187,9 +186,6 @@ class FabricTest(SwitchTest):
     By convention, packets arrive at port 1 and leave at port 2.
     """
 
-    drains = True
-    """Whether, at the end of the test, the switch must be empty and all packets accounted for."""
-
     def setUp(self) -> None:
         super().setUp()
         self.client.write("INSERT", *self.addresses(), *self.routes())
@@ -199,7 +195,7 @@ class FabricTest(SwitchTest):
 
     def tearDown(self) -> None:
         try:
-            if self.drains and hasattr(self, "client"):
+            if hasattr(self, "client"):
                 self.drain()
                 self.assert_empty()
                 self.assert_everything_is_accounted_for()
@@ -215,10 +211,7 @@ class FabricTest(SwitchTest):
     def routes(self) -> Iterable[P4Entity]:
         """Yields the entries that make hosts reachable."""
         for port in DATA_PORTS:
-            for table, prefix in (
-                ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
-                ("ipv6_route", (int(IPv6Address(packets.host_ipv6(port, 0))), 64)),
-            ):
+            for table, prefix in packets.networks(port).items():
                 yield table_entry(table, {"dst": prefix}, "forward", self.next_hop(port))
 
     def next_hop(self, port: int) -> dict[str, int]:
@@ -295,13 +288,11 @@ class FabricTest(SwitchTest):
                 plug, self.dataplane.PollSuccess, "the plug must be on the wire, not queued"
             )
 
-    def burst(
-        self, port: int, frames: Sequence[bytes], ingress: int = 1, *, counted: bool = True
-    ) -> list[Departure]:
+    def burst(self, port: int, frames: Sequence[bytes], *, counted: bool = True) -> list[Departure]:
         """Sends frames to `port` at the same time behind a plug, drains the queue, and returns the frames
         that left, without the plug."""
         self.plug(port, counted=counted)
-        self.send(ingress, *frames)
+        self.send(1, *frames)
         self.drain()
         return self.departures(port)
 

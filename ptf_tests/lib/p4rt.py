@@ -32,6 +32,7 @@ from google.protobuf import text_format
 
 _RPC_TIMEOUT_SECS = 10.0
 _ELECTION_IDS = itertools.count(1)
+DEVICE_ID = 1
 
 Match = int | tuple[int, int]
 
@@ -65,12 +66,11 @@ class P4RuntimeClient:
     The stream is read by a thread of its own; packets wait in a queue until `packet_in` takes them.
     """
 
-    def __init__(self, address: str, p4info_text: str, device_id: int = 1) -> None:
+    def __init__(self, address: str, p4info_text: str) -> None:
         self.schema = _schema(p4info_text)
-        self.device_id = device_id
         # Higher than all before it in this process: if a target has not yet noticed the end of the last
         # client, it still makes this one primary.
-        self.election_id = U128.encode(next(_ELECTION_IDS))
+        self._election_id = U128.encode(next(_ELECTION_IDS))
         self._channel = grpc.insecure_channel(address)
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._requests: queue.Queue[p4r.StreamMessageRequest | None] = queue.Queue()
@@ -90,7 +90,7 @@ class P4RuntimeClient:
 
     def become_primary(self) -> None:
         """Opens the stream with arbitration (P4RT 5), and raises unless it becomes primary."""
-        update = p4r.MasterArbitrationUpdate(device_id=self.device_id, election_id=self.election_id)
+        update = p4r.MasterArbitrationUpdate(device_id=DEVICE_ID, election_id=self._election_id)
         self._requests.put(p4r.StreamMessageRequest(arbitration=update))
         try:
             reply = self._arbitrations.get(timeout=_RPC_TIMEOUT_SECS)
@@ -102,8 +102,8 @@ class P4RuntimeClient:
     def set_pipeline(self, device_config: bytes) -> None:
         """Loads and starts a program: VERIFY_AND_COMMIT (P4RT 7), which also clears tables and registers."""
         request = p4r.SetForwardingPipelineConfigRequest(
-            device_id=self.device_id,
-            election_id=self.election_id,
+            device_id=DEVICE_ID,
+            election_id=self._election_id,
             action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
             config=p4r.ForwardingPipelineConfig(p4info=self.schema.p4info, p4_device_config=device_config),
         )
@@ -114,7 +114,7 @@ class P4RuntimeClient:
     def write(self, kind: str, *entities: P4Entity) -> None:
         """Sends updates of a kind, "INSERT", "MODIFY" or "DELETE", in one batch, in order. Raises
         P4RuntimeError if any is refused."""
-        request = p4r.WriteRequest(device_id=self.device_id, election_id=self.election_id)
+        request = p4r.WriteRequest(device_id=DEVICE_ID, election_id=self._election_id)
         for entity in entities:
             request.updates.add(type=p4r.Update.Type.Value(kind), entity=entity.encode(self.schema))
         self._call(self._stub.Write, request)
@@ -122,7 +122,7 @@ class P4RuntimeClient:
     # Any: the kinds of the entities that are found are those of the entities asked for.
     def read(self, *entities: P4Entity) -> Iterator[Any]:
         """Yields every entity that matches the requested entities, which may be wildcards."""
-        request = p4r.ReadRequest(device_id=self.device_id)
+        request = p4r.ReadRequest(device_id=DEVICE_ID)
         request.entities.extend(entity.encode(self.schema) for entity in entities)
         try:
             for response in self._stub.Read(request, timeout=_RPC_TIMEOUT_SECS):

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any, TypedDict, Unpack
 
 from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
@@ -88,6 +89,14 @@ def host_ipv4(port: int, host: int = 1) -> str:
 def host_ipv6(port: int, host: int = 1) -> str:
     """Returns the IPv6 address of a host behind `port`."""
     return f"fd00:0:0:{port:x}::{host:x}"
+
+
+def networks(port: int) -> dict[str, tuple[int, int]]:
+    """Returns the prefixes of the hosts behind `port`, by the table of their routes."""
+    return {
+        "ipv4_route": (int(IPv4Address(host_ipv4(port, 0))), 24),
+        "ipv6_route": (int(IPv6Address(host_ipv6(port, 0))), 64),
+    }
 
 
 def host_mac(port: int) -> str:

@@ -402,46 +402,30 @@ class _Oversubscribed(FabricTest):
             self.verdicts(3), {(PacketClass.DATA, verdict): count for verdict, count in verdicts.items()}
         )
 
-    def marked_above(self, load: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-        """Checks that exactly the packets that met more than the threshold are marked."""
-        self.mark_threshold(3, CUT_OFF_BYTES, **settings)
-        arrivals = self.offer(**load)
+    def marked_above(self, ecn: Ecn, ipv6: bool = False, dequeue: bool = False) -> None:
+        """Checks that exactly the ECT packets that met more than the threshold are marked. Of others, as many
+        are transmitted and dropped."""
+        self.mark_threshold(3, CUT_OFF_BYTES, dequeue=dequeue)
+        arrivals = self.offer(ecn=ecn, ipv6=ipv6)
         passages = fifo(arrivals, BUFFER_BYTES)
-        met = [passage.behind_bytes if settings else passage.found_bytes for passage in passages]
-        marks = [found > CUT_OFF_BYTES for found in met]
-        self.assertEqual(set(marks), {False, True}, "the load must pass the threshold")
-        self.expect(arrivals, passages, marks)
-
-    def never_marked(self, load: Mapping[str, Any]) -> None:
-        """Checks that as many are transmitted and dropped as with marking, and that none is changed."""
-        self.mark_threshold(3, CUT_OFF_BYTES)
-        arrivals = self.offer(**load)
-        passages = fifo(arrivals, BUFFER_BYTES)
-        self.expect(arrivals, passages, [False] * len(passages))
+        above = [(one.behind_bytes if dequeue else one.found_bytes) > CUT_OFF_BYTES for one in passages]
+        self.assertEqual(set(above), {False, True}, "the load must pass the threshold")
+        self.expect(arrivals, passages, [ecn in (Ecn.ECT0, Ecn.ECT1) and found for found in above])
 
 
 _MARKED = {
-    "OpenConfigOversubscribedEctIsMarkedAboveTheThreshold": ({"ecn": Ecn.ECT0}, {}),
-    "OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold": ({"ecn": Ecn.ECT0, "ipv6": True}, {}),
+    "OpenConfigOversubscribedEctIsMarkedAboveTheThreshold": (Ecn.ECT0,),
+    "OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold": (Ecn.ECT0, True),
     # The plan sets either bit of the field: 01 is ECT(1), with the same threshold here.
-    "OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold": ({"ecn": Ecn.ECT1}, {}),
+    "OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold": (Ecn.ECT1,),
     # The plan does not specify where a switch marks; at departure the bytes left behind have the same
     # threshold.
-    "OpenConfigOversubscribedEctIsMarkedAtDequeueForWhatItLeavesBehind": (
-        {"ecn": Ecn.ECT0},
-        {"dequeue": True},
-    ),
-}
-globals().update(cases(__name__, _Oversubscribed, _Oversubscribed.marked_above, _MARKED))
-
-_NEVER_MARKED = {
+    "OpenConfigOversubscribedEctIsMarkedAtDequeueForWhatItLeavesBehind": (Ecn.ECT0, False, True),
     # The plan's second half: the same load with both bits clear. Drops are the buffer's (drop false), none
     # early.
-    "OpenConfigOversubscribedNotEctIsNeverMarkedAndItsDropsAreCounted": ({"ecn": Ecn.NOT_ECT},),
-    "OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted": (
-        {"ecn": Ecn.NOT_ECT, "ipv6": True},
-    ),
+    "OpenConfigOversubscribedNotEctIsNeverMarkedAndItsDropsAreCounted": (Ecn.NOT_ECT,),
+    "OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted": (Ecn.NOT_ECT, True),
     # A packet that arrives with CE leaves with CE and counts as forwarded: this switch did not mark it.
-    "OpenConfigOversubscribedCeStaysCe": ({"ecn": Ecn.CE},),
+    "OpenConfigOversubscribedCeStaysCe": (Ecn.CE,),
 }
-globals().update(cases(__name__, _Oversubscribed, _Oversubscribed.never_marked, _NEVER_MARKED))
+globals().update(cases(__name__, _Oversubscribed, _Oversubscribed.marked_above, _MARKED))

@@ -172,18 +172,6 @@ class CodelLetsCeThroughAsASignalThatWasGiven(_Codel):
 
 
 @virtual_time_only
-class CodelMarksIpv6AndChangesNothingElse(_Codel):
-    def runTest(self) -> None:
-        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
-        sent = [packets.data(PORT, size=SIZE, ipv6=True, ecn=Ecn.ECT0, dscp=46, seq=n) for n in range(9)]
-        self.send(1, *sent)
-        self.drain()
-        wanted = [packets.forwarded(one, PORT, ecn=Ecn.CE if n == 5 else None) for n, one in enumerate(sent)]
-        # Packet 7 leaves 1514 bytes or less behind it, and the interval after packet 5 lasts until packet 8.
-        self.assert_frames(self.departures(PORT), wanted)
-
-
-@virtual_time_only
 class CodelSignalsByItsControlLaw(_Codel):
     """In a queue that stays above the target, the nth signal comes interval / sqrt(n) after the previous one,
     to within one packet."""
@@ -200,16 +188,6 @@ class CodelSignalsByItsControlLaw(_Codel):
                 break  # More signals are due than packets leave.
             self.assertTrue(-1 <= signal - due <= FRAME_NS, f"signal {count + 1}: {signal - due} ns late")
         self.assertGreater(count, 100)
-
-
-@virtual_time_only
-class CodelDropsSeveralAtOnceWhenSeveralAreDue(_Codel):
-    """After a long frame the control law is behind: packets are dropped together until it catches up."""
-
-    def runTest(self) -> None:
-        self.codel(Codel(target=FRAME_NS, interval=FRAME_NS - 77))
-        plain = self.burst_of(120)
-        self.assertGreater(len(plain.signals) - len(set(plain.signals)), 5)
 
 
 @virtual_time_only

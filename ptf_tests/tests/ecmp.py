@@ -5,7 +5,6 @@ mean n/m and variance n (1/m)(1 - 1/m). We allow 5 standard deviations: for a fa
 probability below 1e-6, and the flows are fixed, so a case that passes once always passes.
 """
 
-from ipaddress import IPv4Address, IPv6Address
 from math import sqrt
 
 from finsy import (
@@ -52,11 +51,7 @@ class _Ecmp(FabricTest):
         actions = [
             (weight, P4TableAction("forward", **self.next_hop(port))) for port, weight in chosen.items()
         ]
-        keys = {
-            "ipv4_route": (int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24),
-            "ipv6_route": (int(IPv6Address(packets.host_ipv6(_NETWORK, 0))), 64),
-        }
-        for table, dst in keys.items():
+        for table, dst in packets.networks(_NETWORK).items():
             match = P4TableMatch(dst=dst)
             self.client.write("INSERT", P4TableEntry(table, match=match, action=P4IndirectAction(actions)))
 
@@ -205,7 +200,7 @@ class EcmpMembersOfAGroupAreAllUsedUntilTheyLeaveIt(_Ecmp):
             member = P4ActionProfileMember("ecmp_selector", member_id=number, action=action)
             self.client.write("INSERT", member)
         self.client.write("INSERT", self.group_of(1, 2, 3, 4))
-        match = P4TableMatch(dst=(int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24))
+        match = P4TableMatch(dst=packets.networks(_NETWORK)["ipv4_route"])
         route = P4TableEntry("ipv4_route", match=match, action=P4IndirectAction(group_id=1))
         self.client.write("INSERT", route)
         flows = [flow(n) for n in range(_FLOWS)]

@@ -86,19 +86,6 @@ class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
         self.leave([-1], 0, self.prime())
 
 
-class StandardEeeArrivalAfterTheGateOpenedIsNotDelayed(EeeTest):
-    """The port is awake and busy with the first packet: the second waits for the wire, not for a wake."""
-
-    def runTest(self) -> None:
-        now = self.asleep_with(Eee())
-        self.send(1, packets.data(2, size=1500))
-        self.at(now + WAKE_NS + 2_000)
-        self.send(1, packets.data(2, size=500))
-        self.drain()
-        gate = now + WAKE_NS
-        self.assert_leaves(self.departures(2), [gate, gate + 1524 * BYTE_NS], now)
-
-
 class StandardEeeRegistersTellTheWake(EeeTest):
     """While the packet waits: state WAKE, the gate at the end of the wake, the interrupted sleep. Afterwards:
     ACTIVE, no gate, busy until the wire is idle."""
@@ -117,19 +104,6 @@ class StandardEeeRegistersTellTheWake(EeeTest):
         self.assertEqual(self.register("eee_state", 2), 0)
         self.assertEqual(self.register("gate_open_at", 2), 0)
         self.assertEqual(self.register("busy_until", 2), departure.at_ns + 1024 * BYTE_NS)
-
-
-class StandardEeeBusyUntilFollowsTheWire(EeeTest):
-    """After a burst the port has been busy until the last bit of the last frame, including overhead."""
-
-    def runTest(self) -> None:
-        self.asleep_with(Eee())
-        sizes = (60, 1514, 333, 1000)
-        for n, size in enumerate(sizes):
-            self.send(1, packets.data(2, size=size, seq=n))
-        self.drain()
-        last = self.departures(2)[-1]
-        self.assertEqual(self.register("busy_until", 2), last.at_ns + 1024 * BYTE_NS)
 
 
 class StandardEeePortsSleepByThemselves(EeeTest):

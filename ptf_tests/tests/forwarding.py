@@ -82,7 +82,7 @@ class Ipv4DefaultRouteCatchesTheRest(FabricTest):
 
 class Ipv4DeletedRouteNoLongerForwards(FabricTest):
     def runTest(self) -> None:
-        self.table_remove("ipv4_route", {"dst": (int(IPv4Address("10.0.2.0")), 24)})
+        self.table_remove("ipv4_route", {"dst": packets.networks(2)["ipv4_route"]})
         self.send(1, packets.udp(2))
         self.drain()
         self.assert_silent()

@@ -4,8 +4,6 @@ A packet-out leaves its egress port unchanged, through the same queue as all oth
 its ingress port as metadata; the route action `to_cpu` sends it.
 """
 
-from ipaddress import IPv4Address, IPv6Address
-
 from scapy.layers.inet import IP
 from scapy.layers.l2 import Ether
 
@@ -22,10 +20,7 @@ _ROUTER = 77
 class _PacketIo(FabricTest):
     def route_to_cpu(self) -> None:
         """Routes 10.0.77.0/24 and its IPv6 counterpart to the controller."""
-        for table, dst in (
-            ("ipv4_route", (int(IPv4Address(packets.host_ipv4(_ROUTER, 0))), 24)),
-            ("ipv6_route", (int(IPv6Address(packets.host_ipv6(_ROUTER, 0))), 64)),
-        ):
+        for table, dst in packets.networks(_ROUTER).items():
             self.table_add(table, {"dst": dst}, "to_cpu")
 
     def is_sent(self, frame: bytes, packet_class: PacketClass) -> None:

@@ -4,11 +4,11 @@ DSCP 46 is priority 6, everything else priority 0. BMv2 limits the rate of each 
 plug delays only the lowest queue; cases with frames waiting in both queues need virtual time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
+from ptf_tests.lib.base_test import Departure, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.codel import Codel
 from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import Ecn
@@ -138,37 +138,28 @@ _RED = {
 globals().update(cases(__name__, _MarksExactly, _MarksExactly.red_marks, _RED))
 
 
-class _AtDequeue(_TwoQueues):
-    """Twenty frames of the lowest queue and two of priority 6; those that leave more than one behind are
+@virtual_time_only
+class MarkAtDequeueIsForWhatStaysInTheQueue(_TwoQueues):
+    """Of twenty frames of the lowest queue and two of priority 6, those that leave more than one behind are
     marked."""
 
-    def setUp(self) -> None:
-        super().setUp()
+    def runTest(self) -> None:
         self.set_aqm(PORT, "by_queue")
         for queue in (LOW, HIGH):
             self.mark_threshold(PORT, SIZE, dequeue=True, queue=queue)
-        self.frames = [*low(20), *high(2)]
+        self.assertEqual(self.marked([*low(20), *high(2)]), [True] * 18 + [False] * 4)
 
 
-@virtual_time_only
-class MarkAtDequeueIsForWhatStaysInTheQueue(_AtDequeue):
-    def runTest(self) -> None:
-        self.assertEqual(self.marked(self.frames), [True] * 18 + [False] * 4)
-
-
-@virtual_time_only
-class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(_AtDequeue):
+class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(MarkAtDequeueIsForWhatStaysInTheQueue):
     """The packets recirculate while their link wakes, and keep the bytes that their AQM compares."""
 
     options = SwitchOptions(gate=False)
 
-    def runTest(self) -> None:
-        self.table_add("port_eee", {"port": PORT}, "eee", Eee(sleep=0, wake=5_000).params())
-        self.send(1, *self.frames)
+    def burst(self, port: int, frames: Sequence[bytes], *, counted: bool = True) -> list[Departure]:
+        self.table_add("port_eee", {"port": port}, "eee", Eee(sleep=0, wake=5_000).params())
+        self.send(1, *frames)
         self.drain()
-        left = [departure.frame for departure in self.departures(PORT)]
-        found = [packets.forwarded(frame, PORT, ecn=Ecn.CE) in left for frame in self.frames]
-        self.assertEqual(found, [True] * 18 + [False] * 4)
+        return self.departures(port)
 
 
 class RedAveragesEachQueueAlone(_TwoQueues):

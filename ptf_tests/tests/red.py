@@ -191,22 +191,28 @@ _MARKED = {
 globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _MARKED))
 
 
+class _Average(MarkingTest):
+    def follows(self, weight: int, queues: range, gap_ns: int) -> None:
+        """Checks the average as each of some frames finds so many others; it is zero before the first."""
+        average = 0.0
+        self.assertEqual(self.queue_register("red_average", 2), 0)
+        for n in queues:
+            self.switch.advance(ns=gap_ns)
+            self.send(1, ect(1)[0])
+            average += (n * SIZE - average) / weight
+            found = self.queue_register("red_average", 2) / _AVERAGE_ONE
+            self.assertAlmostEqual(found, average, delta=0.001, msg=f"frame {n}")
+
+
 @virtual_time_only
-class RedAverageFollowsItsDefinition(MarkingTest):
+class RedAverageFollowsItsDefinition(_Average):
     """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register has it in units of 2^-32
     byte; the tolerance is a thousandth of a byte for rounding over the burst."""
 
     def runTest(self) -> None:
         self.red(2, low=2**31, high=2**31, average_shift=4)
         self.plug(2)
-        average = self.queue_register("red_average", 2) / _AVERAGE_ONE
-        self.assertEqual(average, 0)
-        for n in range(50):
-            self.send(1, ect(1)[0])
-            average += (n * SIZE - average) / 16
-            self.assertAlmostEqual(
-                self.queue_register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
-            )
+        self.follows(16, range(50), gap_ns=0)
 
 
 class RedAveragedMarksOnceTheAverageReachesMax(MarkingTest):
@@ -221,7 +227,7 @@ class RedAveragedMarksOnceTheAverageReachesMax(MarkingTest):
         self.assertEqual(self.marks(ect(30)), expected)
 
 
-class _RedIdle(MarkingTest):
+class _RedIdle(_Average):
     """Weight 1/2, and thresholds that are never reached."""
 
     def idle_red(self, halvings: int, shift: int) -> None:
@@ -301,14 +307,7 @@ class RedAverageOfABusyPortDoesNotAge(_RedIdle):
         self.idle_red(halvings=65_535, shift=0)
         self.plug(2)
         self.send(1, ect(1)[0])
-        average = 0.0
-        for n in range(1, 20):
-            self.switch.advance(ns=self.wire_ns(PLUG_BYTES) // 40)
-            self.send(1, ect(1)[0])
-            average += (n * SIZE - average) / 2
-            self.assertAlmostEqual(
-                self.queue_register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
-            )
+        self.follows(2, range(1, 20), gap_ns=self.wire_ns(PLUG_BYTES) // 40)
 
 
 class RedForgetsWhileIdleInRealTime(_RedIdle):

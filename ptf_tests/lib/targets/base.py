@@ -30,8 +30,6 @@ class SwitchOptions:
     """Rate of every data port, bits per second. At 1 Gbit/s a byte takes 8 ns, a whole number of ticks."""
     clock_start_ns: int = 1_000_000
     """The switch's clock at the start of the test, nanoseconds."""
-    seed: int = 1
-    """Seed of the switch's random numbers."""
 
 
 class Target(ABC):
@@ -42,7 +40,6 @@ class Target(ABC):
     """Whether the test advances the clock, so that departures can be checked to the tick."""
     tick_ns: int
     """One tick of the program's timestamps, nanoseconds."""
-    device_id: int = 1
     plugged_packet_ns = 0
     """Interval between the packets of a plugged port, nanoseconds; 0 if plugging does not change its rate."""
     keeps_order_between_ports = True

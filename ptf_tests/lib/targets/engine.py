@@ -20,6 +20,7 @@ from eeon_engine._engine import Port
 from eeon_engine.p4runtime import Server, serve
 from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
 
+from ptf_tests.lib.p4rt import DEVICE_ID
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions, Target
 
@@ -91,7 +92,7 @@ class EngineTarget(Target):
         self.stop()
         self._clock_start_ns = options.clock_start_ns
         self._switch = Switch(
-            device_id=self.device_id,
+            device_id=DEVICE_ID,
             ports=[
                 Port(port, rate_bps=options.port_rate_bps, overhead_bytes=WIRE_OVERHEAD_BYTES)
                 for port in DATA_PORTS
@@ -101,7 +102,7 @@ class EngineTarget(Target):
             gate_register="gate_open_at" if options.gate else None,
             class_gate_register="class_gate_open_at" if options.gate else None,
             timer_register="pause_timer" if options.timers else None,
-            seed=options.seed,
+            seed=1,
             priorities=PRIORITIES,
             clock_start=options.clock_start_ns // self.tick_ns,
         )

@@ -56,7 +56,7 @@ class RealTimeTarget(Target):
         self._plugged: set[int] = set()
 
     def start(self, options: SwitchOptions) -> str:
-        """Returns the address of the one switch. It ignores gate, rate, clock and seed."""
+        """Returns the address of the one switch. It ignores gate, rate and clock."""
         return self._address
 
     def stop(self) -> None:
