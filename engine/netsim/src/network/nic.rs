@@ -585,10 +585,30 @@ mod tests {
         nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
         nic.depart(us(1_016)).unwrap();
         assert_eq!(nic.ready(), us(1_016));
+        // Later than the link would fall asleep if nothing waited.
+        nic.enqueue(us(1_100), limited(1476, limiter)).unwrap();
         // 120 us at its rate, of which waking has used 16. 12 us on the wire.
         assert_eq!(nic.next_departure(), Some(us(1_120)));
         nic.depart(us(1_120)).unwrap();
         assert_eq!(nic.ready(), us(1_028));
+    }
+
+    #[test]
+    fn a_hold_ends_after_its_time_or_with_its_packets_or_bytes_and_a_stall_keeps_awake() {
+        let us_of = Duration::from_us;
+        let (sleep, wake, stall, hold) = (us_of(20), us_of(5), us_of(100), us_of(500));
+        let eee = NicEee { sleep, wake, stall, hold, trigger_packets: 3, trigger_bytes: 2_000 };
+        for (frames, leaves_us) in [
+            (&[(99, 60)][..], 99),
+            (&[(1_000, 60)], 1_000 + 500 + 5),
+            (&[(1_000, 60), (1_010, 60), (1_020, 60)], 1_020 + 5),
+            (&[(1_000, 600), (1_010, 1_400)], 1_010 + 5),
+        ] {
+            let mut nic = gigabit(None, Some(eee));
+            frames.iter().for_each(|(at, length)| nic.enqueue(us(*at), frame(*length)).unwrap());
+            let opens = nic.next_departure().unwrap();
+            assert_eq!(opens.max(us(frames[0].0)), us(leaves_us), "{frames:?}");
+        }
     }
 
     #[test]
@@ -659,18 +679,6 @@ mod tests {
         assert_eq!(left, [0, 24, 48, 66, 82, 98, 113, 127]);
         let counts = QcnReport { messages: 1, max_limiters: 1, ..QcnReport::default() };
         assert_eq!((nic.dcqcn(), nic.qcn()), (Some(counts), None));
-    }
-
-    #[test]
-    fn the_bytes_that_a_limited_flow_sends_win_its_rate_back_as_well() {
-        let settings =
-            DcqcnSettings { cycle_bytes: 3_000, timer_ps: 1_000_000_000_000, ..DcqcnSettings::default() };
-        let mut nic = reacting(ReactionSettings::Dcqcn(settings));
-        fill(&mut nic, [1476; 6].map(|wire_len| of_flow(7, wire_len)));
-        nic.handle_notification(us(0), &notification(&of_flow(7, 0)));
-        let left: Vec<u64> = departures(&mut nic).into_iter().map(|(at, _)| at).collect();
-        // Two frames at 1/2, two at 3/4, two at 7/8: 24, 16 and 13.7 us.
-        assert_eq!(left, [0, 24, 40, 56, 69, 83]);
     }
 
     #[test]

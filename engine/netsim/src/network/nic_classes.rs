@@ -285,16 +285,6 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_saves_a_limited_flow_nothing() {
-        let mut nic = nic();
-        let limiter = nic.add_limiter(us(0), 100_000_000);
-        (0..4).for_each(|_| nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap());
-        // 10 ms; a frame has 120 us at its rate.
-        nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 19_532, 0, 0, 0, 0]));
-        assert_eq!(departures(&mut nic), [(10_000, 26), (10_120, 26), (10_240, 26), (10_360, 26)]);
-    }
-
-    #[test]
     fn a_flow_of_which_frames_wait_for_the_end_of_a_pause_stays_in_order() {
         let mut nic = nic();
         let limiter = nic.add_limiter(us(0), 1_000_000_000);

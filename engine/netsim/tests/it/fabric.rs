@@ -25,17 +25,6 @@ fn one_packet_over_two_leaves_and_a_spine_takes_the_time_computed_by_hand() {
 }
 
 #[test]
-fn a_snapped_frame_travels_with_its_true_length_and_class() {
-    let size = LeafSpine::default();
-    let mut fabric = size.plain();
-    let frame = size.segment(0, 1, ACK, 1460, Ecn::Ect0);
-    fabric.send(0, us(0), &frame[..64], frame.len()).unwrap();
-    let report = finish(&mut fabric);
-    assert_eq!(report.classes["data"].delivered.bytes, 1514);
-    assert_eq!(report.classes["data"].latency.unwrap().max_ps, 2 * (12_304_000 + 500_000));
-}
-
-#[test]
 fn under_overload_every_packet_is_accounted_for_and_queues_come_back_to_zero() {
     let size = LeafSpine { leaves: 3, hosts_per_leaf: 4, ..LeafSpine::default() };
     let nic = NicSpec { buffer_bytes: Some(20_000), ..NicSpec::default() };

@@ -10,7 +10,6 @@ mod fabric;
 mod faults;
 mod flows;
 mod hold_exhaustive;
-mod hold_nic_and_p4;
 mod hops;
 mod lossless;
 mod memory;

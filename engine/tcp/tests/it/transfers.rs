@@ -127,35 +127,3 @@ proptest! {
         prop_assert!(net.timer_events < 20 * needed, "{} timers for {}", net.timer_events, needed);
     }
 }
-
-/// Every second ACK or more is late or lost, and the initial window is one segment: Vegas must still double it.
-#[test]
-fn vegas_leaves_a_window_of_one_segment_in_a_bad_network() {
-    let config = Config {
-        mss: 536,
-        sack: false,
-        timestamps: Some(Duration::from_us(10)),
-        initial_window_segments: 1,
-        min_window_segments: 1,
-        limited_transmit: false,
-        restart_after_idle: false,
-        delayed_ack: None,
-        min_rto: Duration::from_ms(1),
-        syn_retries: 30,
-        retries: 30,
-        .."vegas".parse().unwrap()
-    };
-    let faults = Faults { lost: 5, twice: 14, late: 3, marked: 5, seed: 2_381_182_004_868_878_031 };
-    let channel = Channel {
-        buffer: 1_000 * (536 + 150),
-        threshold: Some(5),
-        rule: faults.rule(),
-        ..Channel::new(1, Duration::from_us(200))
-    };
-    let mut net = Net::new(channel, &config.check().unwrap(), &[(Time::ZERO, 59_737)], 0);
-    net.judge_all(200_000);
-    net.close_in_turn = true;
-    net.ends[0].close();
-    net.ends[1].send(0).unwrap();
-    assert!(!net.run_until(Time::ZERO + Duration::from_secs(3_600)), "still going after an hour");
-}
