@@ -227,20 +227,6 @@ def test_a_seed_that_is_not_selected_stops_no_run(tmp_path: Path) -> None:
     assert [row.seed for row in only_one.run(work=made_work.at_once).rows] == [1]
 
 
-@pytest.mark.parametrize(
-    ("only", "message"),
-    [
-        ({"quee": ["mark"]}, "quee: is not an axis of tiny; it has queue, transport"),
-        ({"queue": ["marc"]}, "queue=marc: is not a value of this axis; it has drop_tail, mark"),
-    ],
-)
-def test_a_selection_that_does_not_fit_is_refused(
-    tmp_path: Path, only: dict[str, list[str]], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        sweep(tmp_path, Selection(only=only))
-
-
 def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eeon_experiments.dask_workers.versions", versions.versions)
     for name in ("here", "there"):

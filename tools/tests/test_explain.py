@@ -315,16 +315,6 @@ def test_a_frame_that_is_too_long_or_for_two_switches_is_answered_with_what_to_d
     assert message in result.output
 
 
-def test_a_file_that_is_no_program_is_answered_with_what_is_wrong_with_it(tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    for text in ("[1, 2", "control c() {}", '{"a": 1}'):
-        path.write_text(text)
-        result = run(frame(), "--port", "1", "--program", str(path))
-        assert result.exit_code == 1
-        assert "the engine cannot run it" in result.output
-        assert "give the BMv2 JSON that p4c-bm2-ss -o writes" in result.output
-
-
 def test_a_program_with_a_byte_order_mark_is_run(tmp_path: Path) -> None:
     path = tmp_path / "program.json"
     path.write_bytes(b"\xef\xbb\xbf" + PROBE.read_bytes())

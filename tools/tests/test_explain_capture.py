@@ -239,14 +239,6 @@ def test_a_capture_that_breaks_off_is_told_how_to_keep_what_is_whole(sparse: Pat
     assert "; `editcap FILE OUT` takes the packets before that" in result.output
 
 
-def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "not.pcap"
-    path.write_bytes(b"not a capture at all")
-    result = run(str(path), "-n", "1", *MARK)
-    assert result.exit_code == 1
-    assert "is neither pcap nor pcapng" in result.output
-
-
 def at_once(path: Path, frames: int) -> None:
     """Writes packets in which two hosts send thirty full segments each to h1 at one instant."""
     packets = [

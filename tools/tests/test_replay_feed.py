@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from eeon_tools.errors import TraceError
-from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, FeedCounts, Offer, SendRules
+from eeon_tools.replay.feed import BATCH_PACKETS, Feed, FeedCounts, Offer, SendRules
 from eeon_tools.trace.hosts import TraceHost
 from made_captures import capture
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
@@ -154,27 +154,6 @@ def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
     expected.getlayer(1).dst = str(target.ipv6 if six else target.ipv4)
     # scapy computes the checksums of `expected`; ours were updated incrementally.
     assert bytes(rewritten) == bytes(expected)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("10.1=h1", "'10.1' is not an address; write an IP address or a prefix"),
-        ("192.0.2.1/24=h1", "has bits beyond its prefix"),
-        ("192.0.2.1", "has no host; write ip=host"),
-        ("192.0.2.1=h9", "'h9' is not a host of the fabric"),
-    ],
-)
-def test_a_wrong_mapping_is_named(hosts: list[TraceHost], text: str, message: str) -> None:
-    with pytest.raises(TraceError, match=message):
-        AddressMap.parse([text], hosts)
-
-
-def test_an_address_mapped_twice_is_refused(hosts: list[TraceHost]) -> None:
-    with pytest.raises(TraceError, match="mapped twice"):
-        AddressMap.parse(["192.0.2.1=h1", "192.0.2.1=h2"], hosts)
-    with pytest.raises(TraceError, match="mapped twice"):
-        AddressMap.parse(["192.0.2.0/24=h1", "192.0.2.0/24=h2"], hosts)
 
 
 def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(

@@ -275,23 +275,6 @@ def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(
     assert "DSCP" in eeon_trace("info", path).output
 
 
-def test_transfers_that_all_stay_on_their_host_make_no_trace(tmp_path: Path) -> None:
-    (tmp_path / "local.txt").write_text("3 1\n1 0 1 1 1 1:1\n", encoding="ascii")
-    done = eeon_trace("coflow", tmp_path / "local.txt", "-o", tmp_path / "t.pcap")
-    assert done.exit_code == 1
-    assert "every transfer is from a host to itself" in done.output
-    assert not (tmp_path / "t.pcap").exists()
-
-
-def test_a_coflow_later_than_a_run_can_last_is_refused(tmp_path: Path) -> None:
-    text = "3 2\n1 0 1 1 1 2:0.001\n2 5000000 1 1 1 2:0.001\n"
-    (tmp_path / "late.txt").write_text(text, encoding="ascii")
-    done = eeon_trace("coflow", tmp_path / "late.txt", "-o", tmp_path / "t.pcap", "--time-scale", "1e-6")
-    assert done.exit_code == 1
-    assert "coflow 2: begins 5,000,000,000 s after the first; a trace takes at most 2,305," in done.output
-    assert not (tmp_path / "t.pcap").exists()
-
-
 def test_the_manifest_and_info_agree_on_how_long_a_trace_lasts(tmp_path: Path) -> None:
     path = tmp_path / "t.pcap"
     eeon_trace("shuffle", "-o", path, *SMALL)

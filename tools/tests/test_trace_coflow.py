@@ -74,15 +74,3 @@ def test_a_range_and_a_time_scale_are_applied(tmp_path: Path, hosts: list[TraceH
     source.write_text("5 3\n1 0 1 0 1 1:1\n2 1000 1 0 1 1:1\n3 3000 1 0 1 1:1\n")
     coflows = CoflowReplay(source, 2, 3, scale=0.001, time_scale=100.0).application(hosts)["coflows"]
     assert [(one["name"], one["at_ps"]) for one in coflows] == [("2", 0), ("3", 20 * 10**9)]
-
-
-def test_a_range_beyond_the_file_is_refused(hosts: list[TraceHost]) -> None:
-    with pytest.raises(CoflowError, match="no coflow number 11: the file has 10 coflows"):
-        CoflowReplay(SAMPLE, 11, None, 1.0, 1.0).application(hosts)
-
-
-def test_a_broken_line_after_the_range_is_still_reported(tmp_path: Path, hosts: list[TraceHost]) -> None:
-    source = tmp_path / "tail.txt"
-    source.write_text("5 2\n1 0 1 0 1 1:1\n2 10 1 0 1 1:x\n")
-    with pytest.raises(CoflowError, match="line 3, reducer 1"):
-        CoflowReplay(source, 1, 1, 0.001, 1.0).application(hosts)
