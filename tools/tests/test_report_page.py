@@ -26,7 +26,9 @@ def file(tmp_path_factory: pytest.TempPathFactory, incast: Path) -> Path:
     path = tmp_path_factory.mktemp("page") / "page.html"
     compared = ["--compare", "mark_threshold+eee_120us100", "--compare", "red_ect"]
     arguments = [str(incast), *compared, "--html", str(path)]
-    done = CliRunner().invoke(replay_command, arguments)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("eeon_tools.report.model.FLOWS", 2)
+        done = CliRunner().invoke(replay_command, arguments)
     assert done.exit_code == 0, done.output
     return path
 
@@ -63,6 +65,8 @@ def test_the_page_shows_the_numbers_of_its_data_without_a_network(page: Page) ->
     deepest = page.evaluate("Math.max(...eeon.data.runs[0].ports.map((port) => port.deepest))")
     assert f"{deepest:,} B" in page.locator(".card").first.inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400, "a phone need not scroll sideways"
+    assert page.locator("#flows-key").inner_text() == "The 2 of 36 flows with the most marks and drops."
+    assert page.locator("#flows tr").count() == 1 + 2
     assert page.evaluate("eeon.model('counts').left[0].ticker.min_interval") == 1, "no tick at half a mark"
 
 

@@ -156,6 +156,7 @@ def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str
             for one in series.values()
         ],
         "flows": _flows(flows),
+        "flow_count": sum(map(bool, flows)),
         "details": [
             _detail(recording, one, places[one.visit.node, one.visit.port], ahead, slowed) for one in kept
         ],

@@ -313,6 +313,7 @@
     table("ports", [["port", 0], ["Gbit/s", 0], ["load %", 1], ["marks", 0], ["drops", 0], ["deepest B", 0], ["longest hold us", 1], ["longest pause us", 1], ["asleep %", 1], ["wakes", 0]], rows, 5);
     table("flows", [["flow", 0], ["packets", 0], ["bytes", 0], ["marks", 0], ["drops", 0], ["longest hold us", 1], ["longest pause us", 1]],
       run.flows.map((flow) => ({ cells: [flow.flow, flow.packets, flow.bytes, flow.marks, flow.drops, flow.longest_hold_us, flow.longest_pause_us] })), null);
+    byId("flows-key").textContent = run.flow_count > run.flows.length ? `The ${run.flows.length} of ${number(run.flow_count)} flows with the most marks and drops.` : "";
     const names = Object.keys(run.totals);
     const shown = other ? [run, other] : runs.length > 1 ? runs : [run];
     table("totals", [["", 0], ...shown.map((one) => [one.name, 1])],
