@@ -131,7 +131,7 @@ fn column<const N: usize>(
     log: &HopLog,
     of: impl Fn(&HopEvent, &Row) -> [u8; N],
 ) -> PyResult<Py<PyBytes>> {
-    let events = log.events;
+    let events = &log.events;
     let bytes = PyBytes::new_with(py, events.len() * N, |bytes| {
         for (place, event) in bytes.chunks_exact_mut(N).zip(events) {
             place.copy_from_slice(&of(event, &Row::of(&event.hop)));
@@ -161,7 +161,7 @@ pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<
     dict.set_item("cause", column(py, log, |_, row| [row.cause])?)?;
     let values: Vec<u8> = log.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     dict.set_item("field_values", values)?;
-    dict.set_item("frames", log.frames)?;
+    dict.set_item("frames", &log.frames[..])?;
     let flows = log.flows.iter().map(|flow| {
         let (source, destination) = (flow.source.to_string(), flow.destination.to_string());
         (source, destination, flow.protocol, flow.source_port, flow.destination_port)
