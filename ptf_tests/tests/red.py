@@ -193,7 +193,7 @@ globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _MARKED))
 
 class _Average(MarkingTest):
     def follows(self, weight: int, queues: range, gap_ns: int) -> None:
-        """Checks the average as each of some frames finds so many others; it is zero before the first."""
+        """Checks the average at each frame, by the number that it finds queued; at first it is zero."""
         average = 0.0
         self.assertEqual(self.queue_register("red_average", 2), 0)
         for n in queues:
