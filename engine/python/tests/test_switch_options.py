@@ -195,7 +195,7 @@ def test_p4runtime_listens_on_loopback_unless_told_otherwise_and_one_line_says_s
         "P4Runtime listens on 127.0.0.1:9559, for this computer only; -- --grpc-server-addr 0.0.0.0:9559 "
         "listens on every address, as BMv2 does"
     ]
-    for local in ("127.0.0.1:1", "[::1]:1", "localhost:1", "unix:/run/p4"):
+    for local in ("127.0.0.1:1", "127.0.0.1", "[::1]:1", "localhost:1", "unix:/run/p4"):
         assert options("x.json", "--", "--grpc-server-addr", local).notes == []
     for address in ("0.0.0.0:1", "[::]:1", "192.0.2.1:1", "switch.example.net:1"):
         open_to_all = options("x.json", "--", "--grpc-server-addr", address)

@@ -333,7 +333,7 @@ def _open_to_others(address: str, *, is_default: bool) -> list[str]:
             f"P4Runtime listens on {address}, for this computer only; -- --grpc-server-addr 0.0.0.0:9559 "
             "listens on every address, as BMv2 does"
         ]
-    host = address.rpartition(":")[0].strip("[]")
+    host = (address.rpartition(":")[0] or address).strip("[]")
     if address.startswith("unix:") or host == "localhost":
         return []
     try:
