@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bm::Executable;
-use simple_switch::hops::{HopError, HopFilter, HopLog};
+use simple_switch::hops::{HopFilter, HopLog};
 use simple_switch::Switch;
 use tcp::Settings;
 use units::{Duration, Time};
@@ -313,7 +313,7 @@ impl Fabric {
     ///
     /// # Errors
     /// If the filter exceeds a limit, or names fields that the program does not have. Then nothing is recorded.
-    pub fn record_hops(&mut self, filter: &HopFilter) -> Result<(), HopError> {
+    pub fn record_hops(&mut self, filter: &HopFilter) -> Result<(), simple_switch::ConfigError> {
         let recorded = self.network.record_hops(filter);
         if recorded.is_err() {
             self.network.take_hops(Time::ZERO);

@@ -512,9 +512,7 @@ impl SwitchHandle {
 
     fn record_hops(&self, filter: &str) -> PyResult<()> {
         let filter = crate::hops::filter(filter, &["switch"])?;
-        self.call(|switch| {
-            switch.record_hops(filter.clone(), 0).map_err(|error| Error::Config(error.to_string()))
-        })
+        self.call(|switch| switch.record_hops(filter.clone(), 0))
     }
 
     fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {

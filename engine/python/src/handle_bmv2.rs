@@ -150,7 +150,7 @@ impl SwitchHandle {
     }
 
     fn mc_node_create(&self, rid: u16, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<u32> {
-        let node = self.call(|switch| switch.pre_mut().mc_node_create_with_lags(rid, &ports, &lags))?;
+        let node = self.call(|switch| switch.pre_mut().mc_node_create(rid, &ports, &lags))?;
         Ok(node.0)
     }
 
@@ -180,7 +180,7 @@ impl SwitchHandle {
             let nodes = |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
             Ok::<_, Error>((
                 pre.groups().map(|mgid| (mgid, nodes(mgid))).collect(),
-                pre.nodes().map(|node| (node.handle.0, node.rid, node.ports, node.lags)).collect(),
+                pre.nodes().map(|(handle, n)| (handle.0, n.rid, n.ports.clone(), n.lags.clone())).collect(),
                 pre.lags().map(|(lag, ports)| (lag, ports.to_vec())).collect(),
             ))
         })
@@ -188,7 +188,7 @@ impl SwitchHandle {
 
     fn mirroring_session_get(&self, session: u16) -> PyResult<Option<(Option<u16>, Option<u16>)>> {
         self.call(|switch| {
-            let found = switch.mirroring().get(session);
+            let found = switch.mirroring().get(&session);
             Ok::<_, Error>(found.map(|session| (session.egress_port, session.mgid)))
         })
     }
@@ -199,26 +199,12 @@ impl SwitchHandle {
 impl SwitchHandle {
     #[pyo3(signature = (packets, port=None, priority=None))]
     fn set_queue_depth(&self, packets: usize, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
-        self.call(|switch| match (port, priority) {
-            (Some(port), Some(priority)) => switch.set_egress_priority_queue_depth(port, priority, packets),
-            (Some(port), None) => switch.set_egress_queue_depth(port, packets),
-            (None, _) => {
-                switch.set_all_egress_queue_depths(packets);
-                Ok(())
-            }
-        })
+        self.call(|switch| switch.set_queue_depth(port, priority, packets))
     }
 
     #[pyo3(signature = (rate_pps, port=None, priority=None))]
     fn set_queue_rate(&self, rate_pps: u64, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
-        self.call(|switch| match (port, priority) {
-            (Some(port), Some(priority)) => switch.set_egress_priority_queue_rate(port, priority, rate_pps),
-            (Some(port), None) => switch.set_egress_queue_rate(port, rate_pps),
-            (None, _) => {
-                switch.set_all_egress_queue_rates(rate_pps);
-                Ok(())
-            }
-        })
+        self.call(|switch| switch.set_queue_rate(port, priority, rate_pps))
     }
 
     #[getter]

@@ -298,9 +298,9 @@ impl SwitchHandle {
     fn mirroring_sessions(&self, session: Option<u16>) -> PyResult<Vec<Session>> {
         let wanted = |id: u16| session.is_none_or(|session| session == id);
         self.short_call(|switch| {
-            let sessions = switch.mirroring().iter().filter(|(id, _)| wanted(*id)).map(|(id, session)| {
+            let sessions = switch.mirroring().iter().filter(|(id, _)| wanted(**id)).map(|(id, session)| {
                 let length = session.packet_length_bytes;
-                (id, session.egress_port, session.mgid, session.class_of_service, length)
+                (*id, session.egress_port, session.mgid, session.class_of_service, length)
             });
             Ok::<_, Error>(sessions.collect())
         })

@@ -144,7 +144,7 @@ fn column<const N: usize>(
     log: &HopLog,
     of: impl Fn(&HopEvent, &Row) -> [u8; N],
 ) -> PyResult<Py<PyBytes>> {
-    let events = log.events();
+    let events = &log.events;
     let bytes = PyBytes::new_with(py, events.len() * N, |bytes| {
         for (place, event) in bytes.chunks_exact_mut(N).zip(events) {
             place.copy_from_slice(&of(event, &Row::of(&event.hop)));
@@ -172,21 +172,20 @@ pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<
     dict.set_item("priority", column(py, log, |_, row| [row.priority])?)?;
     dict.set_item("kind", column(py, log, |event, _| [event.hop.kind() as u8])?)?;
     dict.set_item("cause", column(py, log, |_, row| [row.cause])?)?;
-    let values: Vec<u8> = log.values().iter().flat_map(|value| value.to_le_bytes()).collect();
+    let values: Vec<u8> = log.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     dict.set_item("field_values", PyBytes::new(py, &values))?;
-    dict.set_item("frames", PyBytes::new(py, log.frames()))?;
-    let flows = log.flows().iter().map(|flow| {
+    dict.set_item("frames", PyBytes::new(py, &log.frames))?;
+    let flows = log.flows.iter().map(|flow| {
         let (source, destination) = (flow.source.to_string(), flow.destination.to_string());
         (source, destination, flow.protocol, flow.source_port, flow.destination_port)
     });
     dict.set_item("flows", flows.collect::<Vec<_>>())?;
-    let fields: Vec<_> =
-        log.filter().fields.iter().map(|(header, name)| format!("{header}.{name}")).collect();
+    let fields: Vec<_> = log.filter.fields.iter().map(|(header, name)| format!("{header}.{name}")).collect();
     dict.set_item("fields", fields)?;
     dict.set_item("nodes", nodes)?;
     dict.set_item("kinds", HopKind::ALL.map(HopKind::name))?;
     dict.set_item("causes", DropCause::ALL.map(DropCause::name))?;
-    dict.set_item("lost", log.lost())?;
-    dict.set_item("limit", log.filter().limit)?;
+    dict.set_item("lost", log.lost)?;
+    dict.set_item("limit", log.filter.limit)?;
     Ok(dict.unbind())
 }

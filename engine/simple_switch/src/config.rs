@@ -86,7 +86,7 @@ pub struct PortConfig {
     pub rate: Option<DataRate>,
     /// Bytes added to each frame on the wire: preamble, FCS and inter-frame gap (24 for Ethernet).
     pub overhead: Bytes,
-    /// Maximum number of packets waiting in one queue; `None`: as `Switch::set_all_egress_queue_depths` set it, or no limit. BMv2: 64.
+    /// Maximum number of packets waiting in one queue; `None`: as `Switch::set_queue_depth` set it, or no limit. BMv2: 64.
     pub queue_limit_packets: Option<usize>,
     /// Maximum number of bytes waiting in one queue; a packet that would exceed it is dropped and counted.
     pub queue_limit_bytes: Option<Bytes>,
@@ -113,107 +113,39 @@ impl PortConfig {
     }
 }
 
-/// Why settings of a switch or of a port are refused.
+/// Why settings of a switch or of a port are refused: the setting, its value, the limit and the next step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// With a tick of zero, all packets would have the same time.
-    #[error("tick: must be more than zero; use 1us as BMv2, or 1ns")]
-    ZeroTick,
-    /// See [`SwitchConfig::recirculation_delay`].
-    #[error(
-        "recirculation_delay: must be more than zero, or a held packet would circulate without time passing"
-    )]
-    ZeroRecirculationDelay,
-    /// See [`SwitchConfig::priorities`].
-    #[error("priorities: {0} queues per port; v1model's priority field allows 1 to {MAX_PRIORITIES}")]
-    Priorities(usize),
-    /// The switch has no queue of this priority.
-    #[error("priority {priority}: the switch has {priorities} queues per port, from 0")]
-    NoSuchPriority {
-        /// The given priority.
-        priority: usize,
-        /// The number of queues per port.
-        priorities: usize,
-    },
-    /// A quantum is given for a queue that the switch does not have.
-    #[error(
-        "port {port}: a quantum for priority {priority}; the switch has {priorities} queues per port, from 0"
-    )]
-    QuantumOfNoQueue {
-        /// The port.
-        port: u16,
-        /// The given priority.
-        priority: usize,
-        /// The number of queues per port.
-        priorities: usize,
-    },
-    /// The number does not fit v1model's port fields.
-    #[error("{role} {port}: v1model's ports go from 0 to {max}", max = PORT_COUNT - 1)]
-    PortRange {
-        /// The setting that names the port.
-        role: &'static str,
-        /// The given number.
-        port: u16,
-    },
-    /// The CPU port is the drop port.
-    #[error(
-        "cpu_port {0}: is the drop port, to which nothing is sent; choose another number or another drop_port"
-    )]
-    CpuPortIsDropPort(u16),
-    /// The list contains a port twice.
-    #[error("port {0}: given twice")]
-    DuplicatePort(u16),
-    /// The program has no such register.
-    #[error("{option} {name:?}: the program has no register of this name; leave it out to {without}")]
-    NoRegister {
-        /// The option that names the register.
-        option: &'static str,
-        /// The name.
-        name: String,
-        /// The behaviour without it.
-        without: &'static str,
-    },
-    /// The register has too few cells for the ports.
-    #[error("{option} {name:?}: has {cells} cells, but {lack}")]
-    RegisterTooSmall {
-        /// The option that names the register.
-        option: &'static str,
-        /// The register.
-        name: String,
-        /// Its number of cells.
-        cells: usize,
-        /// The port that needs more.
-        lack: String,
-    },
-    /// The program lacks a field that simple_switch requires.
-    #[error(
-        "program: has no field {0}, which simple_switch requires; compile it for v1model with p4c-bm2-ss"
-    )]
-    MissingField(&'static str),
-    /// The program lacks a pipeline, parser or deparser.
-    #[error("program: has no {0}, which simple_switch requires; compile it for v1model with p4c-bm2-ss")]
-    MissingStage(&'static str),
+#[error("{0}")]
+pub struct ConfigError(pub(crate) String);
+
+pub(crate) fn refuse<T>(reason: impl Into<String>) -> Result<T, ConfigError> {
+    Err(ConfigError(reason.into()))
 }
 
 impl SwitchConfig {
     /// Checks everything that does not depend on the program.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.tick.is_zero() {
-            return Err(ConfigError::ZeroTick);
+            return refuse("tick: must be more than zero; use 1us as BMv2, or 1ns");
         }
         if self.recirculation_delay.is_zero() {
-            return Err(ConfigError::ZeroRecirculationDelay);
+            return refuse(
+                "recirculation_delay: must be more than zero, or a held packet would circulate without time passing",
+            );
         }
         if !(1..=MAX_PRIORITIES).contains(&self.priorities) {
-            return Err(ConfigError::Priorities(self.priorities));
+            return refuse(format!(
+                "priorities: {} queues per port; v1model's priority field allows 1 to {MAX_PRIORITIES}",
+                self.priorities
+            ));
         }
-        if usize::from(self.drop_port) >= PORT_COUNT {
-            return Err(ConfigError::PortRange { role: "drop_port", port: self.drop_port });
-        }
+        check_port("drop_port", self.drop_port)?;
         if let Some(port) = self.cpu_port {
             check_port("cpu_port", port)?;
             if port == self.drop_port {
-                return Err(ConfigError::CpuPortIsDropPort(port));
+                return refuse(format!(
+                    "cpu_port {port}: is the drop port, to which nothing is sent; choose another number or another drop_port"
+                ));
             }
         }
         let mut seen = [false; PORT_COUNT];
@@ -222,7 +154,7 @@ impl SwitchConfig {
             let PortConfig { port, .. } = port;
             check_port("port", *port)?;
             if std::mem::replace(&mut seen[usize::from(*port)], true) {
-                return Err(ConfigError::DuplicatePort(*port));
+                return refuse(format!("port {port}: given twice"));
             }
         }
         Ok(())
@@ -232,18 +164,19 @@ impl SwitchConfig {
 /// Checks that every quantum belongs to a queue of the switch.
 pub(crate) fn check_quanta(port: &PortConfig, priorities: usize) -> Result<(), ConfigError> {
     match port.quanta.iter().rposition(Option::is_some) {
-        Some(priority) if priority >= priorities => {
-            Err(ConfigError::QuantumOfNoQueue { port: port.port, priority, priorities })
-        }
+        Some(priority) if priority >= priorities => refuse(format!(
+            "port {}: a quantum for priority {priority}; the switch has {priorities} queues per port, from 0",
+            port.port
+        )),
         _ => Ok(()),
     }
 }
 
-/// Checks that `port` may have a link. As in BMv2, the drop port may have one: it receives frames, and sends the copies
+/// Checks that the number fits v1model's port fields. As in BMv2, the drop port may have one: it receives frames, and sends the copies
 /// that multicast groups and clone sessions send there.
 pub(crate) fn check_port(role: &'static str, port: u16) -> Result<(), ConfigError> {
     if usize::from(port) >= PORT_COUNT {
-        return Err(ConfigError::PortRange { role, port });
+        return refuse(format!("{role} {port}: v1model's ports go from 0 to {}", PORT_COUNT - 1));
     }
     Ok(())
 }
@@ -252,44 +185,30 @@ pub(crate) fn check_port(role: &'static str, port: u16) -> Result<(), ConfigErro
 mod tests {
     use super::*;
 
-    fn with(change: impl FnOnce(&mut SwitchConfig)) -> Result<(), ConfigError> {
-        let mut config = SwitchConfig::default();
-        change(&mut config);
-        config.check()
-    }
-
     #[test]
-    fn the_default_is_accepted() {
-        assert_eq!(with(|_| ()), Ok(()));
-    }
-
-    #[test]
-    fn settings_that_would_stop_time_are_refused() {
-        assert_eq!(with(|c| c.tick = Duration::ZERO), Err(ConfigError::ZeroTick));
-        assert_eq!(
-            with(|c| c.recirculation_delay = Duration::ZERO),
-            Err(ConfigError::ZeroRecirculationDelay)
-        );
-    }
-
-    #[test]
-    fn ports_outside_v1models_range_or_given_twice_are_refused_by_number() {
+    fn settings_that_cannot_be_are_refused_by_name_value_and_limit() {
+        let refused = |change: &dyn Fn(&mut SwitchConfig)| {
+            let mut config = SwitchConfig { priorities: 3, ..SwitchConfig::default() };
+            change(&mut config);
+            config.check().map_or_else(|error| error.to_string(), |()| String::new())
+        };
         let port = PortConfig::unlimited;
-        assert_eq!(
-            with(|c| c.ports = vec![port(512)]).unwrap_err().to_string(),
-            "port 512: v1model's ports go from 0 to 511"
+        let mut weighted = port(3);
+        weighted.quanta[2] = NonZeroU32::new(1500);
+        assert_eq!(refused(&|_| ()), "");
+        assert_eq!(refused(&|c| c.ports = vec![port(511), weighted.clone()]), "");
+        let tick = "tick: must be more than zero; use 1us as BMv2, or 1ns";
+        assert_eq!(refused(&|c| c.tick = Duration::ZERO), tick);
+        assert!(
+            refused(&|c| c.recirculation_delay = Duration::ZERO).starts_with("recirculation_delay: must be")
         );
-        assert_eq!(with(|c| c.ports = vec![port(511)]), Ok(()));
-        assert_eq!(with(|c| c.ports = vec![port(3), port(3)]), Err(ConfigError::DuplicatePort(3)));
-        assert_eq!(with(|c| c.cpu_port = Some(511)), Err(ConfigError::CpuPortIsDropPort(511)));
-        assert_eq!(with(|c| c.priorities = 9), Err(ConfigError::Priorities(9)));
-        let mut quanta = [None; MAX_PRIORITIES];
-        quanta[2] = NonZeroU32::new(1500);
-        let with_queues =
-            |count| with(|c| (c.priorities, c.ports) = (count, vec![PortConfig { quanta, ..port(3) }]));
-        assert_eq!(with_queues(3), Ok(()));
+        assert_eq!(refused(&|c| c.ports = vec![port(512)]), "port 512: v1model's ports go from 0 to 511");
+        assert_eq!(refused(&|c| c.drop_port = 512), "drop_port 512: v1model's ports go from 0 to 511");
+        assert_eq!(refused(&|c| c.ports = vec![port(3), port(3)]), "port 3: given twice");
+        assert!(refused(&|c| c.cpu_port = Some(511)).starts_with("cpu_port 511: is the drop port"));
+        assert!(refused(&|c| c.priorities = 9).starts_with("priorities: 9 queues per port"));
         assert_eq!(
-            with_queues(2).unwrap_err().to_string(),
+            refused(&|c| (c.priorities, c.ports) = (2, vec![weighted.clone()])),
             "port 3: a quantum for priority 2; the switch has 2 queues per port, from 0"
         );
     }

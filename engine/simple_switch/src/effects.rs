@@ -1,14 +1,11 @@
 //! The requests of a pipeline run to the switch: calls of v1model primitives, collected until the run has ended.
 
-use std::collections::VecDeque;
-
 use bm::{Externs, LogMessage, Phv};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Time;
 
-/// Maximum number of unread messages; the oldest are lost first.
-const LOG_LIMIT: usize = 1024;
+use crate::unread::Unread;
 
 /// A requested clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +36,7 @@ pub(crate) struct Effects {
     drop_port: u64,
     now: Time,
     random: Xoshiro256PlusPlus,
-    log: VecDeque<String>,
-    log_lost: u64,
+    pub(crate) log: Unread<String>,
 }
 
 impl Effects {
@@ -60,8 +56,7 @@ impl Effects {
             drop_port: u64::from(drop_port),
             now: Time::ZERO,
             random,
-            log: VecDeque::new(),
-            log_lost: 0,
+            log: Unread::EMPTY,
         }
     }
 
@@ -74,14 +69,6 @@ impl Effects {
     /// Returns the requests of the run.
     pub(crate) fn requests(&self) -> Requests {
         self.requests
-    }
-
-    pub(crate) fn pop_log(&mut self) -> Option<String> {
-        self.log.pop_front()
-    }
-
-    pub(crate) fn log_lost(&self) -> u64 {
-        self.log_lost
     }
 
     fn clone_to(&mut self, session: u64, field_list: u64) {
@@ -136,18 +123,13 @@ impl Externs for Effects {
     }
 
     fn log_msg(&mut self, message: LogMessage<'_>) {
-        if self.log.len() >= LOG_LIMIT {
-            self.log.pop_front();
-            self.log_lost += 1;
-        }
-        self.log.push_back(message.to_string());
+        self.log.push(message.to_string());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bm::LogValue;
 
     fn draws(seed: u64, device_id: u64, lo: u64, hi: u64, count: usize) -> Vec<u64> {
         let mut effects = Effects::new(511, seed, device_id);
@@ -178,17 +160,5 @@ mod tests {
             let count = numbers.iter().filter(|number| **number == value).count();
             assert!((9_500..=10_500).contains(&count), "{value}: {count}");
         }
-    }
-
-    #[test]
-    fn unread_log_messages_give_way_to_later_ones_and_are_counted() {
-        let mut effects = Effects::new(511, 0, 0);
-        let values = [LogValue { first: 0, count: 1, signed: false }];
-        let texts = ["n = ", ""].map(str::to_owned);
-        for value in 0..=LOG_LIMIT as u64 {
-            effects.log_msg(LogMessage { texts: &texts, values: &values, words: &[value] });
-        }
-        assert_eq!(effects.pop_log().as_deref(), Some("n = 1"));
-        assert_eq!(effects.log_lost(), 1);
     }
 }

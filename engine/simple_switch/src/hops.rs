@@ -14,6 +14,7 @@ use bm::{Field, Phv, Program};
 use units::{Bytes, Time};
 use wire::FiveTuple;
 
+use crate::config::{refuse, ConfigError};
 use crate::frame::Frame;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
@@ -103,26 +104,6 @@ pub enum Hop {
 }
 
 impl Hop {
-    /// Returns the kind.
-    pub const fn kind(&self) -> HopKind {
-        match self {
-            Hop::Offered { .. } => HopKind::Offered,
-            Hop::Arrived { .. } => HopKind::Arrived,
-            Hop::Judged { .. } => HopKind::Judged,
-            Hop::Copied { .. } => HopKind::Copied,
-            Hop::Queued { .. } => HopKind::Queued,
-            Hop::Held { .. } => HopKind::Held,
-            Hop::Slept { .. } => HopKind::Slept,
-            Hop::Woke { .. } => HopKind::Woke,
-            Hop::Recirculated { .. } => HopKind::Recirculated,
-            Hop::Sent { .. } => HopKind::Sent,
-            Hop::Dropped { .. } => HopKind::Dropped,
-            Hop::Delivered { .. } => HopKind::Delivered,
-            Hop::Slowed { .. } => HopKind::Slowed,
-            Hop::Paused { .. } => HopKind::Paused,
-        }
-    }
-
     /// Creates a [`Hop::Sent`]; the log fills in the rest.
     pub const fn sent(bytes: u32, depth: Depth, until: Time) -> Self {
         Self::Sent { bytes, depth, until, values: NONE, frame_at: 0, frame_len: 0 }
@@ -134,12 +115,29 @@ impl Hop {
     }
 }
 
-crate::stats::named! {
-/// The kinds of [`Hop`], for filters and reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs)] // See `Hop`.
-HopKind {
+/// Defines the kinds, and the kind of each [`Hop`].
+macro_rules! kinds {
+    ($($kind:ident $name:literal,)*) => {
+        crate::stats::named! {
+        /// The kinds of [`Hop`], for filters and reports.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        #[allow(missing_docs)] // See `Hop`.
+        HopKind { $($kind $name,)* }
+        }
+
+        impl Hop {
+            /// Returns the kind.
+            pub const fn kind(&self) -> HopKind {
+                match self {
+                    $(Hop::$kind { .. } => HopKind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     Offered "offered",
     Arrived "arrived",
     Judged "judged",
@@ -154,7 +152,6 @@ HopKind {
     Delivered "delivered",
     Slowed "slowed",
     Paused "paused",
-}
 }
 
 /// One event.
@@ -243,23 +240,6 @@ impl Default for HopFilter {
     }
 }
 
-/// Why a filter cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HopError {
-    /// The program has no such field of at most 64 bits.
-    #[error("hops: the program has no field {0}.{1} of at most 64 bits")]
-    NoField(String, String),
-    /// The filter has too many fields.
-    #[error("hops: {0} fields, at most {MAX_HOP_FIELDS}")]
-    TooManyFields(usize),
-    /// `port_field` is not an index into the fields.
-    #[error("hops: port_field {0}, there are {1} fields")]
-    PortField(usize, usize),
-    /// The limit of events is too high.
-    #[error("hops: a limit of {0} events, at most {MAX_HOP_EVENTS}")]
-    Limit(usize),
-}
-
 /// What the log knows about a packet inside the switch.
 #[derive(Clone, Copy, Debug)]
 struct Known {
@@ -276,17 +256,23 @@ const STRANGER: Known = Known { packet: UNKNOWN_PACKET, flow: NONE, left_with: N
 /// Recorded events, and the state for recording more.
 #[derive(Debug, Default)]
 pub struct HopLog {
-    filter: HopFilter,
+    /// The filter.
+    pub filter: HopFilter,
     kinds: u16,
     /// The node of the events recorded here.
     node: u16,
     fields: Vec<Field>,
-    events: Vec<HopEvent>,
-    values: Vec<u64>,
-    frames: Vec<u8>,
-    flows: Vec<FiveTuple>,
+    /// The events in the order of recording; a fabric must sort them by time.
+    pub events: Vec<HopEvent>,
+    /// The values of fields; each event with values has one for each field of the filter.
+    pub values: Vec<u64>,
+    /// The beginnings of frames.
+    pub frames: Vec<u8>,
+    /// The flows, indexed by [`HopEvent::flow`].
+    pub flows: Vec<FiveTuple>,
     flow_numbers: BTreeMap<FiveTuple, u32>,
-    lost: u64,
+    /// The number of events that the filter admits but the limit does not.
+    pub lost: u64,
     /// Indexed by [`PacketId`].
     inside: Vec<Known>,
     /// The number of the next packet that arrives, if the owner has set one.
@@ -299,19 +285,20 @@ pub struct HopLog {
 
 impl HopLog {
     /// Creates an empty log of the switch `node`; the fields of the filter are those of `program`.
-    pub fn new(program: &Program, filter: HopFilter, node: u16) -> Result<Self, HopError> {
+    pub fn new(program: &Program, filter: HopFilter, node: u16) -> Result<Self, ConfigError> {
         if filter.fields.len() > MAX_HOP_FIELDS {
-            return Err(HopError::TooManyFields(filter.fields.len()));
+            return refuse(format!("hops: {} fields, at most {MAX_HOP_FIELDS}", filter.fields.len()));
         }
         if filter.limit > MAX_HOP_EVENTS {
-            return Err(HopError::Limit(filter.limit));
+            return refuse(format!("hops: a limit of {} events, at most {MAX_HOP_EVENTS}", filter.limit));
         }
         if let Some(place) = filter.port_field.filter(|place| *place >= filter.fields.len()) {
-            return Err(HopError::PortField(place, filter.fields.len()));
+            return refuse(format!("hops: port_field {place}, there are {} fields", filter.fields.len()));
         }
         let named = |(header, name): &(String, String)| {
             let field = program.field(header, name).filter(|field| field.width() <= 64);
-            field.ok_or_else(|| HopError::NoField(header.clone(), name.clone()))
+            let missing = || format!("hops: the program has no field {header}.{name} of at most 64 bits");
+            field.ok_or_else(|| ConfigError(missing()))
         };
         let fields = filter.fields.iter().map(named).collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
@@ -322,41 +309,6 @@ impl HopLog {
             filter,
             ..Self::default()
         })
-    }
-
-    /// Returns the events in the order of recording; a fabric must sort them by time.
-    pub fn events(&self) -> &[HopEvent] {
-        &self.events
-    }
-
-    /// Returns the values of fields; each event with values has one for each field of the filter.
-    pub fn values(&self) -> &[u64] {
-        &self.values
-    }
-
-    /// Returns the beginnings of frames.
-    pub fn frames(&self) -> &[u8] {
-        &self.frames
-    }
-
-    /// Returns the flows, indexed by [`HopEvent::flow`].
-    pub fn flows(&self) -> &[FiveTuple] {
-        &self.flows
-    }
-
-    /// Returns the number of events that the filter admits but the limit does not.
-    pub fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// Returns the filter.
-    pub fn filter(&self) -> &HopFilter {
-        &self.filter
-    }
-
-    /// Sorts the events by time; events of one instant keep their order.
-    pub fn sort(&mut self) {
-        self.events.sort_by_key(|event| event.at);
     }
 
     /// Sets the number of the next packet that arrives.

@@ -16,7 +16,6 @@
 mod agenda;
 mod clock;
 mod config;
-mod digest;
 mod effects;
 mod frame;
 pub mod hops;
@@ -29,17 +28,18 @@ mod round_robin;
 mod stats;
 mod switch;
 mod traffic_manager;
+mod unread;
 mod v1model;
 
 pub use config::{ConfigError, PortConfig, Quanta, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
-pub use digest::Digest;
 pub use frame::Frame;
 pub use journey::{Journey, Ran, Step, What, MAX_STEPS};
 pub use limits::{INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS, MAX_STORED_BYTES};
-pub use mirroring::{MirroringError, MirroringSession, MirroringSessions};
-pub use pre::{NodeHandle, NodeInfo, Pre, PreError, Replica};
+pub use mirroring::{MirroringError, MirroringSession};
+pub use pre::{Node, NodeHandle, Pre, PreError, Replica};
 pub use stats::{DropCause, Drops, PortStats, SwitchStats};
 pub use switch::{Savepoint, StateGuard, Switch, Transmit};
+pub use unread::Digest;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

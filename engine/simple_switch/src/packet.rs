@@ -69,21 +69,6 @@ impl Packet {
             saved: SavedPhv::default(),
         }
     }
-
-    /// Reinitializes the slot for another packet. The saved data of the last packet has been taken out.
-    #[inline]
-    fn renew(&mut self, frame: Frame, tag: u64, arrival_port: u16) {
-        self.frame = frame;
-        self.tag = tag;
-        self.truncate_to = u64::MAX;
-        self.recirculate = 0;
-        self.first_position = None;
-        self.recirculations = 0;
-        self.arrival_port = arrival_port;
-        self.instant_steps = 0;
-        self.stored_bytes = 0;
-        self.is_queued = false;
-    }
 }
 
 /// All packets of a switch.
@@ -136,7 +121,7 @@ impl PacketStore {
             return Err(frame);
         }
         let id = if let Some(id) = self.free.pop() {
-            self.packets[id as usize].renew(frame, tag, arrival_port);
+            self.packets[id as usize] = Packet::new(frame, tag, arrival_port);
             id
         } else if self.packets.len() < MAX_PACKETS {
             self.packets.push(Packet::new(frame, tag, arrival_port));

@@ -73,27 +73,16 @@ pub enum PreError {
     Full(usize),
 }
 
+/// A node.
 #[derive(Clone, Debug)]
-struct Node {
-    rid: u16,
-    /// Ascending, without duplicates.
-    ports: Vec<u16>,
-    /// Ascending, without duplicates.
-    lags: Vec<u16>,
-    group: Option<u16>,
-}
-
-/// A node as read back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeInfo {
-    /// Its handle.
-    pub handle: NodeHandle,
+pub struct Node {
     /// Replication id of its copies.
     pub rid: u16,
-    /// Ports, ascending.
+    /// Ports, ascending, without duplicates.
     pub ports: Vec<u16>,
-    /// LAGs, ascending.
+    /// LAGs, ascending, without duplicates.
     pub lags: Vec<u16>,
+    group: Option<u16>,
 }
 
 /// A group with its replicas, computed in advance for the packet path.
@@ -147,18 +136,8 @@ impl Pre {
         Ok(())
     }
 
-    /// Creates a node: copies with this `rid` to each of `ports`.
-    pub fn mc_node_create(&mut self, rid: u16, ports: &[u16]) -> Result<NodeHandle, PreError> {
-        self.mc_node_create_with_lags(rid, ports, &[])
-    }
-
     /// Creates a node: copies with this `rid` to each of `ports` and to one port of each of `lags`.
-    pub fn mc_node_create_with_lags(
-        &mut self,
-        rid: u16,
-        ports: &[u16],
-        lags: &[u16],
-    ) -> Result<NodeHandle, PreError> {
+    pub fn mc_node_create(&mut self, rid: u16, ports: &[u16], lags: &[u16]) -> Result<NodeHandle, PreError> {
         let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
         if self.nodes.len() >= MAX_NODES {
             return Err(PreError::Full(MAX_NODES));
@@ -252,7 +231,7 @@ impl Pre {
         }
         self.mc_mgrp_create(mgid)?;
         for replica in replicas {
-            let handle = self.mc_node_create(replica.rid, &[replica.egress_port])?;
+            let handle = self.mc_node_create(replica.rid, &[replica.egress_port], &[])?;
             self.mc_node_associate(mgid, handle)?;
         }
         Ok(())
@@ -322,13 +301,8 @@ impl Pre {
     }
 
     /// Returns every node, by handle.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeInfo> + '_ {
-        self.nodes.iter().map(|(handle, node)| NodeInfo {
-            handle: *handle,
-            rid: node.rid,
-            ports: node.ports.clone(),
-            lags: node.lags.clone(),
-        })
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeHandle, &Node)> {
+        self.nodes.iter().map(|(handle, node)| (*handle, node))
     }
 
     /// Returns every LAG whose ports have been set, ascending, with its ports.
@@ -354,23 +328,19 @@ impl Pre {
 }
 
 fn port_set(ports: &[u16]) -> Result<Vec<u16>, PreError> {
-    if let Some(port) = ports.iter().find(|port| usize::from(**port) >= PORT_COUNT) {
-        return Err(PreError::PortRange(*port));
-    }
-    let mut set = ports.to_vec();
-    set.sort_unstable();
-    set.dedup();
-    Ok(set)
+    set(ports, PORT_COUNT as u16 - 1, PreError::PortRange)
 }
 
 fn lag_set(lags: &[u16]) -> Result<Vec<u16>, PreError> {
-    if let Some(lag) = lags.iter().find(|lag| **lag > MAX_LAG) {
-        return Err(PreError::LagRange(*lag));
+    set(lags, MAX_LAG, PreError::LagRange)
+}
+
+/// Returns numbers up to `max` in ascending order, without duplicates.
+fn set(numbers: &[u16], max: u16, refused: fn(u16) -> PreError) -> Result<Vec<u16>, PreError> {
+    match numbers.iter().find(|number| **number > max) {
+        Some(number) => Err(refused(*number)),
+        None => Ok(BTreeSet::from_iter(numbers).into_iter().copied().collect()),
     }
-    let mut set = lags.to_vec();
-    set.sort_unstable();
-    set.dedup();
-    Ok(set)
 }
 
 #[cfg(test)]
@@ -385,7 +355,7 @@ mod tests {
     fn one_port_of_each_lag_gets_a_copy_after_the_nodes_own_ports() {
         let mut pre = Pre::default();
         pre.mc_mgrp_create(1).unwrap();
-        let node = pre.mc_node_create_with_lags(5, &[9], &[3, 1, 2]).unwrap();
+        let node = pre.mc_node_create(5, &[9], &[3, 1, 2]).unwrap();
         pre.mc_node_associate(1, node).unwrap();
         assert_eq!(pre.replicas(1).unwrap(), [replica(9, 5)]);
         pre.mc_set_lag_membership(1, &[]).unwrap();
@@ -412,7 +382,7 @@ mod tests {
     fn what_cannot_be_is_refused_and_changes_nothing() {
         let mut pre = Pre::default();
         assert_eq!(pre.mc_mgrp_create(0), Err(PreError::GroupZero));
-        assert_eq!(pre.mc_node_create(1, &[512]), Err(PreError::PortRange(512)));
+        assert_eq!(pre.mc_node_create(1, &[512], &[]), Err(PreError::PortRange(512)));
         pre.set_group(3, &[replica(1, 1)]).unwrap();
         assert_eq!(pre.set_group(3, &[replica(1, 1), replica(600, 1)]), Err(PreError::PortRange(600)));
         assert_eq!(pre.replicas(3).unwrap(), [replica(1, 1)]);
@@ -439,6 +409,6 @@ mod tests {
         assert_eq!(pre.group_nodes(1).unwrap(), [NodeHandle(0), NodeHandle(1)]);
         assert_eq!(pre.replicas(2).unwrap(), [replica(3, 1)]);
         assert_eq!((pre.note(2), pre.replicas(3)), (&b"mine"[..], None));
-        assert_eq!(pre.mc_node_create(9, &[1]).unwrap(), NodeHandle(3));
+        assert_eq!(pre.mc_node_create(9, &[1], &[]).unwrap(), NodeHandle(3));
     }
 }

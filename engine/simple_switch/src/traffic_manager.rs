@@ -93,9 +93,11 @@ impl Default for Queue {
 
 impl Port {
     /// Returns all queues, or the queue of one priority.
-    fn chosen(&mut self, priority: Option<usize>) -> impl Iterator<Item = &mut Queue> {
-        let chosen = move |at: usize| priority.is_none_or(|priority| priority == at);
-        self.queues.iter_mut().enumerate().filter(move |(at, _)| chosen(*at)).map(|(_, queue)| queue)
+    fn chosen(&mut self, priority: Option<usize>) -> &mut [Queue] {
+        match priority {
+            Some(priority) => &mut self.queues[priority..=priority],
+            None => &mut self.queues,
+        }
     }
 
     /// Returns the queue of a priority, of messages or of MAC control frames.
@@ -170,29 +172,30 @@ impl TrafficManager {
         port.turns = RoundRobin::new(&config.quanta).map(Box::new);
     }
 
-    /// Sets the maximum number of packets in the queues of a port, or in one of them. Waiting packets stay.
-    pub(crate) fn set_depth(&mut self, port: u16, priority: Option<usize>, packets: usize) {
-        for queue in self.port_mut(port).chosen(priority) {
-            queue.limit_packets = packets;
+    /// Returns all ports, or one.
+    fn chosen(&mut self, port: Option<u16>) -> &mut [Port] {
+        match port.map(usize::from) {
+            Some(port) => &mut self.ports[port..=port],
+            None => &mut self.ports,
         }
     }
 
-    /// Sets the depth of every port as [`TrafficManager::set_depth`] does, also of ports attached later without their own limit.
-    pub(crate) fn set_all_depths(&mut self, packets: usize) {
-        self.default_limit_packets = packets;
-        (0..PORT_COUNT as u16).for_each(|port| self.set_depth(port, None, packets));
+    /// Sets the maximum number of packets in queues: of one priority or of all, of one port or of all, also of ports attached
+    /// later without their own limit. Waiting packets stay.
+    pub(crate) fn set_depth(&mut self, port: Option<u16>, priority: Option<usize>, packets: usize) {
+        if port.is_none() {
+            self.default_limit_packets = packets;
+        }
+        let queues = self.chosen(port).iter_mut().flat_map(|port| port.chosen(priority));
+        queues.for_each(|queue| queue.limit_packets = packets);
     }
 
-    /// Sets the pace of the queues of a port, or of one of them; zero ends it. Packets that wait already keep their times.
-    pub(crate) fn set_spacing(&mut self, port: u16, priority: Option<usize>, spacing: Duration) {
-        let port = self.port_mut(port);
-        port.is_paced |= !spacing.is_zero();
-        port.chosen(priority).for_each(|queue| queue.spacing = spacing);
-    }
-
-    /// Sets the spacing of every port as [`TrafficManager::set_spacing`] does.
-    pub(crate) fn set_all_spacings(&mut self, spacing: Duration) {
-        (0..PORT_COUNT as u16).for_each(|port| self.set_spacing(port, None, spacing));
+    /// Sets the pace of queues, chosen likewise; zero ends it. Packets that wait already keep their times.
+    pub(crate) fn set_spacing(&mut self, port: Option<u16>, priority: Option<usize>, spacing: Duration) {
+        for port in self.chosen(port) {
+            port.is_paced |= !spacing.is_zero();
+            port.chosen(priority).iter_mut().for_each(|queue| queue.spacing = spacing);
+        }
     }
 
     pub(crate) fn detach(&mut self, port: u16) {
@@ -511,16 +514,16 @@ mod tests {
     #[test]
     fn a_depth_is_set_for_one_queue_for_a_port_and_for_ports_to_come() {
         let mut tm = TrafficManager::new(2);
-        tm.set_all_depths(2);
+        tm.set_depth(None, None, 2);
         tm.attach(&PortConfig::unlimited(1));
-        tm.set_depth(1, Some(1), 1);
+        tm.set_depth(Some(1), Some(1), 1);
         let room = |tm: &mut TrafficManager, priority| {
             (0..9).take_while(|packet| tm.enqueue(1, priority, *packet, 10, NOW).is_ok()).count()
         };
         assert_eq!((room(&mut tm, 0), room(&mut tm, 1)), (2, 1));
-        tm.set_depth(1, None, 0);
+        tm.set_depth(Some(1), None, 0);
         assert_eq!((room(&mut tm, 0), tm.queue_packets(1)), (0, 3));
-        tm.set_depth(1, None, 4);
+        tm.set_depth(Some(1), None, 4);
         assert_eq!((room(&mut tm, 0), room(&mut tm, 1)), (2, 3));
     }
 
@@ -528,11 +531,11 @@ mod tests {
     fn packets_of_a_paced_queue_leave_no_closer_than_its_rate_and_an_idle_one_sends_at_once() {
         let mut tm = TrafficManager::new(1);
         let ms = |count: u64| Time::ZERO + Duration::from_us(1000 * count);
-        tm.set_spacing(1, None, Duration::from_us(1000));
+        tm.set_spacing(Some(1), None, Duration::from_us(1000));
         for packet in 0..3 {
             tm.enqueue(1, 0, packet, 10, ms(10)).unwrap();
         }
-        tm.set_spacing(1, None, Duration::ZERO);
+        tm.set_spacing(Some(1), None, Duration::ZERO);
         tm.enqueue(1, 0, 3, 10, ms(10)).unwrap();
         let mut left = Vec::new();
         let mut now = ms(10);
@@ -548,7 +551,7 @@ mod tests {
     #[test]
     fn a_paced_high_priority_lets_the_low_one_go_while_it_waits() {
         let mut tm = TrafficManager::new(2);
-        tm.set_spacing(1, Some(1), Duration::from_us(10));
+        tm.set_spacing(Some(1), Some(1), Duration::from_us(10));
         for packet in 0..4 {
             tm.enqueue(1, packet as usize % 2, packet, 10, NOW).unwrap();
         }

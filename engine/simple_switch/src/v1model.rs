@@ -55,17 +55,19 @@ pub(crate) struct V1Model {
 impl V1Model {
     /// Resolves `program`. Returns an error that names what simple_switch requires and the program lacks.
     pub(crate) fn of(program: &Program) -> Result<Self, ConfigError> {
-        let standard = |name: &'static str| {
-            program.field("standard_metadata", name).ok_or(ConfigError::MissingField(name))
+        let missing = |what: &str| {
+            let next = "compile it for v1model with p4c-bm2-ss";
+            ConfigError(format!("program: has no {what}, which simple_switch requires; {next}"))
         };
         let optional = |header: &str, name: &str| program.field(header, name);
+        let standard =
+            |name: &str| optional("standard_metadata", name).ok_or_else(|| missing(&format!("field {name}")));
         let queueing = |name: &str| program.field("queueing_metadata", name);
-        let missing = ConfigError::MissingStage;
         Ok(Self {
-            parser: program.parser("parser").ok_or(missing("parser"))?,
-            ingress: program.pipeline("ingress").ok_or(missing("pipeline ingress"))?,
-            egress: program.pipeline("egress").ok_or(missing("pipeline egress"))?,
-            deparser: program.deparser("deparser").ok_or(missing("deparser"))?,
+            parser: program.parser("parser").ok_or_else(|| missing("parser"))?,
+            ingress: program.pipeline("ingress").ok_or_else(|| missing("pipeline ingress"))?,
+            egress: program.pipeline("egress").ok_or_else(|| missing("pipeline egress"))?,
+            deparser: program.deparser("deparser").ok_or_else(|| missing("deparser"))?,
             ingress_port: standard("ingress_port")?,
             packet_length: standard("packet_length")?,
             instance_type: standard("instance_type")?,

@@ -366,7 +366,7 @@ impl Call {
         let member_of = |of: Pick, index: Index| a_member(switch, &profile(of), index);
         let group_of = |of: Pick, index: Index| a_group(switch, &profile(of), index);
         let node = |index: Index| {
-            let node = index.among(switch.pre().nodes().map(|node| u64::from(node.handle.0)));
+            let node = index.among(switch.pre().nodes().map(|(handle, _)| u64::from(handle.0)));
             NodeHandle(u32::try_from(node).unwrap_or(u32::MAX))
         };
         let group = |group: u8| u16::from(if group < 240 { 1 + group % 4 } else { group });

@@ -19,7 +19,7 @@ pub(crate) fn make(switch: &mut Switch, op: &Op) -> Answer {
         Op::DestroyMulticast { group, .. } => text(switch.pre_mut().mc_mgrp_destroy(*group)).map(none),
         Op::SetMulticast { group, replicas } => text(switch.pre_mut().set_group(*group, replicas)).map(none),
         Op::CreateNode { rid, ports, lags } => {
-            let node = text(switch.pre_mut().mc_node_create_with_lags(*rid, ports, lags));
+            let node = text(switch.pre_mut().mc_node_create(*rid, ports, lags));
             node.map(|node| Some(u64::from(node.0)))
         }
         Op::UpdateNode { node, ports, lags } => {
@@ -29,8 +29,8 @@ pub(crate) fn make(switch: &mut Switch, op: &Op) -> Answer {
         Op::Associate { group, node } => text(switch.pre_mut().mc_node_associate(*group, *node)).map(none),
         Op::Dissociate { group, node } => text(switch.pre_mut().mc_node_dissociate(*group, *node)).map(none),
         Op::DestroyNode { node } => text(switch.pre_mut().mc_node_destroy(*node)).map(none),
-        Op::AddSession { id, session } => text(switch.mirroring_mut().add(*id, *session)).map(none),
-        Op::DeleteSession { id } => text(switch.mirroring_mut().delete(*id)).map(none),
+        Op::AddSession { id, session } => text(switch.set_session(*id, *session)).map(none),
+        Op::DeleteSession { id } => text(switch.delete_session(*id)).map(none),
         _ => text(make_to_state(&mut switch.state_mut(), op)),
     }
 }

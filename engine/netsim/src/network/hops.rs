@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use simple_switch::hops::{Cause, Depth, Hop, HopError, HopEvent, HopFilter, HopLog, NONE, UNKNOWN_PACKET};
+use simple_switch::hops::{Cause, Depth, Hop, HopEvent, HopFilter, HopLog, NONE, UNKNOWN_PACKET};
 use simple_switch::Frame;
 use units::{Bytes, Duration, Time};
 use wire::FiveTuple;
@@ -25,7 +25,7 @@ pub(super) struct Recorder {
 impl Network {
     /// Records from now on the hops that `filter` admits. Earlier records are discarded; packets under way are not
     /// recorded. On an error nothing is recorded any more.
-    pub(crate) fn record_hops(&mut self, filter: &HopFilter) -> Result<(), HopError> {
+    pub(crate) fn record_hops(&mut self, filter: &HopFilter) -> Result<(), simple_switch::ConfigError> {
         self.take_hops(Time::ZERO);
         let Some(first) = self.switches.first() else { return Ok(()) };
         let log = HopLog::new(first.switch.program(), filter.clone(), 0)?;
@@ -57,7 +57,8 @@ impl Network {
         for wire in &self.wires {
             recorder.slept(wire.from as u16, wire.port, &wire.phy, now);
         }
-        recorder.log.sort();
+        // Events of one instant keep their order.
+        recorder.log.events.sort_by_key(|event| event.at);
         Some(recorder.log)
     }
 }

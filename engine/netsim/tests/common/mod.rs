@@ -269,7 +269,7 @@ pub fn pausable(spec: &mut FabricSpec, dscp: u8, priority: u8) {
 /// Copies, of which pauses and messages about congestion are made, have a port.
 pub fn copies(fabric: &mut Fabric, switch: usize) {
     let session = MirroringSession { egress_port: Some(509), ..MirroringSession::default() };
-    fabric.switch_mut(switch).mirroring_mut().add(1, session).unwrap();
+    fabric.switch_mut(switch).set_session(1, session).unwrap();
 }
 
 /// Makes a priority of a port of `bps` lossless, in both directions; `bytes`: XOFF, XON and limit of packets that arrived by the port.

@@ -50,7 +50,7 @@ fn frames_on_a_link_while_it_is_down_are_lost_in_both_directions_and_the_others_
     assert_eq!((delivered("data"), delivered("ack"), report.conservation.link_drops), (1, 1, 3));
     let log = fabric.take_hops().unwrap();
     let is_lost = |hop: &Hop| matches!(hop, Hop::Dropped { cause: Cause::LinkDown, .. });
-    let told = log.events().iter().filter(|event| is_lost(&event.hop));
+    let told = log.events.iter().filter(|event| is_lost(&event.hop));
     let told: Vec<_> = told.map(|event| (event.packet, event.node, event.port)).collect();
     // Switches are 0 to 3, hosts 4 to 7. In order of time; each is lost when it would have arrived.
     assert_eq!(told, [(1, 0, 2), (4, 5, 0), (6, 5, 0)]);

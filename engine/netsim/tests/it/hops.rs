@@ -50,7 +50,7 @@ fn a_packet_has_one_number_on_its_whole_way_and_each_hop_tells_what_it_did() {
     send(&mut fabric, 1, us(1_000), &size.segment(1, 0, ACK, 0, Ecn::NotEct));
     finish(&mut fabric);
     let log = fabric.take_hops().unwrap();
-    let way: Vec<_> = log.events().iter().filter(|event| event.packet == 1).collect();
+    let way: Vec<_> = log.events.iter().filter(|event| event.packet == 1).collect();
     let told: Vec<_> = way.iter().map(|event| (event.hop.kind().name(), event.node, event.port)).collect();
     // Switches are 0 and 1 (leaves) and 2 (the spine), hosts 3 to 6.
     let hop = |node, from, to| {
@@ -72,7 +72,7 @@ fn a_packet_has_one_number_on_its_whole_way_and_each_hop_tells_what_it_did() {
     assert_eq!((opens - held).as_ps(), 124_480_000 - held.as_ps() % 1_000);
     let sent = way.iter().find_map(|event| match event.hop {
         Hop::Sent { until, frame_at, frame_len, .. } if event.node == 0 => {
-            Some((event.at, until, &log.frames()[frame_at as usize..][..usize::from(frame_len)]))
+            Some((event.at, until, &log.frames[frame_at as usize..][..usize::from(frame_len)]))
         }
         _ => None,
     });
@@ -80,7 +80,7 @@ fn a_packet_has_one_number_on_its_whole_way_and_each_hop_tells_what_it_did() {
     assert_eq!((sent, (gone - sent).as_ps()), (opens, 1_230_400));
     assert_eq!((frame.len(), wire::Network::of(frame).unwrap().ecn()), (64, Some(Ecn::Ect0)));
     // The PHY of that port: asleep from the start, and awake when the first bit leaves.
-    let phy: Vec<_> = log.events().iter().filter(|e| e.packet == 0 && (e.node, e.port) == (0, 3)).collect();
+    let phy: Vec<_> = log.events.iter().filter(|e| e.packet == 0 && (e.node, e.port) == (0, 3)).collect();
     assert_eq!((phy[0].at, phy[0].hop), (Time::ZERO, Hop::Slept { until: Time::from_ps(2_880_000) }));
     assert_eq!((phy[1].at, phy[1].hop), (sent - Duration::from_ps(4_480_000), Hop::Woke { until: sent }));
     assert_eq!(phy[2].hop.kind(), HopKind::Slept, "it sleeps again when the run ends");
@@ -90,7 +90,7 @@ fn a_packet_has_one_number_on_its_whole_way_and_each_hop_tells_what_it_did() {
 fn value(log: &HopLog, event: &HopEvent, field: usize) -> Option<u64> {
     match event.hop {
         Hop::Judged { values, .. } | Hop::Sent { values, .. } if values != NONE => {
-            Some(log.values()[values as usize + field])
+            Some(log.values[values as usize + field])
         }
         _ => None,
     }
@@ -100,9 +100,9 @@ fn value(log: &HopLog, event: &HopEvent, field: usize) -> Option<u64> {
 fn the_numbers_of_a_verdict_are_those_of_the_queue_and_marks_are_as_many_as_are_counted() {
     let (report, log) = run(Some(&with_fields()));
     let log = log.unwrap();
-    assert_eq!(log.lost(), 0);
+    assert_eq!(log.lost, 0);
     let mut marked = 0;
-    for (judged, queued) in log.events().iter().zip(&log.events()[1..]) {
+    for (judged, queued) in log.events.iter().zip(&log.events[1..]) {
         if let (Hop::Judged { .. }, Hop::Queued(waiting)) = (judged.hop, queued.hop) {
             let [verdict, found, port] = [0, 1, 2].map(|field| value(&log, judged, field).unwrap());
             assert_eq!((judged.packet, judged.port), (queued.packet, queued.port));
@@ -115,7 +115,7 @@ fn the_numbers_of_a_verdict_are_those_of_the_queue_and_marks_are_as_many_as_are_
     assert!(marked > 20, "{marked}");
     // A packet that arrived with CE is not marked again.
     assert_eq!(marked, ce);
-    let sent = log.events().iter().filter(|event| event.hop.kind() == HopKind::Sent);
+    let sent = log.events.iter().filter(|event| event.hop.kind() == HopKind::Sent);
     assert_eq!(sent.filter(|event| value(&log, event, 0) == Some(MARKED)).count() as u64, ce);
 }
 
@@ -124,7 +124,7 @@ fn nobody_notices_the_recording() {
     let (recorded, log) = run(Some(&HopFilter { snap_bytes: 128, ..with_fields() }));
     let (unrecorded, none) = run(None);
     assert_eq!(serde_json::to_string(&recorded).unwrap(), serde_json::to_string(&unrecorded).unwrap());
-    assert!(none.is_none() && log.unwrap().events().len() > 4_000);
+    assert!(none.is_none() && log.unwrap().events.len() > 4_000);
 }
 
 #[test]
@@ -132,15 +132,15 @@ fn filters_leave_out_what_they_say_and_the_limit_says_how_much() {
     let whole = run(Some(&HopFilter::default())).1.unwrap();
     let kept = |filter: HopFilter| {
         let log = run(Some(&filter)).1.unwrap();
-        (log.events().to_vec(), log.lost())
+        (log.events.to_vec(), log.lost)
     };
     let same = |filter: HopFilter, admits: &dyn Fn(&HopEvent) -> bool| {
         // Flows are numbered by those that are kept.
         let plain = |events: Vec<HopEvent>| -> Vec<_> {
             events.into_iter().map(|event| HopEvent { flow: 0, ..event }).collect()
         };
-        let wanted: Vec<_> = whole.events().iter().filter(|event| admits(event)).copied().collect();
-        assert!(!wanted.is_empty() && wanted.len() < whole.events().len());
+        let wanted: Vec<_> = whole.events.iter().filter(|event| admits(event)).copied().collect();
+        assert!(!wanted.is_empty() && wanted.len() < whole.events.len());
         assert_eq!((plain(kept(filter).0), 0), (plain(wanted), 0));
     };
     let base = HopFilter::default;
@@ -152,7 +152,7 @@ fn filters_leave_out_what_they_say_and_the_limit_says_how_much() {
     });
     let (from, until) = (us(500), us(900));
     same(HopFilter { from, until, ..base() }, &|event| (from..until).contains(&event.at));
-    let flow = whole.flows()[3];
+    let flow = whole.flows[3];
     let filter = FlowFilter {
         source: Some(flow.source),
         destination: Some(flow.destination),
@@ -161,7 +161,7 @@ fn filters_leave_out_what_they_say_and_the_limit_says_how_much() {
     };
     same(HopFilter { flow: filter, ..base() }, &|event| event.packet == 0 || event.flow == 3);
     let (events, lost) = kept(HopFilter { limit: 100, ..base() });
-    assert_eq!((events.len(), lost), (100, whole.events().len() as u64 - 100));
+    assert_eq!((events.len(), lost), (100, whole.events.len() as u64 - 100));
 }
 
 #[test]
@@ -203,17 +203,17 @@ fn a_sender_that_slows_down_says_from_which_window_to_which_once_a_mark_has_come
     let (flows, log) = run(Some(with_fields()));
     let log = log.unwrap();
     let mut slowed = 0;
-    for (at, event) in log.events().iter().enumerate() {
+    for (at, event) in log.events.iter().enumerate() {
         let Hop::Slowed { before, after } = event.hop else { continue };
         assert!(after < before, "{event:?}");
         let host = usize::from(event.node) - SWITCHES;
-        assert_eq!(log.flows()[event.flow as usize].source, size.ip(host), "{event:?}");
+        assert_eq!(log.flows[event.flow as usize].source, size.ip(host), "{event:?}");
         let is_mark = |earlier: &&HopEvent| {
             matches!(earlier.hop, Hop::Judged { .. })
                 && earlier.flow == event.flow
                 && value(&log, earlier, 0) == Some(MARKED)
         };
-        assert!(log.events()[..at].iter().any(|earlier| is_mark(&earlier)), "{event:?} without a mark");
+        assert!(log.events[..at].iter().any(|earlier| is_mark(&earlier)), "{event:?} without a mark");
         slowed += 1;
     }
     assert!(slowed > 3, "{slowed}");

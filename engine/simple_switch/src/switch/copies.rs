@@ -33,7 +33,7 @@ impl Switch {
 
     /// Returns the session of a request. If it does not exist, no clone is made, as in BMv2, and this is counted.
     pub(super) fn clone_session(&mut self, id: PacketId, request: CloneRequest) -> Option<MirroringSession> {
-        let session = self.mirroring.get(request.session);
+        let session = self.mirroring.get(&request.session).copied();
         if session.is_none() {
             self.counts.clone_sessions_missing += 1;
             self.note(id, |_| What::NoCloneSession { session: request.session });

@@ -4,7 +4,7 @@ use bm::{Program, State};
 use units::{Duration, Time};
 
 use crate::clock::Clock;
-use crate::config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES};
+use crate::config::{refuse, ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES};
 
 /// Values of the class gate register that are further ahead than this are past: the clock has wrapped since.
 const CLASS_GATE_AHEAD_TICKS: u64 = 1 << 40;
@@ -27,8 +27,11 @@ impl TimeRegister {
         ports: &[PortConfig],
     ) -> Result<Option<Self>, ConfigError> {
         let Some(name) = name else { return Ok(None) };
-        let missing = || ConfigError::NoRegister { option, name: name.clone(), without };
-        let register = program.register_index(name).ok_or_else(missing)?;
+        let Some(register) = program.register_index(name) else {
+            return refuse(format!(
+                "{option} {name:?}: the program has no register of this name; leave it out to {without}"
+            ));
+        };
         let info = &program.register_arrays()[register];
         let needed = |port: u16| (usize::from(port) + 1) * cells_of_port;
         if let Some(port) = ports.iter().map(|port| port.port).find(|port| needed(*port) > info.size) {
@@ -36,7 +39,7 @@ impl TimeRegister {
                 1 => format!("port {port} needs one of its own"),
                 _ => format!("the queues of port {port} need {}: port << 3 | priority", needed(port)),
             };
-            return Err(ConfigError::RegisterTooSmall { option, name: name.clone(), cells: info.size, lack });
+            return refuse(format!("{option} {name:?}: has {} cells, but {lack}", info.size));
         }
         Ok(Some(Self { register, width: info.bitwidth, cells_of_port }))
     }

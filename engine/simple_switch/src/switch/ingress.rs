@@ -4,11 +4,11 @@
 
 use super::watch::watcher;
 use super::Switch;
-use crate::digest::Digest;
 use crate::journey::{error_name, What};
 use crate::limits::INSTANT_LIMIT;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
+use crate::unread::Digest;
 use crate::v1model::instance_type;
 
 impl Switch {
@@ -110,9 +110,7 @@ impl Switch {
         let mut sample = Vec::new();
         let (_, phv) = self.packets.open(id);
         phv.sample(&self.program, info.list, &mut sample);
-        if self.digests.push(Digest { learn_list, sample }) {
-            self.counts.digests_lost += 1;
-        }
+        self.digests.push(Digest { learn_list, sample });
     }
 
     /// Resets the packet to its state at arrival with only the metadata of the field list. Returns whether it may run again.

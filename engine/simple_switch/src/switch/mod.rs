@@ -12,7 +12,7 @@ mod queues;
 mod timers;
 mod watch;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -22,12 +22,11 @@ use units::{Bytes, Duration, Time};
 use crate::agenda::Agenda;
 use crate::clock::Clock;
 use crate::config::{check_port, check_quanta, ConfigError, PortConfig, SwitchConfig, PORT_COUNT};
-use crate::digest::{Digest, Digests};
 use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
 use crate::journey::What;
 use crate::limits::MAX_FRAME_BYTES;
-use crate::mirroring::{MirroringError, MirroringSession, MirroringSessions};
+use crate::mirroring::{MirroringError, MirroringSession, MAX_SESSION_ID};
 use crate::packet::{PacketId, PacketStore};
 use crate::pre::{GroupImage, Pre, PreError, Replica};
 use crate::stats::{DropCause, PortStats, SwitchStats};
@@ -35,6 +34,7 @@ use crate::switch::gates::Gates;
 use crate::switch::timers::Timers;
 use crate::switch::watch::Watch;
 use crate::traffic_manager::TrafficManager;
+use crate::unread::{Digest, Unread};
 use crate::v1model::V1Model;
 
 /// The agenda key of the recirculation loop, after all ports.
@@ -93,18 +93,6 @@ pub struct Savepoint {
     pub replicated: usize,
 }
 
-/// Counts that belong to no port.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    copies: u64,
-    p4_passes: u64,
-    recirculated: u64,
-    resubmitted: u64,
-    clone_sessions_missing: u64,
-    digests_lost: u64,
-    parser_errors: u64,
-}
-
 /// One v1model switch.
 ///
 /// Time must not run backwards over the `handle_` calls. An event that was due before a packet arrives is handled
@@ -120,13 +108,15 @@ pub struct Switch {
     frames: FramePool,
     tm: TrafficManager,
     pre: Pre,
-    mirroring: MirroringSessions,
+    /// Clone sessions by id.
+    mirroring: BTreeMap<u16, MirroringSession>,
     /// What an open batch has changed in multicast groups and clone sessions, oldest first.
     undo: Option<Vec<Replicated>>,
     effects: Effects,
-    digests: Digests,
+    digests: Unread<Digest>,
     clock: Clock,
-    counts: Counts,
+    /// Counts that belong to no port; [`Switch::stats`] adds the others.
+    counts: SwitchStats,
     /// Packets in the recirculation loop, with the time at which they reach ingress. The delay is the same for all, so
     /// they stay in order.
     circulating: VecDeque<(Time, PacketId)>,
@@ -167,12 +157,12 @@ impl Switch {
             frames: FramePool::default(),
             tm,
             pre: Pre::default(),
-            mirroring: MirroringSessions::default(),
+            mirroring: BTreeMap::new(),
             undo: None,
             effects: Effects::new(config.drop_port, config.seed, config.device_id),
-            digests: Digests::default(),
+            digests: Unread::EMPTY,
             clock: Clock::new(config.tick, config.clock_start),
-            counts: Counts::default(),
+            counts: SwitchStats::default(),
             circulating: VecDeque::new(),
             outbox: VecDeque::new(),
             now: Time::ZERO,
@@ -271,7 +261,7 @@ impl Switch {
 
     /// Returns the next unread message of `log_msg`.
     pub fn poll_log(&mut self) -> Option<String> {
-        self.effects.pop_log()
+        self.effects.log.pop()
     }
 
     /// Returns the bytes waiting in all queues of a port: frame bytes without FCS, excluding packets on the wire or in the recirculation loop.
@@ -299,16 +289,10 @@ impl Switch {
     /// Returns the counts of the switch.
     pub fn stats(&self) -> SwitchStats {
         let mut stats = SwitchStats {
-            copies: self.counts.copies,
             in_flight: self.packets.in_use() as u64,
-            p4_passes: self.counts.p4_passes,
-            recirculated: self.counts.recirculated,
-            resubmitted: self.counts.resubmitted,
-            clone_sessions_missing: self.counts.clone_sessions_missing,
-            digests_lost: self.counts.digests_lost,
-            log_messages_lost: self.effects.log_lost(),
-            parser_errors: self.counts.parser_errors,
-            ..SwitchStats::default()
+            digests_lost: self.digests.lost,
+            log_messages_lost: self.effects.log.lost,
+            ..self.counts
         };
         for port in self.tm.all_stats() {
             stats.received += port.rx_packets;
@@ -434,14 +418,9 @@ impl Switch {
         StateGuard { switch: self }
     }
 
-    /// Returns the clone sessions.
-    pub fn mirroring(&self) -> &MirroringSessions {
+    /// Returns the clone sessions by id.
+    pub fn mirroring(&self) -> &BTreeMap<u16, MirroringSession> {
         &self.mirroring
-    }
-
-    /// Returns the clone sessions, for changes.
-    pub fn mirroring_mut(&mut self) -> &mut MirroringSessions {
-        &mut self.mirroring
     }
 
     /// Returns the multicast groups.
@@ -470,14 +449,18 @@ impl Switch {
 
     /// Adds or replaces a clone session.
     pub fn set_session(&mut self, id: u16, session: MirroringSession) -> Result<(), MirroringError> {
+        if id > MAX_SESSION_ID {
+            return Err(MirroringError::IdRange(id));
+        }
         self.remember_session(id);
-        self.mirroring.add(id, session)
+        self.mirroring.insert(id, session);
+        Ok(())
     }
 
     /// Deletes a clone session.
     pub fn delete_session(&mut self, id: u16) -> Result<(), MirroringError> {
         self.remember_session(id);
-        self.mirroring.delete(id)
+        self.mirroring.remove(&id).map(drop).ok_or(MirroringError::NotFound(id))
     }
 
     fn remember_group(&mut self, mgid: u16) {
@@ -488,7 +471,7 @@ impl Switch {
 
     fn remember_session(&mut self, id: u16) {
         if let Some(changes) = &mut self.undo {
-            changes.push(Replicated::Session(id, self.mirroring.get(id)));
+            changes.push(Replicated::Session(id, self.mirroring.get(&id).copied()));
         }
     }
 
@@ -517,13 +500,8 @@ impl Switch {
         while changes.len() > to.replicated {
             match changes.pop() {
                 Some(Replicated::Group(mgid, image)) => self.pre.put_back(mgid, image),
-                Some(Replicated::Session(id, before)) => {
-                    // An id that was refused has no session, before or after.
-                    let _ = match before {
-                        Some(session) => self.mirroring.add(id, session),
-                        None => self.mirroring.delete(id),
-                    };
-                }
+                Some(Replicated::Session(id, Some(before))) => drop(self.mirroring.insert(id, before)),
+                Some(Replicated::Session(id, None)) => drop(self.mirroring.remove(&id)),
                 None => break,
             }
         }

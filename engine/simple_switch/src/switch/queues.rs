@@ -6,7 +6,7 @@
 use units::Duration;
 
 use super::Switch;
-use crate::config::{ConfigError, PORT_COUNT};
+use crate::config::{check_port, refuse, ConfigError, PORT_COUNT};
 use crate::journey::What;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
@@ -77,63 +77,41 @@ impl Switch {
         self.schedule_arrival(port);
     }
 
-    /// Sets the maximum number of packets in one queue. Waiting packets beyond it stay.
-    pub fn set_egress_priority_queue_depth(
+    /// Sets the maximum number of packets in a queue: of one priority or of all, of one port or of all, also of ports attached
+    /// later without their own limit. Waiting packets beyond it stay.
+    pub fn set_queue_depth(
         &mut self,
-        port: u16,
-        priority: usize,
+        port: Option<u16>,
+        priority: Option<usize>,
         packets: usize,
     ) -> Result<(), ConfigError> {
         self.check_queue(port, priority)?;
-        self.tm.set_depth(port, Some(priority), packets);
+        self.tm.set_depth(port, priority, packets);
         Ok(())
     }
 
-    /// Sets the maximum number of packets in each queue of a port.
-    pub fn set_egress_queue_depth(&mut self, port: u16, packets: usize) -> Result<(), ConfigError> {
-        self.check_queue(port, 0)?;
-        self.tm.set_depth(port, None, packets);
-        Ok(())
-    }
-
-    /// Sets the maximum number of packets in every queue, also for ports attached later without their own limit.
-    pub fn set_all_egress_queue_depths(&mut self, packets: usize) {
-        self.tm.set_all_depths(packets);
-    }
-
-    /// Sets the rate of one queue, in packets per second; 0: no limit. The link's rate also applies.
-    pub fn set_egress_priority_queue_rate(
+    /// Sets the rate of a queue, chosen likewise, in packets per second; 0: no limit. The link's rate also applies, and a
+    /// port with several priorities may send a multiple of it.
+    pub fn set_queue_rate(
         &mut self,
-        port: u16,
-        priority: usize,
+        port: Option<u16>,
+        priority: Option<usize>,
         rate_pps: u64,
     ) -> Result<(), ConfigError> {
         self.check_queue(port, priority)?;
-        self.tm.set_spacing(port, Some(priority), spacing(rate_pps));
+        self.tm.set_spacing(port, priority, spacing(rate_pps));
         Ok(())
     }
 
-    /// Sets the rate of each queue of a port. A port with several priorities may send a multiple of it.
-    pub fn set_egress_queue_rate(&mut self, port: u16, rate_pps: u64) -> Result<(), ConfigError> {
-        self.check_queue(port, 0)?;
-        self.tm.set_spacing(port, None, spacing(rate_pps));
-        Ok(())
-    }
-
-    /// Sets the rate of every queue.
-    pub fn set_all_egress_queue_rates(&mut self, rate_pps: u64) {
-        self.tm.set_all_spacings(spacing(rate_pps));
-    }
-
-    fn check_queue(&self, port: u16, priority: usize) -> Result<(), ConfigError> {
-        if usize::from(port) >= PORT_COUNT {
-            return Err(ConfigError::PortRange { role: "port", port });
-        }
+    fn check_queue(&self, port: Option<u16>, priority: Option<usize>) -> Result<(), ConfigError> {
+        port.map_or(Ok(()), |port| check_port("port", port))?;
         let priorities = self.config().priorities;
-        if priority >= priorities {
-            return Err(ConfigError::NoSuchPriority { priority, priorities });
+        match priority.filter(|priority| *priority >= priorities) {
+            Some(priority) => {
+                refuse(format!("priority {priority}: the switch has {priorities} queues per port, from 0"))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

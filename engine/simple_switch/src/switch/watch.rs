@@ -6,8 +6,9 @@ use bm::{Fault, Phv};
 use units::{Duration, Time};
 
 use super::Switch;
+use crate::config::ConfigError;
 use crate::frame::Frame;
-use crate::hops::{Cause, Depth, Hop, HopError, HopFilter, HopLog, Waiting};
+use crate::hops::{Cause, Depth, Hop, HopFilter, HopLog, Waiting};
 use crate::journey::{Follower, Journey, Ran, What};
 use crate::packet::{Packet, PacketId};
 use crate::stats::DropCause;
@@ -104,7 +105,7 @@ impl Switch {
 
     /// Records from now on the hops that `filter` admits, of packets that arrive, as hops of `node`. Earlier records
     /// are discarded. On an error an earlier recording continues.
-    pub fn record_hops(&mut self, filter: HopFilter, node: u16) -> Result<(), HopError> {
+    pub fn record_hops(&mut self, filter: HopFilter, node: u16) -> Result<(), ConfigError> {
         if !filter.fields.is_empty() {
             // A field must keep its value even if nothing reads it after the queue.
             self.packets.keep_whole_packets();

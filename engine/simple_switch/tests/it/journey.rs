@@ -82,8 +82,7 @@ fn a_clone_is_a_packet_of_its_own_and_a_missing_session_is_told() {
     assert_eq!(of_packet(&journey, 0)[3], "no session 9");
     assert_eq!((switch.stats().clone_sessions_missing, switch.stats().copies), (1, 0));
     switch
-        .mirroring_mut()
-        .add(9, MirroringSession { egress_port: Some(4), mgid: None, ..Default::default() })
+        .set_session(9, MirroringSession { egress_port: Some(4), mgid: None, ..Default::default() })
         .unwrap();
     switch.follow(TAG);
     switch.handle_packet(us(9), 0, &request.bytes(), TAG);

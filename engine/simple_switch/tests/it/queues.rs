@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use crate::support::*;
 use bm::{Executable, Program};
 use proptest::prelude::*;
-use simple_switch::{ConfigError, DropCause, PortConfig, Switch, SwitchConfig};
+use simple_switch::{DropCause, PortConfig, Switch, SwitchConfig};
 use units::{Bytes, DataRate, Duration, Time};
 
 const GBPS: u64 = 1_000_000_000;
@@ -105,7 +105,10 @@ fn queues_of_a_port_with_quanta_take_turns_until_it_is_told_otherwise() {
     let mut wrong = strict;
     wrong.quanta[7] = NonZeroU32::new(60);
     let error = switch_with(|c| c.priorities = 7).set_port(wrong).unwrap_err();
-    assert_eq!(error, ConfigError::QuantumOfNoQueue { port: 1, priority: 7, priorities: 7 });
+    assert!(
+        error.to_string().starts_with("port 1: a quantum for priority 7; the switch has 7 queues"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -131,9 +134,8 @@ fn a_gate_is_read_again_after_a_control_write_both_earlier_and_later() {
 #[test]
 fn a_gate_register_that_is_not_there_or_too_small_is_refused_by_name() {
     let with_gate = |name: &str| SwitchConfig { gate_register: Some(name.to_owned()), ..unlimited() };
-    let error = Switch::new(probe(), with_gate("no_such")).err().unwrap();
-    let (option, without) = ("gate_register", "hold by recirculation");
-    assert_eq!(error, ConfigError::NoRegister { option, name: "no_such".to_owned(), without });
+    let error = Switch::new(probe(), with_gate("no_such")).err().unwrap().to_string();
+    assert!(error.ends_with("no register of this name; leave it out to hold by recirculation"), "{error}");
     let mut config = with_gate("probe_ingress.counts");
     config.ports.push(PortConfig::unlimited(16));
     let error = Switch::new(probe(), config).err().unwrap().to_string();
@@ -244,8 +246,7 @@ fn a_port_may_come_and_go() {
     switch.remove_port(40);
     assert_eq!(ask(&mut switch, us(0), Request::to(40)), []);
     assert_eq!(switch.port_stats(40).drops.get(DropCause::NoSuchPort), 1);
-    let none = Err(ConfigError::PortRange { role: "port", port: 512 });
-    assert_eq!(switch.set_port(PortConfig::unlimited(512)), none);
+    assert!(switch.set_port(PortConfig::unlimited(512)).is_err());
 }
 
 #[test]
@@ -291,8 +292,10 @@ fn busy_switch() -> Switch {
     config.gate_register = Some("probe_ingress.gate".to_owned());
     let mut switch = Switch::new(probe(), config).unwrap();
     switch
-        .mirroring_mut()
-        .add(2, simple_switch::MirroringSession { egress_port: Some(1), mgid: Some(2), ..Default::default() })
+        .set_session(
+            2,
+            simple_switch::MirroringSession { egress_port: Some(1), mgid: Some(2), ..Default::default() },
+        )
         .unwrap();
     let replica = |egress_port| simple_switch::Replica { egress_port, rid: 1 };
     switch.pre_mut().set_group(2, &[replica(1), replica(2), replica(9)]).unwrap();

@@ -20,7 +20,7 @@ fn probing() -> Switch {
     let mut switch = crate::support::switch_with(|config| config.recirculation_limit = 8);
     for session in 0..4 {
         let clones = MirroringSession { egress_port: Some(2), ..MirroringSession::default() };
-        switch.mirroring_mut().add(session, clones).expect("a session's number");
+        switch.set_session(session, clones).expect("a session's number");
     }
     switch
 }

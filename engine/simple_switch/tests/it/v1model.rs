@@ -2,14 +2,15 @@
 
 use crate::support::*;
 use simple_switch::{
-    DropCause, MirroringSession, Replica, Switch, INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES,
+    DropCause, MirroringError, MirroringSession, Replica, Switch, INSTANT_COPIES, INSTANT_LIMIT,
+    MAX_FRAME_BYTES,
 };
 
 const INGRESS_CLONE: u64 = 1;
 const REPLICATION: u64 = 5;
 
 fn clone_session(switch: &mut Switch, id: u16, egress_port: Option<u16>, mgid: Option<u16>) {
-    switch.mirroring_mut().add(id, MirroringSession { egress_port, mgid, ..Default::default() }).unwrap();
+    switch.set_session(id, MirroringSession { egress_port, mgid, ..Default::default() }).unwrap();
 }
 
 fn group(switch: &mut Switch, mgid: u16, ports: &[(u16, u16)]) {
@@ -69,6 +70,17 @@ fn a_clone_session_may_name_a_group_and_a_port() {
 }
 
 #[test]
+fn clone_session_zero_and_the_largest_id_exist_and_the_next_is_refused() {
+    let mut switch = switch_with(|_| ());
+    let session = MirroringSession { egress_port: Some(4), ..Default::default() };
+    assert_eq!([0, 32767].map(|id| switch.set_session(id, session)), [Ok(()); 2]);
+    assert_eq!(switch.set_session(32768, session), Err(MirroringError::IdRange(32768)));
+    assert_eq!(switch.delete_session(0), Ok(()));
+    assert_eq!(switch.delete_session(0), Err(MirroringError::NotFound(0)));
+    assert!(switch.mirroring().iter().eq([(&32767, &session)]));
+}
+
+#[test]
 fn a_clone_session_cuts_every_copy_to_its_length_and_leaves_the_original_whole() {
     let mut switch = switch_with(|_| ());
     group(&mut switch, 3, &[(4, 1), (5, 2)]);
@@ -79,7 +91,7 @@ fn a_clone_session_cuts_every_copy_to_its_length_and_leaves_the_original_whole()
         packet_length_bytes: length as u32,
         ..Default::default()
     };
-    switch.mirroring_mut().add(8, session).unwrap();
+    switch.set_session(8, session).unwrap();
     for operation in [op::CLONE_INGRESS, op::CLONE_EGRESS] {
         let request = Request { argument: 8, ..Request::op(operation) };
         switch.handle_packet(us(0), 0, &request.bytes(), 0);
@@ -94,7 +106,7 @@ fn a_clone_session_puts_its_copies_into_the_queue_of_its_class_of_service() {
     let session = MirroringSession { egress_port: Some(6), class_of_service: 1, ..Default::default() };
     for (priorities, ports, dropped) in [(1, vec![1], 1), (2, vec![1, 6], 0)] {
         let mut switch = switch_with(|c| c.priorities = priorities);
-        switch.mirroring_mut().add(8, session).unwrap();
+        switch.set_session(8, session).unwrap();
         let reports = ask(&mut switch, us(0), Request { argument: 8, ..Request::op(op::CLONE_INGRESS) });
         assert_eq!(reports.iter().map(|report| report.port).collect::<Vec<_>>(), ports);
         assert_eq!(switch.stats().drops.get(DropCause::PriorityOutOfRange), dropped);

@@ -80,7 +80,7 @@ fn switch(program: &Arc<Executable>, seed: u64) -> Switch {
         let replicas = [1, 5].map(|egress_port| Replica { egress_port, rid: id });
         switch.pre_mut().set_group(id, &replicas).unwrap();
         let (egress_port, mgid) = if id == 2 { (None, Some(3)) } else { (Some(6), None) };
-        switch.mirroring_mut().add(id, MirroringSession { egress_port, mgid, ..Default::default() }).unwrap();
+        switch.set_session(id, MirroringSession { egress_port, mgid, ..Default::default() }).unwrap();
     }
     set_defaults(&mut switch.state_mut(), program, seed);
     switch

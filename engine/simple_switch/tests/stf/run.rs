@@ -245,18 +245,18 @@ impl Bench {
             ["mirroring_add", id, port] => {
                 let session =
                     MirroringSession { egress_port: Some(number(port)?), mgid: None, ..Default::default() };
-                switch.mirroring_mut().add(number(id)?, session)?;
+                switch.set_session(number(id)?, session)?;
             }
             ["mirroring_add_mc", id, group] => {
                 let session =
                     MirroringSession { egress_port: None, mgid: Some(number(group)?), ..Default::default() };
-                switch.mirroring_mut().add(number(id)?, session)?;
+                switch.set_session(number(id)?, session)?;
             }
-            ["mirroring_delete", id] => switch.mirroring_mut().delete(number(id)?)?,
+            ["mirroring_delete", id] => switch.delete_session(number(id)?)?,
             ["mc_mgrp_create", group] => switch.pre_mut().mc_mgrp_create(number(group)?)?,
             ["mc_node_create", rid, ports @ ..] => {
                 let ports = ports.iter().map(|port| number(port)).collect::<Result<Vec<_>, _>>()?;
-                switch.pre_mut().mc_node_create(number(rid)?, &ports)?;
+                switch.pre_mut().mc_node_create(number(rid)?, &ports, &[])?;
             }
             ["mc_node_associate", group, node] => {
                 switch.pre_mut().mc_node_associate(number(group)?, NodeHandle(node.parse()?))?;
