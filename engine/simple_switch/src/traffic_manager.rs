@@ -515,16 +515,17 @@ mod tests {
     fn a_depth_is_set_for_one_queue_for_a_port_and_for_ports_to_come() {
         let mut tm = TrafficManager::new(2);
         tm.set_depth(None, None, 2);
-        tm.attach(&PortConfig::unlimited(1));
+        [1, 2].map(|port| tm.attach(&PortConfig::unlimited(port)));
         tm.set_depth(Some(1), Some(1), 1);
-        let room = |tm: &mut TrafficManager, priority| {
-            (0..9).take_while(|packet| tm.enqueue(1, priority, *packet, 10, NOW).is_ok()).count()
+        let room = |tm: &mut TrafficManager, port, priority| {
+            (0..9).take_while(|packet| tm.enqueue(port, priority, *packet, 10, NOW).is_ok()).count()
         };
-        assert_eq!((room(&mut tm, 0), room(&mut tm, 1)), (2, 1));
+        assert_eq!((room(&mut tm, 1, 0), room(&mut tm, 1, 1)), (2, 1));
         tm.set_depth(Some(1), None, 0);
-        assert_eq!((room(&mut tm, 0), tm.queue_packets(1)), (0, 3));
+        assert_eq!((room(&mut tm, 1, 0), tm.queue_packets(1)), (0, 3));
         tm.set_depth(Some(1), None, 4);
-        assert_eq!((room(&mut tm, 0), room(&mut tm, 1)), (2, 3));
+        assert_eq!((room(&mut tm, 1, 0), room(&mut tm, 1, 1)), (2, 3));
+        assert_eq!(room(&mut tm, 2, 0), 2, "the other port keeps its depth");
     }
 
     #[test]
