@@ -515,7 +515,7 @@ mod tests {
     fn a_depth_is_set_for_one_queue_for_a_port_and_for_ports_to_come() {
         let mut tm = TrafficManager::new(2);
         tm.set_depth(None, None, 2);
-        [1, 2].map(|port| tm.attach(&PortConfig::unlimited(port)));
+        [1, 2].iter().for_each(|port| tm.attach(&PortConfig::unlimited(*port)));
         tm.set_depth(Some(1), Some(1), 1);
         let room = |tm: &mut TrafficManager, port, priority| {
             (0..9).take_while(|packet| tm.enqueue(port, priority, *packet, 10, NOW).is_ok()).count()
