@@ -7,8 +7,8 @@ import click
 from eeon_control.cli.lazy import LazyGroup
 
 _VERBS = (
-    *("apply", "confirm", "drift", "explain", "history", "plan", "recover", "rollback", "schema", "show"),
-    "validate",
+    *("apply", "confirm", "drift", "explain", "history", "plan"),
+    *("recover", "rollback", "schema", "show", "validate"),
 )
 _PLACES = {verb: f"{__name__}.{verb}:{verb}" for verb in _VERBS} | {"list": f"{__name__}.list:list_"}
 
