@@ -18,7 +18,7 @@ impl IoError {
         Self::at(format!("file '{}' (port {port})", path.display()))
     }
 
-    /// The port number is in use, by the interface `name`.
+    /// Returns the error of a port number that the interface `name` has.
     pub fn port_taken(port: u16, name: &str) -> Self {
         Self(format!(
             "port {port}: is attached already, to '{name}'; remove it first or choose another number"
