@@ -113,9 +113,11 @@ fn a_batch_that_is_taken_back_leaves_rows_handles_and_groups_as_they_were() {
     for value in 3..9 {
         state.client_add_entry(TABLE, &key(value), 0, &one_shot(&[(value, 1), (4, 1)]), b"n").unwrap();
     }
+    state.client_set_default("ingress.route", Some(("ingress.send", &values(&[7]))), b"n").unwrap();
     state.roll_back(0);
     state.end_batch();
     assert_eq!(state.client_entries(TABLE), untouched.client_entries(TABLE));
+    assert_eq!(state.client_default("ingress.route"), untouched.client_default("ingress.route"));
     assert_eq!(state.mt_act_prof_get_members(PROFILE), untouched.mt_act_prof_get_members(PROFILE));
     assert_eq!(state.mt_act_prof_get_groups(PROFILE), untouched.mt_act_prof_get_groups(PROFILE));
     let next = |mut state: State| state.client_add_entry(TABLE, &key(9), 0, &one_shot(&[(4, 2)]), b"");
