@@ -61,6 +61,10 @@ INGRESS {
             // What the swaps of a shift leave in an invalid element.
             hdr.labels.push_front(1);
             hdr.report.value = (bit<8>)hdr.labels[0].value;
+        } else if (hdr.request.op == 13) {
+            hdr.labels.push_front(9);
+        } else if (hdr.request.op == 14) {
+            hdr.labels.pop_front(9);
         }
     }
 }
