@@ -216,6 +216,20 @@ fn a_header_union_whose_members_are_not_those_of_its_type_is_refused_by_name() {
 }
 
 #[test]
+fn an_element_that_a_stack_cannot_have_is_refused_by_its_place() {
+    for (element, ids, reason) in [
+        (1, json!([4, 4]), "the header is in two stacks, or twice in one"),
+        (0, json!([2]), "the header is not of the stack's type"),
+        (0, json!([99]), "no header has this id"),
+    ] {
+        let mut program = actions();
+        program["header_stacks"][0]["header_ids"] = ids;
+        let place = format!("header_stacks[0] 'items' header_ids[{element}]: ");
+        assert_eq!(refusal(&program), place + reason);
+    }
+}
+
+#[test]
 fn a_stack_of_headers_is_not_taken_for_one_of_header_unions() {
     let constructs = include_str!("../../../simple_switch/tests/constructs/header_union_stack.json");
     let actions = std::str::from_utf8(PROGRAMS[2]).unwrap();
