@@ -155,6 +155,21 @@ def test_an_early_drop_is_explained_with_the_statement_that_asked_for_it() -> No
     assert lines[1].startswith("dropped at 0.000 us: mark_to_drop at eeon.p4:")
 
 
+def test_planned_entries_that_the_engine_refuses_are_not_blamed_on_an_option_that_was_not_given() -> None:
+    from eeon_tools.errors import InputError
+    from eeon_tools.explain import of_topology
+    from eeon_tools.explain.scene import Write
+
+    scene = of_topology("leaf-spine-4", ["drop_tail"], "leaf1", 1)
+    assert scene.fabric is not None
+    planned = scene.fabric.entries["leaf1"]
+    twice = type(planned.request)(updates=[*planned.request.updates, *planned.request.updates])
+    fabric = replace(scene.fabric, entries={"leaf1": Write(planned.p4info, twice)})
+    with pytest.raises(InputError) as refused:
+        replace(scene, fabric=fabric).make()
+    assert str(refused.value).startswith(f"{scene.source.name}: ")
+
+
 def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: Path) -> None:
     from eeon_tools.explain import follow, of_topology, tell
     from eeon_tools.explain.scene import Write

@@ -65,13 +65,10 @@ class Write:
         return cls(schema.p4info, p4r.WriteRequest(updates=updates))
 
     def apply(self, switch: SwitchHandle) -> None:
-        """Writes the entries into a switch that has none. Raises InputError with the engine's reason."""
-        from eeon_engine import EngineError, p4runtime
+        """Writes the entries into a switch that has none. Raises the engine's EngineError."""
+        from eeon_engine import p4runtime
 
-        try:
-            p4runtime.write(switch, self.p4info, self.request)
-        except EngineError as error:
-            raise InputError("--entries", "", str(error)) from error
+        p4runtime.write(switch, self.p4info, self.request)
 
 
 @dataclass(frozen=True)
@@ -119,8 +116,11 @@ class Scene:
                 alone: Switch = engine.Switch(
                     program, tick_ps=self.tick_ps, seed=self.seed, gate_register=gate
                 )
-                if self.write is not None:
-                    self.write.apply(alone)
+                try:
+                    if self.write is not None:
+                        self.write.apply(alone)
+                except engine.EngineError as error:
+                    raise InputError("--entries", "", str(error)) from error
                 return alone
             place = self.fabric.topology.switches[self.switch]
             ports = [
