@@ -78,8 +78,6 @@ pub(crate) enum Operation {
     /// `d`, and the remainder to the words after it.
     Binary(Binary),
     Not,
-    /// Cuts to `w` bits.
-    Cut,
     /// Two's complement of `w` bits.
     TwoComp,
     /// Saturates to signed values of `w` bits.

@@ -6,7 +6,7 @@ use crate::error::Fault;
 use crate::number::{compare, word_mask};
 use crate::program::{Binary, Operation, Wide};
 
-/// Runs one operation. Only `Extend`, `Cut` and `TwoComp` may write over their source.
+/// Runs one operation. Only `Extend` and `TwoComp` may write over their source.
 pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
     let n = wide.words as usize;
     let (d, a, b) = (wide.d as usize, wide.a as usize, wide.b as usize);
@@ -51,10 +51,6 @@ pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
             }
         }
         Operation::Binary(Binary::Div | Binary::Mod) => divide(slots, n, d, a, b)?,
-        Operation::Cut => {
-            slots.copy_within(a..a + n, d);
-            (0..n).for_each(|i| slots[d + i] &= word_mask(wide.w, i));
-        }
         Operation::TwoComp => {
             slots.copy_within(a..a + n, d);
             extend_sign(slots, n, d, wide.w);

@@ -146,7 +146,10 @@ impl Compiler {
         if width > 64 {
             let n = words(width);
             let a = self.wide_value(expr, n)?;
-            let operation = if signed { Operation::TwoComp } else { Operation::Cut };
+            if !signed {
+                return self.copy(dst, width, a);
+            }
+            let operation = Operation::TwoComp;
             return self.emit_cold(ColdOp::Wide(Wide { operation, words: n, w: width, d: dst, a, b: 0 }));
         }
         if signed {
@@ -154,6 +157,12 @@ impl Compiler {
             return self.emit(Op::Unary { op: Unary::TwoComp, w: width as u8, d: dst, a });
         }
         self.low64_into(expr, width, Some(dst)).map(|_| ())
+    }
+
+    /// Emits a copy of the low `width` bits, word by word, which is native code.
+    fn copy(&mut self, d: Slot, width: u32, a: Slot) -> Result<()> {
+        let width_of = |at: u32| (width - 64 * at).min(64) as u8;
+        (0..words(width)).try_for_each(|at| self.emit(Op::Mov { w: width_of(at), d: d + at, a: a + at }))
     }
 
     /// Returns the exact value of an expression that must fit into 64 bits.

@@ -86,21 +86,13 @@ impl Compiler {
             Expr::Cond(c, a, b) => {
                 let d = self.temp(n)?;
                 let (other, end) = (self.label(), self.label());
-                let copy = |a| Wide {
-                    operation: Operation::Extend { signed: false },
-                    words: n,
-                    w: 64 * n,
-                    d,
-                    a,
-                    b: 0,
-                };
                 self.branch(c, other, false)?;
                 let a = self.wide_value(a, n)?;
-                self.emit_cold(ColdOp::Wide(copy(a)))?;
+                self.copy(d, 64 * n, a)?;
                 self.jump(end)?;
                 self.place(other);
                 let b = self.wide_value(b, n)?;
-                self.emit_cold(ColdOp::Wide(copy(b)))?;
+                self.copy(d, 64 * n, b)?;
                 self.place(end);
                 Ok(d)
             }
