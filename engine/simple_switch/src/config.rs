@@ -172,8 +172,8 @@ pub(crate) fn check_quanta(port: &PortConfig, priorities: usize) -> Result<(), C
     }
 }
 
-/// Checks that the number fits v1model's port fields. As in BMv2, the drop port may have one: it receives frames, and sends the copies
-/// that multicast groups and clone sessions send there.
+/// Checks that the number fits v1model's port fields. As in BMv2, the drop port may have a link: it receives frames, and
+/// sends the copies that multicast groups and clone sessions send there.
 pub(crate) fn check_port(role: &'static str, port: u16) -> Result<(), ConfigError> {
     if usize::from(port) >= PORT_COUNT {
         return refuse(format!("{role} {port}: v1model's ports go from 0 to {}", PORT_COUNT - 1));

@@ -180,10 +180,10 @@ impl TrafficManager {
         }
     }
 
-    /// Sets the maximum number of packets in queues: of one priority or of all, of one port or of all, also of ports attached
-    /// later without their own limit. Waiting packets stay.
+    /// Sets the maximum number of packets in queues: of one priority or of all, of one port or of all. Given for all, it
+    /// also holds for ports attached later without their own limit. Waiting packets stay.
     pub(crate) fn set_depth(&mut self, port: Option<u16>, priority: Option<usize>, packets: usize) {
-        if port.is_none() {
+        if (port, priority) == (None, None) {
             self.default_limit_packets = packets;
         }
         let queues = self.chosen(port).iter_mut().flat_map(|port| port.chosen(priority));
@@ -526,6 +526,10 @@ mod tests {
         tm.set_depth(Some(1), None, 4);
         assert_eq!((room(&mut tm, 1, 0), room(&mut tm, 1, 1)), (2, 3));
         assert_eq!(room(&mut tm, 2, 0), 2, "the other port keeps its depth");
+        tm.set_depth(None, Some(1), 7);
+        tm.attach(&PortConfig::unlimited(3));
+        // One priority of all ports is not the default of those to come.
+        assert_eq!((room(&mut tm, 2, 1), room(&mut tm, 3, 0)), (7, 2));
     }
 
     #[test]

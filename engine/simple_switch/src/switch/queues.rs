@@ -77,8 +77,8 @@ impl Switch {
         self.schedule_arrival(port);
     }
 
-    /// Sets the maximum number of packets in a queue: of one priority or of all, of one port or of all, also of ports attached
-    /// later without their own limit. Waiting packets beyond it stay.
+    /// Sets the maximum number of packets in a queue: of one priority or of all, of one port or of all. Given for all, it also
+    /// holds for ports attached later without their own limit. Waiting packets beyond it stay.
     pub fn set_queue_depth(
         &mut self,
         port: Option<u16>,
