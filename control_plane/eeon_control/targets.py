@@ -35,6 +35,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema
 
+from eeon_control import data
 from eeon_control import tls as tls_files
 from eeon_control.errors import FabricError, InputError, Problem
 from eeon_control.model_base import Strict, of_text, positive, text_schema
@@ -168,7 +169,9 @@ class Targets:
             )
         if problems:
             raise InputError(problems)
-        where = None if file.topology is None else str((folder / file.topology).absolute())
+        where = file.topology
+        if where is not None and (where not in data.names("topologies") or (folder / where).is_file()):
+            where = str((folder / where).absolute())
         return cls(file.tick, switches, file.clock, where, file.foreign)
 
 
@@ -259,8 +262,9 @@ class TargetsFile(Strict):
     """`virtual`: a twin's clock, which does not advance between requests. Rates per second are then not
     shown."""
     topology: Annotated[str, Field(min_length=1)] | None = None
-    """The topology file of these switches, relative to the targets file. `eeon fabric up` writes one with a
-    live fabric's scaled rates; `eeon config` warns if another one with other links is given."""
+    """The topology file of these switches, relative to the targets file, or the name of a packaged topology.
+    `eeon fabric up` writes it, for a live fabric one with its scaled rates; `eeon config` warns if another
+    one with other links is given."""
     tls: TlsFile | None = None
     """How connections to all switches are protected. By default they are plain."""
     role: Annotated[str, Field(min_length=1, max_length=256)] | None = None

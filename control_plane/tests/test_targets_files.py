@@ -173,6 +173,15 @@ def test_the_switches_own_topology_is_not_warned_of_nor_is_any_when_its_file_is_
     assert "warning" not in gone and "127.0.0.1:1" in gone
 
 
+@pytest.mark.system
+def test_the_switches_own_topology_may_be_a_packaged_one(tmp_path):
+    switches = dict.fromkeys(topology.load("leaf-spine-4").switches, "127.0.0.1:1")
+    given = ["-c", "drop_tail", *place(tmp_path, switches, topology="two-rack-24")[2:]]
+    other = eeon("config", "plan", "-t", "leaf-spine-4", *given).stderr
+    assert "in two-rack-24, the topology of these switches, but" in other, other
+    assert "warning" not in eeon("config", "plan", "-t", "two-rack-24", *given).stderr
+
+
 def _with_own_topology(folder: Path, meant: str, own: str) -> list[str]:
     """Returns options for switches whose targets file names leaf-spine-4 with `own` in place of `meant`."""
     whole = Path(__file__).parents[2] / "topologies" / "leaf-spine-4.yaml"

@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 import select
+import shlex
 import signal
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -20,6 +21,7 @@ from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.cli.options import output_file, output_option
 from eeon_control.cli.output import console, print_json
+from eeon_control.sources import yaml_text
 from eeon_control.topology import Topology
 from rich.table import Table
 from rich.text import Text
@@ -152,6 +154,7 @@ def _serve_twin(
     from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, TIMER_REGISTER, fabric_spec
     from eeon_tools.replay.twin import RunningTwin
 
+    own = str(Path(topology).absolute()) if Path(topology).is_file() else topology.removesuffix(".yaml")
     idle = configs.load("drop_tail")
     # A configuration that is applied later may have classes.
     spec: FabricSpec = {
@@ -162,7 +165,7 @@ def _serve_twin(
     }
     with (
         RunningTwin(loaded, programs.load(), spec, first_port) as twin,
-        _targets_file(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual"),
+        _targets_file(targets_path, f"{TICK_PS // 1000}ns", own, twin.targets, {}, clock="virtual"),
     ):
         _say_what_to_try(topology, targets_path)
         stop.wait()
@@ -184,9 +187,9 @@ def _run_live(
         _targets_file(
             targets_path,
             switches.TICKS[target],
+            str(live.topology_path),
             live.state.addresses,
             live.state.thrift_ports,
-            topology=str(live.topology_path),
         ),
     ):
         _say_what_to_try(str(live.topology_path), targets_path)
@@ -202,19 +205,23 @@ def _run_live(
 def _targets_file(
     path: Path,
     tick: str,
+    topology: str,
     addresses: Mapping[str, str],
     thrift_ports: Mapping[str, int],
     *,
     clock: str = "",
-    topology: str = "",
 ) -> Iterator[None]:
     """Writes and prints a targets file, and keeps other fabrics from writing it. Raises ClickException if
     the fabric of another process does."""
-    more = {"clock": clock, "topology": topology}
-    lines = [f"tick: {tick}", *(f"{key}: {value}" for key, value in more.items() if value), "switches:"]
-    for name, address in addresses.items():
-        thrift = f', thrift: "127.0.0.1:{thrift_ports[name]}"' if name in thrift_ports else ""
-        lines.append(f'  {name}: {{address: "{address}"{thrift}}}' if thrift else f"  {name}: {address}")
+    given = {"tick": tick, "clock": clock, "topology": topology}
+    value: dict[str, object] = {key: text for key, text in given.items() if text}
+    value["switches"] = {
+        name: {"address": address, "thrift": f"127.0.0.1:{thrift_ports[name]}"}
+        if name in thrift_ports
+        else address
+        for name, address in addresses.items()
+    }
+    text = yaml_text(value)
     with output_file(path).open("a", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -223,15 +230,16 @@ def _targets_file(
                 f"{path}: has the addresses of another fabric, which is running; give this one its own file "
                 "with --targets"
             ) from None
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        click.echo("\n".join(lines))
+        path.write_text(text, encoding="utf-8")
+        click.echo(text, nl=False)
         yield
 
 
 def _say_what_to_try(topology: str, targets_path: Path) -> None:
+    where = shlex.join(("--topology", topology, "--targets", str(targets_path)))
     click.echo(f"\ntargets file: {targets_path}; Ctrl-C ends the fabric. Try in another terminal:\n"
-               f"  eeon config apply --topology {topology} --targets {targets_path} -c mark_threshold\n"
-               f"  eeon show ports --topology {topology} --targets {targets_path}")  # fmt: skip
+               f"  eeon config apply {where} -c mark_threshold\n"
+               f"  eeon show ports {where}")  # fmt: skip
 
 
 @fabric.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -96,7 +97,7 @@ def _other_links(topology: Topology, targets: Targets) -> Iterator[Problem]:
             rule = (
                 f"{name} has {links[0]} in {targets.topology}, the topology of these switches, but "
                 f"{links[1]} in {topology.name}: routes, thresholds and EEE times will be wrong; give "
-                f"-t {targets.topology}"
+                f"-t {shlex.quote(targets.topology)}"
             )
             yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
             return
