@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import ptf
-from finsy import P4CloneSessionEntry, P4CounterEntry, P4TableAction, P4TableEntry
+from finsy import P4CloneSessionEntry, P4TableAction, P4TableEntry
 from finsy.p4entity import P4Entity
 from ptf.base_tests import BaseTest
 from ptf.testutils import group, send_packet, test_param_get
@@ -265,14 +265,11 @@ class FabricTest(SwitchTest):
             self.settle()
         self.switch.drain()
 
-    def plug(self, *ports: int, counted: bool = True) -> None:
+    def plug(self, *ports: int) -> None:
         """Puts one small frame on the wire of each of `ports`, so that frames that arrive next, at the same
-        time, are queued, and each finds exactly the bytes of those before it. Resets the counts and excludes
-        the plugs from them; tests that check no counts skip this with `counted=False`."""
+        time, are queued, and each finds exactly the bytes of those before it. The counts exclude plugs."""
         for port in ports:
             self.switch.before_plug(port)
-        if counted:
-            self.forget_counts()
         for port in ports:
             ingress = 1 if port != 1 else 2
             for counter, cell in (
@@ -288,10 +285,10 @@ class FabricTest(SwitchTest):
                 plug, self.dataplane.PollSuccess, "the plug must be on the wire, not queued"
             )
 
-    def burst(self, port: int, frames: Sequence[bytes], *, counted: bool = True) -> list[Departure]:
+    def burst(self, port: int, frames: Sequence[bytes]) -> list[Departure]:
         """Sends frames to `port` at the same time behind a plug, drains the queue, and returns the frames
         that left, without the plug."""
-        self.plug(port, counted=counted)
+        self.plug(port)
         self.send(1, *frames)
         self.drain()
         return self.departures(port)
@@ -399,8 +396,8 @@ class FabricTest(SwitchTest):
         return self._cells("verdicts", {verdict_cell(*cell): cell for cell in cells})
 
     def _cells(self, counter: str, keys: Mapping[int, tuple[int, ...]]) -> Counter[tuple[int, ...]]:
-        cells = self.client.read(*(P4CounterEntry(counter, index=index) for index in keys))
-        return Counter({keys[cell.index]: cell.packet_count for cell in cells})
+        found = self.client.packets_counted(counter, keys)
+        return Counter({keys[index]: packets for index, packets in found.items()})
 
     def counted(self, counter: str, cell: int) -> int:
         """Returns the packets in a counter's cell, which is zero when the case begins."""

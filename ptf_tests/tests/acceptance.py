@@ -129,7 +129,7 @@ class _SonicRepeated(MarkingTest):
     def counts(self, frames: list[bytes]) -> list[int]:
         totals = [0] * len(frames)
         for _ in range(REPETITIONS):
-            left = self.burst(2, frames, counted=False)
+            left = self.burst(2, frames)
             self.assertEqual(len(left), len(frames), "every packet must be received")
             totals = [
                 total + (departure.ecn == Ecn.CE) for total, departure in zip(totals, left, strict=True)

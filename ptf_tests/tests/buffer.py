@@ -29,6 +29,7 @@ class _Buffer(FabricTest):
         """Checks which frames of a burst a limit keeps, again when the queue has drained."""
         self.buffer_limit(2, limit, action)
         for _ in range(2):
+            self.forget_counts()
             self.expect_kept(offered, kept)
 
     def limit_drops(self, action: str) -> None:

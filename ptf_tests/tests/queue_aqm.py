@@ -155,7 +155,7 @@ class MarkAtDequeueIsForWhatStaysInTheQueueAlsoAfterRounds(MarkAtDequeueIsForWha
 
     options = SwitchOptions(gate=False)
 
-    def burst(self, port: int, frames: Sequence[bytes], *, counted: bool = True) -> list[Departure]:
+    def burst(self, port: int, frames: Sequence[bytes]) -> list[Departure]:
         self.table_add("port_eee", {"port": port}, "eee", Eee(sleep=0, wake=5_000).params())
         self.send(1, *frames)
         self.drain()
