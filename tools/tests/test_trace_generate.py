@@ -47,7 +47,7 @@ def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[Tra
     assert {name: totals.packets for name, totals in info.by_class.items()} == read.packets
     assert info.bytes == read.frame_bytes
     assert read.sha256 == manifests.digest(path)
-    assert [host["name"] for host in read.hosts] == [host.name for host in hosts]
+    assert [host.name for host in read.hosts] == [host.name for host in hosts]
 
 
 def test_every_partition_is_fetched_once_or_read_locally(tmp_path: Path) -> None:

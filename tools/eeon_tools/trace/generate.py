@@ -104,6 +104,7 @@ def generate(
     came_of = report.get("workload")
     assert came_of is not None, "the twin has a workload"
     manifest = manifests.Manifest(
+        format="eeon-trace-1",
         trace=path.name,
         sha256=manifests.digest(path),
         topology=topology.name,
