@@ -187,64 +187,50 @@ FOREIGN = ("192.0.2.1=h1", "192.0.2.2=h3", "192.0.2.3=h3", "2001:db8::1=h1", "20
 GOOD = segment("192.0.2.1", "192.0.2.2")
 
 
-@pytest.mark.parametrize(
-    "stray",
-    [
-        segment("192.0.2.1", "224.0.0.251"),
-        segment("0.0.0.0", "255.255.255.255"),
-        Ether() / IPv6(src="2001:db8::1", dst="ff02::fb") / UDP(),
-        Ether() / IPv6(src="::", dst="ff02::1:ff00:1") / UDP(),
-    ],
-)
-def test_multicast_is_left_out_and_counted_unless_it_is_to_be_refused(
-    tmp_path: Path, hosts: list[TraceHost], stray: Packet
-) -> None:
-    counts, frames = read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN))
-    assert (counts.multicast, counts.offered, len(frames)) == (1, 1, 1)
-    assert counts.remarks() == ["packets left out because they are multicast or broadcast: 1"]
-    with pytest.raises(TraceError, match=r"packet 1: .* is not a host"):
-        read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN, unmapped="refuse"))
-
-
-@pytest.mark.parametrize("ends", [("192.0.2.1", "203.0.113.9"), ("203.0.113.9", "192.0.2.1")])
-def test_packets_of_other_addresses_are_refused_or_else_left_out_and_counted(
-    tmp_path: Path, hosts: list[TraceHost], ends: tuple[str, str]
-) -> None:
-    packets = [segment(*ends), GOOD]
-    with pytest.raises(TraceError, match=r"203\.0\.113\.9 is not a host .* or leave such packets out"):
-        read(tmp_path, hosts, packets, SendRules(FOREIGN))
-    counts, _ = read(tmp_path, hosts, packets, SendRules(FOREIGN, unmapped="drop"))
-    assert (counts.unmapped, counts.offered) == (1, 1)
-
-
-@pytest.mark.parametrize("rules", [SendRules(FOREIGN), SendRules()])
-def test_what_a_host_sends_to_itself_is_left_out_and_counted(
-    tmp_path: Path, hosts: list[TraceHost], rules: SendRules
-) -> None:
-    packets = {True: [segment("192.0.2.2", "192.0.2.3"), GOOD],
-               False: [segment("10.0.1.1", "10.0.1.1"), GOOD_4]}  # fmt: skip
-    counts, _ = read(tmp_path, hosts, packets[bool(rules.mapping)], rules)
-    assert (counts.same_host, counts.offered) == (1, 1)
-    with pytest.raises(TraceError, match="packet to replay; packets left out because they go from a host"):
-        read(tmp_path, hosts, packets[bool(rules.mapping)][:1], rules)
+GROUP = Ether(dst="ff:ff:ff:ff:ff:ff")
+MULTICAST = Ether(dst="01:00:5e:00:00:fb")
+TO_PREFIX = ("192.0.2.0/24=h1", "198.51.100.0/24=h3")
+REST_TO_H1 = ("0.0.0.0/0=h1", "198.51.100.0/24=h3")
+UNMAPPED = r"203\.0\.113\.9 is not a host .* or leave such packets out"
+NOT_A_HOST = r"packet 1: .* is not a host"
+TO_ITSELF = "packet to replay; packets left out because they go from a host"
 
 
 @pytest.mark.parametrize(
-    ("station", "destination", "maps"),
+    ("why", "stray", "maps", "refusal"),
     [
-        ("ff:ff:ff:ff:ff:ff", "192.0.2.255", ("192.0.2.0/24=h1", "198.51.100.0/24=h3")),
-        ("ff:ff:ff:ff:ff:ff", "10.0.1.255", ()),
-        ("01:00:5e:00:00:fb", "224.0.0.251", ("0.0.0.0/0=h1", "198.51.100.0/24=h3")),
+        ("multicast", segment("192.0.2.1", "224.0.0.251"), FOREIGN, NOT_A_HOST),
+        ("multicast", segment("0.0.0.0", "255.255.255.255"), FOREIGN, NOT_A_HOST),
+        ("multicast", Ether() / IPv6(src="2001:db8::1", dst="ff02::fb") / UDP(), FOREIGN, NOT_A_HOST),
+        ("multicast", Ether() / IPv6(src="::", dst="ff02::1:ff00:1") / UDP(), FOREIGN, NOT_A_HOST),
+        # Also where a prefix holds the group's address.
+        ("multicast", GROUP / IP(src="198.51.100.7", dst="192.0.2.255") / UDP(), TO_PREFIX, None),
+        ("multicast", GROUP / IP(src="10.0.1.1", dst="10.0.1.255") / UDP(), (), None),
+        ("multicast", MULTICAST / IP(src="198.51.100.7", dst="224.0.0.251") / UDP(), REST_TO_H1, None),
+        ("unmapped", segment("192.0.2.1", "203.0.113.9"), FOREIGN, UNMAPPED),
+        ("unmapped", segment("203.0.113.9", "192.0.2.1"), FOREIGN, UNMAPPED),
+        ("same_host", segment("192.0.2.2", "192.0.2.3"), FOREIGN, TO_ITSELF),
+        ("same_host", segment("10.0.1.1", "10.0.1.1"), (), TO_ITSELF),
     ],
 )
-def test_what_is_for_a_group_is_left_out_also_where_a_prefix_holds_its_address(
-    tmp_path: Path, hosts: list[TraceHost], station: str, destination: str, maps: tuple[str, ...]
+def test_a_packet_for_no_single_host_is_left_out_and_counted_or_else_refused(
+    tmp_path: Path,
+    hosts: list[TraceHost],
+    why: str,
+    stray: Packet,
+    maps: tuple[str, ...],
+    refusal: str | None,
 ) -> None:
-    source = "198.51.100.7" if maps else "10.0.1.1"
-    group = Ether(dst=station) / IP(src=source, dst=destination) / UDP()
-    good = segment(source, "192.0.2.1" if maps else "10.0.2.1")
-    counts, _ = read(tmp_path, hosts, [group, good], SendRules(maps))
-    assert (counts.multicast, counts.offered) == (1, 1)
+    good = {(): GOOD_4, FOREIGN: GOOD}.get(maps, segment("198.51.100.7", "192.0.2.1"))
+    dropping = SendRules(maps, unmapped="drop" if why == "unmapped" else None)
+    counts, frames = read(tmp_path, hosts, [stray, good], dropping)
+    assert (getattr(counts, why), counts.offered, len(frames)) == (1, 1, 1)
+    if why == "multicast":
+        assert counts.remarks() == ["packets left out because they are multicast or broadcast: 1"]
+    refusing = SendRules(maps, unmapped="refuse" if why == "multicast" else None)
+    if refusal is not None:
+        with pytest.raises(TraceError, match=refusal):
+            read(tmp_path, hosts, [stray, good][: 1 if why == "same_host" else 2], refusing)
 
 
 def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: list[TraceHost]) -> None:
