@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.units import Bytes, Duration
 from pydantic import BeforeValidator, Field
 
+from eeon_experiments.engine_form import engine_form
 from eeon_experiments.quantities import DurationText, PositiveDurationText, SmallSizeText
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Tcp(Strict):
     close: Literal["fin", "never"] = "fin"
     """`fin`: a connection ends with FINs. `never`: it ends silently when all of its data is acknowledged,
     like the connections of MRPerf, which are not closed."""
-    mss: SmallSizeText = Bytes(1460)
+    mss: Annotated[SmallSizeText, Field(serialization_alias="mss")] = Bytes(1460)
     """Maximum payload of a segment."""
     initial_window_segments: Segments = 10
     """Initial window, in segments (RFC 6928). At most 65,535 bytes leave in the first round trip, because the
@@ -106,11 +106,13 @@ class Tcp(Strict):
     cwr_growth: Annotated[bool, Field(strict=True)] = True
     """`true`: after a reduction for a mark, the window may grow with the next ACK without echo (ns-2).
     `false`: it may grow only when all data in flight at the reduction is acknowledged (Linux)."""
-    receive_buffer: BufferText = None
+    receive_buffer: Annotated[BufferText, Field(serialization_alias="receive_buffer_bytes")] = None
     """Largest window that a receiver advertises: a size, or `unlimited`, the default."""
     sack: Annotated[bool, Field(strict=True)] = True
     """Selective acknowledgements (RFC 2018, with the recovery of RFC 6675)."""
-    timestamps: Annotated[PositiveDurationText | None, BeforeValidator(_or_off)] = None
+    timestamps: Annotated[
+        PositiveDurationText | None, BeforeValidator(_or_off), Field(serialization_alias="timestamps_ps")
+    ] = None
     """Timestamps (RFC 7323) with a clock of this tick, or `off`, the default."""
     delayed_ack: Annotated[DelayedAck | None, BeforeValidator(_or_off)] = None
     """Delayed acknowledgements, or `off`. The default is every second segment or 40ms."""
@@ -147,7 +149,7 @@ class Tcp(Strict):
     """Number of SYN or SYN-ACK retransmissions before the connection is given up."""
     time_wait: PositiveDurationText | None = None
     """Duration of TIME-WAIT; default 60s."""
-    tsq: Annotated[DurationText | None, BeforeValidator(_or_off)] = None
+    tsq: Annotated[DurationText | None, BeforeValidator(_or_off), Field(serialization_alias="tsq_ps")] = None
     """TCP small queues: a connection may have as much data in its host's NIC as leaves in this time at its
     pacing rate, but at least two segments (1ms in Linux); or `off`, the default."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
@@ -174,22 +176,7 @@ class Tcp(Strict):
 
     def engine(self) -> TcpSpec:
         """Returns the given keys in the engine's form."""
-        # The fields above determine the members.
-        return cast("TcpSpec", dict(_engine(self, sorted(self.model_fields_set))))
-
-
-def _engine(given: Strict, keys: Iterable[str]) -> Iterator[tuple[str, object]]:
-    for key in keys:
-        match key, getattr(given, key):
-            case "close", value:
-                yield "fin", value == "fin"
-            case "receive_buffer", value:
-                yield "receive_buffer_bytes", value
-            case (("timestamps" | "tsq"), None):
-                yield f"{key}_ps", None
-            case _, Duration() as value:
-                yield f"{key}_ps", value
-            case _, Strict() as value:
-                yield key, dict(_engine(value, type(value).model_fields))
-            case _, value:
-                yield key, value
+        spec = engine_form(self, self.model_fields_set)
+        if "close" in spec:
+            spec["fin"] = spec.pop("close") == "fin"
+        return cast("TcpSpec", spec)
