@@ -14,7 +14,7 @@ from eeon_tools.errors import InputError
 from eeon_tools.lab import packets
 from eeon_tools.lab.packets import Arp, Packet
 from eeon_tools.lab.topology import LabHost
-from eeon_tools.trace.hosts import mac_bytes
+from eeon_tools.trace.frames import mac_bytes
 
 _MAX_WAITING = 64
 """Maximum number of packets that wait for one MAC address; the oldest is dropped, as in Linux."""

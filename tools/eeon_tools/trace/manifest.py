@@ -11,11 +11,11 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
+from eeon_control.topology import Host
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.frames import CLASS_NAMES
-from eeon_tools.trace.hosts import TraceHost
 
 _MAX_BYTES = 16 << 20
 
@@ -58,11 +58,10 @@ def manifest_path(trace: Path) -> Path:
     return trace.with_name(trace.name + ".manifest.json")
 
 
-def describe_hosts(hosts: list[TraceHost]) -> list[ManifestHost]:
+def describe_hosts(hosts: list[Host]) -> list[ManifestHost]:
     """Returns the hosts of a trace in the form of the manifest."""
     return [
-        ManifestHost(name=host.name, mac=host.mac.hex(":"), ipv4=str(host.ipv4), ipv6=str(host.ipv6))
-        for host in hosts
+        ManifestHost(name=host.name, mac=host.mac, ipv4=str(host.ipv4), ipv6=str(host.ipv6)) for host in hosts
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from eeon_tools.trace.hosts import TraceHost
+from eeon_control.topology import Host
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import MapReduceSpec
@@ -55,7 +55,7 @@ class Shuffle:
         """Returns the job, for the manifest."""
         return {"job": asdict(self)}
 
-    def application(self, hosts: list[TraceHost]) -> MapReduceSpec:
+    def application(self, hosts: list[Host]) -> MapReduceSpec:
         """Returns the engine's cluster."""
         reducers_a_host = -(-self.reducers // len(hosts))
         return {
