@@ -54,15 +54,11 @@ class Spread:
         return self.text(lambda value: f"{value:.3g}")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Row(Mapping[str, Value]):
     """One point's result. Columns are keys and attributes; `axis_buffer` is also `axis("buffer")`."""
 
-    __slots__ = ("_values",)
-
-    _values: dict[str, Value]
-
-    def __init__(self, values: Mapping[str, Value]) -> None:
-        object.__setattr__(self, "_values", dict(values))
+    _values: Mapping[str, Value]
 
     def __getitem__(self, name: str) -> Value:
         return self._values[name]
@@ -73,10 +69,7 @@ class Row(Mapping[str, Value]):
         except KeyError:
             raise AttributeError(f"a row has no column {name}") from None
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a row does not change")
-
-    def __reduce__(self) -> tuple[type[Row], tuple[dict[str, Value]]]:
+    def __reduce__(self) -> tuple[type[Row], tuple[Mapping[str, Value]]]:
         return Row, (self._values,)
 
     def __iter__(self) -> Iterator[str]:

@@ -123,7 +123,10 @@ def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str
     periods = max(200, PERIODS // runs)
     active_ps = _active(recording)
     period_ps = max(1, -(-active_ps // periods))
-    series = _series(recording, periods, period_ps)
+    series = {
+        (port.node, 0 if port.role is PortRole.HOST else port.number): _PortSeries(port, periods)
+        for port in recording.ports()
+    }
     flows, details = _visits(recording, series, period_ps)
     kept, counts = _choose(details, DETAILS // runs)
     ahead, slowed = _walk(recording, series, period_ps, {one.key for one in kept})
@@ -161,13 +164,6 @@ def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str
             _detail(recording, one, places[one.visit.node, one.visit.port], ahead, slowed) for one in kept
         ],
         "detail_counts": counts,
-    }
-
-
-def _series(recording: Recording, periods: int, period_ps: int) -> dict[tuple[str, int], _PortSeries]:
-    return {
-        (port.node, 0 if port.role is PortRole.HOST else port.number): _PortSeries(port, periods)
-        for port in recording.ports()
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from eeon_control.topology import Host
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.frames import CLASS_NAMES
@@ -31,13 +31,11 @@ class ManifestHost(BaseModel):
     ipv6: str
 
 
-class Manifest(BaseModel):
+class Manifest(BaseModel, frozen=True, strict=True):
     """All that is known of a generated trace. `generator` has its kind and all its settings.
 
     `topology_file`: the file of a topology that does not ship, relative to the folder of the trace.
     """
-
-    model_config = ConfigDict(frozen=True, strict=True)
 
     format: Literal["eeon-trace-1"]
     trace: str
