@@ -21,6 +21,15 @@ Chosen: TypeAlias = Value | Collection[str] | Collection[int]
 """For an axis: a value, one of several values, or None for runs that do not use it."""
 
 
+Place: TypeAlias = tuple[frozenset[tuple[str, str]], int]
+"""The values of the axes that a run uses, and its seed."""
+
+
+def place_of(axes: Mapping[str, str | None], seed: int) -> Place:
+    """Returns the key of a point with a seed, for dictionaries and sets."""
+    return frozenset((axis, value) for axis, value in axes.items() if value is not None), seed
+
+
 def rounded(value: Value) -> Value:
     """Returns a number with the digits that rows keep; another value as it is."""
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
@@ -149,6 +158,11 @@ class Row(Mapping[str, Value]):
     def used_axes(self) -> dict[str, str]:
         """Values of the axes that the run uses."""
         return {name: value for name, value in self.axes.items() if value is not None}
+
+    @property
+    def place(self) -> Place:
+        """The point and the seed."""
+        return place_of(self.axes, self.seed)
 
     @property
     def finished(self) -> bool:
