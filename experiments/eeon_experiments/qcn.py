@@ -68,7 +68,6 @@ class Qcn(Strict):
     all traffic of the host (`host`)."""
 
     def engine(self) -> QcnSettings:
-        """Returns the settings in the engine's form."""
         spec = engine_form(self)
         if self.scope == "flow":
             del spec["scope"]
@@ -101,7 +100,6 @@ class Dcqcn(Strict):
     """DSCP of the notifications, to which `classes` may assign a separate queue. 48 is CS6."""
 
     def engine(self) -> NicDcqcnSpec:
-        """Returns the settings in the engine's form."""
         spec = engine_form(self)
         of_receiver = {key: spec.pop(key) for key in ("cnp_interval_ps", "cnp_dscp")}
         return cast("NicDcqcnSpec", {"reaction": spec, **of_receiver})

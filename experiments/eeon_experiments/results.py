@@ -92,7 +92,6 @@ class Row(Mapping[str, Value]):
 
     @property
     def seed(self) -> int:
-        """The seed of the run."""
         return self.whole("seed")
 
     def whole(self, column: str) -> int:
@@ -128,12 +127,10 @@ class Row(Mapping[str, Value]):
         return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
 
     def has(self, column: str) -> bool:
-        """Returns whether the column exists."""
         return column in self._values
 
     @property
     def axes(self) -> dict[str, str | None]:
-        """Values of all axes."""
         return {
             name.removeprefix(columns.AXIS): None if value is None else str(value)
             for name, value in self._values.items()

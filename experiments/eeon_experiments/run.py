@@ -99,7 +99,6 @@ class RecordedTotals:
     wakes: int
 
     def total(self) -> ClassPackets:
-        """Returns the sum over all classes."""
         return total_of(self.packets)
 
 

@@ -68,7 +68,6 @@ class Scheduler(Strict):
         return self
 
     def engine(self) -> SchedulerSpec:
-        """Returns the scheduler in the engine's form."""
         spec = engine_form(self)
         for key in ("floor_reserve", "capacity"):
             spec[f"{key}_ppm"] = _ppm(spec.pop(key))

@@ -86,7 +86,6 @@ class Sweep:
         self.points = _selected(self._expand(selection.seeds, drawn=True), experiment, selection.only or {})
 
     def state(self) -> State:
-        """Returns the states of the runs."""
         found = State([], [], [])
         runs = {point.run.id: point.run for point in self.points}
         for run in runs.values():

@@ -195,7 +195,6 @@ def share(value: float) -> str:
 
 
 def times(value: float) -> str:
-    """Returns a factor."""
     return f"{value:.2f}x"
 
 
@@ -210,7 +209,6 @@ def each(found: Mapping[str, Spread], form: Callable[[float], str] = percent) ->
 
 
 def words_of(point: Point) -> str:
-    """Returns a point in words."""
     return (
         " ".join("/".join(map(str, v)) if isinstance(v, list) else str(v) for v in point.values())
         or "any run"

@@ -139,7 +139,6 @@ def _front(
 def _front_of_numbers(
     families: Sequence[Family], command: str, rows: str, page: Callable[[Family], str]
 ) -> list[Block]:
-    """Returns the blocks before experiments without claims."""
     return [
         Paragraph(f"{_runs_in_words(families)}."),
         *_experiments(families, page),
@@ -398,7 +397,6 @@ def _full(claim: Judged) -> list[Elsewhere]:
 
 
 def anchor(claim: Judged) -> str:
-    """Returns the anchor of a claim on its page."""
     return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
 
 

@@ -107,7 +107,6 @@ class Drawing:
     panel_height: float = 2.9
 
     def measured(self) -> bool:
-        """Returns whether any panel has a number."""
         return any(panel.measured() for panel in self.panels)
 
     def of_panels_measured(self) -> Drawing:

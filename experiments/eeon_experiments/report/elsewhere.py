@@ -65,7 +65,6 @@ class Elsewhere(Judgment):
 
     @property
     def is_quick(self) -> bool:
-        """Whether its rows are of the quick form."""
         return self.experiment.endswith("-quick")
 
 

@@ -128,7 +128,6 @@ def _in_words(missing: Sequence[dict[str, str]], planned: Sequence[dict[str, str
 
 
 def words_of(axes: dict[str, str]) -> str:
-    """Returns a point in words."""
     return ", ".join(f"{axis} {value}" for axis, value in axes.items()) or "the only point"
 
 

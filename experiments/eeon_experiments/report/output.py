@@ -112,7 +112,6 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
 
 
 def summary(families: Sequence[Family]) -> dict[str, object]:
-    """Returns the claims as values for JSON."""
     return {
         "format": _FORMAT,
         "experiments": {

@@ -138,7 +138,6 @@ class Bench:
         return found
 
     def _document(self, name: str, workload: str, *, small: bool) -> Document:
-        """Returns the settings of a run, of all parts."""
         document = self.tune.document
         base = overlay.part(document, ("base",))
         if "config" not in base.value:

@@ -88,7 +88,6 @@ class Sizes(Strict):
         return self
 
     def mean_bytes(self) -> float:
-        """Returns the mean size."""
         spec = self.engine()
         if "points" not in spec:
             (of,) = spec.values()
@@ -99,7 +98,6 @@ class Sizes(Strict):
         )
 
     def engine(self) -> SizesSpec:
-        """Returns the sizes in the engine's form."""
         if self.exponential is not None:
             return {"exponential": {"mean_bytes": float(self.exponential)}}
         if self.lognormal is not None:

@@ -111,7 +111,6 @@ class Locality(Strict):
     HDFS)."""
 
     def engine(self, topology: Topology) -> LocalitySpec:
-        """Returns the engine's form."""
         if self.read == "drawn":
             return {"replicas": self.replicas}
         leaves = dict.fromkeys(host.leaf for host in topology.hosts.values())

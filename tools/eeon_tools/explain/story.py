@@ -124,7 +124,6 @@ class _Teller:
         self._all = everything
 
     def packet(self, node: Node, packet: int) -> None:
-        """Adds the steps of one packet."""
         steps = self._journey.of_packet(packet)
         rounds = _split(steps)
         if len(rounds) > _ROUNDS_SHOWN and not self._all:

@@ -165,7 +165,6 @@ class Lab:
 
     @property
     def now_ps(self) -> int:
-        """The current virtual time."""
         return self._twin.now_ps
 
     def address_of(self, name: str) -> IPv4Address:
@@ -208,7 +207,6 @@ class Lab:
             raise InputError("tcp", f"{source} to {destination}", str(error)) from error
 
     def flow(self, number: int) -> FlowReport:
-        """Returns the progress of a TCP flow."""
         from eeon_engine.json_documents import flow_report
 
         return flow_report(self._twin, number)

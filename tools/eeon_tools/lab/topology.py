@@ -80,7 +80,6 @@ class LabHost:
 
     @property
     def has_address(self) -> bool:
-        """Whether it has an IPv4 address."""
         return self.ipv4.ip not in _NO_ADDRESSES
 
 

@@ -74,11 +74,9 @@ class ReplayResult(Generic[_Packets]):
     latency_us: Mapping[str, Latency]
 
     def total(self) -> _Packets:
-        """Returns the sums over all classes."""
         return total_of(self.packets)
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the result as plain data for JSON."""
         return asdict(self)
 
 

@@ -201,7 +201,6 @@ def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
 
 
 def energy_of(layer: LayerEnergy) -> Energy:
-    """Returns the energy of a layer of transmitters in a report."""
     return Energy(layer["used_joules"], layer["legacy_joules"], layer["ideal_joules"])
 
 

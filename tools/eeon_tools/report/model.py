@@ -61,7 +61,6 @@ class _PortSeries:
     queue: dict[int, str] = field(default_factory=dict)
 
     def change(self, depth: int, at_ps: int) -> None:
-        """Sets the depth from `at_ps` on."""
         self.times.append(at_ps)
         self.depths.append(depth)
         if depth > self.deepest[0]:

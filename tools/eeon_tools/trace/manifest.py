@@ -52,12 +52,10 @@ class Manifest(BaseModel, frozen=True, strict=True):
 
 
 def manifest_path(trace: Path) -> Path:
-    """Returns the path of a trace's manifest."""
     return trace.with_name(trace.name + ".manifest.json")
 
 
 def describe_hosts(hosts: list[Host]) -> list[ManifestHost]:
-    """Returns the hosts of a trace in the form of the manifest."""
     return [
         ManifestHost(name=host.name, mac=host.mac, ipv4=str(host.ipv4), ipv6=str(host.ipv6)) for host in hosts
     ]

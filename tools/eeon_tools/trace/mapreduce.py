@@ -52,11 +52,9 @@ class Shuffle:
     """Interval at which a host reports and gets tasks; the seed sets the phase of each host's first one."""
 
     def settings(self) -> dict[str, object]:
-        """Returns the job, for the manifest."""
         return {"job": asdict(self)}
 
     def application(self, hosts: list[Host]) -> MapReduceSpec:
-        """Returns the engine's cluster."""
         reducers_a_host = -(-self.reducers // len(hosts))
         return {
             "kind": "mapreduce",
