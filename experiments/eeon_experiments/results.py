@@ -50,8 +50,13 @@ class Spread:
         return cls(math.fsum(values) / len(values), min(values), max(values), len(values))
 
     def scaled(self, factor: float) -> Spread:
-        """Returns the spread in another unit; `factor` is positive."""
-        return Spread(self.mean * factor, self.low * factor, self.high * factor, self.seeds)
+        """Returns the spread in another unit; or with -1, that of the opposite."""
+        low, high = sorted((self.low * factor, self.high * factor))
+        return Spread(self.mean * factor, low, high, self.seeds)
+
+    def plus(self, number: float) -> Spread:
+        """Returns the spread with a number added to each of its numbers: 1, to make a change a share."""
+        return Spread(self.mean + number, self.low + number, self.high + number, self.seeds)
 
     def text(self, form: Callable[[float], str]) -> str:
         """Returns the mean, with minimum and maximum if there are several seeds."""

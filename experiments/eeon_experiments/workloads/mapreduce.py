@@ -21,6 +21,7 @@ from eeon_experiments.quantities import (
     ShareText,
     SizeText,
     SmallSizeText,
+    none_for,
 )
 from eeon_experiments.workloads.base import (
     Application,
@@ -96,10 +97,6 @@ class Job(Strict):
     """CPU work: the name of a profile, or its values."""
 
 
-def _parallel(value: object) -> object:
-    return None if value == "all" else value
-
-
 class Locality(Strict):
     """Placement of input blocks."""
 
@@ -139,7 +136,7 @@ class Cluster(Application):
     """Read rate of the disk; default 280MiB/s."""
     disk_write: ByteRateText | None = None
     """Write rate of the disk; default 75MiB/s."""
-    parallel_fetches: Annotated[Count | None, BeforeValidator(_parallel)] = 5
+    parallel_fetches: Annotated[Count | None, none_for("all")] = 5
     """Number of parallel fetches of one reducer; `all` fetches from all maps at once."""
     noise_sigma: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = None
     """Sigma of the log-normal factor of a task's work; default ln 1.10."""

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from eeon_control.topology import Port, PortRole
-from eeon_control.units import Bytes, Packets
+from eeon_control.units import Packets
 
 from eeon_tools.explain.values import plural
 from eeon_tools.hops.recording import Recording, Visit
@@ -333,14 +333,16 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
     is_host = port.role is PortRole.HOST
     end = max(1, recording.end_ps)
     acts_from = None if is_host else recording.acts_from(port)
+    packets = int(acts_from) if isinstance(acts_from, Packets) else None
     found: dict[str, object] = {
         "name": port.node if is_host else port.name,
         "node": port.node,
         "peer": port.peer.node,
         "is_host": is_host,
         "rate_gbps": int(port.rate) / 1e9,
-        "threshold": None if acts_from is None else _full_frames(acts_from),
-        "threshold_packets": int(acts_from) if isinstance(acts_from, Packets) else None,
+        # A depth in packets counts as full frames.
+        "threshold": None if acts_from is None else int(acts_from) * (1 if packets is None else _FRAME_BYTES),
+        "threshold_packets": packets,
         "buffer": recording.buffer_bytes(port) or None,
         "load": round(one.busy_ps / end, 6),
         "asleep": round(one.asleep_ps / end, 6),
@@ -360,11 +362,6 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
         found["drop_counts"] = _flat(one.drops)
         found["asleep_percent"] = _flat({at: round(100 * ps / period_ps) for at, ps in one.asleep.items()})
     return found
-
-
-def _full_frames(depth: Bytes | Packets) -> int:
-    """Returns a depth in bytes; one in packets counts as full frames."""
-    return int(depth) * _FRAME_BYTES if isinstance(depth, Packets) else int(depth)
 
 
 def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:
