@@ -31,14 +31,6 @@ _COLLECT_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class Selection:
-    """A selection of points: `seeds` replaces the file's seeds, `only` restricts axes to some values."""
-
-    seeds: list[int] | None = None
-    only: dict[str, list[str]] | None = None
-
-
-@dataclass(frozen=True)
 class State:
     """The runs of a selection by state, in the order of the file."""
 
@@ -65,8 +57,9 @@ class Estimate:
 
 
 class Sweep:
-    """An experiment in one form, with the results of its folder. Raises InputError for every mistake in the
-    file, for a selection that does not match, and for a folder with other results."""
+    """An experiment in one form, with the results of its folder. `seeds` replaces the file's seeds, `only`
+    restricts axes to some values. Raises InputError for every mistake in the file, for a selection that does
+    not match, and for a folder with other results."""
 
     def __init__(
         self,
@@ -75,15 +68,15 @@ class Sweep:
         versions: Versions,
         *,
         quick: bool = False,
-        selection: Selection | None = None,
+        seeds: list[int] | None = None,
+        only: dict[str, list[str]] | None = None,
     ) -> None:
         self._experiment = experiment
         self._versions = versions
         self._quick = quick
         self._expanded: dict[tuple[int, ...] | None, list[Point]] = {}
         self.store = Store(folder, experiment.name, quick)
-        selection = selection or Selection()
-        self.points = _selected(self._expand(selection.seeds, drawn=True), experiment, selection.only or {})
+        self.points = _selected(self._expand(seeds, drawn=True), experiment, only or {})
 
     def state(self) -> State:
         found = State([], [], [])

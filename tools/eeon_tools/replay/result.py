@@ -91,6 +91,21 @@ class Energy:
 
 
 @dataclass(frozen=True)
+class RunTotals:
+    """The numbers of a whole run that is no replay, for a page about its packets."""
+
+    packets: Mapping[str, ClassPackets]
+    latency_us: Mapping[str, Latency]
+    energy_joules: Energy
+    wakes: int
+    config: tuple[str, ...] = ()
+
+    def total(self) -> ClassPackets:
+        """Returns the sums over all classes."""
+        return total_of(self.packets)
+
+
+@dataclass(frozen=True)
 class Layer:
     """The transmitters of one kind: host NICs, leaf ports to hosts, leaf ports to spines, spine ports.
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from eeon_control.topology import Port, PortRole
 from eeon_control.units import Packets
 
 from eeon_tools.explain.values import plural
 from eeon_tools.hops.recording import Recording, Visit
-from eeon_tools.replay.result import ClassPackets, Energy, Latency
+from eeon_tools.replay.result import RunResult, RunTotals
 
 PERIODS = 2400
 """Number of periods for each port, shared by all runs of a page. Marks, drops and sleep are counted by
@@ -99,25 +99,7 @@ class _Slowed(NamedTuple):
     after_bytes: int
 
 
-class Measured(Protocol):
-    """The measures of a run as a whole."""
-
-    @property
-    def config(self) -> tuple[str, ...]: ...
-
-    @property
-    def latency_us(self) -> Mapping[str, Latency]: ...
-
-    @property
-    def energy_joules(self) -> Energy: ...
-
-    @property
-    def wakes(self) -> int: ...
-
-    def total(self) -> ClassPackets: ...
-
-
-def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str, object]:
+def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1) -> dict[str, object]:
     """Returns the model of one of `runs` runs of a page."""
     periods = max(200, PERIODS // runs)
     active_ps = _active(recording)
