@@ -49,7 +49,6 @@ _PAPER: dict[str, dict[tuple[str, str], Rule]] = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the family."""
     queues = runs.values("queue")
     red = by_delay(queues, "red_")
     fixed = [queue for queue in _FIXED if queue in queues]

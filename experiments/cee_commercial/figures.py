@@ -20,7 +20,6 @@ _US_TO_MS = 1e-3
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [_queries(runs), _unknowns(runs)]
 
 

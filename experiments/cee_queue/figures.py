@@ -16,7 +16,6 @@ _SHAPE: tuple[tuple[Metric, str, str, str], ...] = (
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [_queue(runs), _shares(runs)]
 
 

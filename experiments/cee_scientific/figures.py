@@ -8,7 +8,6 @@ from eeon_experiments.report.runs import Runs
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [
         Drawing(
             "cee-scientific-runtimes",

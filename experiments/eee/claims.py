@@ -31,9 +31,7 @@ from .load_claims import CLAIMS as LOAD_CLAIMS
 from .points import (
     SCENARIOS,
     changes,
-    left,
     point,
-    saving,
 )
 
 _USED = "energy_used_joules"
@@ -68,7 +66,7 @@ def _e3(results: Results) -> Checks:
         if not runtime:
             raise Missing(f"runs with {eee} beside Standard EEE")
         worst = max(runtime, key=lambda name: runtime[name].mean)
-        average, energy = mean(runtime.values()), left(mean(changes(results, _USED, eee).values()))
+        average, energy = mean(runtime.values()), mean(changes(results, _USED, eee).values()).plus(1)
         mean_words = f"{eee}: runtime, mean of {len(runtime)} cells"
         energy_words = f"{eee}: energy relative to Standard EEE"
         checks += [
@@ -88,7 +86,7 @@ def _e4(results: Results) -> Checks:
             raise Missing(f"runs with {eee}, {buffer} buffers, {window} TCP")
         return mean(cells.values())
 
-    energy = left(over("deep", "tuned", "1ms1000", _USED))
+    energy = over("deep", "tuned", "1ms1000", _USED).plus(1)
     deep = over("deep", "tuned", "1ms1000", _RUNTIME)
     shallow = over("shallow", "tuned", "1ms1000", _RUNTIME)
     default = over("shallow", "default", "1ms1000", _RUNTIME)
@@ -133,7 +131,7 @@ def _e5(results: Results) -> Checks:
 def _e6(results: Results) -> Checks:
     def saved(speed: str, settings: Iterable[str]) -> dict[str, Spread]:
         return {
-            f"{scenario} {eee}": saving(one)
+            f"{scenario} {eee}": one.scaled(-1)
             for eee in settings
             for scenario, one in changes(results, f"energy_{speed}_used_joules", eee, **_BEST).items()
         }
@@ -155,7 +153,7 @@ def _e7(results: Results) -> Checks:
     energy = [changes(results, _USED, eee, **_BEST) for eee in ("12us10+", "120us100+")]
     runtime = [changes(results, _RUNTIME, eee, **_BEST) for eee in ("12us10+", "120us100+")]
     saved = {
-        scenario: mean(saving(one[scenario]) for one in energy if scenario in one)
+        scenario: mean(one[scenario].scaled(-1) for one in energy if scenario in one)
         for scenario in SCENARIOS
         if any(scenario in one for one in energy)
     }

@@ -59,7 +59,6 @@ _SAVED = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the family."""
     plain = runs.where(stall=None, delay=None, load=None, rho=None)
     scenarios = [name for name in _SCENARIOS if name in plain.values("scenario")]
     return [

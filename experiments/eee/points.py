@@ -38,13 +38,3 @@ def changes(
                 except Missing:
                     continue
     return found
-
-
-def left(one: Spread) -> Spread:
-    """Returns the share that remains after a change."""
-    return Spread(one.mean + 1, one.low + 1, one.high + 1, one.seeds)
-
-
-def saving(one: Spread) -> Spread:
-    """Returns the share that a change saves."""
-    return Spread(-one.mean, -one.high, -one.low, one.seeds)

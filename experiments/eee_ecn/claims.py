@@ -69,11 +69,10 @@ def _j1(results: Results) -> Checks:
 
     legacy, standard, held = over("off"), over("standard"), over("120us100")
     longest = _above_own_ideal(results, "deep", "1ms1000")
-    factor = Spread(legacy.mean + 1, legacy.low + 1, legacy.high + 1, legacy.seeds)
     ordered = longest.mean < held.mean < standard.mean < legacy.mean
     return Checks(
         [
-            within(factor, 5, 20, "legacy over ideal", times, "legacy_over_ideal"),
+            within(legacy.plus(1), 5, 20, "legacy over ideal", times, "legacy_over_ideal"),
             within(standard, 0.4, 1.6, "Standard EEE above ideal", name="standard_above_ideal"),
             within(held, 0, 0.2, "120us100 above ideal", name="120us100_above_ideal"),
             within(longest, 0, 0.1, "1ms1000, deep, above ideal", name="1ms1000_deep_above_ideal"),

@@ -34,7 +34,6 @@ def ideal(run: Row) -> float | None:
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the family."""
     settings = [eee for eee in EEE if eee in runs.values("eee")]
     return [
         _depth(runs),

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from eeon_experiments import overlay
 from eeon_experiments.files import AxisName, Experiment, Seeds
 from eeon_experiments.resolve import Resolver, Run
+from eeon_experiments.results import Place, place_of
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.versions import Versions
 
@@ -33,6 +34,11 @@ class Point:
 
     axes: dict[AxisName, str | None]
     run: Run
+
+    @property
+    def place(self) -> Place:
+        """The point and the seed."""
+        return place_of(self.axes, self.run.seed)
 
 
 @dataclass(frozen=True)
@@ -112,11 +118,11 @@ class _Expansion:
         sweeps = self.sweeps()
         overlays = self._overlays()
         base = overlay.overlaid(self._base())
-        points: dict[tuple[object, ...], Point] = {}
+        points: dict[Place, Point] = {}
         for sweep in sweeps:
             for axes, document in self._combinations(base, overlays, sweep):
                 for run in self._resolved(document, sweep.seeds):
-                    points.setdefault((*axes.values(), run.seed), Point(axes, run))
+                    points.setdefault((point := Point(axes, run)).place, point)
         self._raise()
         if not points:
             self._refuse(("sweeps",), "nothing is left to run", "")

@@ -94,7 +94,6 @@ def _check_awake(spec: FabricSpec) -> None:
 
 
 def workload_of(settings: RunSettings, topology: Topology, seed: int) -> WorkloadSpec:
-    """Returns the engine's workload."""
     jitter = settings.start_jitter
     return {
         "seed": seed,

@@ -121,7 +121,6 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """The experiment's name."""
         return self.file.name
 
     @property

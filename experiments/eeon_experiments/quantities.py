@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 from eeon_control.errors import UnitError
 from eeon_control.model_base import in_bytes, of_text, positive, text_schema
 from eeon_control.units import Bytes, Duration, Quantity, parse_probability
+from pydantic import BeforeValidator
 from pydantic.json_schema import JsonSchemaValue
 
 
@@ -60,6 +61,11 @@ SmallSizeText = Annotated[Bytes, *of_text(in_bytes("this size", above_zero=True)
 """At most 2^32 - 1 bytes."""
 DurationText = Annotated[Duration, *of_text(Duration.parse, text_schema(Duration, examples=["1s"]))]
 PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]
+
+
+def none_for(word: str) -> BeforeValidator:
+    """Returns a validator that reads a word, such as `off`, as None."""
+    return BeforeValidator(lambda value: None if value == word else value)
 
 
 def _jitter(text: object) -> Duration | None:

@@ -21,6 +21,15 @@ Chosen: TypeAlias = Value | Collection[str] | Collection[int]
 """For an axis: a value, one of several values, or None for runs that do not use it."""
 
 
+Place: TypeAlias = tuple[frozenset[tuple[str, str]], int]
+"""The values of the axes that a run uses, and its seed."""
+
+
+def place_of(axes: Mapping[str, str | None], seed: int) -> Place:
+    """Returns the key of a point with a seed, for dictionaries and sets."""
+    return frozenset((axis, value) for axis, value in axes.items() if value is not None), seed
+
+
 def rounded(value: Value) -> Value:
     """Returns a number with the digits that rows keep; another value as it is."""
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") if isinstance(value, float) else value
@@ -41,8 +50,13 @@ class Spread:
         return cls(math.fsum(values) / len(values), min(values), max(values), len(values))
 
     def scaled(self, factor: float) -> Spread:
-        """Returns the spread in another unit; `factor` is positive."""
-        return Spread(self.mean * factor, self.low * factor, self.high * factor, self.seeds)
+        """Returns the spread in another unit; or with -1, that of the opposite."""
+        low, high = sorted((self.low * factor, self.high * factor))
+        return Spread(self.mean * factor, low, high, self.seeds)
+
+    def plus(self, number: float) -> Spread:
+        """Returns the spread with a number added to each of its numbers: 1, to make a change a share."""
+        return Spread(self.mean + number, self.low + number, self.high + number, self.seeds)
 
     def text(self, form: Callable[[float], str]) -> str:
         """Returns the mean, with minimum and maximum if there are several seeds."""
@@ -54,15 +68,11 @@ class Spread:
         return self.text(lambda value: f"{value:.3g}")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Row(Mapping[str, Value]):
     """One point's result. Columns are keys and attributes; `axis_buffer` is also `axis("buffer")`."""
 
-    __slots__ = ("_values",)
-
-    _values: dict[str, Value]
-
-    def __init__(self, values: Mapping[str, Value]) -> None:
-        object.__setattr__(self, "_values", dict(values))
+    _values: Mapping[str, Value]
 
     def __getitem__(self, name: str) -> Value:
         return self._values[name]
@@ -73,10 +83,7 @@ class Row(Mapping[str, Value]):
         except KeyError:
             raise AttributeError(f"a row has no column {name}") from None
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a row does not change")
-
-    def __reduce__(self) -> tuple[type[Row], tuple[dict[str, Value]]]:
+    def __reduce__(self) -> tuple[type[Row], tuple[Mapping[str, Value]]]:
         return Row, (self._values,)
 
     def __iter__(self) -> Iterator[str]:
@@ -90,7 +97,6 @@ class Row(Mapping[str, Value]):
 
     @property
     def seed(self) -> int:
-        """The seed of the run."""
         return self.whole("seed")
 
     def whole(self, column: str) -> int:
@@ -126,12 +132,10 @@ class Row(Mapping[str, Value]):
         return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
 
     def has(self, column: str) -> bool:
-        """Returns whether the column exists."""
         return column in self._values
 
     @property
     def axes(self) -> dict[str, str | None]:
-        """Values of all axes."""
         return {
             name.removeprefix(columns.AXIS): None if value is None else str(value)
             for name, value in self._values.items()
@@ -156,6 +160,11 @@ class Row(Mapping[str, Value]):
     def used_axes(self) -> dict[str, str]:
         """Values of the axes that the run uses."""
         return {name: value for name, value in self.axes.items() if value is not None}
+
+    @property
+    def place(self) -> Place:
+        """The point and the seed."""
+        return place_of(self.axes, self.seed)
 
     @property
     def finished(self) -> bool:

@@ -19,7 +19,6 @@ import re
 import resource
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ from eeon_control.units import Duration
 from eeon_tools.errors import ReplayError, ToolsError
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.result import ClassPackets, Energy, Latency, total_of
+from eeon_tools.replay.result import RunTotals
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.replay.twin_run import energy_of, latencies
 
@@ -88,22 +87,7 @@ def _shown(value: object) -> object:
     return f"{len(value)} entries, SHA-256 {hashlib.sha256(json.dumps(value).encode()).hexdigest()}"
 
 
-@dataclass(frozen=True)
-class RecordedTotals:
-    """Totals of a recorded run for its page."""
-
-    config: tuple[str, ...]
-    packets: Mapping[str, ClassPackets]
-    latency_us: Mapping[str, Latency]
-    energy_joules: Energy
-    wakes: int
-
-    def total(self) -> ClassPackets:
-        """Returns the sum over all classes."""
-        return total_of(self.packets)
-
-
-def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
+def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RunTotals]:
     """Returns the events by hop of a run that `hops` admits, and the run's totals. Raises the exception of a
     failed run, except at its time limit: the recording then ends there."""
     settings, topology, config = run.parts()
@@ -117,8 +101,7 @@ def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
         registers = twin.registers(_REGISTERS)
         found = twin.recorded()
     assert found is not None, "the twin was asked to record"
-    totals = RecordedTotals(
-        (),
+    totals = RunTotals(
         with_nics(packet_counts.class_packets(report, counters, with_control=True), report),
         latencies(report),
         energy_of(report["energy"]["total"]),

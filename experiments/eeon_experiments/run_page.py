@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from eeon_tools import html
 from eeon_tools.hops.recording import Recording
+from eeon_tools.replay.result import RunTotals
 from eeon_tools.report.model import run_model
 from eeon_tools.report.page import layers, section
 
-if TYPE_CHECKING:
-    from eeon_experiments.run import RecordedTotals
 
-
-def run_page(experiment: str, point: str, recording: Recording, totals: RecordedTotals) -> str:
+def run_page(experiment: str, point: str, recording: Recording, totals: RunTotals) -> str:
     """Returns a page in one file. `point` describes the experiment's point."""
     total = totals.total()
     lead = (

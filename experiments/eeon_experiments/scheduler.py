@@ -3,12 +3,13 @@ scheduler."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self, cast
 
 from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.units import Bytes, DataRate, Duration
 from pydantic import Field, model_validator
 
+from eeon_experiments.engine_form import engine_form
 from eeon_experiments.quantities import AnySizeText, PositiveShareText, ShareText
 
 if TYPE_CHECKING:
@@ -67,22 +68,12 @@ class Scheduler(Strict):
         return self
 
     def engine(self) -> SchedulerSpec:
-        """Returns the scheduler in the engine's form."""
-        spec: SchedulerSpec = {
-            "kind": self.kind,
-            "mice_bytes": int(self.mice),
-            "floor_bps": int(self.floor),
-            "floor_reserve_ppm": _ppm(self.floor_reserve),
-            "capacity_ppm": _ppm(self.capacity),
-            "report_delay_ps": int(self.report_delay),
-            "decide_delay_ps": int(self.decide_delay),
-            "enforce_delay_ps": int(self.enforce_delay),
-        }
-        if self.kind == "fca":
-            spec["order"] = self.order
-            spec["work_conserving"] = self.work_conserving
-            spec["preempt"] = self.preempt
-        return spec
+        spec = engine_form(self)
+        for key in ("floor_reserve", "capacity"):
+            spec[f"{key}_ppm"] = _ppm(spec.pop(key))
+        for key in () if self.kind == "fca" else _OF_FCA:
+            del spec[key]
+        return cast("SchedulerSpec", spec)
 
 
 def _ppm(share: float) -> int:

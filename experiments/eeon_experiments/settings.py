@@ -16,7 +16,7 @@ from eeon_tools.replay.faults import Fault
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from eeon_experiments.qcn import Dcqcn, Qcn
-from eeon_experiments.quantities import DurationText, JitterText, PositiveDurationText
+from eeon_experiments.quantities import DurationText, JitterText, PositiveDurationText, none_for
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
 from eeon_experiments.workloads import Flows, Workload
@@ -33,10 +33,6 @@ def _nic(value: object) -> object:
     return EEE_PRESETS[value]
 
 
-def _or_off(value: object) -> object:
-    return None if value == "off" else value
-
-
 class Nic(Strict):
     """The hosts' NICs."""
 
@@ -48,10 +44,10 @@ class Nic(Strict):
     """The NICs' queues: `unlimited` (the default: one FIFO), `fair` (flows take turns by bytes, also without
     limit), or `as_leaf`: the buffer limit and AQM of the leaf's port at the other end of the link, because
     ns-2's links have them in both directions. Only `as_leaf` marks or drops."""
-    qcn: Annotated[Qcn | None, BeforeValidator(_or_off)] = None
+    qcn: Annotated[Qcn | None, none_for("off")] = None
     """React to the switches' congestion notification messages (docs/models/qcn.md; `{}` has the standard's
     values), or `off`, the default. A flow that a scheduler limits keeps the scheduler's limiter."""
-    dcqcn: Annotated[Dcqcn | None, BeforeValidator(_or_off)] = None
+    dcqcn: Annotated[Dcqcn | None, none_for("off")] = None
     """DCQCN: receivers answer marked packets with notifications, which limit the senders' flows
     (docs/models/dcqcn.md; `{}` has the published values), or `off`, the default. Not with `qcn`. Data is sent
     with ECT(0): with a TCP without ECN, such as `newreno`, only the NICs react to marks."""

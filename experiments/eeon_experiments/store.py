@@ -180,7 +180,6 @@ class Store:
         return sorted(found)
 
     def run_ids(self) -> list[str]:
-        """Returns the ids of the stored runs."""
         files = (self.folder / RUNS).glob("*.json")
         stems = {path.stem for path in files if not path.name.endswith(".queues.json")}
         return sorted(stems | self._in_rows.keys())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -28,14 +28,6 @@ _COLLECT_SECONDS = 15.0
 """Longest interval at which a sweep writes rows, so that intermediate results can be read."""
 _COLLECT_SHARE = 0.2
 """Largest share of a sweep's time for that; rows that are soon written are never far behind."""
-
-
-@dataclass(frozen=True)
-class Selection:
-    """A selection of points: `seeds` replaces the file's seeds, `only` restricts axes to some values."""
-
-    seeds: list[int] | None = None
-    only: dict[str, list[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,8 +57,9 @@ class Estimate:
 
 
 class Sweep:
-    """An experiment in one form, with the results of its folder. Raises InputError for every mistake in the
-    file, for a selection that does not match, and for a folder with other results."""
+    """An experiment in one form, with the results of its folder. `seeds` replaces the file's seeds, `only`
+    restricts axes to some values. Raises InputError for every mistake in the file, for a selection that does
+    not match, and for a folder with other results."""
 
     def __init__(
         self,
@@ -75,18 +68,17 @@ class Sweep:
         versions: Versions,
         *,
         quick: bool = False,
-        selection: Selection | None = None,
+        seeds: list[int] | None = None,
+        only: dict[str, list[str]] | None = None,
     ) -> None:
         self._experiment = experiment
         self._versions = versions
         self._quick = quick
         self._expanded: dict[tuple[int, ...] | None, list[Point]] = {}
         self.store = Store(folder, experiment.name, quick)
-        selection = selection or Selection()
-        self.points = _selected(self._expand(selection.seeds, drawn=True), experiment, selection.only or {})
+        self.points = _selected(self._expand(seeds, drawn=True), experiment, only or {})
 
     def state(self) -> State:
-        """Returns the states of the runs."""
         found = State([], [], [])
         runs = {point.run.id: point.run for point in self.points}
         for run in runs.values():
@@ -117,13 +109,13 @@ class Sweep:
         return None
 
     def _estimate(self, rows: Sequence[Row], folder: Path) -> Estimate:
-        by_point: dict[tuple[tuple[str, str], ...], list[float]] = {}
+        by_point: dict[frozenset[tuple[str, str]], list[float]] = {}
         for row in rows:
-            by_point.setdefault(_used(row.axes), []).append(row.number("cpu_seconds") or 0.0)
+            by_point.setdefault(row.place[0], []).append(row.number("cpu_seconds") or 0.0)
         every = mean(seconds for taken in by_point.values() for seconds in taken)
         to_run = {run.id for run in self.state().to_run}
         points = {point.run.id: point for point in self.points if point.run.id in to_run}
-        taken = (mean(by_point.get(_used(point.axes), [every])) for point in points.values())
+        taken = (mean(by_point.get(point.place[0], [every])) for point in points.values())
         peak = max(row.number("peak_rss_bytes") or 0 for row in rows)
         return Estimate(math.fsum(taken), int(peak), len(rows), folder)
 
@@ -154,9 +146,9 @@ class Sweep:
     def collect(self) -> Results:
         """Writes rows and manifest of everything in the folder: all points of the file, with its own seeds
         and those of earlier selections."""
-        points = {(*point.axes.values(), point.run.seed): point for point in self._expand(None)}
+        points = {point.place: point for point in self._expand(None)}
         for point in self._expand(self.store.seeds() or None):
-            points.setdefault((*point.axes.values(), point.run.seed), point)
+            points.setdefault(point.place, point)
         return self.store.collect(points.values(), self._versions)
 
     def _expand(self, seeds: list[int] | None, *, drawn: bool = False) -> list[Point]:
@@ -191,13 +183,13 @@ def of_file(
     """
     if results.rows and store.versions_of(results.rows[0]) != versions:
         return results
-    runs = {_place(point.axes, point.run.seed): point.run for point in points}
-    if seeds := {row.seed for row in results.rows if _place(row.axes, row.seed) not in runs}:
+    runs = {point.place: point.run for point in points}
+    if seeds := {row.seed for row in results.rows if row.place not in runs}:
         for point in expand(experiment, versions, quick=quick, seeds=sorted(seeds), drawn=False):
-            runs.setdefault(_place(point.axes, point.run.seed), point.run)
+            runs.setdefault(point.place, point.run)
 
     def is_of_file(row: Row) -> bool:
-        run = runs.get(_place(row.axes, row.seed))
+        run = runs.get(row.place)
         if run is None or row["run_id"] != run.id:
             return False
         return row.get(columns.ENTRIES) in (None, run.entries)
@@ -217,14 +209,6 @@ def older(folder: Path, rows: Sequence[Row], versions: Versions) -> list[str]:
     if not rows or store.versions_of(rows[0]) == versions or not (folder / store.RUNS).is_dir():
         return []
     return [f"{folder}: {len(rows)} rows of another program or engine; `eeon experiment run` repeats them"]
-
-
-def _place(axes: Mapping[str, str | None], seed: int) -> tuple[object, int]:
-    return _used(axes), seed
-
-
-def _used(axes: Mapping[str, str | None]) -> tuple[tuple[str, str], ...]:
-    return tuple((axis, value) for axis, value in sorted(axes.items()) if value is not None)
 
 
 def _selected(points: list[Point], experiment: Experiment, only: dict[str, list[str]]) -> list[Point]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.units import Bytes, Duration
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from eeon_experiments.quantities import DurationText, PositiveDurationText, SmallSizeText
+from eeon_experiments.engine_form import engine_form
+from eeon_experiments.quantities import DurationText, PositiveDurationText, SmallSizeText, none_for
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import TcpSpec
@@ -53,14 +53,6 @@ def _buffer(text: object) -> Bytes | None:
     return size
 
 
-def _or_off(value: object) -> object:
-    return None if value == "off" else value
-
-
-def _or_unlimited(value: object) -> object:
-    return None if value == "unlimited" else value
-
-
 BufferText = Annotated[
     Bytes | None, *of_text(_buffer, {"anyOf": [{"const": "unlimited"}, text_schema(Bytes)]})
 ]
@@ -90,15 +82,15 @@ class Tcp(Strict):
     close: Literal["fin", "never"] = "fin"
     """`fin`: a connection ends with FINs. `never`: it ends silently when all of its data is acknowledged,
     like the connections of MRPerf, which are not closed."""
-    mss: SmallSizeText = Bytes(1460)
+    mss: Annotated[SmallSizeText, Field(serialization_alias="mss")] = Bytes(1460)
     """Maximum payload of a segment."""
     initial_window_segments: Segments = 10
     """Initial window, in segments (RFC 6928). At most 65,535 bytes leave in the first round trip, because the
     window of a SYN-ACK is not scaled (RFC 7323, 2.2)."""
-    slow_start_limit: Annotated[Segments | None, BeforeValidator(_or_unlimited)] = 2
+    slow_start_limit: Annotated[Segments | None, none_for("unlimited")] = 2
     """Maximum growth of the window per ACK in slow start, in segments (RFC 3465), or `unlimited`, as in
     Linux."""
-    hystart: Annotated[HyStart | None, BeforeValidator(_or_off)] = None
+    hystart: Annotated[HyStart | None, none_for("off")] = None
     """End the first slow start when round-trip times rise (HyStart++, RFC 9406; `{}` has its thresholds), or
     `off`, the default. Not with `vegas`."""
     min_window_segments: Segments = 2
@@ -106,13 +98,15 @@ class Tcp(Strict):
     cwr_growth: Annotated[bool, Field(strict=True)] = True
     """`true`: after a reduction for a mark, the window may grow with the next ACK without echo (ns-2).
     `false`: it may grow only when all data in flight at the reduction is acknowledged (Linux)."""
-    receive_buffer: BufferText = None
+    receive_buffer: Annotated[BufferText, Field(serialization_alias="receive_buffer_bytes")] = None
     """Largest window that a receiver advertises: a size, or `unlimited`, the default."""
     sack: Annotated[bool, Field(strict=True)] = True
     """Selective acknowledgements (RFC 2018, with the recovery of RFC 6675)."""
-    timestamps: Annotated[PositiveDurationText | None, BeforeValidator(_or_off)] = None
+    timestamps: Annotated[
+        PositiveDurationText | None, none_for("off"), Field(serialization_alias="timestamps_ps")
+    ] = None
     """Timestamps (RFC 7323) with a clock of this tick, or `off`, the default."""
-    delayed_ack: Annotated[DelayedAck | None, BeforeValidator(_or_off)] = None
+    delayed_ack: Annotated[DelayedAck | None, none_for("off")] = None
     """Delayed acknowledgements, or `off`. The default is every second segment or 40ms."""
     quick_acks: Annotated[int, Field(strict=True, ge=0, le=65_535)] = 0
     """Number of segments that are acknowledged at once, at the start and after a loss is repaired; 16 in
@@ -147,7 +141,7 @@ class Tcp(Strict):
     """Number of SYN or SYN-ACK retransmissions before the connection is given up."""
     time_wait: PositiveDurationText | None = None
     """Duration of TIME-WAIT; default 60s."""
-    tsq: Annotated[DurationText | None, BeforeValidator(_or_off)] = None
+    tsq: Annotated[DurationText | None, none_for("off"), Field(serialization_alias="tsq_ps")] = None
     """TCP small queues: a connection may have as much data in its host's NIC as leaves in this time at its
     pacing rate, but at least two segments (1ms in Linux); or `off`, the default."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
@@ -174,22 +168,7 @@ class Tcp(Strict):
 
     def engine(self) -> TcpSpec:
         """Returns the given keys in the engine's form."""
-        # The fields above determine the members.
-        return cast("TcpSpec", dict(_engine(self, sorted(self.model_fields_set))))
-
-
-def _engine(given: Strict, keys: Iterable[str]) -> Iterator[tuple[str, object]]:
-    for key in keys:
-        match key, getattr(given, key):
-            case "close", value:
-                yield "fin", value == "fin"
-            case "receive_buffer", value:
-                yield "receive_buffer_bytes", value
-            case (("timestamps" | "tsq"), None):
-                yield f"{key}_ps", None
-            case _, Duration() as value:
-                yield f"{key}_ps", value
-            case _, Strict() as value:
-                yield key, dict(_engine(value, type(value).model_fields))
-            case _, value:
-                yield key, value
+        spec = engine_form(self, self.model_fields_set)
+        if "close" in spec:
+            spec["fin"] = spec.pop("close") == "fin"
+        return cast("TcpSpec", spec)

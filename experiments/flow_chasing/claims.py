@@ -49,14 +49,6 @@ def _saved(results: Results, column: str, low: float, high: float, what: str) ->
     return within(changed, low, high, words, name="change")
 
 
-def _f1(results: Results) -> Checks:
-    return Checks([_saved(results, _TRANSFER, -0.112, -0.012, "a reducer's shuffle, mean")])
-
-
-def _f2(results: Results) -> Checks:
-    return Checks([_saved(results, _SHUFFLE, -0.098, 0.0, "the job's shuffle")])
-
-
 def _f3(results: Results) -> Checks:
     check = _saved(results, _RUNTIME, -0.07, 0.0, "the job's runtime")
     size = largest(results)
@@ -109,14 +101,14 @@ CLAIMS: tuple[Claim, ...] = (
         "without: -6.24 %.",
         "Flow-chasing paper 5.3.1, figure 9",
         "-11.2 to -1.2 %.",
-        _f1,
+        lambda results: Checks([_saved(results, _TRANSFER, -0.112, -0.012, "a reducer's shuffle, mean")]),
     ),
     claim(
         "F2",
         "The shuffle takes 4.8 % less, about 38 s.",
         "Flow-chasing paper 5.3.2, figure 10",
         "-9.8 to 0 %.",
-        _f2,
+        lambda results: Checks([_saved(results, _SHUFFLE, -0.098, 0.0, "the job's shuffle")]),
     ),
     claim(
         "F3",

@@ -35,7 +35,6 @@ _TENTH = "20GB"
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the family."""
     jobs = runs.where(case="terasort")
     return [_sizes(jobs), _schedulers(jobs), _unknowns(jobs)]
 

@@ -52,7 +52,6 @@ _PAPER: dict[tuple[str, Metric, str], list[Rule]] = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the family."""
     runs, short = runs.where(workload=None), runs.where(workload="short")
     return [
         *drop_drawings(runs),

@@ -21,7 +21,6 @@ _ONE = Rule("1 = the highest threshold", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns the one figure of the experiment."""
     deep = {"queue": "mark_200" if "mark_200" in runs.values("queue") else "mark_65"}
     panels = []
     for rate, words in _RATES.items():

@@ -20,7 +20,6 @@ _FETCHES = ("1", "2", "5", "10", "20", "50", "all")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     own = runs.where(buffer="shallow", factor=None, workload=None)
     fetches = [number for number in _FETCHES if len(own.where(fetches=number))]
     one = Rule("1 = DropTail with as many fetches", 1.0, "#888888", ":")

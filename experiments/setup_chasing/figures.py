@@ -15,7 +15,6 @@ _SET_UPS = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [
         Drawing(
             "setup-chasing-job",

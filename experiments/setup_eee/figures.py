@@ -21,7 +21,6 @@ _COLOURS = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [_energy(runs.where(load=None)), _shallow(runs.where(load=None)), _loads(runs)]
 
 

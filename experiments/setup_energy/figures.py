@@ -18,7 +18,6 @@ _OF_IDEAL = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     own = runs.where(fetches="all", control="tcp")
     panels = [
         _panel(own, "chapter7", "10GbE, one shuffle, deep buffers", "deep", "10g_", _SHUFFLE),

@@ -23,7 +23,6 @@ _PAPER = {"1ms1000": [paper(1.25, "1ms1000, about +25 %")], "10ms1000": []}
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [_runtime(runs), _latency(runs)]
 
 

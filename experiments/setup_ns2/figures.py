@@ -43,7 +43,6 @@ _ONE = Rule("1 = DropTail", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [_hosts(runs), _averaged(runs)]
 
 

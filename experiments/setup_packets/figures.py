@@ -17,7 +17,6 @@ _QUEUES = {"red_100us": "RED 100 µs", "codel_4": "CoDel"}
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     by_flow, by_packet = (runs.where(paths=value) for value in (None, "by_packet"))
     return [
         _runtime(by_flow, "runtime", "Runtime on buffers that count packets", ""),

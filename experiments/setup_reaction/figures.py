@@ -15,7 +15,6 @@ _BY_SCOPE = CEE_QUEUES | {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [
         Drawing(
             "setup-reaction-queries",

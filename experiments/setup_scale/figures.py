@@ -16,7 +16,6 @@ _SAVED = (paper(0.65, "35 to 75 % saved"), paper(0.25, "35 to 75 % saved"))
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the experiment."""
     return [
         Drawing(
             "setup-scale-10g",

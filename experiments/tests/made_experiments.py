@@ -16,7 +16,6 @@ TINY = bases(Path(__file__).parent / "expected" / "experiment.yaml")["tiny"]
 
 
 def write(folder: Path, text: str = TINY) -> Path:
-    """Writes an experiment file."""
     path = folder / "experiment.yaml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -25,5 +24,4 @@ def write(folder: Path, text: str = TINY) -> Path:
 def points(
     folder: Path, text: str = TINY, *, quick: bool = False, versions: Versions = VERSIONS
 ) -> list[Point]:
-    """Returns the points of an experiment given as text."""
     return expand(files.load(write(folder, text)), versions, quick=quick)

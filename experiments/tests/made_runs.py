@@ -81,5 +81,4 @@ def keep(folder: Path, experiment: str, made: Sequence[Row], axes: Sequence[str]
 
 
 def rows(experiment: str, seeds: Iterable[int] = (1, 2, 3)) -> list[dict[str, Any]]:
-    """Returns the rows of a whole experiment."""
     return [row(experiment, seed, point) for point in points(experiment) for seed in seeds]

@@ -28,7 +28,6 @@ def _mark(run: Run) -> Path:
 
 
 def at_once(run: Run) -> Outcome:
-    """Finishes at once."""
     return _finished(run)
 
 
@@ -40,13 +39,11 @@ def weighed(run: Run) -> Outcome:
 
 
 def noted(run: Run) -> Outcome:
-    """Finishes, and writes a file."""
     _mark(run)
     return _finished(run)
 
 
 def seed_two_fails(run: Run) -> Outcome:
-    """Fails with a message for seed 2."""
     if run.seed == 2:
         found = {"status": "failed", "error": "seed 2 is not liked"}
         return Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)

@@ -288,7 +288,7 @@ def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> Non
 
 @pytest.mark.parametrize(("parts_of_quick", "told"), [(2, "(1 of 4, worse)"), (1, "(1 of 4)")])
 def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form(parts_of_quick: int, told: str) -> None:
-    there = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 4, (4,))
+    there = Elsewhere("differs", "", {}, 1, 4, words="five fetches", experiment="setup-quick", seeds=[4])
     [claim] = judged((made("M2", "differs"),), Results([]), {})
     quick = Judgment("differs", "", {}, parts_of_quick, 4)
     claims = [replace(claim, elsewhere=[there], holding=3, parts=4, scaled_down=quick)]

@@ -30,7 +30,6 @@ class Page:
 
     @property
     def text(self) -> str:
-        """Returns the text of the first page."""
         return (self.folder / output.PAGE).read_text(encoding="utf-8")
 
     @property

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from typing import Any
 
 import made_work
 import pytest
 from distributed import LocalCluster
 from eeon_experiments import files, store, versions
-from eeon_experiments.sweep import Selection, Sweep
+from eeon_experiments.sweep import Sweep
 from eeon_experiments.workers import Pool, run_all
 from eeon_tools.errors import InputError, UnavailableError
 from made_experiments import TINY, write
@@ -40,9 +41,9 @@ def known_versions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return started
 
 
-def sweep(folder: Path, selection: Selection | None = None, text: str = TINY) -> Sweep:
+def sweep(folder: Path, text: str = TINY, **selection: Any) -> Sweep:
     experiment = files.load(write(folder, text))
-    return Sweep(experiment, folder / "results", made_work.VERSIONS, selection=selection)
+    return Sweep(experiment, folder / "results", made_work.VERSIONS, **selection)
 
 
 def test_ctrl_c_while_a_worker_starts_is_heard_when_it_has_started_and_ends_it(
@@ -101,14 +102,14 @@ def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path)
 
 def test_what_is_left_takes_what_the_same_points_took_with_other_seeds(tmp_path: Path) -> None:
     assert sweep(tmp_path).estimate() is None
-    seed_one = sweep(tmp_path, Selection(seeds=[1]))
+    seed_one = sweep(tmp_path, seeds=[1])
     seed_one.run(count=2, work=made_work.weighed)
     assert (left := sweep(tmp_path).estimate()) is not None
     # Each of the four points took a different time with seed 1, and is expected to take it with seed 2.
     rows = store.load(tmp_path / "results").finished
     assert left.cpu_seconds == pytest.approx(sum(row.number("cpu_seconds") or 0 for row in rows))
     assert (left.rows, left.peak_rss_bytes) == (4, 250_000_000)
-    sweep(tmp_path, Selection(seeds=[2], only={"queue": ["drop_tail"]})).run(count=1, work=made_work.weighed)
+    sweep(tmp_path, seeds=[2], only={"queue": ["drop_tail"]}).run(count=1, work=made_work.weighed)
     assert (less := sweep(tmp_path).estimate()) is not None
     assert 0 < less.cpu_seconds < left.cpu_seconds
 
@@ -208,9 +209,9 @@ def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_proces
 
 
 def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None:
-    first = sweep(tmp_path, Selection(only={"queue": ["mark"], "transport": ["dctcp"]}))
+    first = sweep(tmp_path, only={"queue": ["mark"], "transport": ["dctcp"]})
     assert len(first.run(work=made_work.at_once).rows) == 2
-    second = sweep(tmp_path, Selection(seeds=[9], only={"queue": ["mark"]}))
+    second = sweep(tmp_path, seeds=[9], only={"queue": ["mark"]})
     rows = second.run(work=made_work.at_once).rows
     assert sorted((row.axis("transport"), row.seed) for row in rows) == [
         ("dctcp", 1),
@@ -223,7 +224,7 @@ def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None
 def test_a_seed_that_is_not_selected_stops_no_run(tmp_path: Path) -> None:
     flows = bases(Path(__file__).parent / "expected" / "workloads.yaml")["flows"]
     with_an_empty_seed = flows.replace("duration: 1s", "duration: 220ms").replace("[1]", "[2, 1]")
-    only_one = sweep(tmp_path, Selection(seeds=[1]), with_an_empty_seed)
+    only_one = sweep(tmp_path, with_an_empty_seed, seeds=[1])
     assert [row.seed for row in only_one.run(work=made_work.at_once).rows] == [1]
 
 

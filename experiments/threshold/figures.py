@@ -55,7 +55,6 @@ def label(queue: str) -> str:
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns every figure of the family."""
     plain = runs.where(eee=None)
     with_eee = runs.where(eee=[eee for eee in EEE if eee in runs.values("eee")])
     return [_sweep(plain), _beside(plain), _ect(plain), _coalescing(with_eee.of_shared_seeds("eee"))]

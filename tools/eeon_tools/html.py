@@ -109,7 +109,6 @@ def page(title: str, body: Iterable[str]) -> str:
 
 
 def heading(text: str, level: int = 2, anchor: str = "") -> str:
-    """Returns a section heading."""
     name = f' id="{html.escape(anchor)}"' if anchor else ""
     return f"<h{level}{name}>{inline(text)}</h{level}>"
 
@@ -120,7 +119,6 @@ def link(text: str, place: str) -> Markup:
 
 
 def code(text: str) -> str:
-    """Returns preformatted lines."""
     return f"<pre>{html.escape(text)}</pre>"
 
 
@@ -159,7 +157,6 @@ def outcome(text: str, holds: bool) -> str:
 
 
 def figure(svg: str, caption: str) -> str:
-    """Returns a drawing with its caption."""
     return f"<figure>{svg}<figcaption>{inline(caption)}</figcaption></figure>"
 
 

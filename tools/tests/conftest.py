@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
-from eeon_tools.trace import hosts as trace_hosts
+from eeon_control.topology import Host
 from eeon_tools.trace.generate import Workload, generate
-from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.manifest import manifest_path
 from eeon_tools.trace.senders import SenderSettings
 from made_jobs import INCAST, small_job
@@ -25,9 +24,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def hosts() -> list[TraceHost]:
+def hosts() -> list[Host]:
     """Returns the four hosts of leaf-spine-4, two at each leaf, at 1 Gbit/s."""
-    return trace_hosts.of_topology(topologies.load("leaf-spine-4"))
+    return list(topologies.load("leaf-spine-4").hosts.values())
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from eeon_tools.trace.hosts import TraceHost
+from eeon_control.topology import Host
 from eeon_tools.trace.mapreduce import Shuffle
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Transfers:
     def settings(self) -> dict[str, object]:
         return {}
 
-    def application(self, hosts: list[TraceHost]) -> CoflowsSpec:
+    def application(self, hosts: list[Host]) -> CoflowsSpec:
         names = [host.name for host in hosts]
         return {
             "kind": "coflows",

@@ -7,12 +7,10 @@ from eeon_tools.replay.result import ClassPackets, Energy, Latency, Layer, Queue
 from eeon_tools.trace.frames import CLASS_NAMES
 from eeon_tools.trace.manifest import Manifest
 
-MANIFEST = Manifest(
+MANIFEST = Manifest.model_construct(
     trace="shuffle.pcap",
     sha256="0" * 64,
     topology="leaf-spine-4",
-    hosts=(),
-    generator={},
     seed=1,
     packets={"data": 1000, "ack": 500, "syn": 20},
     duration_ns=10_000_000,

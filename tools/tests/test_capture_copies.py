@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from eeon_control.topology import Host
 from eeon_tools.cli.trace import trace
 from eeon_tools.replay.feed import Feed
-from eeon_tools.trace.hosts import TraceHost
 from made_captures import interface, packet, pcap, section
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt, PadN
@@ -35,7 +35,7 @@ def write(path: Path, link_type: int, *packets: tuple[int, tuple[int, int], Pack
     return path
 
 
-def sent(path: Path, hosts: list[TraceHost]) -> tuple[list[int], list[str]]:
+def sent(path: Path, hosts: list[Host]) -> tuple[list[int], list[str]]:
     """Returns the numbers of the packets that hosts send, and the remarks."""
     feed = Feed(path, hosts, 1.0)
     return [offer.number for offer in feed.offers()], feed.counts.remarks()
@@ -53,7 +53,7 @@ def ipv6(hop_limit: int = 64, tc: int = 2) -> Packet:
 
 @pytest.mark.parametrize("link_type", [113, 276])
 def test_a_packet_that_a_router_forwards_is_sent_as_it_came_in(
-    tmp_path: Path, hosts: list[TraceHost], link_type: int
+    tmp_path: Path, hosts: list[Host], link_type: int
 ) -> None:
     forwarded = [
         (0, IN, ipv4(1)),
@@ -72,14 +72,14 @@ def test_a_packet_that_a_router_forwards_is_sent_as_it_came_in(
 
 
 def test_of_a_bridge_only_a_capture_that_names_interfaces_tells_that_a_packet_came_in_once(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     bridged = [(0, IN, ipv4()), (1, BRIDGE, ipv4()), (2, OUT, ipv4())]
     assert sent(write(tmp_path / "v2.pcap", 276, *bridged), hosts)[0] == [1]
     assert sent(write(tmp_path / "v1.pcap", 113, *bridged), hosts)[0] == [1, 2]
 
 
-def test_what_one_interface_has_twice_is_sent_twice(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_what_one_interface_has_twice_is_sent_twice(tmp_path: Path, hosts: list[Host]) -> None:
     twice = [(0, IN, ipv4()), (1, OUT, ipv4(ttl=63)), (2, IN, ipv4()), (3, OUT, ipv4(ttl=63))]
     assert sent(write(tmp_path / "any.pcap", 276, *twice), hosts)[0] == [1, 3]
     together = [(0, IN, ipv4()), (1, IN, ipv4()), (2, OUT, ipv4(ttl=63)), (3, OUT, ipv4(ttl=63))]
@@ -87,13 +87,13 @@ def test_what_one_interface_has_twice_is_sent_twice(tmp_path: Path, hosts: list[
 
 
 def test_the_same_bytes_more_than_a_second_later_are_another_packet(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     path = write(tmp_path / "late.pcap", 276, (0, IN, ipv4()), (1_000_001, OUT, ipv4(ttl=63)))
     assert sent(path, hosts) == ([1, 2], [])
 
 
-def test_two_packets_that_differ_in_one_field_are_two(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_two_packets_that_differ_in_one_field_are_two(tmp_path: Path, hosts: list[Host]) -> None:
     other = [ipv4(2), ipv4() / b"more", IP(src="10.0.1.2", dst="10.0.2.1", id=1) / TCP(flags="A", seq=1)]
     packets = [(0, IN, ipv4()), *((at, OUT, packet) for at, packet in enumerate(other, start=1))]
     assert sent(write(tmp_path / "any.pcap", 276, *packets), hosts)[0] == [1, 2, 3, 4]
@@ -132,7 +132,7 @@ def pcapng(path: Path, interfaces: int, *packets: tuple[int, Packet]) -> Path:
 
 
 def test_a_packet_at_two_ethernet_interfaces_of_one_capture_is_sent_once(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     forwarded = [(0, ipv4(1)), (0, ipv4(2)), (1, ipv4(1, ttl=63)), (1, ipv4(2, ttl=63)), (1, ipv4(3))]
     assert sent(pcapng(tmp_path / "two.pcapng", 2, *forwarded), hosts)[0] == [1, 2, 5]
@@ -154,7 +154,7 @@ def test_a_packet_at_two_ethernet_interfaces_of_one_capture_is_sent_once(
     ids=["mirrored", "merged ends", "sent again", "not numbered", "datagram", "number used again", "IPv6"],
 )
 def test_packets_that_one_interface_has_twice_are_sent_and_told(
-    tmp_path: Path, hosts: list[TraceHost], packets: list[Packet], repeated: int
+    tmp_path: Path, hosts: list[Host], packets: list[Packet], repeated: int
 ) -> None:
     path = pcapng(tmp_path / "one.pcapng", 1, *((0, one) for one in packets))
     feed = Feed(path, hosts, 1.0)
@@ -181,7 +181,7 @@ def test_packets_that_one_interface_has_twice_are_sent_and_told(
 )
 def test_nics_change_checksums_and_segment_and_merge_between_the_two_ends_of_a_path(
     tmp_path: Path,
-    hosts: list[TraceHost],
+    hosts: list[Host],
     sender: list[Packet],
     receiver: list[Packet],
     sent_bytes: list[int],
@@ -193,7 +193,7 @@ def test_nics_change_checksums_and_segment_and_merge_between_the_two_ends_of_a_p
     assert feed.counts.copies == copies
 
 
-def test_a_capture_of_one_interface_has_no_copies(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_a_capture_of_one_interface_has_no_copies(tmp_path: Path, hosts: list[Host]) -> None:
     path = tmp_path / "raw.pcap"
     path.write_bytes(pcap(101, bytes(ipv4(0)), bytes(ipv4(0)), times_us=[0, 0]))
     assert sent(path, hosts) == ([1, 2], [])

@@ -23,7 +23,6 @@ from eeon_control.topology import Topology
 from eeon_tools.replay.feed import Feed
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
-from eeon_tools.trace import hosts as trace_hosts
 
 pytestmark = pytest.mark.system
 
@@ -57,7 +56,7 @@ def test_energy_from_registers_is_the_energy_of_the_phys(
 ) -> None:
     topology = topologies.load("leaf-spine-4")
     config = configs.load("mark_threshold", eee)
-    hosts = trace_hosts.of_topology(topology)
+    hosts = list(topology.hosts.values())
     feed = Feed(small_trace, hosts, 1.0)
     with RunningTwin(topology, programs.load(), fabric_spec(topology, config, 1)) as twin:
         twin.apply(config)

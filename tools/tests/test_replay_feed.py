@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from eeon_control.topology import Host
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import BATCH_PACKETS, Feed, FeedCounts, Offer, SendRules
-from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.frames import mac_bytes
 from made_captures import capture
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
 from scapy.layers.inet6 import (
@@ -29,7 +30,7 @@ def write(path: Path, packets: list[tuple[int, Packet]], keep: int | None = None
     return capture(path, ((time_ns, len(packet), bytes(packet)[:keep]) for time_ns, packet in packets))
 
 
-def offers(path: Path, hosts: list[TraceHost], speed: float = 1.0, maps: tuple[str, ...] = ()) -> list[Offer]:
+def offers(path: Path, hosts: list[Host], speed: float = 1.0, maps: tuple[str, ...] = ()) -> list[Offer]:
     feed = Feed(path, hosts, speed, SendRules(maps))
     return [offer for batch in feed.batches() for offer in batch]
 
@@ -54,7 +55,7 @@ TOO_LATE = r"packet 2: is .* s after the first one.*1,000,000 s"
     ],
 )
 def test_a_frame_cut_before_what_is_asked_for_is_refused(
-    tmp_path: Path, hosts: list[TraceHost], packet: Packet, keeps: list[int], message: str
+    tmp_path: Path, hosts: list[Host], packet: Packet, keeps: list[int], message: str
 ) -> None:
     for keep in keeps:
         with pytest.raises(TraceError, match=f"packet 1: only {keep} {message}"):
@@ -78,14 +79,14 @@ def test_a_frame_cut_before_what_is_asked_for_is_refused(
     ],
 )
 def test_a_packet_that_cannot_be_sent_is_refused_by_number(
-    tmp_path: Path, hosts: list[TraceHost], packets: list[tuple[int, Packet]], speed: float, message: str
+    tmp_path: Path, hosts: list[Host], packets: list[tuple[int, Packet]], speed: float, message: str
 ) -> None:
     with pytest.raises(TraceError, match=message):
         offers(write(tmp_path / "t.pcap", packets), hosts, speed)
 
 
 def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_packet(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     packets = [
         (10**18, segment("10.0.2.1", "10.0.1.1")),
@@ -98,17 +99,17 @@ def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_pac
     ]
 
 
-def test_ipv6_and_vlan_tags_are_seen_through(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_ipv6_and_vlan_tags_are_seen_through(tmp_path: Path, hosts: list[Host]) -> None:
     six = Ether() / Dot1Q(vlan=3) / IPv6(src="fd00:0:0:2::2", dst="fd00:0:0:1::1") / UDP()
     assert [o.host for o in offers(write(tmp_path / "t.pcap", [(0, six)]), hosts)] == [3]
 
 
-def test_a_higher_speed_divides_the_times(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_a_higher_speed_divides_the_times(tmp_path: Path, hosts: list[Host]) -> None:
     path = write(tmp_path / "t.pcap", [(n * 1000, GOOD_4) for n in range(3)])
     assert [o.at_ps for o in offers(path, hosts, speed=4.0)] == [0, 250_000, 500_000]
 
 
-def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: list[Host]) -> None:
     others = [Ether() / ARP(), *(Ether(type=each) / GOOD_4[IP] for each in (0x8847, 0x8847, 0x9100, 7))]
     path = write(tmp_path / "t.pcap", [(number, each) for number, each in enumerate([*others, GOOD_4])])
     feed = Feed(path, hosts, 1.0)
@@ -118,7 +119,7 @@ def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: 
     ]
 
 
-def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_batches_are_bounded(tmp_path: Path, hosts: list[Host]) -> None:
     one = Raw(bytes(GOOD_4))
     path = write(tmp_path / "t.pcap", [(n, one) for n in range(BATCH_PACKETS + 10)])
     assert [len(batch) for batch in Feed(path, hosts, 1.0).batches()] == [BATCH_PACKETS, 10]
@@ -139,7 +140,7 @@ def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
     ids=lambda packet: packet.summary(),
 )
 def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
-    tmp_path: Path, hosts: list[TraceHost], packet: Packet
+    tmp_path: Path, hosts: list[Host], packet: Packet
 ) -> None:
     path = write(tmp_path / "t.pcap", [(0, packet)])
     layer = packet.getlayer(1)
@@ -149,7 +150,7 @@ def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
     expected = packet.copy()
     six = IPv6 in packet
     source, target = hosts[1], hosts[2]
-    expected.src, expected.dst = source.mac.hex(":"), source.gateway_mac.hex(":")
+    expected.src, expected.dst = source.mac, source.gateway_mac
     expected.getlayer(1).src = str(source.ipv6 if six else source.ipv4)
     expected.getlayer(1).dst = str(target.ipv6 if six else target.ipv4)
     # scapy computes the checksums of `expected`; ours were updated incrementally.
@@ -157,7 +158,7 @@ def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
 
 
 def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     sources = ["192.0.2.9", "192.0.2.200", "192.0.2.201", "10.0.1.1"]
     ends = [(sources[0], "10.0.1.1"), *((source, "192.0.2.9") for source in sources[1:])]
@@ -175,7 +176,7 @@ def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(
 
 
 def read(
-    folder: Path, hosts: list[TraceHost], packets: list[Packet], rules: SendRules, keep: int | None = None
+    folder: Path, hosts: list[Host], packets: list[Packet], rules: SendRules, keep: int | None = None
 ) -> tuple[FeedCounts, list[bytes]]:
     """Returns the counts of the feed, and the frames that hosts send."""
     path = write(folder / "t.pcap", list(enumerate(packets)), keep)
@@ -187,74 +188,60 @@ FOREIGN = ("192.0.2.1=h1", "192.0.2.2=h3", "192.0.2.3=h3", "2001:db8::1=h1", "20
 GOOD = segment("192.0.2.1", "192.0.2.2")
 
 
-@pytest.mark.parametrize(
-    "stray",
-    [
-        segment("192.0.2.1", "224.0.0.251"),
-        segment("0.0.0.0", "255.255.255.255"),
-        Ether() / IPv6(src="2001:db8::1", dst="ff02::fb") / UDP(),
-        Ether() / IPv6(src="::", dst="ff02::1:ff00:1") / UDP(),
-    ],
-)
-def test_multicast_is_left_out_and_counted_unless_it_is_to_be_refused(
-    tmp_path: Path, hosts: list[TraceHost], stray: Packet
-) -> None:
-    counts, frames = read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN))
-    assert (counts.multicast, counts.offered, len(frames)) == (1, 1, 1)
-    assert counts.remarks() == ["packets left out because they are multicast or broadcast: 1"]
-    with pytest.raises(TraceError, match=r"packet 1: .* is not a host"):
-        read(tmp_path, hosts, [stray, GOOD], SendRules(FOREIGN, unmapped="refuse"))
-
-
-@pytest.mark.parametrize("ends", [("192.0.2.1", "203.0.113.9"), ("203.0.113.9", "192.0.2.1")])
-def test_packets_of_other_addresses_are_refused_or_else_left_out_and_counted(
-    tmp_path: Path, hosts: list[TraceHost], ends: tuple[str, str]
-) -> None:
-    packets = [segment(*ends), GOOD]
-    with pytest.raises(TraceError, match=r"203\.0\.113\.9 is not a host .* or leave such packets out"):
-        read(tmp_path, hosts, packets, SendRules(FOREIGN))
-    counts, _ = read(tmp_path, hosts, packets, SendRules(FOREIGN, unmapped="drop"))
-    assert (counts.unmapped, counts.offered) == (1, 1)
-
-
-@pytest.mark.parametrize("rules", [SendRules(FOREIGN), SendRules()])
-def test_what_a_host_sends_to_itself_is_left_out_and_counted(
-    tmp_path: Path, hosts: list[TraceHost], rules: SendRules
-) -> None:
-    packets = {True: [segment("192.0.2.2", "192.0.2.3"), GOOD],
-               False: [segment("10.0.1.1", "10.0.1.1"), GOOD_4]}  # fmt: skip
-    counts, _ = read(tmp_path, hosts, packets[bool(rules.mapping)], rules)
-    assert (counts.same_host, counts.offered) == (1, 1)
-    with pytest.raises(TraceError, match="packet to replay; packets left out because they go from a host"):
-        read(tmp_path, hosts, packets[bool(rules.mapping)][:1], rules)
+GROUP = Ether(dst="ff:ff:ff:ff:ff:ff")
+MULTICAST = Ether(dst="01:00:5e:00:00:fb")
+TO_PREFIX = ("192.0.2.0/24=h1", "198.51.100.0/24=h3")
+REST_TO_H1 = ("0.0.0.0/0=h1", "198.51.100.0/24=h3")
+UNMAPPED = r"203\.0\.113\.9 is not a host .* or leave such packets out"
+NOT_A_HOST = r"packet 1: .* is not a host"
+TO_ITSELF = "packet to replay; packets left out because they go from a host"
 
 
 @pytest.mark.parametrize(
-    ("station", "destination", "maps"),
+    ("why", "stray", "maps", "refusal"),
     [
-        ("ff:ff:ff:ff:ff:ff", "192.0.2.255", ("192.0.2.0/24=h1", "198.51.100.0/24=h3")),
-        ("ff:ff:ff:ff:ff:ff", "10.0.1.255", ()),
-        ("01:00:5e:00:00:fb", "224.0.0.251", ("0.0.0.0/0=h1", "198.51.100.0/24=h3")),
+        ("multicast", segment("192.0.2.1", "224.0.0.251"), FOREIGN, NOT_A_HOST),
+        ("multicast", segment("0.0.0.0", "255.255.255.255"), FOREIGN, NOT_A_HOST),
+        ("multicast", Ether() / IPv6(src="2001:db8::1", dst="ff02::fb") / UDP(), FOREIGN, NOT_A_HOST),
+        ("multicast", Ether() / IPv6(src="::", dst="ff02::1:ff00:1") / UDP(), FOREIGN, NOT_A_HOST),
+        # Also where a prefix holds the group's address.
+        ("multicast", GROUP / IP(src="198.51.100.7", dst="192.0.2.255") / UDP(), TO_PREFIX, None),
+        ("multicast", GROUP / IP(src="10.0.1.1", dst="10.0.1.255") / UDP(), (), None),
+        ("multicast", MULTICAST / IP(src="198.51.100.7", dst="224.0.0.251") / UDP(), REST_TO_H1, None),
+        ("unmapped", segment("192.0.2.1", "203.0.113.9"), FOREIGN, UNMAPPED),
+        ("unmapped", segment("203.0.113.9", "192.0.2.1"), FOREIGN, UNMAPPED),
+        ("same_host", segment("192.0.2.2", "192.0.2.3"), FOREIGN, TO_ITSELF),
+        ("same_host", segment("10.0.1.1", "10.0.1.1"), (), TO_ITSELF),
     ],
 )
-def test_what_is_for_a_group_is_left_out_also_where_a_prefix_holds_its_address(
-    tmp_path: Path, hosts: list[TraceHost], station: str, destination: str, maps: tuple[str, ...]
+def test_a_packet_for_no_single_host_is_left_out_and_counted_or_else_refused(
+    tmp_path: Path,
+    hosts: list[Host],
+    why: str,
+    stray: Packet,
+    maps: tuple[str, ...],
+    refusal: str | None,
 ) -> None:
-    source = "198.51.100.7" if maps else "10.0.1.1"
-    group = Ether(dst=station) / IP(src=source, dst=destination) / UDP()
-    good = segment(source, "192.0.2.1" if maps else "10.0.2.1")
-    counts, _ = read(tmp_path, hosts, [group, good], SendRules(maps))
-    assert (counts.multicast, counts.offered) == (1, 1)
+    good = {(): GOOD_4, FOREIGN: GOOD}.get(maps, segment("198.51.100.7", "192.0.2.1"))
+    dropping = SendRules(maps, unmapped="drop" if why == "unmapped" else None)
+    counts, frames = read(tmp_path, hosts, [stray, good], dropping)
+    assert (getattr(counts, why), counts.offered, len(frames)) == (1, 1, 1)
+    if why == "multicast":
+        assert counts.remarks() == ["packets left out because they are multicast or broadcast: 1"]
+    refusing = SendRules(maps, unmapped="refuse" if why == "multicast" else None)
+    if refusal is not None:
+        with pytest.raises(TraceError, match=refusal):
+            read(tmp_path, hosts, [stray, good][: 1 if why == "same_host" else 2], refusing)
 
 
-def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_one_that_cuts_nothing_that_is_asked_for_is_not(tmp_path: Path, hosts: list[Host]) -> None:
     datagram = Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / bytes(100)
     read(tmp_path, hosts, [datagram], SendRules(), 36)
 
 
 @pytest.mark.parametrize("payload", [bytes(100), b""])
 def test_one_that_cuts_tcp_behind_its_flags_leaves_a_whole_header_whose_rest_is_zeros(
-    tmp_path: Path, hosts: list[TraceHost], payload: bytes
+    tmp_path: Path, hosts: list[Host], payload: bytes
 ) -> None:
     whole = segment("10.0.1.1", "10.0.2.1", payload)
     _, (frame,) = read(tmp_path, hosts, [whole], SendRules(), 48)
@@ -263,11 +250,11 @@ def test_one_that_cuts_tcp_behind_its_flags_leaves_a_whole_header_whose_rest_is_
 
 @pytest.mark.parametrize("macs", [bytes(12), b"\xff" * 12, b"\2\0\0\0\1\2\2\1\0\0\0\1"])
 def test_a_frame_goes_from_its_host_to_the_router_whatever_macs_were_captured(
-    tmp_path: Path, hosts: list[TraceHost], macs: bytes
+    tmp_path: Path, hosts: list[Host], macs: bytes
 ) -> None:
     found = bytes(GOOD_4)[12:]
     _, (frame,) = read(tmp_path, hosts, [Ether(macs + found)], SendRules())
-    assert frame == hosts[0].gateway_mac + hosts[0].mac + found
+    assert frame == mac_bytes(hosts[0].gateway_mac) + mac_bytes(hosts[0].mac) + found
 
 
 SIX = IPv6(src="2001:db8::1", dst="2001:db8::2")
@@ -286,7 +273,7 @@ ROUTED = IPv6(src="2001:db8::1", dst="2001:db8::2") / IPv6ExtHdrRouting(addresse
         IP(src="192.0.2.1", dst="192.0.2.2", options=[IPOption(b"\x94\x04\0\0")]) / UDP() / b"data",
     ],
 )
-def test_checksums_stay_right_under_a_mapping(tmp_path: Path, hosts: list[TraceHost], packet: Packet) -> None:
+def test_checksums_stay_right_under_a_mapping(tmp_path: Path, hosts: list[Host], packet: Packet) -> None:
     _, (frame,) = read(tmp_path, hosts, [Ether() / packet], SendRules(FOREIGN))
     found = Ether(frame)
     assert {found[1].src, found[1].dst} & {str(hosts[0].ipv4), str(hosts[0].ipv6)}
@@ -298,7 +285,7 @@ def test_checksums_stay_right_under_a_mapping(tmp_path: Path, hosts: list[TraceH
     assert bytes(again) == frame
 
 
-def test_later_fragments_are_left_as_they_are(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_later_fragments_are_left_as_they_are(tmp_path: Path, hosts: list[Host]) -> None:
     packet = Ether() / SIX / IPv6ExtHdrFragment(nh=17, m=0, offset=8) / (b"payload " * 4)
     _, (frame,) = read(tmp_path, hosts, [packet], SendRules(FOREIGN))
     assert frame[54:] == bytes(packet)[54:]

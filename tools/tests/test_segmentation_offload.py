@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from eeon_control.topology import Host
 from eeon_tools.cli.trace import trace
 from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
-from eeon_tools.trace.hosts import TraceHost
 from made_captures import capture
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.inet6 import IPv6, IPv6ExtHdrHopByHop, Jumbo
@@ -24,7 +24,7 @@ ENDS6 = {"src": "fd00:0:0:1::1", "dst": "fd00:0:0:2::1"}
 
 
 def feed(
-    folder: Path, hosts: list[TraceHost], frames: list[tuple[bytes, int]], rules: SendRules = AS_A_NIC
+    folder: Path, hosts: list[Host], frames: list[tuple[bytes, int]], rules: SendRules = AS_A_NIC
 ) -> tuple[Feed, list[Offer]]:
     packets = ((number * 1000, length, captured) for number, (captured, length) in enumerate(frames))
     path = capture(folder / "trace.pcap", packets)
@@ -55,7 +55,7 @@ def right(frame: bytes) -> bytes:
     ],
 )
 def test_a_super_frame_is_sent_as_the_segments_of_an_mtu_of_1500_bytes(
-    tmp_path: Path, hosts: list[TraceHost], network: Packet
+    tmp_path: Path, hosts: list[Host], network: Packet
 ) -> None:
     tcp = TCP(flags="FPAC", seq=2**32 - 3000, options=[("Timestamp", (1, 2)), ("NOP", None), ("NOP", None)])
     found, offers = feed(tmp_path, hosts, [whole(Ether() / network / tcp / PAYLOAD)])
@@ -85,7 +85,7 @@ def test_a_super_frame_is_sent_as_the_segments_of_an_mtu_of_1500_bytes(
     ],
 )
 def test_the_smaller_mss_of_the_syns_is_the_size_of_segments(
-    tmp_path: Path, hosts: list[TraceHost], own: int | None, receivers: int | None, segments: list[int]
+    tmp_path: Path, hosts: list[Host], own: int | None, receivers: int | None, segments: list[int]
 ) -> None:
     there, back = IP(**ENDS4), IP(src=ENDS4["dst"], dst=ENDS4["src"])
     frames = [
@@ -105,7 +105,7 @@ def test_the_smaller_mss_of_the_syns_is_the_size_of_segments(
 
 
 def test_ip_may_promise_more_than_the_frame_has_and_only_that_is_sent(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     frame = Ether() / IP(len=65_535, **ENDS4) / TCP(flags="A") / PAYLOAD
     _, offers = feed(tmp_path, hosts, [whole(frame)])
@@ -113,7 +113,7 @@ def test_ip_may_promise_more_than_the_frame_has_and_only_that_is_sent(
 
 
 def test_a_syn_says_nothing_about_another_address_that_is_the_same_host(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     syns = [
         whole(
@@ -130,7 +130,7 @@ def test_a_syn_says_nothing_about_another_address_that_is_the_same_host(
 
 @pytest.mark.parametrize(("kept", "stored"), [(96, [96, 66]), (56, [66, 66])])
 def test_what_a_snapped_super_frame_lacks_is_cut_as_zeros(
-    tmp_path: Path, hosts: list[TraceHost], kept: int, stored: list[int]
+    tmp_path: Path, hosts: list[Host], kept: int, stored: list[int]
 ) -> None:
     tcp = TCP(flags="A", options=[("Timestamp", (0, 0)), ("EOL", None), ("EOL", None)])
     packet = bytes(Ether() / IP(**ENDS4) / tcp / bytes(45 * 1448))
@@ -143,7 +143,7 @@ def test_what_a_snapped_super_frame_lacks_is_cut_as_zeros(
 
 
 def test_frames_longer_than_an_ip_packet_are_cut_or_else_left_out_and_counted(
-    tmp_path: Path, hosts: list[TraceHost]
+    tmp_path: Path, hosts: list[Host]
 ) -> None:
     header = bytes(Ether() / IP(len=0, **ENDS4) / TCP(flags="A"))
     small = whole(Ether() / IP(**ENDS4) / UDP())
@@ -158,9 +158,7 @@ def test_frames_longer_than_an_ip_packet_are_cut_or_else_left_out_and_counted(
     assert found.counts.remarks() == ["packets left out because they are longer than 65,535 bytes: 1"]
 
 
-def test_super_frames_that_are_kept_and_long_datagrams_are_said(
-    tmp_path: Path, hosts: list[TraceHost]
-) -> None:
+def test_super_frames_that_are_kept_and_long_datagrams_are_said(tmp_path: Path, hosts: list[Host]) -> None:
     packets = [whole(Ether() / IP(**ENDS4) / layer / PAYLOAD) for layer in (TCP(flags="A"), UDP())]
     found, offers = feed(tmp_path, hosts, packets, SendRules(keep_super_frames=True))
     assert [offer.frame_bytes for offer in offers] == [10_294, 10_282]
@@ -179,13 +177,13 @@ def test_super_frames_that_are_kept_and_long_datagrams_are_said(
     ],
 )
 def test_fragments_and_full_frames_with_something_behind_them_are_not_cut(
-    tmp_path: Path, hosts: list[TraceHost], network: Packet, rest: bytes
+    tmp_path: Path, hosts: list[Host], network: Packet, rest: bytes
 ) -> None:
     found, offers = feed(tmp_path, hosts, [whole(Ether() / network / TCP(flags="A") / rest)])
     assert (found.counts.super_frames, len(offers)) == (0, 1)
 
 
-def test_segments_of_a_jumbogram_are_no_jumbograms(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_segments_of_a_jumbogram_are_no_jumbograms(tmp_path: Path, hosts: list[Host]) -> None:
     headers = IPv6(plen=0, **ENDS6) / IPv6ExtHdrHopByHop(options=[Jumbo(jumboplen=100_028)])
     frame = bytes(Ether() / headers / TCP(flags="A") / bytes(100_000))
     _, offers = feed(tmp_path, hosts, [(frame, len(frame))])
@@ -204,7 +202,7 @@ def test_trace_info_knows_the_payload_of_a_frame_whose_ip_header_says_no_length(
     assert found["classes"]["data"]["packets"] == 3
 
 
-def test_trace_info_counts_them_too(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_trace_info_counts_them_too(tmp_path: Path, hosts: list[Host]) -> None:
     feed(tmp_path, hosts, [whole(Ether() / IP(**ENDS4) / TCP(flags="A") / PAYLOAD)])
     told = CliRunner().invoke(trace, ["info", str(tmp_path / "trace.pcap")])
     assert "frames longer than TCP segments: 1; segmentation offload" in told.stdout

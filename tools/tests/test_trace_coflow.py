@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from eeon_control.topology import Host
 from eeon_tools.errors import CoflowError
 from eeon_tools.trace.coflow import SAMPLE, Coflow, CoflowReplay, map_racks, read_coflows
-from eeon_tools.trace.hosts import TraceHost
 
 
 def parse(tmp_path: Path, text: str) -> list[Coflow]:
@@ -48,7 +48,7 @@ def test_a_line_without_end_is_refused_before_it_fills_memory(tmp_path: Path) ->
         list(read_coflows(path)[1])
 
 
-def test_racks_are_dealt_over_leaves_in_turn(hosts: list[TraceHost]) -> None:
+def test_racks_are_dealt_over_leaves_in_turn(hosts: list[Host]) -> None:
     assert [hosts[index].leaf for index in map_racks([host.leaf for host in hosts])] == [
         "leaf1",
         "leaf2",
@@ -58,7 +58,7 @@ def test_racks_are_dealt_over_leaves_in_turn(hosts: list[TraceHost]) -> None:
     assert sorted(map_racks([host.leaf for host in hosts])) == [0, 1, 2, 3]
 
 
-def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: list[Host]) -> None:
     source = tmp_path / "one.txt"
     # Rack 1 is on leaf2, racks 0 and 2 on leaf1; each mapper sends half of the reducer's 2 MB.
     source.write_text("5 1\n1 70 2 0 2 1 1:2.0\n")
@@ -69,7 +69,7 @@ def test_megabytes_are_shared_among_mappers_and_scaled(tmp_path: Path, hosts: li
     ]
 
 
-def test_a_range_and_a_time_scale_are_applied(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_a_range_and_a_time_scale_are_applied(tmp_path: Path, hosts: list[Host]) -> None:
     source = tmp_path / "three.txt"
     source.write_text("5 3\n1 0 1 0 1 1:1\n2 1000 1 0 1 1:1\n3 3000 1 0 1 1:1\n")
     coflows = CoflowReplay(source, 2, 3, scale=0.001, time_scale=100.0).application(hosts)["coflows"]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
+from eeon_control.topology import Host
 from eeon_control.units import Bytes
 from eeon_tools.errors import ToolsError, TraceError
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.generate import generate
-from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.info import describe
 from eeon_tools.trace.senders import SenderSettings
 from made_jobs import INCAST, peak_kib, small_job
@@ -37,7 +37,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Pa
     assert a != c
 
 
-def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[TraceHost]) -> None:
+def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[Host]) -> None:
     path = tmp_path / "t.pcap"
     written = make(path, 3)
     read = manifests.read(path)
@@ -47,7 +47,7 @@ def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[Tra
     assert {name: totals.packets for name, totals in info.by_class.items()} == read.packets
     assert info.bytes == read.frame_bytes
     assert read.sha256 == manifests.digest(path)
-    assert [host["name"] for host in read.hosts] == [host.name for host in hosts]
+    assert [host.name for host in read.hosts] == [host.name for host in hosts]
 
 
 def test_every_partition_is_fetched_once_or_read_locally(tmp_path: Path) -> None:

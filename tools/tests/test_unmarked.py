@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from eeon_control import config as configs
 from eeon_control import topology as topologies
+from eeon_control.topology import Host
 from eeon_tools.replay.comparing import remarks
 from eeon_tools.replay.feed import Feed
 from eeon_tools.replay.unmarked import why_unmarked
-from eeon_tools.trace.hosts import TraceHost
 from made_captures import capture
 from made_results import run_result
 from scapy.layers.inet import IP, UDP
@@ -98,7 +98,7 @@ def test_ports_that_never_mark_are_the_reason_before_all_others() -> None:
 
 @pytest.mark.parametrize("tagged", [False, True])
 def test_a_feed_counts_ecn_codepoints_of_both_ip_versions(
-    tmp_path: Path, hosts: list[TraceHost], tagged: bool
+    tmp_path: Path, hosts: list[Host], tagged: bool
 ) -> None:
     trace = tmp_path / "ecn.pcap"
     ends, packets = (hosts[0], hosts[2]), []

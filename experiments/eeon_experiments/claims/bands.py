@@ -79,5 +79,4 @@ def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread
 
 
 def point(**axes: Chosen) -> Point:
-    """Returns the point with these values of axes."""
     return axes

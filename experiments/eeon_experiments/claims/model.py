@@ -15,6 +15,8 @@ from typing import Literal, get_args
 from eeon_experiments.results import Chosen, Results, Spread
 
 Outcome = Literal["reproduced", "differs", "not measured"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+REPRODUCED, DIFFERS, NOT_MEASURED = OUTCOMES
 Point = Mapping[str, Chosen]
 """Values of axes; an axis that is not listed may have any value."""
 
@@ -29,6 +31,10 @@ class Judgment:
     numbers: Mapping[str, float]
     holding: int = 0
     parts: int = 0
+
+    def is_like(self, other: Judgment) -> bool:
+        """Returns whether the other has the same outcome, and as many parts that hold."""
+        return (self.outcome, self.holding, self.parts) == (other.outcome, other.holding, other.parts)
 
 
 @dataclass(frozen=True)
@@ -46,9 +52,9 @@ class Claim:
         try:
             found = self.judge(results)
         except Exception as error:  # a mistake in one judge must not prevent the page
-            return Judgment("not measured", f"the judge failed: {type(error).__name__}: {error}", {})
-        if found.outcome not in get_args(Outcome):
-            return Judgment("not measured", f"the judge says {found.outcome!r}: {found.measured}", {})
+            return Judgment(NOT_MEASURED, f"the judge failed: {type(error).__name__}: {error}", {})
+        if found.outcome not in OUTCOMES:
+            return Judgment(NOT_MEASURED, f"the judge says {found.outcome!r}: {found.measured}", {})
         return found
 
 
@@ -83,10 +89,10 @@ def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Res
         try:
             found = examine(results)
         except Missing as missing:
-            return Judgment("not measured", f"Not measured: {missing}.", {})
+            return Judgment(NOT_MEASURED, f"Not measured: {missing}.", {})
         if not found.checks:
-            return Judgment("not measured", "Not measured: the judge checked nothing.", {})
-        outcome: Outcome = "reproduced" if all(check.holds for check in found.checks) else "differs"
+            return Judgment(NOT_MEASURED, "Not measured: the judge checked nothing.", {})
+        outcome = REPRODUCED if all(check.holds for check in found.checks) else DIFFERS
         failed = [check.measured for check in found.checks if not check.holds]
         words = "; ".join(check.measured for check in found.checks) + "."
         if failed and len(failed) < len(found.checks):
@@ -189,7 +195,6 @@ def share(value: float) -> str:
 
 
 def times(value: float) -> str:
-    """Returns a factor."""
     return f"{value:.2f}x"
 
 
@@ -204,7 +209,6 @@ def each(found: Mapping[str, Spread], form: Callable[[float], str] = percent) ->
 
 
 def words_of(point: Point) -> str:
-    """Returns a point in words."""
     return (
         " ".join("/".join(map(str, v)) if isinstance(v, list) else str(v) for v in point.values())
         or "any run"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -137,7 +138,7 @@ def show(
             "description": found.file.description,
             "points": [{"axes": one.axes, "seed": one.run.seed, "run": one.run.id} for one in points],
             "numbers": numbers.as_values(measured),
-            "compared": comparison.as_values(changes),
+            "compared": [asdict(one) for one in changes],
             "warnings": [*unusual, *warnings],
         }
         print_json(value)

@@ -59,9 +59,10 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     eeon experiment report --results docs/results/data --output docs/results    # the committed page
     """
     from eeon_experiments import shipped
+    from eeon_experiments.claims.model import OUTCOMES
     from eeon_experiments.report import gather, points
     from eeon_experiments.report import output as files
-    from eeon_experiments.report.family import OUTCOMES, without_claims
+    from eeon_experiments.report.family import without_claims
     from eeon_experiments.sweep import older
     from eeon_experiments.versions import versions
 

@@ -277,13 +277,12 @@ def _sweep(
     name: str, quick: bool, seeds: list[int] | None, only: tuple[str, ...], output: Path | None
 ) -> tuple[Sweep, Path]:
     from eeon_experiments import files
-    from eeon_experiments.sweep import Selection, Sweep
+    from eeon_experiments.sweep import Sweep
     from eeon_experiments.versions import versions
 
     found = files.load(name)
     folder = folder_of(found.name, quick, output)
-    selection = Selection(seeds, _axes(only))
-    return Sweep(found, folder, versions(), quick=quick, selection=selection), folder
+    return Sweep(found, folder, versions(), quick=quick, seeds=seeds, only=_axes(only)), folder
 
 
 def _axes(only: tuple[str, ...]) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from eeon_control.validation import did_you_mean
 from eeon_tools.errors import InputError, UnavailableError
@@ -90,11 +90,6 @@ def compare(runs: Runs, compared: Compared, column: str) -> list[Comparison]:
     if len(pairs) > 1:
         found.append(_of(None, column, [pair for of_point in pairs.values() for pair in of_point]))
     return found
-
-
-def as_values(found: Sequence[Comparison]) -> list[dict[str, object]]:
-    """Returns the comparisons for JSON."""
-    return [asdict(one) for one in found]
 
 
 def _pairs(

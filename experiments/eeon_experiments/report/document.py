@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from eeon_tools import svg
 
 from eeon_experiments import store
+from eeon_experiments.claims.model import DIFFERS, NOT_MEASURED, REPRODUCED, Judgment
 from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import points
 from eeon_experiments.report.blocks import (
@@ -27,16 +28,8 @@ from eeon_experiments.report.blocks import (
     Status,
     Table,
 )
-from eeon_experiments.report.elsewhere import Elsewhere, SamePoints
-from eeon_experiments.report.family import (
-    DIFFERS,
-    NOT_MEASURED,
-    OUTCOMES,
-    REPRODUCED,
-    Family,
-    Judged,
-    without_claims,
-)
+from eeon_experiments.report.elsewhere import Elsewhere
+from eeon_experiments.report.family import Family, Judged, without_claims
 from eeon_experiments.report.headlines import headlines
 from eeon_experiments.report.numbers import drawing_table
 from eeon_experiments.report.rendered import Rendered
@@ -146,7 +139,6 @@ def _front(
 def _front_of_numbers(
     families: Sequence[Family], command: str, rows: str, page: Callable[[Family], str]
 ) -> list[Block]:
-    """Returns the blocks before experiments without claims."""
     return [
         Paragraph(f"{_runs_in_words(families)}."),
         *_experiments(families, page),
@@ -253,7 +245,7 @@ def _run(family: Family) -> str:
 
 def _lead(families: Sequence[Family]) -> str:
     claims = [claim for family in families for claim in family.claims]
-    counts = {outcome: sum(claim.outcome == outcome for claim in claims) for outcome in OUTCOMES}
+    counts = {outcome: sum(claim.outcome == outcome for claim in claims) for outcome in _KINDS}
     return (
         f"{len(claims)} claims of the papers behind E-EON, compared with {_runs_in_words(families)}. "
         f"Reproduced: "
@@ -301,7 +293,7 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
         [
             Link(claim.id, anchor(claim), page(family)),
             claim.statement,
-            _outcome(claim.outcome, claim.holding, claim.parts),
+            _outcome(claim),
         ]
         for family in families
         for claim in family.claims
@@ -310,7 +302,7 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
         head.append("scaled down")
         for row, claim in zip(rows, claims, strict=True):
             small = claim.scaled_down
-            row.append(_outcome(small.outcome, small.holding, small.parts) if small else "")
+            row.append(_outcome(small) if small else "")
     if any(claim.elsewhere for claim in claims):
         head.append("other registered set-ups")
         for row, claim in zip(rows, claims, strict=True):
@@ -318,13 +310,13 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
     return Table(head, rows, numeric=False)
 
 
-def _outcome(outcome: str, holding: int, parts: int) -> Status:
+def _outcome(one: Judgment) -> Status:
     """Returns the outcome as a sign, with the number of reproduced parts."""
-    return Status(_parts(holding, parts) or outcome, _KINDS[outcome])
+    return Status(_parts(one) or one.outcome, _KINDS[one.outcome])
 
 
-def _parts(holding: int, parts: int) -> str:
-    return f"{holding} of {parts}" if parts else ""
+def _parts(one: Judgment) -> str:
+    return f"{one.holding} of {one.parts}" if one.parts else ""
 
 
 def _tried(claim: Judged) -> str:
@@ -337,7 +329,7 @@ def _tried(claim: Judged) -> str:
         alike: dict[tuple[str, str], list[Elsewhere]] = {}
         for one in there:
             if (one.outcome == REPRODUCED) is is_out:
-                parts = "" if is_out else _parts(one.holding, one.parts)
+                parts = "" if is_out else _parts(one)
                 alike.setdefault((parts, _change(claim, one)), []).append(one)
         if alike:
             told.append(f"{sign} {'; '.join(_came(*what, ones) for what, ones in alike.items())}")
@@ -358,17 +350,12 @@ def _named(one: Elsewhere) -> str:
 
 def _alike(one: Elsewhere) -> bool:
     """Returns whether a set-up has the published result at its points, so that only they differ."""
-    return one.same_points == SamePoints(one.outcome, one.holding, one.parts)
+    return one.same_points is not None and one.same_points.is_like(one)
 
 
-def _published(claim: Judged, one: Elsewhere) -> SamePoints:
+def _published(claim: Judged, one: Elsewhere) -> Judgment:
     """Returns the result of the published set-up of the same size at the points of another set-up."""
-    if one.same_points is not None:
-        return one.same_points
-    small = claim.scaled_down
-    if one.is_quick and small is not None:
-        return SamePoints(small.outcome, small.holding, small.parts)
-    return SamePoints(claim.outcome, claim.holding, claim.parts)
+    return one.same_points or (claim.scaled_down if one.is_quick else None) or claim
 
 
 def _change(claim: Judged, one: Elsewhere) -> str:
@@ -410,12 +397,7 @@ def _full(claim: Judged) -> list[Elsewhere]:
 
 
 def anchor(claim: Judged) -> str:
-    """Returns the anchor of a claim on its page."""
     return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
-
-
-def _status(outcome: str) -> Status:
-    return Status(outcome, _KINDS[outcome])
 
 
 def _family(
@@ -464,8 +446,7 @@ def _judged_again(family: Family, families: Sequence[Family], level: int) -> lis
             for one in claim.elsewhere:
                 if one.experiment == family.results.name:
                     there = _published(claim, one)
-                    here = _outcome(one.outcome, one.holding, one.parts)
-                    rows.append([link, one.words, here, _outcome(there.outcome, there.holding, there.parts)])
+                    rows.append([link, one.words, _outcome(one), _outcome(there)])
     if not rows:
         return []
     told = "The number of reproduced parts of each claim. The claim itself has the measurements."
@@ -521,13 +502,13 @@ def _claim(claim: Judged) -> ClaimOutcome:
             facts.append(("Evidence", claim.finding.evidence))
     elif claim.outcome == DIFFERS:
         facts.append(("Reason", _UNEXPLAINED))
-    return ClaimOutcome(anchor(claim), claim.id, _status(claim.outcome), facts)
+    return ClaimOutcome(anchor(claim), claim.id, Status(claim.outcome, _KINDS[claim.outcome]), facts)
 
 
-def _outcome_in_words(one: Elsewhere | SamePoints) -> str:
+def _outcome_in_words(one: Judgment) -> str:
     if one.outcome == NOT_MEASURED:
         return one.outcome
-    return REPRODUCED if one.outcome == REPRODUCED else f"{_parts(one.holding, one.parts)} parts"
+    return REPRODUCED if one.outcome == REPRODUCED else f"{_parts(one)} parts"
 
 
 def _figure(one: Rendered, inline: bool) -> list[Block]:

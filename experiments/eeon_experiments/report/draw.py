@@ -231,9 +231,8 @@ def _bars(axis: Axes, panel: Panel) -> dict[str, Handle]:
                 axis.plot(place + offset, 0, marker="x", color=one.colour, markersize=4, clip_on=False)
                 continue
             bar = axis.bar(
-                place + offset, value.mean, width * 0.94, color=one.colour, hatch=one.hatch,
-                edgecolor="white", linewidth=0.4,
-            )  # fmt: skip
+                place + offset, value.mean, width * 0.94, color=one.colour, edgecolor="white", linewidth=0.4
+            )
             handles.setdefault(one.name, bar)
             _whisker(axis, place + offset, value, INK)
     return handles
@@ -245,9 +244,8 @@ def _stacked(axis: Axes, panel: Panel) -> dict[str, Handle]:
     for one in panel.series:
         means = [0.0 if value is None else value.mean for value in one.values]
         handles[one.name] = axis.bar(
-            _places(panel), means, 0.72, bottom=bottom, color=one.colour, hatch=one.hatch, edgecolor="white",
-            linewidth=0.4,
-        )  # fmt: skip
+            _places(panel), means, 0.72, bottom=bottom, color=one.colour, edgecolor="white", linewidth=0.4
+        )
         bottom = [low + mean for low, mean in zip(bottom, means, strict=True)]
     for place in range(len(panel.positions)):
         if any(one.values[place] is not None for one in panel.series):

@@ -19,7 +19,6 @@ class Series:
     colour: str
     dashes: str = "-"
     marker: str = "o"
-    hatch: str = ""
     reference: bool = False
     """Computed, not measured: the table includes it, but it does not count as a measurement."""
 
@@ -101,7 +100,6 @@ class Drawing:
     y_label: str
     panels: Sequence[Panel]
     unit: str = "{:.2f}"
-    overlay_unit: str = "{:.2f}"
     share_y: bool = True
     scale: str = "linear"
     from_zero: bool = True
@@ -109,7 +107,6 @@ class Drawing:
     panel_height: float = 2.9
 
     def measured(self) -> bool:
-        """Returns whether any panel has a number."""
         return any(panel.measured() for panel in self.panels)
 
     def of_panels_measured(self) -> Drawing:

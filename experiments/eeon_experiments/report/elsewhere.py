@@ -12,7 +12,7 @@ result in the published set-up at the same points, not at all points.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from eeon_control.validation import checked
 from pydantic import Field
 
 from eeon_experiments import columns, shipped, store
-from eeon_experiments.claims.model import Claim
+from eeon_experiments.claims.model import NOT_MEASURED, Claim, Judgment
 from eeon_experiments.results import Results, Row, Value
 
 FILE = "judged.yaml"
@@ -52,33 +52,19 @@ class Views(Strict):
     """In the order of the pages."""
 
 
-@dataclass(frozen=True)
-class SamePoints:
-    """A claim's result in the published set-up at the points of another set-up."""
-
-    outcome: str
-    holding: int
-    parts: int
-
-
-@dataclass(frozen=True)
-class Elsewhere:
+@dataclass(frozen=True, kw_only=True)
+class Elsewhere(Judgment):
     """A claim's result in another registered set-up. The rows are those of `experiment` (with `-quick` for
-    its quick form). `same_points` is set if the published set-up has another result at these points than at
-    all its points."""
+    its quick form). `same_points`: the published set-up's result at these points, if it has another one
+    there than at all its points."""
 
     words: str
     experiment: str
-    outcome: str
-    measured: str
-    holding: int
-    parts: int
-    seeds: Sequence[int] = field(default_factory=tuple)
-    same_points: SamePoints | None = None
+    seeds: Sequence[int]
+    same_points: Judgment | None = None
 
     @property
     def is_quick(self) -> bool:
-        """Whether its rows are of the quick form."""
         return self.experiment.endswith("-quick")
 
 
@@ -121,7 +107,7 @@ def judged_elsewhere(
     larger forms first. A claim that these rows cannot decide is left out."""
     rows_of = cache(_rows)
     published = {form: rows_of(results_folder / f"{name}{form}") for form in forms}
-    on_all = {form: {claim.id: _came(claim, rows) for claim in claims} for form, rows in published.items()}
+    on_all = {form: {claim.id: claim.judgment(rows) for claim in claims} for form, rows in published.items()}
     found: dict[str, list[Elsewhere]] = {}
     for other, views in _shipped_views(shipped.folder()).items():
         for view in views:
@@ -135,11 +121,15 @@ def judged_elsewhere(
                     if view.only and claim.id not in view.only:
                         continue
                     judgment = claim.judgment(rows)
-                    if judgment.outcome != "not measured":
-                        told = (judgment.outcome, judgment.measured, judgment.holding, judgment.parts)
-                        came = _came(claim, there)
-                        same = None if came == on_all[form][claim.id] else came
-                        one = Elsewhere(view.words, place.name, *told, tuple(rows.seeds), same)
+                    if judgment.outcome != NOT_MEASURED:
+                        same = claim.judgment(there)
+                        one = Elsewhere(
+                            **vars(judgment),
+                            words=view.words,
+                            experiment=place.name,
+                            seeds=rows.seeds,
+                            same_points=None if same.is_like(on_all[form][claim.id]) else same,
+                        )
                         found.setdefault(claim.id, []).append(one)
     return found
 
@@ -153,11 +143,6 @@ def on_points_of(other: Results, published: Results) -> Results:
 
     points = {point(row) for row in other.finished}
     return Results([row for row in published.rows if point(row) in points], published.refused)
-
-
-def _came(claim: Claim, rows: Results) -> SamePoints:
-    judgment = claim.judgment(rows)
-    return SamePoints(judgment.outcome, judgment.holding, judgment.parts)
 
 
 def _rows(place: Path) -> Results:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eeon_experiments.claims.model import Claim, Judgment
+from eeon_experiments.claims.model import NOT_MEASURED, Claim, Judgment
 from eeon_experiments.folder import Draw
 from eeon_experiments.report.elsewhere import Elsewhere
 from eeon_experiments.report.findings import Finding
@@ -14,28 +14,20 @@ from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row
 from eeon_experiments.setup import Setup
 
-REPRODUCED, DIFFERS, NOT_MEASURED = "reproduced", "differs", "not measured"
-OUTCOMES = (REPRODUCED, DIFFERS, NOT_MEASURED)
 
-
-@dataclass(frozen=True)
-class Judged:
+@dataclass(frozen=True, kw_only=True)
+class Judged(Judgment):
     """One claim and its result; `finding` has the reason why it differs. `scaled_down`: its result in the
     quick form, a smaller fabric and job than the paper's, if that was run as well. `elsewhere` has the same
-    judge's results in other registered set-ups. Of the claim's `parts`, `holding` are within their bands."""
+    judge's results in other registered set-ups."""
 
     id: str
     statement: str
     where: str
     band: str
-    outcome: str
-    measured: str
-    numbers: Mapping[str, float]
     finding: Finding | None = None
     scaled_down: Judgment | None = None
     elsewhere: Sequence[Elsewhere] = ()
-    holding: int = 0
-    parts: int = 0
 
 
 @dataclass(frozen=True)

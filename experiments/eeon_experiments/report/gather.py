@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -101,18 +101,17 @@ def _results(place: Path) -> tuple[Results, store.Manifest | None]:
 def _planned(points: Sequence[Point], results: Results) -> tuple[int, list[str], int]:
     """Returns the number of points in the file, the points without a row in words, and the number of rows at
     other points."""
-    there = {(tuple(sorted(row.used_axes.items())), row.seed) for row in results.rows}
-    planned = [{**_used(point.axes), "seed": str(point.run.seed)} for point in points]
-    wanted = {(_key(one), int(one["seed"])) for one in planned}
-    missing = [one for one in planned if (_key(one), int(one["seed"])) not in there]
-    shown = list(_in_words(missing, planned))
+    there = {row.place for row in results.rows}
+    planned = {
+        point.place: {axis: value for axis, value in point.axes.items() if value is not None}
+        | {"seed": str(point.run.seed)}
+        for point in points
+    }
+    missing = [one for place, one in planned.items() if place not in there]
+    shown = list(_in_words(missing, list(planned.values())))
     if len(shown) > _NAMED:
         shown[_NAMED:] = [f"and {len(shown) - _NAMED} more"]
-    return len(points), shown, len(there - wanted)
-
-
-def _key(point: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((axis, value) for axis, value in point.items() if axis != "seed"))
+    return len(points), shown, len(there - planned.keys())
 
 
 def _in_words(missing: Sequence[dict[str, str]], planned: Sequence[dict[str, str]]) -> Iterator[str]:
@@ -128,12 +127,7 @@ def _in_words(missing: Sequence[dict[str, str]], planned: Sequence[dict[str, str
     yield from map(words_of, left)
 
 
-def _used(axes: Mapping[str, str | None]) -> dict[str, str]:
-    return {axis: value for axis, value in axes.items() if value is not None}
-
-
 def words_of(axes: dict[str, str]) -> str:
-    """Returns a point in words."""
     return ", ".join(f"{axis} {value}" for axis, value in axes.items()) or "the only point"
 
 

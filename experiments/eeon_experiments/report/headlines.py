@@ -5,7 +5,8 @@ A finding whose points were not run is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from eeon_experiments.claims.bands import mean_change
 from eeon_experiments.claims.model import Missing, by_seed, change, compare, percent, share
@@ -19,25 +20,11 @@ _BASE = {"buffer": "shallow", "transport": "newreno", "queue": "drop_tail"}
 def headlines(families: Sequence[Family]) -> list[str]:
     """Returns a sentence or two for each finding, ordered by relevance to a switch vendor."""
     known = {family.name: Results(list(family.rows)) for family in families}
-    makers: tuple[Callable[[Mapping[str, Results]], str], ...] = (
-        _threshold,
-        _round_trip_time,
-        _sizes,
-        _who_is_dropped,
-        _ect,
-        _energy,
-    )
-    return list(_made(makers, known))
-
-
-def _made(
-    makers: Sequence[Callable[[Mapping[str, Results]], str]], known: Mapping[str, Results]
-) -> Iterator[str]:
-    for maker in makers:
-        try:
-            yield maker(known)
-        except (Missing, KeyError):
-            continue
+    found = []
+    for finding in (_threshold, _round_trip_time, _sizes, _who_is_dropped, _ect, _energy):
+        with suppress(Missing, KeyError):
+            found.append(finding(known))
+    return found
 
 
 def _seeds(one: Spread) -> str:

@@ -33,7 +33,7 @@ def _table(drawing: Drawing, panel: Panel) -> Block:
     own = panel.unit or drawing.unit
     columns = [
         *((one, own) for one in panel.series),
-        *((one, drawing.overlay_unit) for one in panel.overlay),
+        *((one, "{:.2f}") for one in panel.overlay),
     ]
     if not columns:
         return Paragraph("Not measured.")

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from eeon_tools.errors import InputError
@@ -113,7 +112,6 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
 
 
 def summary(families: Sequence[Family]) -> dict[str, object]:
-    """Returns the claims as values for JSON."""
     return {
         "format": _FORMAT,
         "experiments": {
@@ -140,8 +138,13 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
                 "numbers": _finite(claim.numbers),
                 "holding": claim.holding,
                 "parts": claim.parts,
-                "elsewhere": [asdict(one) for one in claim.elsewhere],
-                "scaled_down": _without_numbers(claim.scaled_down) if claim.scaled_down else None,
+                "elsewhere": [
+                    _of(one, "words", "experiment", "outcome", "measured", "holding", "parts", "seeds")
+                    | {"same_points": one.same_points and _of(one.same_points, "outcome", "holding", "parts")}
+                    for one in claim.elsewhere
+                ],
+                "scaled_down": claim.scaled_down
+                and _of(claim.scaled_down, "outcome", "measured", "holding", "parts"),
                 "reason": claim.finding.reason if claim.finding else None,
                 "evidence": claim.finding.evidence if claim.finding else None,
             }
@@ -151,8 +154,8 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
     }
 
 
-def _without_numbers(one: Judgment) -> dict[str, object]:
-    return {name: value for name, value in vars(one).items() if name != "numbers"}
+def _of(one: Judgment, *names: str) -> dict[str, object]:
+    return {name: getattr(one, name) for name in names}
 
 
 def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:

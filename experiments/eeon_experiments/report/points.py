@@ -138,7 +138,6 @@ def as_csv(found: Sequence[Point]) -> str:
 
 
 def as_values(found: Sequence[Point]) -> list[dict[str, object]]:
-    """Returns the points for JSON."""
     return [
         {
             "axes": dict(point.axes),

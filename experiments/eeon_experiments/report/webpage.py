@@ -12,7 +12,6 @@ _OUTCOMES = {"good": "outcome", "bad": "outcome no", "none": "outcome unknown"}
 
 
 def render(document: blocks.Document) -> str:
-    """Returns the page's text."""
     return html.page(document.title, map(_block, document.blocks))
 
 

@@ -207,7 +207,6 @@ def _gain(one: Judged) -> str:
 
 
 def as_values(answer: Answer) -> dict[str, object]:
-    """Returns the answer as values for JSON."""
     return {
         "name": answer.tune.file.name,
         "recommended": label(answer, answer.of(answer.recommended)),

@@ -1,7 +1,7 @@
 """Runs of named settings, with the experiments' points, workers and store.
 
-Every setting is a value of the axis `setting` of an experiment that is made internally; workloads are the
-other axis. Runs in the store are not repeated, so that an interrupted search can continue.
+Points have two axes, `setting` and `workload`. Runs in the store are not repeated, so that an interrupted
+search can continue.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
 
 from eeon_experiments import overlay
-from eeon_experiments.expand import Point, expand
-from eeon_experiments.files import Experiment, ExperimentFile
-from eeon_experiments.resolve import Run
+from eeon_experiments.expand import Point
+from eeon_experiments.resolve import Resolver, Run
 from eeon_experiments.results import Results, Row
 from eeon_experiments.store import Outcome, Store
 from eeon_experiments.tune import knobs
@@ -46,6 +46,9 @@ class Bench:
     _outcomes: dict[str, Outcome] = field(default_factory=dict)
     _points: dict[tuple[str, int, bool], list[Point]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._resolver = Resolver(self.tune.path.parent, self.versions)
+
     def add(self, name: str, *over: Document) -> None:
         """Adds a setting: its overlays on `base` and the workload, in order.
 
@@ -67,7 +70,19 @@ class Bench:
         """Returns the points of a setting with a seed, one per workload, in the small form if `small`."""
         if (name, seed, small) not in self._points:
             seeds = [*dict.fromkeys([*self.tune.file.seeds, *self.tune.file.held_back])]
-            for point in expand(self._experiment(name, small=small), self.versions, seeds=seeds):
+            found: list[Point] = []
+            problems: list[Problem] = []
+            for workload in self.tune.file.workloads:
+                document = self._document(name, workload, small=small)
+                try:
+                    runs = self._resolver.resolve(document, seeds, str(self.tune.path))
+                except InputError as error:
+                    problems += error.problems
+                else:
+                    found += [Point({WORKLOAD: workload, SETTING: name}, run) for run in runs]
+            if problems:
+                raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+            for point in found:
                 self._points.setdefault((name, point.run.seed, small), []).append(point)
         return self._points[name, seed, small]
 
@@ -122,17 +137,8 @@ class Bench:
             found[str(point.axes[WORKLOAD]), point.run.seed] = Row(outcome.measured)
         return found
 
-    def _experiment(self, name: str, *, small: bool) -> Experiment:
-        """Returns an experiment of one setting with every workload."""
+    def _document(self, name: str, workload: str, *, small: bool) -> Document:
         document = self.tune.document
-        value: dict[str, object] = {
-            "name": self.tune.file.name,
-            "title": self.tune.file.title,
-            "base": {},
-            "axes": {WORKLOAD: {}, SETTING: {name: {}}},
-            "seeds": list(self.tune.file.seeds),
-        }
-        built = Document(value, {(): document.place(())})
         base = overlay.part(document, ("base",))
         if "config" not in base.value:
             place = document.place(("base",))
@@ -140,28 +146,10 @@ class Bench:
                 {**base.value, "config": [_BASELINE_CONFIG]},
                 {**base.places, ("config",): place, ("config", 0): place},
             )
-        _put(built, ("base",), base)
-        for workload in self.tune.file.workloads:
-            found = [overlay.part(document, ("workloads", workload))]
-            found += [self.tune.measured[workload]] if workload in self.tune.measured else []
-            found += [overlay.part(document, ("small",))] if small else []
-            _put(built, ("axes", WORKLOAD, workload), overlay.overlaid(found))
-        _put(
-            built,
-            ("axes", SETTING, name),
-            overlay.overlaid([Document({}, {(): document.place(())}), *self.parts[name]]),
-        )
-        return Experiment(ExperimentFile.model_validate(built.value), built, self.tune.path)
-
-
-def _put(document: Document, path: KeyPath, part: Document) -> None:
-    here: dict[str, object] = document.value
-    for step in path[:-1]:
-        inner = here[str(step)]
-        assert isinstance(inner, dict), "made above"
-        here = inner
-    here[str(path[-1])] = part.value
-    document.places.update({(*path, *below): place for below, place in part.places.items()})
+        found = [base, overlay.part(document, ("workloads", workload))]
+        found += [self.tune.measured[workload]] if workload in self.tune.measured else []
+        found += [overlay.part(document, ("small",))] if small else []
+        return overlay.overlaid([*found, *self.parts[name]])
 
 
 def candidate(tune: Tune) -> Document:

@@ -50,7 +50,6 @@ class Space:
     knobs: tuple[Knob, ...]
 
     def size(self) -> int:
-        """Returns the number of settings."""
         asked = {name for knob in self.knobs for name in knob.when}
 
         def below(depth: int, chosen: dict[str, object]) -> int:

@@ -55,7 +55,6 @@ class Load:
 
     @property
     def mean(self) -> float:
-        """The mean over all hosts."""
         return math.fsum(self.hosts.values()) / len(self.hosts)
 
     def words(self) -> str:

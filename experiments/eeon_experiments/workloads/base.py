@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
@@ -12,6 +12,7 @@ from eeon_control.units import Bytes, Duration
 from eeon_control.validation import did_you_mean
 from pydantic import Field
 
+from eeon_experiments.engine_form import Form, engine_form
 from eeon_experiments.tcp import Tcp
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 class Application(Strict):
-    """Base of all kinds. A subclass has `kind: Literal["..."]`, `_own`, and `broken` if it names hosts."""
+    """Base of all kinds. A subclass has `kind: Literal["..."]`, and `broken` if it names hosts."""
 
     background: Flag = False
     """Whether the application is in the background: a run ends when all applications in the foreground have
@@ -68,7 +69,7 @@ class Application(Strict):
         self, name: str, topology: Topology, seed: int, start_jitter: Duration = NO_JITTER
     ) -> ApplicationSpec:
         """Returns the application in the engine's form. `seed` and `start_jitter` are the run's."""
-        spec = self._own(name, topology, seed)
+        spec = {"name": name, **self._own(topology, seed)}
         if start_jitter and spec["kind"] in ("coflows", "incast", "scatter_gather", "phases"):
             spec["start_jitter_ps"] = int(start_jitter)
         if self.background:
@@ -77,11 +78,11 @@ class Application(Strict):
             spec["dscp"] = self.dscp
         if self.tcp is not None:
             spec["tcp"] = self.tcp.engine()
-        return spec
+        return cast("ApplicationSpec", spec)
 
-    def _own(self, name: str, topology: Topology, seed: int) -> ApplicationSpec:
-        """Returns the part that depends on the kind."""
-        raise NotImplementedError
+    def _own(self, topology: Topology, seed: int) -> Form:
+        """Returns the part that depends on the kind; by default, all keys that only this kind has."""
+        return engine_form(self, type(self).model_fields.keys() - Application.model_fields.keys())
 
 
 def unknown_hosts(names: Iterable[tuple[KeyPath, str]], topology: Topology) -> Iterator[Broken]:

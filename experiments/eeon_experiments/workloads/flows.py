@@ -16,13 +16,14 @@ from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
 from pydantic import BeforeValidator, Field, model_validator
 
+from eeon_experiments.engine_form import Form, engine_form
 from eeon_experiments.quantities import DurationText, PositiveDurationText, PositiveShareText, SizeText
 from eeon_experiments.workloads.base import Application, Broken, Flag
 from eeon_experiments.workloads.flow_files import shipped_points
 from eeon_experiments.workloads.queries import racks
 
 if TYPE_CHECKING:
-    from eeon_engine.json_types import DrawnSpec, FlowsSpec, SizesSpec
+    from eeon_engine.json_types import DrawnSpec, SizesSpec
 
 _NAMES_SHOWN = 8
 _ROUNDING = 1e-9
@@ -87,7 +88,6 @@ class Sizes(Strict):
         return self
 
     def mean_bytes(self) -> float:
-        """Returns the mean size."""
         spec = self.engine()
         if "points" not in spec:
             (of,) = spec.values()
@@ -98,7 +98,6 @@ class Sizes(Strict):
         )
 
     def engine(self) -> SizesSpec:
-        """Returns the sizes in the engine's form."""
         if self.exponential is not None:
             return {"exponential": {"mean_bytes": float(self.exponential)}}
         if self.lognormal is not None:
@@ -281,28 +280,14 @@ class Flows(Application):
                 )
                 return
 
-    def _own(self, name: str, topology: Topology, seed: int) -> FlowsSpec:
-        spec: FlowsSpec = {
-            "kind": self.kind,
-            "name": name,
-            "warm_up_ps": int(self.warm_up),
-            "cool_down_ps": int(self.cool_down),
-            "rows": self.rows,
-        }
-        if self.listed is not None:
-            names = list(topology.hosts)
-            spec["list"] = [
-                {
-                    "source": _name(one.source, names),
-                    "destination": _name(one.destination, names),
-                    "bytes": one.bytes,
-                    "at_ps": one.at_ps,
-                }
-                for one in self.listed
-            ]
-        else:
-            spec["drawn"] = self._drawn(topology)
-        return spec
+    def _own(self, topology: Topology, seed: int) -> Form:
+        spec = engine_form(self, ("kind", "warm_up", "cool_down", "rows"))
+        if self.listed is None:
+            return {**spec, "drawn": self._drawn(topology)}
+        names = list(topology.hosts)
+        ends = ({"source": _name(one.source, names), "destination": _name(one.destination, names)}
+                for one in self.listed)  # fmt: skip
+        return {**spec, "list": [{**vars(one), **two} for one, two in zip(self.listed, ends, strict=True)]}
 
     def _drawn(self, topology: Topology) -> DrawnSpec:
         assert self.sizes is not None and self.load is not None and self.duration is not None, "checked"

@@ -29,12 +29,13 @@ from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from pydantic import Field
 
+from eeon_experiments.engine_form import Form
 from eeon_experiments.quantities import PositiveDurationText, PositiveShareText, SizeText
 from eeon_experiments.workloads.base import Broken, Count
 from eeon_experiments.workloads.mapreduce import COSTS, Cluster
 
 if TYPE_CHECKING:
-    from eeon_engine.json_types import CostSpec, JobSpec
+    from eeon_engine.json_types import CostSpec
 
 PICOSECONDS = 10**12
 MAX_JOBS = 10_000
@@ -125,7 +126,7 @@ class JobMix(Cluster):
         cores = len(self.worker_hosts(topology)) * self.cores
         return self.load * cores * (int(self.arrivals) / PICOSECONDS) / mean
 
-    def _jobs(self, topology: Topology, seed: int) -> list[JobSpec]:
+    def _jobs(self, topology: Topology, seed: int) -> list[Form]:
         counts = self.counts(topology)
         draw = random.Random(f"job mix {seed}")
         kinds = [name for name in sorted(counts) for _ in range(counts[name])]
@@ -134,7 +135,7 @@ class JobMix(Cluster):
         numbered = enumerate(zip(kinds, times, strict=True), start=1)
         return [self._job(f"{name}_{number}", name, at - times[0]) for number, (name, at) in numbered]
 
-    def _job(self, name: str, kind: str, arrival_ps: int) -> JobSpec:
+    def _job(self, name: str, kind: str, arrival_ps: int) -> Form:
         benchmark = BENCHMARKS[kind]
         read = self.maps * int(self.block)
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
@@ -11,6 +11,7 @@ from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
 from pydantic import BeforeValidator, Field
 
+from eeon_experiments.engine_form import Form, engine_form
 from eeon_experiments.quantities import (
     AnySizeText,
     ByteRateText,
@@ -20,6 +21,7 @@ from eeon_experiments.quantities import (
     ShareText,
     SizeText,
     SmallSizeText,
+    none_for,
 )
 from eeon_experiments.workloads.base import (
     Application,
@@ -31,7 +33,7 @@ from eeon_experiments.workloads.base import (
 )
 
 if TYPE_CHECKING:
-    from eeon_engine.json_types import CostSpec, JobSpec, LocalitySpec, MapReduceSpec
+    from eeon_engine.json_types import CostSpec, LocalitySpec
 
 COSTS: dict[str, CostSpec] = {
     # MRPerf's job description of Terasort, in cycles.
@@ -67,10 +69,6 @@ class Cost(Strict):
     reduce_cycles_per_byte: Number
     """Cycles of a reducer per byte that it received."""
 
-    def engine(self) -> CostSpec:
-        """Returns the cost in the engine's form."""
-        return cast("CostSpec", self.model_dump())
-
 
 def _named(value: object) -> object:
     if not isinstance(value, str):
@@ -98,23 +96,6 @@ class Job(Strict):
     cost: Annotated[Cost, BeforeValidator(_named)] = Cost(**COSTS["terasort"])
     """CPU work: the name of a profile, or its values."""
 
-    def engine(self, name: str) -> JobSpec:
-        """Returns the job in the engine's form."""
-        return {
-            "name": name,
-            "arrival_ps": int(self.arrival),
-            "maps": self.maps,
-            "reducers": self.reducers,
-            "input_bytes": int(self.input),
-            "shuffle_bytes": int(self.shuffle),
-            "output_bytes": int(self.output),
-            "cost": self.cost.engine(),
-        }
-
-
-def _parallel(value: object) -> object:
-    return None if value == "all" else value
-
 
 class Locality(Strict):
     """Placement of input blocks."""
@@ -127,7 +108,6 @@ class Locality(Strict):
     HDFS)."""
 
     def engine(self, topology: Topology) -> LocalitySpec:
-        """Returns the engine's form."""
         if self.read == "drawn":
             return {"replicas": self.replicas}
         leaves = dict.fromkeys(host.leaf for host in topology.hosts.values())
@@ -156,7 +136,7 @@ class Cluster(Application):
     """Read rate of the disk; default 280MiB/s."""
     disk_write: ByteRateText | None = None
     """Write rate of the disk; default 75MiB/s."""
-    parallel_fetches: Annotated[Count | None, BeforeValidator(_parallel)] = 5
+    parallel_fetches: Annotated[Count | None, none_for("all")] = 5
     """Number of parallel fetches of one reducer; `all` fetches from all maps at once."""
     noise_sigma: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = None
     """Sigma of the log-normal factor of a task's work; default ln 1.10."""
@@ -184,35 +164,16 @@ class Cluster(Application):
             count = len(self.workers or topology.hosts)
             yield ("reserved",), f"leaves no worker: the cluster has {count} hosts"
 
-    def _own(self, name: str, topology: Topology, seed: int) -> MapReduceSpec:
-        spec: MapReduceSpec = {
+    def _own(self, topology: Topology, seed: int) -> Form:
+        return {
+            **engine_form(self, Cluster.model_fields.keys() - Application.model_fields.keys()),
             "kind": "mapreduce",
-            "name": name,
             "workers": self.workers,
-            "reserved": self.reserved,
-            "map_slots": self.map_slots,
-            "reduce_slots": self.reduce_slots,
-            "heartbeat_ps": int(self.heartbeat),
-            "tasks_per_heartbeat": self.tasks_per_heartbeat,
-            "parallel_fetches": self.parallel_fetches,
-            "slowstart": self.slowstart,
             "locality": self.locality.engine(topology),
-            "output_replication": self.output_replication,
             "jobs": self._jobs(topology, seed),
         }
-        if self.cpu is not None:
-            spec["cpu_hz"] = int(self.cpu)
-        if self.disk_read is not None:
-            spec["disk_read_bytes_per_second"] = int(self.disk_read)
-        if self.disk_write is not None:
-            spec["disk_write_bytes_per_second"] = int(self.disk_write)
-        if self.noise_sigma is not None:
-            spec["noise_sigma"] = float(self.noise_sigma)
-        if self.request is not None:
-            spec["request_bytes"] = int(self.request)
-        return spec
 
-    def _jobs(self, topology: Topology, seed: int) -> list[JobSpec]:
+    def _jobs(self, topology: Topology, seed: int) -> list[Form]:
         raise NotImplementedError
 
 
@@ -224,5 +185,5 @@ class MapReduce(Cluster):
     jobs: Annotated[dict[str, Job], Field(min_length=1)]
     """Jobs by name, or a list of them with `name`; first in, first out by arrival."""
 
-    def _jobs(self, topology: Topology, seed: int) -> list[JobSpec]:
-        return [job.engine(name) for name, job in self.jobs.items()]
+    def _jobs(self, topology: Topology, seed: int) -> list[Form]:
+        return [{"name": name, **engine_form(job)} for name, job in self.jobs.items()]

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from pydantic import Field, model_validator
 
+from eeon_experiments.engine_form import Form
 from eeon_experiments.quantities import DurationText, SizeText
 from eeon_experiments.workloads.base import Application, Broken, Count, unknown_hosts
-
-if TYPE_CHECKING:
-    from eeon_engine.json_types import PhasesSpec
 
 _MOST_MESSAGES = 1 << 20  # workload's MAX_MESSAGES
 _FEWEST_RANKS = 2
@@ -132,20 +130,13 @@ class Phases(Application):
         if total > _MOST_MESSAGES:
             yield ("steps",), f"{total} messages are more than {_MOST_MESSAGES}; take fewer ranks or steps"
 
-    def _own(self, name: str, topology: Topology, seed: int) -> PhasesSpec:
+    def _own(self, topology: Topology, seed: int) -> Form:
         names = self.ranks or list(topology.hosts)
-        return {
-            "kind": self.kind,
-            "name": name,
-            "ranks": names,
-            "iterations": self.iterations,
-            "steps": [
-                {
-                    "compute_ps": int(step.compute),
-                    "messages": [[one, other, int(step.size)] for one, other in step.messages(len(names))],
-                }
-                for step in self.steps
-            ],
-            "noise_sigma": self.noise_sigma,
-            "connection": self.connection,
-        }
+        steps = [
+            {
+                "compute_ps": int(step.compute),
+                "messages": [[one, other, int(step.size)] for one, other in step.messages(len(names))],
+            }
+            for step in self.steps
+        ]
+        return {**super()._own(topology, seed), "ranks": names, "steps": steps}

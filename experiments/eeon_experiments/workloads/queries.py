@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from eeon_control.topology import Topology
 from pydantic import Field
 
+from eeon_experiments.engine_form import Form
 from eeon_experiments.quantities import PositiveDurationText, SizeText
 from eeon_experiments.workloads.base import Application, Broken, Count, unknown_hosts
-
-if TYPE_CHECKING:
-    from eeon_engine.json_types import ScatterGatherSpec
 
 _ENDLESS = "is required unless the application is in the background: the run would never end"
 
@@ -46,20 +44,9 @@ class ScatterGather(Application):
         if self.queries is None and not self.background:
             yield ("queries",), _ENDLESS
 
-    def _own(self, name: str, topology: Topology, seed: int) -> ScatterGatherSpec:
-        spec: ScatterGatherSpec = {
-            "kind": self.kind,
-            "name": name,
-            "clients": self.clients or list(topology.hosts),
-            "racks": [*racks(topology).values()],
-            "response_bytes": int(self.response),
-            "answer_bytes": int(self.answer),
-            "mean_interval_ps": int(self.mean_interval),
-            "queries": self.queries,
-        }
-        if self.request is not None:
-            spec["request_bytes"] = int(self.request)
-        return spec
+    def _own(self, topology: Topology, seed: int) -> Form:
+        hosts = {"clients": self.clients or list(topology.hosts), "racks": [*racks(topology).values()]}
+        return {**super()._own(topology, seed), **hosts, "queries": self.queries}
 
 
 def racks(topology: Topology) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
@@ -25,10 +25,6 @@ from eeon_experiments.quantities import (
 from eeon_experiments.tcp import Tcp
 from eeon_experiments.workloads.base import Application, Broken, Count, differ, unknown_hosts
 
-if TYPE_CHECKING:
-    from eeon_engine.json_types import CoflowsSpec, IncastSpec, PoissonSpec, RpcSpec
-
-
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 POISSON_FRAME_BYTES = (62, 9014)
@@ -44,7 +40,7 @@ class Transfer(Strict):
     """The sending host."""
     destination: str
     """The receiving host."""
-    size: SizeText
+    size: Annotated[SizeText, Field(serialization_alias="bytes")]
     """Payload."""
 
 
@@ -123,23 +119,6 @@ class Coflows(Application):
                 yield from unknown_hosts(ends, topology)
                 yield from differ(one.source, one.destination, (*path, "destination"))
 
-    def _own(self, name: str, topology: Topology, seed: int) -> CoflowsSpec:
-        return {
-            "kind": self.kind,
-            "name": name,
-            "coflows": [
-                {
-                    "name": coflow_name,
-                    "at_ps": int(coflow.at),
-                    "transfers": [
-                        {"source": one.source, "destination": one.destination, "bytes": int(one.size)}
-                        for one in coflow.transfers
-                    ],
-                }
-                for coflow_name, coflow in self.sets.items()
-            ],
-        }
-
 
 class Incast(Application):
     """A client sends requests to all servers at once, and repeats this when all have responded."""
@@ -150,7 +129,7 @@ class Incast(Application):
     """The host that sends requests."""
     servers: Annotated[list[str], Field(min_length=1)]
     """The hosts that respond."""
-    size_per_server: SizeText
+    size_per_server: Annotated[SizeText, Field(serialization_alias="bytes_per_server")]
     """Size of each server's response."""
     rounds: Count = 1
     """Number of rounds."""
@@ -163,17 +142,6 @@ class Incast(Application):
         yield from unknown_hosts(((("client",), self.client), *ends), topology)
         for index, name in enumerate(self.servers):
             yield from differ(self.client, name, ("servers", index))
-
-    def _own(self, name: str, topology: Topology, seed: int) -> IncastSpec:
-        return {
-            "kind": self.kind,
-            "name": name,
-            "client": self.client,
-            "servers": self.servers,
-            "bytes_per_server": int(self.size_per_server),
-            "rounds": self.rounds,
-            "think_ps": int(self.think),
-        }
 
 
 class Rpc(Application):
@@ -208,21 +176,6 @@ class Rpc(Application):
             ends = ((("pairs", index, 0), client), (("pairs", index, 1), server))
             yield from unknown_hosts(ends, topology)
             yield from differ(client, server, ("pairs", index))
-
-    def _own(self, name: str, topology: Topology, seed: int) -> RpcSpec:
-        spec: RpcSpec = {
-            "kind": self.kind,
-            "name": name,
-            "request_bytes": int(self.request),
-            "response_bytes": int(self.response),
-            "mean_interval_ps": int(self.mean_interval),
-            "connection": self.connection,
-        }
-        if self.pairs is not None:
-            spec["pairs"] = self.pairs
-        else:
-            spec["random_pairs"] = self.random_pairs
-        return spec
 
 
 def _frame(size: Bytes) -> Bytes:
@@ -287,19 +240,3 @@ class Poisson(Application):
         """Yields the frames of each flow."""
         for index, flow in enumerate(self.flows):
             yield (*path, "flows", index, "frame"), flow.frame
-
-    def _own(self, name: str, topology: Topology, seed: int) -> PoissonSpec:
-        return {
-            "kind": self.kind,
-            "name": name,
-            "flows": [
-                {
-                    "source": flow.source,
-                    "destination": flow.destination,
-                    "load": flow.load,
-                    "frame_bytes": int(flow.frame),
-                }
-                for flow in self.flows
-            ],
-            "duration_ps": int(self.duration),
-        }

@@ -90,7 +90,6 @@ _COLUMNS = (
 
 
 def _print(results: Results, found: Sequence[Finding]) -> None:
-    """Prints the table of the runs, and the findings."""
     from eeon_tools.demo.runs import EEES
     from eeon_tools.replay.table import comparison
 

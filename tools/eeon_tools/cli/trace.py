@@ -26,7 +26,6 @@ from eeon_tools.cli.support import (
     seed_option,
     send_options,
 )
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets, seekable
 from eeon_tools.trace.coflow import SAMPLE, CoflowReplay
@@ -269,7 +268,7 @@ def flows(
     from eeon_tools.replay import flows as replay_flows
     from eeon_tools.replay.feed import Feed
 
-    hosts = trace_hosts.of_topology(topologies.load(topology_name))
+    hosts = list(topologies.load(topology_name).hosts.values())
     by_address = {
         address.packed: index for index, one in enumerate(hosts) for address in (one.ipv4, one.ipv6)
     }

@@ -36,7 +36,6 @@ def early_control_drops(run: RunResult) -> int:
 
 
 def findings(results: Results) -> list[Finding]:
-    """Returns all findings, in the order of the page."""
     return [
         _ect_only_drops_control(results),
         _protection_saves_control(results),

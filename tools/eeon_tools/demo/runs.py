@@ -67,7 +67,6 @@ class DemoRun:
         return f"{self.aqm}, eee {self.eee}"
 
     def settings(self, trace: Path) -> ReplaySettings:
-        """Returns the replay settings of this run."""
         return ReplaySettings(self.name, trace, TOPOLOGY, (self.aqm, f"eee_{self.eee}"))
 
 
@@ -95,13 +94,11 @@ def acts_from_bytes(aqm: str) -> int:
 
 
 def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
-    """Writes the demo's trace into `folder`."""
     path = folder / TRACE_NAME
     return path, generate(path, topologies.load(TOPOLOGY), JOB, SENDERS, seed)
 
 
 def run_one(run: DemoRun, trace: Path) -> RunResult:
-    """Runs one of the twelve."""
     return replay(run.settings(trace), feed=_feed(trace))
 
 

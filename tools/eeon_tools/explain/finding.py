@@ -18,7 +18,6 @@ from eeon_tools.explain.scene import Scene
 from eeon_tools.hops.recording import Recording, Visit, recording_filter
 from eeon_tools.replay.feed import AS_A_NIC, Feed, SendRules, feed_offers
 from eeon_tools.replay.unmarked import why_unmarked
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.frames import ECN_NAMES
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def _record(
     assert fabric is not None, "a scene without a fabric has no hosts that send"
     from eeon_engine import hops
 
-    hosts = trace_hosts.of_topology(fabric.topology)
+    hosts = list(fabric.topology.hosts.values())
     feed = Feed(capture, hosts, speed, rules)
     twin, _ = make_fabric(scene, for_tracing=False)
     hops.record(twin, asked)

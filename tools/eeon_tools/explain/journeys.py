@@ -20,7 +20,6 @@ from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.scene import RegisterValue, Scene
 from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules, feed_offers
 from eeon_tools.replay.spec import fabric_spec
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.layers import IpFrame, protocol_name
 
@@ -142,7 +141,7 @@ def follow_way(
     """
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     fabric = scene.fabric
-    hosts = trace_hosts.of_topology(fabric.topology)
+    hosts = list(fabric.topology.hosts.values())
     feed = Feed(capture, hosts, speed, rules)
     segments = _segments(feed, capture, number)
     if segment > len(segments):

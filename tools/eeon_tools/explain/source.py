@@ -54,7 +54,6 @@ class Source:
         return False
 
     def state(self, parser: str, index: int) -> str:
-        """Returns the name of a parse state."""
         return (
             _text(_at(_list(self._parsers.get(parser, {}), "parse_states"), index), "name")
             or f"state {index}"

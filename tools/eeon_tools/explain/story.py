@@ -124,7 +124,6 @@ class _Teller:
         self._all = everything
 
     def packet(self, node: Node, packet: int) -> None:
-        """Adds the steps of one packet."""
         steps = self._journey.of_packet(packet)
         rounds = _split(steps)
         if len(rounds) > _ROUNDS_SHOWN and not self._all:
@@ -292,30 +291,22 @@ class _Teller:
                 meaning = self._meaning(event["field"], event["new"])
                 return "set", _set(event) + meaning
             case "register_read":
+                cell = f"register {event['register']}[{event['index']}]"
                 if event["value"] is None:
-                    return (
-                        "read",
-                        f"register {event['register']}[{event['index']}] is beyond the array: not read",
-                    )
-                meaning = self._meaning(event["register"], event["value"])
-                return "read", f"register {event['register']}[{event['index']}] = {event['value']}{meaning}"
+                    return "read", f"{cell} is beyond the array: not read"
+                return "read", f"{cell} = {event['value']}{self._meaning(event['register'], event['value'])}"
             case "register_write":
+                cell = f"register {event['register']}[{event['index']}]"
                 if event["new"] is None:
-                    return (
-                        "write",
-                        f"register {event['register']}[{event['index']}] is beyond the array: not written",
-                    )
-                name = f"{event['register']}[{event['index']}]"
+                    return "write", f"{cell} is beyond the array: not written"
                 meaning = self._meaning(event["register"], event["new"])
-                return "write", f"register {name}: {event['old']} -> {event['new']}{meaning}"
+                return "write", f"{cell}: {event['old']} -> {event['new']}{meaning}"
             case "count":
+                cell = f"counter {event['counter']}[{event['index']}]"
                 if event["packets"] is None or event["bytes"] is None:
-                    return (
-                        "count",
-                        f"counter {event['counter']}[{event['index']}] is beyond the array: not counted",
-                    )
+                    return "count", f"{cell} is beyond the array: not counted"
                 amount = f"{values.plural(event['packets'], 'packet')}, {values.size(event['bytes'])}"
-                return "count", f"counter {event['counter']}[{event['index']}] now {amount}"
+                return "count", f"{cell} now {amount}"
             case "meter":
                 colour = {0: "green", 1: "yellow", 2: "red", None: "none, beyond the array"}
                 shown = colour.get(event["colour"], event["colour"])

@@ -138,7 +138,6 @@ class Recording:
     numbers: array[int] = field(default_factory=lambda: array("I"))
 
     def number(self, packet: int) -> int:
-        """Returns the number of a packet in its trace."""
         return self.numbers[packet - 1] if 0 < packet <= len(self.numbers) else packet
 
     def label(self, packet: int) -> int | str:

@@ -14,7 +14,7 @@ from eeon_tools.errors import InputError
 from eeon_tools.lab import packets
 from eeon_tools.lab.packets import Arp, Packet
 from eeon_tools.lab.topology import LabHost
-from eeon_tools.trace.hosts import mac_bytes
+from eeon_tools.trace.frames import mac_bytes
 
 _MAX_WAITING = 64
 """Maximum number of packets that wait for one MAC address; the oldest is dropped, as in Linux."""
@@ -40,7 +40,6 @@ class Host:
 
     @property
     def address(self) -> IPv4Address:
-        """The host's own address."""
         return self._place.ipv4.ip
 
     def send(self, destination: IPv4Address, packet: bytes) -> tuple[bytes, ...]:
@@ -61,7 +60,6 @@ class Host:
         return (packets.ethernet(packets.BROADCAST, self._mac, packets.TYPE_ARP, asked.encode()),)
 
     def receive(self, frame: bytes) -> Received:
-        """Processes a received frame."""
         destination, kind, payload = frame[:6], int.from_bytes(frame[12:14], "big"), frame[14:]
         is_group = bool(destination[:1]) and destination[0] & 1 == 1
         if destination != self._mac and not is_group:

@@ -47,14 +47,6 @@ class Arrival(NamedTuple):
     frame: bytes
 
 
-class _Files(NamedTuple):
-    """The program of a switch, and its entries."""
-
-    program: Path
-    p4info: Path | None
-    entries: Path | None
-
-
 class Lab:
     """Switches that run any v1model program, and hosts, under one virtual clock.
 
@@ -173,7 +165,6 @@ class Lab:
 
     @property
     def now_ps(self) -> int:
-        """The current virtual time."""
         return self._twin.now_ps
 
     def address_of(self, name: str) -> IPv4Address:
@@ -216,7 +207,6 @@ class Lab:
             raise InputError("tcp", f"{source} to {destination}", str(error)) from error
 
     def flow(self, number: int) -> FlowReport:
-        """Returns the progress of a TCP flow."""
         from eeon_engine.json_documents import flow_report
 
         return flow_report(self._twin, number)
@@ -262,42 +252,41 @@ class Lab:
         from eeon_engine.json_documents import make_twin
 
         files = {name: self._files(switch) for name, switch in self.topology.switches.items()}
-        programs: dict[Path, Program] = {}
-        for chosen in files.values():
-            if chosen.program not in programs:
-                programs[chosen.program] = _load(chosen.program)
-        first = programs[next(iter(files.values())).program]
+        programs = {path: _load(path) for path in dict.fromkeys(path for path, _ in files.values())}
+        first = next(iter(programs.values()))
         try:
             self._twin = make_twin(first, self._spec)
         except self._engine.EngineError as error:
             raise InputError(self.topology.name, "", str(error)) from error
         self._switches: dict[str, SwitchHandle] = {}
         self._p4infos: dict[str, p4i.P4Info | None] = {}
-        for name, chosen in files.items():
+        for name, (program, p4info) in files.items():
             switch = self._switches[name] = self._twin.switch(name)
-            if programs[chosen.program] is not first:
-                switch.load_program(programs[chosen.program])
-            self._p4infos[name] = self._write_entries(name, chosen)
+            if programs[program] is not first:
+                switch.load_program(programs[program])
+            self._p4infos[name] = self._write_entries(name, p4info)
         for name in self._hosts:
             self._twin.listen(name)
 
-    def _write_entries(self, name: str, files: _Files) -> p4i.P4Info | None:
+    def _write_entries(self, name: str, p4info: Path | None) -> p4i.P4Info | None:
         from eeon_engine import p4runtime
 
         from eeon_tools.explain.runtime_file import read_entries, read_p4info
 
-        info = None if files.p4info is None else read_p4info(files.p4info)
-        if files.entries is not None:
+        info = None if p4info is None else read_p4info(p4info)
+        entries = self.topology.switches[name].entries
+        if entries is not None:
             if info is None:
-                raise InputError(files.entries, "p4info", "is missing; give --p4info")
-            request: p4r.WriteRequest = read_entries(files.entries, info, may_be_empty=True)
+                raise InputError(entries, "p4info", "is missing; give --p4info")
+            request: p4r.WriteRequest = read_entries(entries, info, may_be_empty=True)
             try:
                 p4runtime.write(self._switches[name], info, request)
             except self._engine.EngineError as error:
-                raise InputError(files.entries, name, str(error)) from error
+                raise InputError(entries, name, str(error)) from error
         return info
 
-    def _files(self, switch: LabSwitch) -> _Files:
+    def _files(self, switch: LabSwitch) -> tuple[Path, Path | None]:
+        """Returns the program of a switch, and its P4Info."""
         program, p4info = self._default
         if switch.program is not None:
             program = switch.program
@@ -311,7 +300,7 @@ class Lab:
                 "the topology has no program for this switch; give one with --program FILE.json, which "
                 "p4c-bm2-ss -o writes, and its P4Info with --p4info",
             )
-        return _Files(program, p4info, switch.entries)
+        return program, p4info
 
 
 def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:

@@ -70,7 +70,6 @@ def ipv4(source: IPv4Address, destination: IPv4Address, protocol: int, payload: 
 
 
 def echo(kind: int, identifier: int, sequence: int, data: bytes) -> bytes:
-    """Returns an ICMP echo request or reply."""
     header = _ICMP.pack(kind, 0, 0, identifier, sequence)
     return header[:2] + internet_checksum(header + data).to_bytes(2, "big") + header[4:] + data
 

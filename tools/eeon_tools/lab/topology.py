@@ -21,7 +21,7 @@ from eeon_control import topology as topologies
 from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.topology import Endpoint
 from eeon_control.units import DataRate, Duration
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from eeon_tools.errors import InputError
@@ -80,7 +80,6 @@ class LabHost:
 
     @property
     def has_address(self) -> bool:
-        """Whether it has an IPv4 address."""
         return self.ipv4.ip not in _NO_ADDRESSES
 
 
@@ -156,30 +155,21 @@ def _of_project(place: str) -> LabTopology:
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]{1,32}$")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Told(BaseModel):
-    """Accepts unknown keys, which are reported."""
-
-    model_config = ConfigDict(extra="allow")
-
-
-class _HostFile(_Told):
+# Unknown keys of hosts and switches are kept, and reported.
+class _HostFile(BaseModel, extra="allow"):
     ip: str | None
     mac: Annotated[str, StringConstraints(pattern=_MAC.pattern)]
     commands: list[str] = []
 
 
-class _SwitchFile(_Told):
+class _SwitchFile(BaseModel, extra="allow"):
     runtime_json: str | None = None
     program: str | None = None
     cli_input: str | None = None
     cpu_port: Annotated[int, Field(ge=1, le=CPU_PORT)] | None = None
 
 
-class _TopologyFile(_Strict):
+class _TopologyFile(BaseModel, extra="forbid"):
     hosts: Annotated[dict[_Name, _HostFile] | list[_Name], Field(min_length=1, max_length=1024)]
     switches: Annotated[dict[_Name, _SwitchFile], Field(min_length=1, max_length=512)]
     links: Annotated[list[list[object]], Field(max_length=8192)]
@@ -208,7 +198,7 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
     if isinstance(file.hosts, list):
         ends = _with_ports(file.links, set(file.hosts), set(switches))
         hosts = {name: _old_host(path, name, ends) for name in file.hosts}
-        unknown: dict[str, _Told] = {}
+        unknown: dict[str, BaseModel] = {}
     else:
         ends = file.links
         hosts = {

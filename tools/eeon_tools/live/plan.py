@@ -34,7 +34,6 @@ def check_name(fabric: str) -> None:
 
 
 def namespaces(fabric: str, topology: Topology) -> dict[str, str]:
-    """Returns the name of each host's namespace."""
     return {host: f"{fabric}-{host}" for host in topology.hosts}
 
 

@@ -41,7 +41,6 @@ class Process:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still runs."""
         return _started(self.pid) == self.started
 
     def signal(self, number: int) -> None:
@@ -130,7 +129,6 @@ class State:
 
 
 def folder(name: str) -> Path:
-    """Returns the folder of a fabric's files."""
     return _ROOT / name
 
 

@@ -162,7 +162,6 @@ def packet_rate(rate_bps: int, overhead_bytes: int) -> int:
 
 
 def stop(processes: Iterable[Process]) -> None:
-    """Ends the processes that still run."""
     end(process for process in processes if process.is_alive)
 
 
@@ -176,7 +175,6 @@ def free_ports(count: int) -> list[int]:
 
 
 def last_lines(state: State, switch: str, count: int = 5) -> str:
-    """Returns the end of a switch's log."""
     try:
         text = (state.folder / f"{switch}.log").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -96,7 +96,6 @@ def _row(run: RunResult) -> list[str]:
 
 
 def page(runs: Sequence[RunResult], tool: str) -> str:
-    """Returns the page about all replays."""
     from eeon_tools.replay.page import conditions  # imports matplotlib, which a table does not need
 
     first = runs[0]

@@ -64,7 +64,6 @@ class Fault:
             )
 
     def engine(self) -> FaultSpec:
-        """Returns the fault for the engine's spec."""
         until_ps = None if self.until is None else int(self.until)
         return {"node": self.node, "port": self.port, "at_ps": int(self.at), "until_ps": until_ps}
 
@@ -99,7 +98,6 @@ class FaultyLink(Transmitter):
 
     @classmethod
     def of(cls, report: FaultyLinkReport, topology: Topology) -> FaultyLink:
-        """Returns the link of an engine's report."""
         port = None if report["node"] in topology.hosts else report["port"]
         return cls(report["node"], port, report["peer"], report["down_ps"] / 10**9, report["lost"])
 

@@ -21,11 +21,12 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from eeon_control.topology import Host
+
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, read_packets
 from eeon_tools.trace.copies import REPEATED, Copies
-from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES
-from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES, mac_bytes
 from eeon_tools.trace.layers import CHECKSUM_AT, ICMPV6, UDP, IpFrame, protocol_name
 from eeon_tools.trace.offload import Segmenter, cut
 
@@ -146,7 +147,7 @@ class AddressMap:
     prefixes: tuple[tuple[_Network, int], ...] = ()
 
     @classmethod
-    def parse(cls, assignments: Iterable[str], hosts: list[TraceHost]) -> AddressMap:
+    def parse(cls, assignments: Iterable[str], hosts: list[Host]) -> AddressMap:
         """Parses `ip=host` and `prefix=host` assignments. Raises TraceError that names a wrong one."""
         by_name = {host.name: index for index, host in enumerate(hosts)}
         found: dict[_Network, int] = {}
@@ -204,7 +205,7 @@ class Feed:
     def __init__(
         self,
         trace: Path,
-        hosts: list[TraceHost],
+        hosts: list[Host],
         speed: float,
         rules: SendRules = AS_A_NIC,
         on_break: OnBreak | None = None,
@@ -214,6 +215,7 @@ class Feed:
         self._trace = trace
         self._speed = speed
         self._hosts = hosts
+        self._stations = [mac_bytes(host.gateway_mac) + mac_bytes(host.mac) for host in hosts]
         self._mapping = AddressMap.parse(rules.mapping, hosts)
         self._own = {host.ipv4.packed: index for index, host in enumerate(hosts)}
         self._own |= {host.ipv6.packed: index for index, host in enumerate(hosts)}
@@ -366,7 +368,7 @@ class Feed:
         if not self._mapping.is_empty:
             assert destination is not None, "an unknown one is refused"
             frame = self._mapped(ip, source, destination)
-        elif frame[:12] != (stations := self._hosts[source].gateway_mac + self._hosts[source].mac):
+        elif frame[:12] != (stations := self._stations[source]):
             frame = stations + frame[12:]
         ends = b"" if self._mapping.is_empty else b"".join(addresses)
         return Offer(source, at_ps, ip.frame_bytes, frame, number, ends)
@@ -374,7 +376,7 @@ class Feed:
     def _mapped(self, ip: IpFrame, source: int, destination: int) -> bytes:
         frame = bytearray(ip.captured)
         sender, receiver = self._hosts[source], self._hosts[destination]
-        frame[0:6], frame[6:12] = sender.gateway_mac, sender.mac
+        frame[:12] = self._stations[source]
         ends = (sender.ipv4, receiver.ipv4) if ip.version == 4 else (sender.ipv6, receiver.ipv6)
         new = [address.packed for address in ends]
         frame[ip.source_at : ip.addresses_end] = b"".join(new)

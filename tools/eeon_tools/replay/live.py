@@ -38,7 +38,6 @@ from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.twin_run import latencies, own_manifest
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
 from eeon_tools.trace.frames import CLASS_NAMES
@@ -84,7 +83,7 @@ def replay(
     if not record.is_up:
         raise UnavailableError(f"fabric {record.name} is not up yet; `eeon fabric status` shows its state")
     topology = topologies.load(str(record.folder / "topology.yaml"))
-    hosts = trace_hosts.of_topology(topology)
+    hosts = list(topology.hosts.values())
     manifest = own_manifest(settings.trace)
     feed = Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
     tick_ps = TICK_PS[record.target]
@@ -107,7 +106,7 @@ def replay(
             progress(traffic.passed, packets)
         after, wakes_after = _look(topology, targets)
     # The transmit time of a full frame: frames that leave later than this may be out of order.
-    slowest = min(host.rate_bps for host in hosts)
+    slowest = min(int(host.port.rate) for host in hosts)
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
     report = traffic_report(traffic, limit_ns)
     counted = difference(after, before)

@@ -71,7 +71,6 @@ class LiveResult(ReplayResult[LivePackets]):
         return self.lateness.late <= LATE_SHARE * self.total().sent
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the result as plain data for JSON."""
         return super().as_dict() | {"kept_its_times": self.kept_its_times}
 
 

@@ -41,7 +41,6 @@ class Pauses:
 
     @classmethod
     def of(cls, report: Report, topology: Topology) -> Pauses:
-        """Returns the pauses in an engine's report."""
         queues = tuple(_queue(one, report["elapsed_ps"], topology) for one in report.get("pauses", ()))
         paused = {queue.name for queue in queues if queue.paused_ms}
         return cls(2 * len(topology.links), len(paused), queues)

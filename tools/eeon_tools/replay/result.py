@@ -74,11 +74,9 @@ class ReplayResult(Generic[_Packets]):
     latency_us: Mapping[str, Latency]
 
     def total(self) -> _Packets:
-        """Returns the sums over all classes."""
         return total_of(self.packets)
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the result as plain data for JSON."""
         return asdict(self)
 
 
@@ -90,6 +88,21 @@ class Energy:
     used: float
     legacy: float
     ideal: float
+
+
+@dataclass(frozen=True)
+class RunTotals:
+    """The numbers of a whole run that is no replay, for a page about its packets."""
+
+    packets: Mapping[str, ClassPackets]
+    latency_us: Mapping[str, Latency]
+    energy_joules: Energy
+    wakes: int
+    config: tuple[str, ...] = ()
+
+    def total(self) -> ClassPackets:
+        """Returns the sums over all classes."""
+        return total_of(self.packets)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,6 @@ class Rows:
         return table
 
     def on_page(self) -> str:
-        """Returns the table as HTML."""
         return html.table(self.head, map(self._cells, self.rows), self.group_size)
 
     def _text(self, column: int, text: str) -> Text:

@@ -119,7 +119,6 @@ class RunningTwin:
         return hops.take(self._twin)
 
     def report(self) -> Report:
-        """Returns the measurements of hosts, links and PHYs."""
         from eeon_engine.json_documents import twin_report
 
         return twin_report(self._twin)

@@ -32,7 +32,6 @@ from eeon_tools.replay.result import Energy, Latency, Layer, QueueDepth, RunResu
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.replay.unmarked import why_unmarked
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
 from eeon_tools.trace.frames import CLASS_NAMES
@@ -169,7 +168,7 @@ def replay(
 
 def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
     """Returns the packets of a replay's trace, as its hosts offer them."""
-    hosts = trace_hosts.of_topology(topology)
+    hosts = list(topology.hosts.values())
     return Feed(settings.trace, hosts, settings.speed, settings.rules, settings.on_break)
 
 
@@ -202,7 +201,6 @@ def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
 
 
 def energy_of(layer: LayerEnergy) -> Energy:
-    """Returns the energy of a layer of transmitters in a report."""
     return Energy(layer["used_joules"], layer["legacy_joules"], layer["ideal_joules"])
 
 

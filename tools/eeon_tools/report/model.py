@@ -9,17 +9,17 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from eeon_control.topology import Port, PortRole
-from eeon_control.units import Bytes, Packets
+from eeon_control.units import Packets
 
 from eeon_tools.explain.values import plural
 from eeon_tools.hops.recording import Recording, Visit
-from eeon_tools.replay.result import ClassPackets, Energy, Latency
+from eeon_tools.replay.result import RunResult, RunTotals
 
 PERIODS = 2400
 """Number of periods for each port, shared by all runs of a page. Marks, drops and sleep are counted by
@@ -61,7 +61,6 @@ class _PortSeries:
     queue: dict[int, str] = field(default_factory=dict)
 
     def change(self, depth: int, at_ps: int) -> None:
-        """Sets the depth from `at_ps` on."""
         self.times.append(at_ps)
         self.depths.append(depth)
         if depth > self.deepest[0]:
@@ -100,30 +99,15 @@ class _Slowed(NamedTuple):
     after_bytes: int
 
 
-class Measured(Protocol):
-    """The measures of a run as a whole."""
-
-    @property
-    def config(self) -> tuple[str, ...]: ...
-
-    @property
-    def latency_us(self) -> Mapping[str, Latency]: ...
-
-    @property
-    def energy_joules(self) -> Energy: ...
-
-    @property
-    def wakes(self) -> int: ...
-
-    def total(self) -> ClassPackets: ...
-
-
-def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str, object]:
+def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1) -> dict[str, object]:
     """Returns the model of one of `runs` runs of a page."""
     periods = max(200, PERIODS // runs)
     active_ps = _active(recording)
     period_ps = max(1, -(-active_ps // periods))
-    series = _series(recording, periods, period_ps)
+    series = {
+        (port.node, 0 if port.role is PortRole.HOST else port.number): _PortSeries(port, periods)
+        for port in recording.ports()
+    }
     flows, details = _visits(recording, series, period_ps)
     kept, counts = _choose(details, DETAILS // runs)
     ahead, slowed = _walk(recording, series, period_ps, {one.key for one in kept})
@@ -161,13 +145,6 @@ def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str
             _detail(recording, one, places[one.visit.node, one.visit.port], ahead, slowed) for one in kept
         ],
         "detail_counts": counts,
-    }
-
-
-def _series(recording: Recording, periods: int, period_ps: int) -> dict[tuple[str, int], _PortSeries]:
-    return {
-        (port.node, 0 if port.role is PortRole.HOST else port.number): _PortSeries(port, periods)
-        for port in recording.ports()
     }
 
 
@@ -338,14 +315,16 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
     is_host = port.role is PortRole.HOST
     end = max(1, recording.end_ps)
     acts_from = None if is_host else recording.acts_from(port)
+    packets = int(acts_from) if isinstance(acts_from, Packets) else None
     found: dict[str, object] = {
         "name": port.node if is_host else port.name,
         "node": port.node,
         "peer": port.peer.node,
         "is_host": is_host,
         "rate_gbps": int(port.rate) / 1e9,
-        "threshold": None if acts_from is None else _full_frames(acts_from),
-        "threshold_packets": int(acts_from) if isinstance(acts_from, Packets) else None,
+        # A depth in packets counts as full frames.
+        "threshold": None if acts_from is None else int(acts_from) * (1 if packets is None else _FRAME_BYTES),
+        "threshold_packets": packets,
         "buffer": recording.buffer_bytes(port) or None,
         "load": round(one.busy_ps / end, 6),
         "asleep": round(one.asleep_ps / end, 6),
@@ -365,11 +344,6 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
         found["drop_counts"] = _flat(one.drops)
         found["asleep_percent"] = _flat({at: round(100 * ps / period_ps) for at, ps in one.asleep.items()})
     return found
-
-
-def _full_frames(depth: Bytes | Packets) -> int:
-    """Returns a depth in bytes; one in packets counts as full frames."""
-    return int(depth) * _FRAME_BYTES if isinstance(depth, Packets) else int(depth)
 
 
 def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:

@@ -28,9 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from eeon_control.topology import Host
+
 from eeon_tools.errors import CoflowError
 from eeon_tools.replay.spec import LONGEST_RUN_PS
-from eeon_tools.trace.hosts import TraceHost
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import CoflowSpec, CoflowsSpec, TransferSpec
@@ -228,7 +229,7 @@ class CoflowReplay:
             "time_scale": self.time_scale,
         }
 
-    def application(self, hosts: list[TraceHost]) -> CoflowsSpec:
+    def application(self, hosts: list[Host]) -> CoflowsSpec:
         """Returns the engine's coflows. Raises CoflowError, also if no transfer is between two hosts."""
         dealt = map_racks([host.leaf for host in hosts])
         coflows: list[CoflowSpec] = []

@@ -17,6 +17,11 @@ CLASS_NAMES = ("data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other")
 """The packet classes of hosts' frames, in the order of all lists."""
 
 
+def mac_bytes(mac: str) -> bytes:
+    """Returns the bytes of `08:00:00:00:01:11`."""
+    return bytes.fromhex(mac.replace(":", ""))
+
+
 def internet_checksum(data: bytes) -> int:
     """Returns the checksum of RFC 1071 over any number of bytes; 0 for data with their correct checksum."""
     padded = data + b"\0" if len(data) % 2 else data

@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from eeon_control import program as programs
-from eeon_control.topology import Topology
+from eeon_control.topology import Host, Topology
 
 from eeon_tools.errors import ToolsError
 from eeon_tools.replay.twin import RunningTwin
-from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture_writer import CaptureWriter, check_suffix
 from eeon_tools.trace.frames import CLASS_NAMES, with_dscp
-from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.senders import BUFFER_BYTES, SenderSettings, sent
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ class Workload(Protocol):
 
     def settings(self) -> dict[str, object]: ...
 
-    def application(self, hosts: list[TraceHost]) -> ApplicationSpec: ...
+    def application(self, hosts: list[Host]) -> ApplicationSpec: ...
 
 
 def generate(
@@ -60,7 +58,7 @@ def generate(
     then. The same arguments give the same bytes.
     """
     check_suffix(path)
-    hosts = trace_hosts.of_topology(topology)
+    hosts = list(topology.hosts.values())
     program = programs.load()
     application = workload.application(hosts)
     partial = path.with_name(f".{path.name}.partial{path.suffix}")
@@ -104,6 +102,7 @@ def generate(
     came_of = report.get("workload")
     assert came_of is not None, "the twin has a workload"
     manifest = manifests.Manifest(
+        format="eeon-trace-1",
         trace=path.name,
         sha256=manifests.digest(path),
         topology=topology.name,

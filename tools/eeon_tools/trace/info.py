@@ -74,7 +74,6 @@ class TraceInfo:
         return sorted(self.senders.items(), key=lambda item: (-item[1].bytes, item[0]))[:count]
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the description as plain data, for JSON."""
 
         def plain(totals: dict[str, Totals]) -> dict[str, dict[str, int]]:
             return {name: {"packets": value.packets, "bytes": value.bytes} for name, value in totals.items()}

@@ -50,7 +50,6 @@ class Transport(NamedTuple):
 
     @property
     def is_tcp(self) -> bool:
-        """Returns whether it starts with TCP's header."""
         return self.protocol == TCP and self.is_first
 
 
@@ -90,12 +89,10 @@ class IpFrame:
 
     @property
     def source(self) -> bytes:
-        """The source address."""
         return self.captured[self.source_at : self.destination_at]
 
     @property
     def destination(self) -> bytes:
-        """The destination address."""
         return self.captured[self.destination_at : self.addresses_end]
 
     @property

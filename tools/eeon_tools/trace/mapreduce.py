@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from eeon_tools.trace.hosts import TraceHost
+from eeon_control.topology import Host
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import MapReduceSpec
@@ -52,11 +52,9 @@ class Shuffle:
     """Interval at which a host reports and gets tasks; the seed sets the phase of each host's first one."""
 
     def settings(self) -> dict[str, object]:
-        """Returns the job, for the manifest."""
         return {"job": asdict(self)}
 
-    def application(self, hosts: list[TraceHost]) -> MapReduceSpec:
-        """Returns the engine's cluster."""
+    def application(self, hosts: list[Host]) -> MapReduceSpec:
         reducers_a_host = -(-self.reducers // len(hosts))
         return {
             "kind": "mapreduce",

@@ -68,7 +68,6 @@ class SenderSettings:
     """DSCPs (RFC 2474) that connections take in turn as they begin; both directions of one have the same."""
 
     def tcp(self) -> TcpSpec:
-        """Returns the settings of the engine's TCP."""
         mss = MTU_BYTES - (60 if self.ipv6 else 40)
         return {
             "algorithm": "ecn" if self.ecn else "newreno",
@@ -81,7 +80,6 @@ class SenderSettings:
         }
 
     def config(self) -> FabricConfig:
-        """Returns the configuration of the switches."""
         threshold = Bytes(min(self.ce_threshold_bytes, BUFFER_BYTES))
         marked = {"mode": "mark_threshold", "threshold": str(threshold)}
         queues = {
@@ -95,7 +93,6 @@ class SenderSettings:
         )
 
     def fabric(self, topology: Topology, seed: int) -> FabricSpec:
-        """Returns the spec of the engine's fabric."""
         spec = fabric_spec(topology, self.config(), seed)
         for link in spec["links"]:
             if link["a"]["node"] in topology.hosts or link["b"]["node"] in topology.hosts:
