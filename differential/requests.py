@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from eeon_engine.p4runtime.bytestrings import encode
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
@@ -26,11 +27,6 @@ WRONG = 0.3
 """Probability that a table gets an intentionally wrong entry."""
 UPDATES_AT_MOST = 4
 """Maximum number in one request."""
-
-
-def bytestring(value: int) -> bytes:
-    """Returns the canonical bytes of a number."""
-    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 Update = tuple[int, p4r.Entity]
@@ -226,7 +222,7 @@ class Requests:
                 continue  # every value: the field is left out
             part = getattr(entry.match.add(field_id=field.id), kind)
             for name, number in zip(PARTS.get(kind, ("value",)), numbers, strict=True):
-                setattr(part, name, number if name == "prefix_len" else bytestring(number))
+                setattr(part, name, number if name == "prefix_len" else encode(number))
         if any(kind not in ("exact", "lpm") for kind in kinds):
             entry.priority = rng.choice((1, 2, 3, rng.randrange(1, 1000)))
         self._set_action(table, entry)
@@ -261,7 +257,7 @@ class Requests:
         action = p4r.Action(action_id=chosen.preamble.id)
         for parameter in chosen.params:
             value = self._choices.argument(chosen.preamble.alias, parameter.name, parameter.bitwidth)
-            action.params.add(param_id=parameter.id, value=bytestring(value))
+            action.params.add(param_id=parameter.id, value=encode(value))
         return action
 
     def _spoil(self, entry: p4r.TableEntry) -> None:

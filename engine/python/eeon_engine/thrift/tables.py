@@ -135,7 +135,7 @@ class TableCalls:
             # As BMv2, only where a time-out is set.
             life = _life(ttl_ns, idle_ns) if ttl_ns else None
         return standard.BmMtEntry(
-            match_key=[_match_param(param) for param in key],
+            match_key=[match_param(param) for param in key],
             options=standard.BmAddEntryOptions(priority=signed(shown, 32)),
             entry_handle=signed(handle, 32),
             action_entry=_action_entry(action),
@@ -187,7 +187,8 @@ def _engine_param(param: standard.BmMatchParam) -> MatchParam:
     raise InvalidValueError(f"match type {kind} is unknown; types are 0 to {kinds.RANGE}", "BAD_MATCH_KEY")
 
 
-def _match_param(param: MatchParam) -> standard.BmMatchParam:
+def match_param(param: MatchParam) -> standard.BmMatchParam:
+    """Returns a field of a key in Thrift's form."""
     kinds = standard.BmMatchParamType
     match param:
         case ("exact", value):
