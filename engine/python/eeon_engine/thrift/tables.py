@@ -59,8 +59,8 @@ class TableCalls:
 
     def bm_mt_set_default_action(self, cxt: int, table: str, action: str, data: list[bytes]) -> None:
         found = self._context.names.tables.get(table)
-        default = (found and found.get("default_entry")) or {}
-        if found is not None and default.get("action_entry_const") and action in found["actions"]:
+        default = None if found is None else found.get("default_entry")
+        if found and default and default.get("action_entry_const") and action in found["actions"]:
             # The engine accepts a call that changes nothing, BMv2 does not.
             raise ImmutableError(f"table '{table}': its default entry is const", "DEFAULT_ENTRY_IS_CONST")
         self._control.mt_set_default_action(table, action, data)

@@ -208,12 +208,8 @@ def message_of(field: MatchField, numbers: tuple[int, ...]) -> p4r.FieldMatch:
     return message
 
 
-@dataclass(frozen=True)
-class ActionCall:
-    """An action with its parameters in the engine's form."""
-
-    action: Action
-    data: tuple[bytes, ...]
+ActionCall = tuple[str, tuple[bytes, ...]]
+"""An action with its parameters in the engine's form."""
 
 
 def action_from_message(table: Table, message: p4r.Action, *, default: bool = False) -> ActionCall:
@@ -238,7 +234,7 @@ def action_from_message(table: Table, message: p4r.Action, *, default: bool = Fa
         data.append(_param(action, param.name, param.width, given.pop(param.id)))
     if given:
         raise invalid(f"action '{action.name}' has no parameter with id {next(iter(given))}")
-    return ActionCall(action, tuple(data))
+    return action.name, tuple(data)
 
 
 def _param(action: Action, name: str, width: int, value: bytes) -> bytes:
