@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -14,6 +12,8 @@ from pathlib import Path
 import grpc
 from finsy.proto import p4i
 from thriftpy2.thrift import TException
+
+from control_plane.tests.bmv2_process import free_port
 
 from .nanomsg import Pair
 from .p4runtime import DEVICE_ID, SERVICE, P4RuntimeClient
@@ -57,7 +57,7 @@ class Bmv2:
         P4Runtime."""
         self._folder = tempfile.TemporaryDirectory(prefix="differential-")
         folder = Path(self._folder.name)
-        port = _free_port()
+        port = free_port()
         name = "simple_switch" if info is None else "simple_switch_grpc"
         command = [name, "--packet-in", f"ipc://{folder}/packets", "--thrift-port", str(port)]
         command += ["--notifications-addr", f"ipc://{folder}/notifications"]
@@ -169,12 +169,3 @@ class Bmv2:
             self._process.wait(1)
         text = self._log.read_text(errors="replace")[-500:]
         return Ended(f"{what}; exit status {self._process.poll()}; {text}")
-
-
-def _free_port() -> int:
-    # Below the range of ephemeral ports, which would conflict with it.
-    for _ in range(100):
-        port = 15_000 + int.from_bytes(os.urandom(2), "big") % 15_000
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-    raise Ended("no free TCP port between 15000 and 30000")

@@ -30,8 +30,7 @@ from .bmv2 import Ended
 from .calls import Calls
 from .compare import Bench, Counts, Difference
 from .failures import minimised, run_steps, write
-from .frames import Frames, Subject
-from .program import Field
+from .frames import Choices, Frames, Subject
 from .record import Done, Record
 from .requests import Requests
 from .subjects import SUBJECTS
@@ -208,16 +207,14 @@ def _attempt(done: Done, packets: int, seed: int, folder: Path) -> None:
 def configuration(bench: Bench, rng: Random, cases: int) -> None:
     """Runs at most `cases` cases on one pair of switches. Raises `Difference`."""
     subject = bench.subject
-    frames, calls = Frames(bench.program, subject), Calls(bench.program, subject)
-    driver: Calls | Requests = calls
-    if bench.info is not None:
-        driver = Requests(bench.program, bench.info, subject)
-    seen: dict[Field, list[int]] = {}
+    choices = Choices(bench.program, subject, rng)
+    frames, calls = Frames(choices), Calls(choices, bench.control)
+    driver = calls if bench.info is None else Requests(choices, bench.info, bench.control)
     for batch in range(BATCHES_PER_CONFIGURATION):
-        packets = [frames.frame(rng, seen) for _ in range(min(PACKETS_PER_BATCH, max(cases, 1)))]
-        (driver.first if batch == 0 else driver.later)(rng, seen, bench.control)
+        packets = [frames.frame() for _ in range(min(PACKETS_PER_BATCH, max(cases, 1)))]
+        (driver.first if batch == 0 else driver.later)()
         if driver is not calls:
-            calls.registers(rng, bench.control)
+            calls.registers()
         for port, frame in packets:
             bench.packet(port, frame)
         bench.settle(rng)

@@ -87,8 +87,8 @@ class Walk:
 Rule = Callable[[Random, Walk], None]
 """Makes a walk well-formed for its program, before it is encoded."""
 
-Limit = Callable[[Random, int, bytes], bytes | None]
-"""Makes the final change to a frame for a port; returns None if the frame must not be sent."""
+Limit = Callable[[bytes], bytes | None]
+"""Makes the final change to a frame; returns None if the frame must not be sent."""
 
 Mask = Callable[[bytes], bytes]
 """Returns a frame for comparison: without the fields that depend on real time."""
@@ -107,7 +107,7 @@ class Subject:
     """Its share of the cases, relative to the others' shares."""
     ports: tuple[int, ...] = (0, 1, 2, 3, 7)
     rule: Rule = lambda rng, walk: None
-    limit: Limit = lambda rng, port, data: data
+    limit: Limit = lambda data: data
     mask: Mask = lambda data: data
     values: tuple[tuple[Field, tuple[int, ...]], ...] = ()
     """Values that fields of frames usually have."""
@@ -129,57 +129,76 @@ class Subject:
     """Minimum length of frames, for a program that reads headers without checking their validity."""
 
 
-def number(rng: Random, width: int, constants: list[int]) -> int:
-    """Returns a value for a field: random, a boundary, small, or a constant of the program."""
-    if width == 0:
-        return 0
-    top = (1 << width) - 1
-    kind = rng.random()
-    if kind < 0.30 and constants:
-        return rng.choice(constants) & top
-    if kind < 0.50:
-        return rng.choice((0, 1, top, top - 1, 1 << (width - 1), (1 << (width - 1)) - 1)) & top
-    if kind < 0.65:
-        return rng.randrange(9) & top
-    return rng.getrandbits(width)
+@dataclass(frozen=True)
+class Choices:
+    """The choices of one configuration: all are drawn from `rng`."""
 
+    program: Program
+    subject: Subject
+    rng: Random
+    seen: dict[Field, list[int]] = field(default_factory=dict)
+    """Values of the fields of frames that will be sent."""
 
-class Values:
-    """Choices of the values in a program's control calls, of any interface."""
+    def number(self, width: int) -> int:
+        """Returns a value for a field: random, a boundary, small, or a constant of the program."""
+        if width == 0:
+            return 0
+        top, constants = (1 << width) - 1, self.program.constants_of(width)
+        kind = self.rng.random()
+        if kind < 0.30 and constants:
+            return self.rng.choice(constants) & top
+        if kind < 0.50:
+            return self.rng.choice((0, 1, top, top - 1, 1 << (width - 1), (1 << (width - 1)) - 1)) & top
+        if kind < 0.65:
+            return self.rng.randrange(9) & top
+        return self.rng.getrandbits(width)
 
-    def __init__(self, program: Program, subject: Subject) -> None:
-        self._program, self._ports = program, subject.ports
-        self._parameters = dict(subject.parameters)
-
-    def argument(self, rng: Random, action: str, name: str, width: int) -> int:
+    def argument(self, action: str, name: str, width: int) -> int:
         """Returns a value for a parameter of an action, which is named without its control."""
-        pool = self._parameters.get(f"{action}.{name}") or self._parameters.get(name)
-        return rng.choice(pool) & ((1 << width) - 1) if pool else self._any(rng, width)
+        parameters = dict(self.subject.parameters)
+        pool = parameters.get(f"{action}.{name}") or parameters.get(name)
+        return self.rng.choice(pool) & ((1 << width) - 1) if pool else self._value(width)
 
-    def key(self, rng: Random, seen: dict[Field, list[int]], target: Field, width: int) -> int:
+    def key(self, target: Field, width: int) -> int:
         """Returns a value for a field of a key: usually one that a frame has."""
-        values = seen.get(target, [])
-        if values and rng.random() < 0.9:
-            return rng.choice(values) & ((1 << width) - 1)
-        return self._any(rng, width)
+        values = self.seen.get(target, [])
+        if values and self.rng.random() < 0.9:
+            return self.rng.choice(values) & ((1 << width) - 1)
+        return self._value(width)
 
-    def _any(self, rng: Random, width: int) -> int:
-        if width == PORT_WIDTH:
-            return rng.choice(self._ports)
-        return number(rng, width, self._program.constants_of(width))
+    def match(self, kind: str, value: int, width: int) -> tuple[int, ...]:
+        """Returns the numbers of a match that includes a value: value and prefix length, value and mask,
+        first and last value, or the value alone."""
+        rng, top = self.rng, (1 << width) - 1
+        if kind == "lpm":
+            length = rng.choice((0, 1, width // 2, width - 1, width, rng.randint(0, width)))
+            return value & top << (width - length) & top, length
+        if kind == "ternary":
+            mask = rng.choice((0, top, top << (width // 2) & top, rng.getrandbits(width), 1, top >> 1))
+            return value & mask, mask
+        if kind == "range":
+            spread = rng.choice((0, 1, 16, 1 << (width // 2), top))
+            return max(0, value - rng.randint(0, spread)), min(top, value + rng.randint(0, spread))
+        return (value,)
+
+    def _value(self, width: int) -> int:
+        return self.rng.choice(self.subject.ports) if width == PORT_WIDTH else self.number(width)
 
 
 class Frames:
     """Frames for one program."""
 
-    def __init__(self, program: Program, subject: Subject) -> None:
-        self._program, self._subject, self._pools = program, subject, dict(subject.values)
+    def __init__(self, choices: Choices) -> None:
+        self._choices, self._rng = choices, choices.rng
+        self._program, self._subject = choices.program, choices.subject
+        self._pools = dict(choices.subject.values)
 
-    def frame(self, rng: Random, seen: dict[Field, list[int]]) -> tuple[int, bytes]:
-        """Returns a port and a frame. Adds the fields of the walk to `seen`."""
+    def frame(self) -> tuple[int, bytes]:
+        """Returns a port and a frame. Adds the fields of the walk to those seen."""
+        rng, seen = self._rng, self._choices.seen
         while True:
             port = rng.choice(self._subject.ports)
-            walk = self._walk(rng, port)
+            walk = self._walk(port)
             self._subject.rule(rng, walk)
             for layer in walk.layers:
                 whole = Walk(layers=[layer])
@@ -190,13 +209,14 @@ class Frames:
                         values.append(one.value)
                     else:
                         values[rng.randrange(400)] = one.value
-            data = self._damaged(rng, walk.encode())
+            data = self._damaged(walk.encode())
             if len(data) >= self._subject.least_bytes:
-                limited = self._subject.limit(rng, port, data)
+                limited = self._subject.limit(data)
                 if limited is not None:
                     return port, limited
 
-    def _damaged(self, rng: Random, data: bytes) -> bytes:
+    def _damaged(self, data: bytes) -> bytes:
+        rng = self._rng
         kind = rng.random()
         if kind < 0.82 or not data:
             return data or b"\0"
@@ -211,36 +231,36 @@ class Frames:
             return rng.randbytes(rng.choice((1, 2, 13, 14, 33, 60, 64, 200)))
         return bytes([rng.choice((0, 0xFF))]) * rng.choice((1, 14, 60, 1500))
 
-    def _walk(self, rng: Random, port: int) -> Walk:
-        walk = Walk(port)
+    def _walk(self, port: int) -> Walk:
+        rng, walk = self._rng, Walk(port)
         name: str | None = self._program.start
         while name is not None and len(walk.layers) < HEADERS_AT_MOST:
             state = self._program.states[name]
             for operation in state["parser_ops"]:
-                self._operate(rng, walk, operation)
-            name = self._move(rng, walk, state)
+                self._operate(walk, operation)
+            name = self._move(walk, state)
         size = rng.choice((0, 1, 2, 6, 8, 20, 26, 46, rng.randrange(120), rng.randrange(1200)))
         walk.payload = rng.randbytes(size)
         return walk
 
-    def _operate(self, rng: Random, walk: Walk, operation: Operation) -> None:
+    def _operate(self, walk: Walk, operation: Operation) -> None:
         if operation["op"] not in ("extract", "extract_VL"):
             return
         target = operation["parameters"][0]["value"]
         name = ".".join(target) if isinstance(target, list) else target
         fields = []
         for field_name, width in self._program.headers[name]:
-            bits = width if width is not None else 8 * rng.choice((0, 1, 2, 4, 8, 12, 40))
-            fields.append(LayerField(field_name, bits, self._value(rng, (name, field_name), bits)))
+            bits = width if width is not None else 8 * self._rng.choice((0, 1, 2, 4, 8, 12, 40))
+            fields.append(LayerField(field_name, bits, self._value((name, field_name), bits)))
         walk.layers.append(Layer(name, fields))
 
-    def _value(self, rng: Random, field: Field, width: int) -> int:
+    def _value(self, field: Field, width: int) -> int:
         pool = self._pools.get(field)
-        if pool and rng.random() < 0.85:
-            return rng.choice(pool) & ((1 << width) - 1)
-        return number(rng, width, self._program.constants_of(width))
+        if pool and self._rng.random() < 0.85:
+            return self._rng.choice(pool) & ((1 << width) - 1)
+        return self._choices.number(width)
 
-    def _move(self, rng: Random, walk: Walk, state: ParseState) -> str | None:
+    def _move(self, walk: Walk, state: ParseState) -> str | None:
         transitions = state["transitions"]
         if not transitions:
             return None
@@ -253,6 +273,7 @@ class Frames:
                 if transition["type"] == "hexstr" and int(transition["value"], 16) == walk.port:
                     return transition["next_state"]
             return transitions[-1]["next_state"]
+        rng = self._rng
         transition = rng.choice(transitions)
         if transition["next_state"] is None and rng.random() < 0.6:
             transition = rng.choice(transitions)
@@ -264,7 +285,7 @@ class Frames:
         for key in reversed(keys):
             width = self._key_width(key)
             part, cover = value & ((1 << width) - 1), mask & ((1 << width) - 1)
-            self._write(rng, walk, key, part | (rng.getrandbits(width) & ~cover if width else 0))
+            self._write(walk, key, part | (rng.getrandbits(width) & ~cover if width else 0))
             value >>= (width + 7) // 8 * 8
             mask >>= (width + 7) // 8 * 8
         return transition["next_state"]
@@ -279,7 +300,7 @@ class Frames:
         header, name = key["value"]
         return self._program.widths.get((header, name), 0)
 
-    def _write(self, rng: Random, walk: Walk, key: TransitionKey, value: int) -> None:
+    def _write(self, walk: Walk, key: TransitionKey, value: int) -> None:
         if key["type"] == "lookahead":
             offset, width = key["value"]
             walk.ahead.append((walk.bits + offset, width, value))

@@ -6,48 +6,30 @@ intentionally. Requests whose answers differ intentionally (docs/develop/conform
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from random import Random
 
+from eeon_engine.p4runtime.bytestrings import encode
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
-from .frames import Subject, Values
+from .frames import Choices
 from .p4runtime import SERVICE
-from .program import Field, Program
+from .program import Program
 from .thrift import Call
 
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
-EXACT, LPM, TERNARY, RANGE = (
-    p4i.MatchField.EXACT,
-    p4i.MatchField.LPM,
-    p4i.MatchField.TERNARY,
-    p4i.MatchField.RANGE,
-)
+IN_ENTRIES = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.TABLE_ONLY)
+AS_DEFAULT = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.DEFAULT_ONLY)
+PARTS = {"lpm": ("value", "prefix_len"), "ternary": ("value", "mask"), "range": ("low", "high")}
+"""The parts of a field's match in P4Runtime; of other kinds, the value alone."""
 WRONG = 0.3
 """Probability that a table gets an intentionally wrong entry."""
 UPDATES_AT_MOST = 4
 """Maximum number in one request."""
 
 
-def bytestring(value: int) -> bytes:
-    """Returns the canonical bytes of a number."""
-    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
-
-
-@dataclass
-class Held:
-    """The objects in the switches on which later requests depend."""
-
-    entries: dict[int, dict[bytes, p4r.TableEntry]] = field(default_factory=dict)
-    """By table and key."""
-    members: dict[int, set[int]] = field(default_factory=dict)
-    """By action profile."""
-    groups: dict[int, dict[int, set[int]]] = field(default_factory=dict)
-    """Members by action profile and group."""
-    with_one_shots: set[int] = field(default_factory=set)
-    """Action profiles whose entries have their own actions; BMv2 supports only one kind in a profile."""
+Update = tuple[int, p4r.Entity]
 
 
 def _written(program: Program, info: p4i.P4Info) -> list[p4i.Table]:
@@ -92,76 +74,81 @@ def counter_cells(info: p4i.P4Info, name: str, cells: list[int]) -> Call | None:
 
 
 class Requests:
-    """Requests for one program."""
+    """Requests for one program. `make` makes one on both switches, and returns their answer."""
 
-    def __init__(self, program: Program, info: p4i.P4Info, subject: Subject) -> None:
-        self._info, self._subject, self._values = info, subject, Values(program, subject)
-        self._defaults = dict(subject.defaults)
+    def __init__(self, choices: Choices, info: p4i.P4Info, make: Callable[[Call], object]) -> None:
+        self._choices, self._rng, self._make = choices, choices.rng, make
+        self._info, self._subject = info, choices.subject
+        self._defaults = dict(choices.subject.defaults)
         self._actions = {action.preamble.id: action for action in info.actions}
         self._targets = {
-            table.name: [(target, width) for _, target, width in table.keys] for table in program.tables
+            table.name: [(target, width) for _, target, width in table.keys]
+            for table in choices.program.tables
         }
-        self._tables = _written(program, info)
-        self._held = Held()
+        self._tables = _written(choices.program, info)
+        # What the switches have: entries by table and key, members and groups by action profile.
+        self._entries = defaultdict[int, dict[bytes, p4r.TableEntry]](dict)
+        self._members = defaultdict[int, set[int]](set)
+        self._groups = defaultdict[int, dict[int, set[int]]](dict)
+        # Action profiles whose entries have their own actions; BMv2 supports only one kind in a profile.
+        self._with_one_shots: set[int] = set()
 
     # ---- writes
 
-    def first(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], object]) -> None:
+    def first(self) -> None:
         """Makes the requests after the start of the switches."""
+        rng = self._rng
         for profile in self._info.action_profiles:
             if profile.with_selector and rng.random() < 0.4:
-                self._held.with_one_shots.add(profile.preamble.id)
+                self._with_one_shots.add(profile.preamble.id)
                 continue
-            self._write(rng, [self._member(rng, profile) for _ in range(rng.randint(3, 7))], make)
+            self._write([self._member(profile) for _ in range(rng.randint(3, 7))])
             if profile.with_selector:
-                self._write(rng, [self._group(rng, profile) for _ in range(rng.randint(1, 4))], make)
+                self._write([self._group(profile) for _ in range(rng.randint(1, 4))])
         for table in self._tables:
             if table.preamble.name in self._defaults:
-                self._write(rng, [(MODIFY, self._default(rng, table))], make)
+                self._write([(MODIFY, self._default(table))])
             if table.match_fields:
                 count = min(rng.choice((1, 3, 8, 8, self._subject.entries_at_most)), self._room(table))
-                self._write(rng, [(INSERT, self._entry(rng, table, seen)) for _ in range(count)], make)
-        self._write(rng, self._replication(rng, INSERT), make)
-        self.later(rng, seen, make)
+                self._write([(INSERT, self._entry(table)) for _ in range(count)])
+        self._write(self._replication(INSERT))
+        self.later()
 
-    def later(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], object]) -> None:
+    def later(self) -> None:
         """Makes changes between packets."""
+        rng = self._rng
         for table in self._tables:
-            updates = [self._change(rng, table, seen) for _ in range(rng.randint(0, 4))]
-            self._write(rng, updates, make)
+            self._write([self._change(table) for _ in range(rng.randint(0, 4))])
             if table.match_fields and rng.random() < WRONG:
                 # Alone, and with a new key: it has only one error, so that the answer is unique.
-                wrong = self._entry(rng, table, seen)
-                if _key(wrong.table_entry) not in self._held.entries.get(table.preamble.id, {}):
-                    self._spoil(rng, wrong.table_entry)
-                    self._write(rng, [(INSERT, wrong)], make)
+                wrong = self._entry(table)
+                if _key(wrong.table_entry) not in self._entries[table.preamble.id]:
+                    self._spoil(wrong.table_entry)
+                    self._write([(INSERT, wrong)])
         for profile in self._info.action_profiles:
-            if profile.preamble.id not in self._held.with_one_shots:
-                self._write(rng, [self._profile_change(rng, profile)], make)
+            if profile.preamble.id not in self._with_one_shots:
+                self._write([self._profile_change(profile)])
         for counter in self._info.counters:
             if rng.random() < 0.3:
                 cell = rng.choice((rng.randrange(counter.size), rng.randrange(min(counter.size, 8))))
                 entry = p4r.CounterEntry(counter_id=counter.preamble.id, index=p4r.Index(index=cell))
-                self._fill(rng, counter.spec, entry.data)
-                self._write(rng, [(MODIFY, p4r.Entity(counter_entry=entry))], make)
+                if counter.spec.unit != p4i.CounterSpec.PACKETS:
+                    entry.data.byte_count = rng.randrange(1 << 32)
+                if counter.spec.unit != p4i.CounterSpec.BYTES:
+                    entry.data.packet_count = rng.randrange(1 << 20)
+                self._write([(MODIFY, p4r.Entity(counter_entry=entry))])
         if rng.random() < 0.5:
-            kind = rng.choice((INSERT, MODIFY, MODIFY, DELETE))
-            self._write(rng, self._replication(rng, kind), make)
+            self._write(self._replication(rng.choice((INSERT, MODIFY, MODIFY, DELETE))))
 
-    def _write(
-        self,
-        rng: Random,
-        updates: list[tuple[int, p4r.Entity] | None],
-        make: Callable[[Call], object],
-    ) -> None:
+    def _write(self, updates: list[Update | None]) -> None:
         left = [update for update in updates if update is not None]
         while left:
-            taken = left[: rng.randint(1, UPDATES_AT_MOST)]
+            taken = left[: self._rng.randint(1, UPDATES_AT_MOST)]
             del left[: len(taken)]
             request = p4r.WriteRequest()
             for kind, entity in taken:
                 request.updates.add(type=kind, entity=entity)
-            codes = make(Call(SERVICE, "write", (_text(request),)))
+            codes = self._make(Call(SERVICE, "write", (_text(request),)))
             if isinstance(codes, list):
                 for (kind, entity), code in zip(taken, codes, strict=True):
                     if code == "OK":
@@ -171,136 +158,110 @@ class Requests:
         match entity.WhichOneof("entity"):
             case "table_entry" if not entity.table_entry.is_default_action:
                 entry = entity.table_entry
-                entries = self._held.entries.setdefault(entry.table_id, {})
                 if kind == DELETE:
-                    del entries[_key(entry)]
+                    del self._entries[entry.table_id][_key(entry)]
                 else:
-                    entries[_key(entry)] = entry
+                    self._entries[entry.table_id][_key(entry)] = entry
             case "action_profile_member":
                 member = entity.action_profile_member
-                members = self._held.members.setdefault(member.action_profile_id, set())
+                members = self._members[member.action_profile_id]
                 (members.discard if kind == DELETE else members.add)(member.member_id)
             case "action_profile_group":
                 group = entity.action_profile_group
-                groups = self._held.groups.setdefault(group.action_profile_id, {})
                 if kind == DELETE:
-                    del groups[group.group_id]
+                    del self._groups[group.action_profile_id][group.group_id]
                 else:
-                    groups[group.group_id] = {member.member_id for member in group.members}
+                    members = {member.member_id for member in group.members}
+                    self._groups[group.action_profile_id][group.group_id] = members
 
     # ---- tables
 
-    def _change(
-        self, rng: Random, table: p4i.Table, seen: dict[Field, list[int]]
-    ) -> tuple[int, p4r.Entity] | None:
-        entries = list(self._held.entries.get(table.preamble.id, {}).values())
+    def _change(self, table: p4i.Table) -> Update | None:
+        rng, entries = self._rng, list(self._entries[table.preamble.id].values())
         kind = rng.random()
         if not table.match_fields or kind < 0.15:
             if table.const_default_action_id or table.implementation_id:
                 return None
-            return MODIFY, self._default(rng, table)
+            return MODIFY, self._default(table)
         if kind < 0.45 or not entries:
             if self._room(table) == 0:
                 return None
-            return rng.choice((INSERT, INSERT, INSERT, MODIFY, DELETE)), self._entry(rng, table, seen)
+            return rng.choice((INSERT, INSERT, INSERT, MODIFY, DELETE)), self._entry(table)
         old = p4r.TableEntry()
         old.CopyFrom(rng.choice(entries))
         if kind < 0.65:
             return DELETE, p4r.Entity(table_entry=old)
-        self._set_action(rng, table, old)
+        self._set_action(table, old)
         return rng.choice((MODIFY, MODIFY, MODIFY, INSERT)), p4r.Entity(table_entry=old)
 
-    def _default(self, rng: Random, table: p4i.Table) -> p4r.Entity:
+    def _default(self, table: p4i.Table) -> p4r.Entity:
         entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=True)
         usual = self._defaults.get(table.preamble.name)
-        if usual is not None and rng.random() < 0.9:
+        if usual is not None and self._rng.random() < 0.9:
             names = {action.preamble.name: number for number, action in self._actions.items()}
             entry.action.action.action_id = names[usual]
-        elif rng.random() < 0.8:
-            scopes = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.DEFAULT_ONLY)
-            entry.action.action.CopyFrom(self._action(rng, table, scopes))
+        elif self._rng.random() < 0.8:
+            entry.action.action.CopyFrom(self._action(table, AS_DEFAULT))
         return p4r.Entity(table_entry=entry)
 
     def _room(self, table: p4i.Table) -> int:
         """Returns the number of entries that the table may still get: error codes of a full table differ."""
         size = min(2 * self._subject.entries_at_most, table.size - 2 * UPDATES_AT_MOST)
-        return max(0, size - len(self._held.entries.get(table.preamble.id, {})))
+        return max(0, size - len(self._entries[table.preamble.id]))
 
-    def _entry(self, rng: Random, table: p4i.Table, seen: dict[Field, list[int]]) -> p4r.Entity:
-        entry = p4r.TableEntry(table_id=table.preamble.id)
+    def _entry(self, table: p4i.Table) -> p4r.Entity:
+        rng, entry = self._rng, p4r.TableEntry(table_id=table.preamble.id)
+        kinds = [p4i.MatchField.MatchType.Name(field.match_type).lower() for field in table.match_fields]
         targets = self._targets[table.preamble.name]
-        for match, (target, width) in zip(table.match_fields, targets, strict=False):
-            self._match(rng, entry, match, self._values.key(rng, seen, target, width))
-        if any(match.match_type not in (EXACT, LPM) for match in table.match_fields):
+        for field, kind, (target, width) in zip(table.match_fields, kinds, targets, strict=False):
+            value = self._choices.key(target, width)
+            if kind == "optional" and rng.random() < 0.4:
+                continue
+            numbers = self._choices.match(kind, value, field.bitwidth)
+            if numbers == ((0, (1 << field.bitwidth) - 1) if kind == "range" else (0, 0)):
+                continue  # every value: the field is left out
+            part = getattr(entry.match.add(field_id=field.id), kind)
+            for name, number in zip(PARTS.get(kind, ("value",)), numbers, strict=True):
+                setattr(part, name, number if name == "prefix_len" else encode(number))
+        if any(kind not in ("exact", "lpm") for kind in kinds):
             entry.priority = rng.choice((1, 2, 3, rng.randrange(1, 1000)))
-        self._set_action(rng, table, entry)
+        self._set_action(table, entry)
         if rng.random() < 0.2:
             entry.metadata = rng.randbytes(rng.randrange(1, 5))
         return p4r.Entity(table_entry=entry)
 
-    def _match(self, rng: Random, entry: p4r.TableEntry, match: p4i.MatchField, value: int) -> None:
-        width, top = match.bitwidth, (1 << match.bitwidth) - 1
-        made = p4r.FieldMatch(field_id=match.id)
-        match match.match_type:
-            case p4i.MatchField.EXACT:
-                made.exact.value = bytestring(value)
-            case p4i.MatchField.LPM:
-                length = rng.choice((0, 1, width // 2, width - 1, width, rng.randint(0, width)))
-                if length == 0:
-                    return
-                made.lpm.value = bytestring(value & top << (width - length) & top)
-                made.lpm.prefix_len = length
-            case p4i.MatchField.TERNARY:
-                mask = rng.choice((0, top, top << (width // 2) & top, rng.getrandbits(width), 1, top >> 1))
-                if mask == 0:
-                    return
-                made.ternary.value, made.ternary.mask = bytestring(value & mask), bytestring(mask)
-            case p4i.MatchField.RANGE:
-                spread = rng.choice((0, 1, 16, 1 << (width // 2), top))
-                low = max(0, value - rng.randint(0, spread))
-                high = min(top, value + rng.randint(0, spread))
-                if (low, high) == (0, top):
-                    return
-                made.range.low, made.range.high = bytestring(low), bytestring(high)
-            case _:
-                if rng.random() < 0.4:
-                    return
-                made.optional.value = bytestring(value)
-        entry.match.append(made)
-
-    def _set_action(self, rng: Random, table: p4i.Table, entry: p4r.TableEntry) -> None:
-        scopes = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.TABLE_ONLY)
+    def _set_action(self, table: p4i.Table, entry: p4r.TableEntry) -> None:
+        rng, profile = self._rng, table.implementation_id
         entry.ClearField("action")
-        if not table.implementation_id:
-            entry.action.action.CopyFrom(self._action(rng, table, scopes))
+        if not profile:
+            entry.action.action.CopyFrom(self._action(table, IN_ENTRIES))
             return
-        if table.implementation_id in self._held.with_one_shots:
+        if profile in self._with_one_shots:
             # One action: among several, a hash chooses by members' handles, and the engine shares members.
             one_shot = entry.action.action_profile_action_set
-            action = self._action(rng, table, scopes)
+            action = self._action(table, IN_ENTRIES)
             one_shot.action_profile_actions.add(action=action, weight=rng.randint(1, 3))
             return
-        members = sorted(self._held.members.get(table.implementation_id, ()))
-        groups = sorted(self._held.groups.get(table.implementation_id, {}))
+        members, groups = sorted(self._members[profile]), sorted(self._groups[profile])
         if groups and rng.random() < 0.7:
             entry.action.action_profile_group_id = rng.choice(groups)
         elif members:
             entry.action.action_profile_member_id = rng.choice(members)
 
-    def _action(self, rng: Random, table: p4i.Table, scopes: tuple[int, ...]) -> p4r.Action:
+    def _action(self, table: p4i.Table, scopes: tuple[int, ...]) -> p4r.Action:
         references = [reference.id for reference in table.action_refs if reference.scope in scopes]
-        chosen = self._actions[rng.choice(references)]
+        chosen = self._actions[self._rng.choice(references)]
         for _ in range(2):  # rarely NoAction and actions without parameters
             if not chosen.params:
-                chosen = self._actions[rng.choice(references)]
+                chosen = self._actions[self._rng.choice(references)]
         action = p4r.Action(action_id=chosen.preamble.id)
         for parameter in chosen.params:
-            value = self._values.argument(rng, chosen.preamble.alias, parameter.name, parameter.bitwidth)
-            action.params.add(param_id=parameter.id, value=bytestring(value))
+            value = self._choices.argument(chosen.preamble.alias, parameter.name, parameter.bitwidth)
+            action.params.add(param_id=parameter.id, value=encode(value))
         return action
 
-    def _spoil(self, rng: Random, entry: p4r.TableEntry) -> None:
-        match rng.randrange(6):
+    def _spoil(self, entry: p4r.TableEntry) -> None:
+        match self._rng.randrange(6):
             case 0:
                 entry.ClearField("action")
             case 1:
@@ -316,79 +277,72 @@ class Requests:
 
     # ---- action profiles
 
-    def _member(self, rng: Random, profile: p4i.ActionProfile) -> tuple[int, p4r.Entity]:
-        table = next(t for t in self._info.tables if t.preamble.id in profile.table_ids)
-        scopes = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.TABLE_ONLY)
-        member = p4r.ActionProfileMember(
-            action_profile_id=profile.preamble.id,
-            member_id=rng.randrange(1, 9),
-            action=self._action(rng, table, scopes),
-        )
-        held = self._held.members.get(profile.preamble.id, set())
-        wanted = MODIFY if member.member_id in held else INSERT
-        kind = wanted if rng.random() < 0.9 else INSERT + MODIFY - wanted
-        return kind, p4r.Entity(action_profile_member=member)
+    def _usually_right(self, is_there: bool) -> int:
+        """Returns MODIFY for an object that exists and INSERT for another, or rarely the other way round."""
+        wanted = MODIFY if is_there else INSERT
+        return wanted if self._rng.random() < 0.9 else INSERT + MODIFY - wanted
 
-    def _group(self, rng: Random, profile: p4i.ActionProfile) -> tuple[int, p4r.Entity] | None:
-        members = sorted(self._held.members.get(profile.preamble.id, ()))
+    def _member(self, profile: p4i.ActionProfile) -> Update:
+        table = next(t for t in self._info.tables if t.preamble.id in profile.table_ids)
+        number = profile.preamble.id
+        member = p4r.ActionProfileMember(
+            action_profile_id=number,
+            member_id=self._rng.randrange(1, 9),
+            action=self._action(table, IN_ENTRIES),
+        )
+        is_there = member.member_id in self._members[number]
+        return self._usually_right(is_there), p4r.Entity(action_profile_member=member)
+
+    def _group(self, profile: p4i.ActionProfile) -> Update | None:
+        rng, number = self._rng, profile.preamble.id
+        members = sorted(self._members[number])
         if not members:
             return None
-        group = p4r.ActionProfileGroup(
-            action_profile_id=profile.preamble.id, group_id=rng.randrange(1, 5), max_size=8
-        )
+        group = p4r.ActionProfileGroup(action_profile_id=number, group_id=rng.randrange(1, 5), max_size=8)
         for member in rng.sample(members, rng.randint(1, min(len(members), 8))):
             group.members.add(member_id=member, weight=1)
-        held = self._held.groups.get(profile.preamble.id, {})
-        wanted = MODIFY if group.group_id in held else INSERT
-        kind = wanted if rng.random() < 0.9 else INSERT + MODIFY - wanted
-        return kind, p4r.Entity(action_profile_group=group)
+        is_there = group.group_id in self._groups[number]
+        return self._usually_right(is_there), p4r.Entity(action_profile_group=group)
 
-    def _profile_change(self, rng: Random, profile: p4i.ActionProfile) -> tuple[int, p4r.Entity] | None:
-        number_of = profile.preamble.id
-        used_members = {member for group in self._held.groups.get(number_of, {}).values() for member in group}
-        used_groups = set()
-        for table in profile.table_ids:
-            for entry in self._held.entries.get(table, {}).values():
-                used_members.add(entry.action.action_profile_member_id)
-                used_groups.add(entry.action.action_profile_group_id)
+    def _profile_change(self, profile: p4i.ActionProfile) -> Update | None:
+        rng, number = self._rng, profile.preamble.id
         kind = rng.random()
         if kind < 0.4:
-            return self._member(rng, profile)
+            return self._member(profile)
         if kind < 0.7:
-            return self._group(rng, profile) if profile.with_selector else None
+            return self._group(profile) if profile.with_selector else None
         # Objects in use are not deleted: the error codes differ.
+        entries = [entry for table in profile.table_ids for entry in self._entries[table].values()]
         if kind < 0.85:
-            groups = sorted(set(range(1, 5)) - used_groups) if profile.with_selector else []
+            used = {entry.action.action_profile_group_id for entry in entries}
+            groups = sorted(set(range(1, 5)) - used) if profile.with_selector else []
             if not groups:
                 return None
-            group = p4r.ActionProfileGroup(action_profile_id=number_of, group_id=rng.choice(groups))
+            group = p4r.ActionProfileGroup(action_profile_id=number, group_id=rng.choice(groups))
             return DELETE, p4r.Entity(action_profile_group=group)
-        members = sorted(set(range(1, 9)) - used_members)
+        used = {member for group in self._groups[number].values() for member in group}
+        used |= {entry.action.action_profile_member_id for entry in entries}
+        members = sorted(set(range(1, 9)) - used)
         if not members:
             return None
-        member = p4r.ActionProfileMember(action_profile_id=number_of, member_id=rng.choice(members))
+        member = p4r.ActionProfileMember(action_profile_id=number, member_id=rng.choice(members))
         return DELETE, p4r.Entity(action_profile_member=member)
 
-    # ---- counters, replication
+    # ---- replication
 
-    def _fill(self, rng: Random, spec: p4i.CounterSpec, data: p4r.CounterData) -> None:
-        if spec.unit != p4i.CounterSpec.PACKETS:
-            data.byte_count = rng.randrange(1 << 32)
-        if spec.unit != p4i.CounterSpec.BYTES:
-            data.packet_count = rng.randrange(1 << 20)
-
-    def _replication(self, rng: Random, kind: int) -> list[tuple[int, p4r.Entity] | None]:
-        found: list[tuple[int, p4r.Entity] | None] = []
-        for group in rng.sample((1, 2, 3, 7), rng.randint(1, 4)):
-            entry = p4r.MulticastGroupEntry(multicast_group_id=group)
-            for port in rng.sample(self._subject.ports, rng.randint(1, min(4, len(self._subject.ports)))):
-                entry.replicas.add(egress_port=port, instance=rng.randrange(1 << 16))
-            made = p4r.PacketReplicationEngineEntry(multicast_group_entry=entry)
+    def _replication(self, kind: int) -> list[Update | None]:
+        rng, ports = self._rng, self._subject.ports
+        found: list[Update | None] = []
+        for number in rng.sample((1, 2, 3, 7), rng.randint(1, 4)):
+            made = p4r.PacketReplicationEngineEntry()
+            made.multicast_group_entry.multicast_group_id = number
+            for port in rng.sample(ports, rng.randint(1, min(4, len(ports)))):
+                made.multicast_group_entry.replicas.add(egress_port=port, instance=rng.randrange(1 << 16))
             found.append((kind, p4r.Entity(packet_replication_engine_entry=made)))
-        for session in rng.sample((1, 2, 3, 5), rng.randint(1, 4)):
-            clone = p4r.CloneSessionEntry(session_id=session)
-            clone.replicas.add(egress_port=rng.choice(self._subject.ports), instance=1)
-            made = p4r.PacketReplicationEngineEntry(clone_session_entry=clone)
+        for number in rng.sample((1, 2, 3, 5), rng.randint(1, 4)):
+            made = p4r.PacketReplicationEngineEntry()
+            made.clone_session_entry.session_id = number
+            made.clone_session_entry.replicas.add(egress_port=rng.choice(ports), instance=1)
             found.append((kind, p4r.Entity(packet_replication_engine_entry=made)))
         return found
 

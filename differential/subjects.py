@@ -75,17 +75,17 @@ def _bytes(layers: list[Layer]) -> int:
 # ---- The programs of single constructs.
 
 
-def _four_cells(rng: Random, port: int, data: bytes) -> bytes | None:
+def _four_cells(data: bytes) -> bytes | None:
     return bytes([data[0] & 3]) + data[1:]
 
 
-def _four_wide_cells(rng: Random, port: int, data: bytes) -> bytes | None:
+def _four_wide_cells(data: bytes) -> bytes | None:
     if data[0] == 13 and len(data) > 81:
         return data[:81] + bytes([data[81] & 3]) + data[82:]
     return data
 
 
-def _labels_that_are_there(rng: Random, port: int, data: bytes) -> bytes | None:
+def _labels_that_are_there(data: bytes) -> bytes | None:
     operation, index = data[0], data[1] % 4
     labels = 0
     while operation != 0xFF and labels < 4 and 2 + labels < len(data):
@@ -97,7 +97,7 @@ def _labels_that_are_there(rng: Random, port: int, data: bytes) -> bytes | None:
     return data[:1] + bytes([index]) + data[2:]
 
 
-def _few_rounds(rng: Random, port: int, data: bytes) -> bytes | None:
+def _few_rounds(data: bytes) -> bytes | None:
     # BMv2 has space for 512 bytes of headers, and the engine ends a loop of 128 resubmissions.
     return bytes([data[0] % 60]) + data[1:]
 
@@ -122,7 +122,7 @@ def _varbit_lengths(rng: Random, walk: Walk) -> None:
         a.set("bytes", b.fields[1].value)
 
 
-def _varbit_assigned(rng: Random, port: int, data: bytes) -> bytes | None:
+def _varbit_assigned(data: bytes) -> bytes | None:
     # b.bytes is read even if b is invalid.
     a, b = data[1], data[2]
     there = a % 8 == b % 8 == 0 and max(a, b) <= 64 and len(data) >= 3 + 4 + (a + b) // 8
@@ -150,7 +150,7 @@ TIMES_IN_REPORT = ((20, 8), (28, 8), (36, 4))
 DEPTHS_IN_REPORT = ((40, 4), (44, 4), (48, 4))
 
 
-def _probe_frame(rng: Random, port: int, data: bytes) -> bytes | None:
+def _probe_frame(data: bytes) -> bytes | None:
     if len(data) < 10:
         return data
     changed = bytearray(data)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eeon_engine.thrift.interface import SERVICES, simple_switch, standard
+from eeon_engine.thrift.tables import match_param
 from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException, TPayload
@@ -71,20 +72,7 @@ def _to_thrift(value: object) -> object:
     if not isinstance(value, dict):
         return value
     if "match" in value:
-        kinds = standard.BmMatchParamType
-        first, *rest = value["values"]
-        match value["match"]:
-            case "exact":
-                return standard.BmMatchParam(type=kinds.EXACT, exact=standard.BmMatchParamExact(key=first))
-            case "lpm":
-                prefix = standard.BmMatchParamLPM(key=first, prefix_length=rest[0])
-                return standard.BmMatchParam(type=kinds.LPM, lpm=prefix)
-            case "ternary":
-                masked = standard.BmMatchParamTernary(key=first, mask=rest[0])
-                return standard.BmMatchParam(type=kinds.TERNARY, ternary=masked)
-            case "range":
-                between = standard.BmMatchParamRange(start=first, end_=rest[0])
-                return standard.BmMatchParam(type=kinds.RANGE, range=between)
+        return match_param((value["match"], *value["values"]))
     if "priority" in value:
         return standard.BmAddEntryOptions(priority=value["priority"])
     if "rate" in value:

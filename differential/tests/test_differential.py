@@ -16,7 +16,7 @@ from differential import bmv2
 from differential.campaign import configuration, run
 from differential.compare import Bench, Difference, Step
 from differential.failures import read, run_steps, write
-from differential.frames import Frames, Subject
+from differential.frames import Choices, Frames, Subject
 from differential.nanomsg import HEADER, LENGTH, PACKET_OUT, decoded
 from differential.program import load
 from differential.subjects import OVER_P4RUNTIME, SUBJECTS, checksum
@@ -40,9 +40,8 @@ def quiet() -> None:
 
 
 def frames_of(subject: Subject, seed: int, count: int) -> list[tuple[int, bytes]]:
-    program, rng = load(subject.path), Random(seed)
-    frames = Frames(program, subject)
-    return [frames.frame(rng, {}) for _ in range(count)]
+    frames = Frames(Choices(load(subject.path), subject, Random(seed)))
+    return [frames.frame() for _ in range(count)]
 
 
 @needs_bmv2

@@ -455,15 +455,10 @@ class MarkingTest(FabricTest):
     def threshold_marks(
         self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]
     ) -> None:
-        """Sets `mark_threshold` at port 2 and checks which packets of a burst are marked."""
+        """Sets `mark_threshold` at port 2, and checks which data frames of a burst are marked, and that they
+        are counted."""
         self.mark_threshold(2, **settings)
         self.assertEqual(self.marks(frames), marked)
-
-    def threshold_marks_and_counts(
-        self, settings: Mapping[str, Any], frames: Sequence[bytes], marked: Sequence[bool]
-    ) -> None:
-        """Checks the same for data frames, and that the port counts as many marked and forwarded."""
-        self.threshold_marks(settings, frames, marked)
         counted = Counter(Verdict.MARKED if mark else Verdict.FORWARDED for mark in marked)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, found): counted[found] for found in counted})
 

@@ -235,6 +235,12 @@ _CUT_OFF = {
         ect(1) + ect(1, size=KB - 1) + ect(CUT_OFF - 1),
         [False] * 81,
     ),
+    # enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped.
+    "OpenConfigCutOffLeavesNotEctAlone": (
+        {"threshold": at_or_above(CUT_OFF_BYTES)},
+        ect(CUT_OFF + 20, ecn=Ecn.NOT_ECT),
+        [False] * 100,
+    ),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _CUT_OFF))
 
@@ -255,17 +261,6 @@ _RED = {
     ),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _RED))
-
-
-_COUNTED = {
-    # enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped.
-    "OpenConfigCutOffLeavesNotEctAlone": (
-        {"threshold": at_or_above(CUT_OFF_BYTES)},
-        ect(CUT_OFF + 20, ecn=Ecn.NOT_ECT),
-        [False] * 100,
-    ),
-}
-globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks_and_counts, _COUNTED))
 
 
 @virtual_time_only

@@ -95,21 +95,12 @@ class EnqueueAndDequeueMarkOppositeEndsOfABurst(MarkingTest):
         self.assertEqual((at_enqueue[0], at_enqueue[-1]), (False, True))
 
 
-_COUNTED = {
+_MARKED = {
     # Ten frames, threshold ten frames: the last one finds nine.
     "MarkThresholdNeverMarksBelow": ({"threshold": 10 * SIZE}, ect(10), [False] * 10),
     "MarkThresholdAlwaysMarksAbove": ({"threshold": 2 * SIZE}, ect(60), [False] * 3 + [True] * 57),
     # RFC 3168, section 5: only ECT may become CE. In this mode nothing is dropped instead, either.
     "MarkThresholdNeverMarksNotEct": ({"threshold": 2 * SIZE}, ect(40, ecn=Ecn.NOT_ECT), [False] * 40),
-    "MarkAtDequeueIsCounted": (
-        {"threshold": 3 * SIZE, "dequeue": True},
-        ect(8),
-        [True] * 4 + [False] * 4,
-    ),
-}
-globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks_and_counts, _COUNTED))
-
-_MARKED = {
     # RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last unmarked one.
     "MarkThresholdDoesNotMarkAtExactlyTheThreshold": (
         {"threshold": 4 * SIZE},
@@ -128,7 +119,7 @@ _MARKED = {
     ),
     # At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it: more
     # than three for the first four.
-    "MarkAtDequeueMarksWhatLeavesABacklog": (
+    "MarkAtDequeueIsCounted": (
         {"threshold": 3 * SIZE, "dequeue": True},
         ect(8),
         [True] * 4 + [False] * 4,

@@ -1,20 +1,6 @@
-"""Exceptions of the engine and its Python layers.
+"""Exceptions of the engine and its Python layers. The extension raises these classes.
 
-EngineError
-├── ProgramError               a BMv2 JSON program that cannot be loaded
-├── ConfigError                invalid settings of a switch or of a fabric
-├── ClockError                 a request to run virtual time backwards
-└── ControlError               a refused control call; the switch is as it was before the call
-    ├── NoSuchObjectError      no table, counter, register, ... has this name
-    ├── NoSuchHandleError      no entry, member or group has this handle
-    ├── DuplicateError         an entry with this key already exists
-    ├── FullError              the table or profile has as many entries as the program allows
-    ├── ImmutableError         the program declares the object constant
-    ├── InUseError             another object still refers to it
-    ├── OutOfRangeError        an index beyond the end of an array
-    └── InvalidValueError      a key, parameter or value that does not match the object
-
-Messages name the object, the value and the limit. The extension raises these classes.
+Messages name the object, the value and the limit.
 """
 
 

@@ -14,7 +14,7 @@ line for each step:
     LINK PORT up, or LINK PORT down       the state of a port's link
     AT 10 ms                              the switch's time
     SAY MESSAGE                           a message on the stream of the P4Runtime client
-    TOLD MESSAGE                          the next message of the stream, without its time stamp and words
+    TOLD "SAID" MESSAGE                   the next message of the stream, without its time stamp and words
 
 Parentheses behind a code or an answer have BMv2's if it differs, and quotation marks a part of the message.
 An entity or a message is in Protobuf's text format, in which `$name` stands for an id; a value is Python's,
@@ -50,6 +50,7 @@ _CALL = re.compile(
     r"(?P<answer>[\w.]+)(?: \((?P<bmv2>[\w.]+)\))? (?P<service>\w+)\.(?P<method>\w+)\((?P<arguments>.*)\)"
 )
 _FRAMES = re.compile(r"(?:(?P<count>\d+) )?FRAMES? (?P<key>\w+)(?: (?P<type>\w+))? ->(?P<ports>.*)")
+_WORDS = re.compile(r'(?:"([^"]*)" )?(.*)')
 # Enough for any frame to leave a switch whose ports have no rate.
 _STEP_PS = 1_000_000
 _SERVICES = (standard, simple_pre_lag, simple_switch)
@@ -167,14 +168,14 @@ def _spread(shares: dict[int, int], served: Served) -> None:
 
 
 def _say(message: p4r.StreamMessageRequest, served: Served) -> None:
-    kind = message.WhichOneof("update")
-    served.client.send(**{kind: getattr(message, kind)})
+    served.client.send(**{field.name: value for field, value in message.ListFields()})
 
 
-def _told(message: p4r.StreamMessageResponse, served: Served) -> None:
-    """Compares the next message, whose kind has a time stamp or words that differ from run to run."""
+def _told(said: str, message: p4r.StreamMessageResponse, served: Served) -> None:
+    """Compares the next message, but for a time stamp and words, of which `said` is a part."""
     found = served.client.receive()
     one = getattr(found, found.WhichOneof("update"))
+    assert said in getattr(one, "message", "")
     for name in ("timestamp", "message"):
         if name in one.DESCRIPTOR.fields_by_name:
             assert getattr(one, name)
@@ -230,7 +231,8 @@ def _step(line: str, names: Names) -> Step:
     if word == "SAY":
         return partial(_say, _entity(rest, names, p4r.StreamMessageRequest))
     if word == "TOLD":
-        return partial(_told, _entity(rest, names, p4r.StreamMessageResponse))
+        said, text = _WORDS.fullmatch(rest).groups("")
+        return partial(_told, said, _entity(text, names, p4r.StreamMessageResponse))
     if word == "AT":
         at_ps = int(rest.removesuffix(" ms")) * 10**9
         return lambda served: served.switch.advance_to(at_ps)

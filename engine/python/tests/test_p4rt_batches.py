@@ -40,10 +40,6 @@ def test_updates_of_a_batch_are_applied_in_order(client: Client, switch: Switch,
     assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == []
 
 
-def test_an_empty_batch_is_accepted(client: Client) -> None:
-    client.write()
-
-
 def test_an_unknown_atomicity_is_invalid(client: Client) -> None:
     failure(rpc_code.INVALID_ARGUMENT, "atomicity 9", client.write, atomicity=9)
 

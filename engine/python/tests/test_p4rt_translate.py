@@ -58,10 +58,6 @@ def test_an_empty_bytestring_is_refused() -> None:
         bytestrings.decode(b"", 8, "x")
 
 
-def test_zero_is_one_byte() -> None:
-    assert bytestrings.encode(0) == b"\x00"
-
-
 def test_a_higher_p4runtime_priority_is_a_lower_bmv2_priority() -> None:
     assert translate.to_engine_priority(2) < translate.to_engine_priority(1)
     assert translate.to_engine_priority(2**31 - 1) >= 0

@@ -106,12 +106,3 @@ def test_a_replica_to_the_number_of_the_drop_port_leaves_there(eeon_switch):
     frame = bytes.fromhex("0200000000010200000000021234")
     sent = {value: switch.send(1, frame + value.to_bytes(4, "big")) for value in (1, 2, 3)}
     assert [sorted(out for out, _ in sent[value]) for value in (1, 2, 3)] == [[3, 511], [4, 511], []]
-
-
-def test_groups_and_sessions_copy_to_their_ports(eeon_switch):
-    switch = eeon_switch(PROGRAMS / "everything.json", PROGRAMS / "everything.p4info.txtpb")
-    switch.multicast(7, [2, 3])
-    switch.clone_session(5, [4])
-    assert switch.control.mirroring_session_get(5) is not None
-    groups, nodes, _ = switch.control.mc_get_entries()
-    assert len(groups) >= 1 and len(nodes) >= 2

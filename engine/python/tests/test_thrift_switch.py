@@ -11,7 +11,7 @@ from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
 from made_frames import fabric, frame
 from p4rt_client import ports, program_json
-from thrift_client import EXACT, ThriftClient, add, code_of, exact, rate, standard
+from thrift_client import EXACT, ThriftClient, add, code_of, rate, standard
 from thriftpy2.thrift import TApplicationException, TException
 
 pytestmark = pytest.mark.system
@@ -42,18 +42,6 @@ def test_a_queues_depth_is_in_packets_and_its_rate_in_packets_per_second(
     for _ in range(9):
         switch.inject(1, frame(1))
     assert len(switch.advance_to(20_000_000_000)) == 9
-
-
-def test_queues_that_are_not_there_answer_1(thrift: ThriftClient) -> None:
-    calls = thrift.switch.set_egress_priority_queue_depth, thrift.switch.set_egress_priority_queue_rate
-    for port, priority, answer in ((2, 0, 0), (512, 0, 1), (-1, 0, 1), (2, 1, 1), (2, -1, 1)):
-        assert [call(port, priority, 5) for call in calls] == [answer, answer]
-
-
-def test_the_clock_is_the_switchs_in_microseconds(switch: Switch, thrift: ThriftClient) -> None:
-    switch.advance_to(5_000_000_000)
-    assert thrift.switch.get_time_elapsed_us() == 5_000
-    assert thrift.switch.get_time_since_epoch_us() == 5_000
 
 
 def test_ports_are_shown_added_and_removed(program: Program) -> None:
@@ -156,20 +144,6 @@ def test_a_reset_leaves_what_the_program_starts_with_and_the_clone_sessions(thri
     assert thrift.switch.mirroring_mapping_get_egress_port(1) == 1
 
 
-def test_hashes_and_digests_that_are_not_there_are_refused_by_bmv2s_codes(thrift: ThriftClient) -> None:
-    call = thrift.standard
-    parameters = standard.BmCrc16Config(1, 2, 3, True, False)
-    assert (
-        code_of(standard.InvalidCrcOperation, call.bm_set_crc16_custom_parameters, 0, "none", parameters)
-        == standard.CrcErrorCode.INVALID_CALCULATION_NAME
-    )
-    with pytest.raises(standard.InvalidToeplitzHashOperation):
-        call.bm_set_toeplitz_hash_key(0, "none", b"1234")
-    for arguments in ((0, 77, 1, [2]), (0, 77, 1)):
-        with pytest.raises(standard.InvalidLearnOperation):
-            (call.bm_learning_ack if len(arguments) == 4 else call.bm_learning_ack_buffer)(*arguments)
-
-
 def test_parameters_of_a_custom_crc_hold_for_the_next_packet() -> None:
     # Its calculations calc_0 and calc_2 are custom CRCs of 16 and 32 bits, calc is a CRC of 16 bits.
     program = Path(__file__).parents[2] / "simple_switch/tests/constructs/hashes.json"
@@ -190,17 +164,14 @@ def test_parameters_of_a_custom_crc_hold_for_the_next_packet() -> None:
             0, "calc_2", standard.BmCrc32Config(0x04C11DB7, -1, -1, False, False)
         )
         assert hashes() == (b"\x90\x6e", b"\xfc\x89\x19\x18")
-        for name in ("calc", "calc_2"):
-            assert (
-                code_of(
-                    standard.InvalidCrcOperation,
-                    call.bm_set_crc16_custom_parameters,
-                    0,
-                    name,
-                    standard.BmCrc16Config(1, 2, 3, True, True),
-                )
-                == standard.CrcErrorCode.WRONG_TYPE_CALCULATION
-            )
+        codes, set_crc = standard.CrcErrorCode, call.bm_set_crc16_custom_parameters
+        parameters = standard.BmCrc16Config(1, 2, 3, True, True)
+        for name, code in (
+            ("calc", codes.WRONG_TYPE_CALCULATION),
+            ("calc_2", codes.WRONG_TYPE_CALCULATION),
+            ("none", codes.INVALID_CALCULATION_NAME),
+        ):
+            assert code_of(standard.InvalidCrcOperation, set_crc, 0, name, parameters) == code
         assert hashes() == (b"\x90\x6e", b"\xfc\x89\x19\x18")
 
 
@@ -240,20 +211,6 @@ def test_a_rate_that_is_no_number_is_refused(resource_thrift: ThriftClient) -> N
     kind, codes = standard.InvalidMeterOperation, standard.MeterOperationErrorCode
     set_rates, nan = resource_thrift.standard.bm_meter_set_rates, [rate(float("nan"), 1), rate(1, 1)]
     assert code_of(kind, set_rates, 0, "ResourcesIngress.cells", 0, nan) == codes.INVALID_INFO_RATE_VALUE
-
-
-def test_an_entrys_time_out_is_set_and_read_back_with_how_long_it_was_idle(
-    resource_switch: Switch, resource_thrift: ThriftClient
-) -> None:
-    call, table = resource_thrift.standard, "ResourcesIngress.ageing_table"
-    key, nothing = [exact((5).to_bytes(4, "big"))], standard.BmAddEntryOptions()
-    handle = call.bm_mt_add_entry(0, table, key, "ResourcesIngress.forward", [b"\x01"], nothing)
-    assert call.bm_mt_get_entry(0, table, handle).life is None
-    resource_switch.advance_to(1_000_000_000)
-    call.bm_mt_set_entry_ttl(0, table, handle, 60_000)
-    resource_switch.advance_to(8_000_000_000)
-    life = call.bm_mt_get_entries(0, table)[0].life
-    assert (life.timeout_ms, life.time_since_hit_ms) == (60_000, 7)
 
 
 def test_an_array_that_is_too_large_for_an_answer_is_refused_and_read_by_index(

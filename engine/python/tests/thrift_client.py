@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from eeon_engine.thrift.interface import SERVICES, standard
+from eeon_engine.thrift.tables import match_param
 from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TClient, TException
@@ -47,9 +48,7 @@ def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:
 
 
 def exact(key: bytes) -> Any:
-    return standard.BmMatchParam(
-        type=standard.BmMatchParamType.EXACT, exact=standard.BmMatchParamExact(key=key)
-    )
+    return match_param(("exact", key))
 
 
 def rate(units_per_micros: float, burst_size: int) -> Any:

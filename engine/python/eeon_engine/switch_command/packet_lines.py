@@ -8,7 +8,7 @@ and simple_switch's `primitives.cpp`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..json_types import (
@@ -419,45 +419,29 @@ def _parser_set(parameters: list[Json], events: list[TraceEvent], walk: _Walk) -
     return Line("D", f"Parser set: setting field '{name}' {told}")
 
 
-def _effect(event: TraceEvent) -> Iterator[Line]:
+_CELLS = {
+    "register_read": ("register", "value", "read", "Read", " read value {value}"),
+    "register_write": ("register", "new", "write", "Wrote", " with value {new}"),
+    "count": ("counter", "packets", "update", "Updated", ""),
+    "meter": ("meter", "colour", "update", "Updated", ", assigning dest field the color result {colour}"),
+}
+"""Events at a cell: the array, what is missing beyond its end, BMv2's verbs, and the end of its line."""
+
+
+def _effect(event: Mapping[str, object]) -> Iterator[Line]:
     """Yields the line that a primitive of simple_switch logs when it is done."""
     match event["event"]:
-        case "register_read" if event["value"] is not None:
-            yield Line(
-                "T",
-                f"Read register '{event['register']}' at index {event['index']} read value {event['value']}",
-            )
-        case "register_write" if event["new"] is not None:
-            yield Line(
-                "T",
-                f"Wrote register '{event['register']}' at index {event['index']} with value {event['new']}",
-            )
-        case "register_read":
-            yield _beyond("read register", event["register"], event["index"])
-        case "register_write":
-            yield _beyond("write register", event["register"], event["index"])
-        case "count" if event["packets"] is not None:
-            yield Line("T", f"Updated counter '{event['counter']}' at index {event['index']}")
-        case "count":
-            yield _beyond("update counter", event["counter"], event["index"])
-        case "meter" if event["colour"] is not None:
-            yield Line(
-                "T",
-                f"Updated meter '{event['meter']}' at index {event['index']}, assigning dest field the color "
-                f"result {event['colour']}",
-            )
-        case "meter":
-            yield _beyond("update meter", event["meter"], event["index"])
         case "hash":
             yield Line("T", f"hash(base={event['base']}, max={event['size']}) = {event['result']}")
         case "random":
             yield Line("T", f"random(lo={event['low']}, hi={event['high']}) = {event['drawn']}")
-        case _:
-            pass
-
-
-def _beyond(what: str, name: str, index: int) -> Line:
-    return Line("E", f"Attempted to {what} '{name}' at out-of-bounds index {index}.")
+        case str(kind) if kind in _CELLS:
+            array, result, attempt, done, end = _CELLS[kind]
+            name, index = f"{array} '{event[array]}'", event["index"]
+            if event[result] is None:
+                yield Line("E", f"Attempted to {attempt} {name} at out-of-bounds index {index}.")
+            else:
+                yield Line("T", f"{done} {name} at index {index}{end.format_map(event)}")
 
 
 def _primitive(call: Json) -> Line:

@@ -53,13 +53,13 @@ class CellCalls:
     # ---- hash calculations
 
     def bm_set_toeplitz_hash_key(self, cxt: int, calculation: str, key: bytes) -> None:
-        found = self._context.names.algorithms.get(calculation)
+        found = self._context.names.calculations.get(calculation)
         if found is None:
             raise NoSuchObjectError(
                 f"the program has no calculation named '{calculation}'", "INVALID_CALCULATION_NAME"
             )
         raise ControlError(
-            f"calculation '{calculation}' is of type {found}, not toeplitz", "WRONG_TYPE_CALCULATION"
+            f"calculation '{calculation}' is of type {found['algo']}, not toeplitz", "WRONG_TYPE_CALCULATION"
         )
 
     # ---- digests. Their messages are delivered one by one, without acknowledgements.
@@ -79,10 +79,11 @@ class CellCalls:
         raise ControlError(f"digest {digest} is sent at once; it has no buffer to set")
 
     def _check_digest(self, digest: int) -> None:
-        if digest not in self._context.names.ids.get("learn_lists", {}).values():
+        if digest not in [found["id"] for found in self._context.names.learn_lists.values()]:
             raise NoSuchObjectError(f"the program has no digest with id {digest}", "INVALID_LIST_ID")
 
     def _cut(self, reg: str, value: int) -> bytes:
         """Returns the low bits of a number, as many as a cell has, of its two's complement if negative."""
-        width = self._context.names.register_widths.get(reg, 64)
+        array = self._context.names.register_arrays.get(reg)
+        width = 64 if array is None else array["bitwidth"]
         return unsigned(value, width).to_bytes((width + 7) // 8, "big")

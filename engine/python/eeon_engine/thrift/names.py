@@ -3,9 +3,10 @@
 They are read from the program's JSON once per program, and never change by a control call.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeVar
 
 from .. import program_json
 from .._engine import Program, SwitchHandle
@@ -19,34 +20,20 @@ MAX_ANSWER_ENTRIES = 1 << 16
 reads. Each takes some 2 kB while the answer is made."""
 _CELLS_PER_STEP = 4096
 
-
-@dataclass(frozen=True)
-class Table:
-    """A table's kinds, in the words of the JSON."""
-
-    match_type: str
-    type: str
-    actions: list[str]
-    has_const_default: bool
-    supports_timeout: bool
-
-    @property
-    def has_priorities(self) -> bool:
-        """Whether entries have a priority."""
-        return self.match_type in ("ternary", "range")
+_Object = TypeVar("_Object", bound=program_json.Object)
 
 
 @dataclass(frozen=True)
 class Names:
-    """The objects of a program by name."""
+    """The objects of a program by name, of each kind under its key in the JSON."""
 
-    ids: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By JSON key (`tables`, `register_arrays`, ...) and name."""
-    tables: dict[str, Table] = field(default_factory=dict)
-    register_widths: dict[str, int] = field(default_factory=dict)
-    register_sizes: dict[str, int] = field(default_factory=dict)
-    algorithms: dict[str, str] = field(default_factory=dict)
-    """The algorithm of each hash calculation."""
+    tables: dict[str, program_json.Table] = field(default_factory=dict)
+    action_profiles: dict[str, program_json.ActionProfile] = field(default_factory=dict)
+    counter_arrays: dict[str, program_json.Cells] = field(default_factory=dict)
+    meter_arrays: dict[str, program_json.Cells] = field(default_factory=dict)
+    register_arrays: dict[str, program_json.RegisterArray] = field(default_factory=dict)
+    learn_lists: dict[str, program_json.LearnList] = field(default_factory=dict)
+    calculations: dict[str, program_json.Calculation] = field(default_factory=dict)
 
     # The switches of a fabric run the same program.
     @staticmethod
@@ -55,34 +42,19 @@ class Names:
         """Returns the names of a program, whose JSON the engine has accepted."""
         document = program_json.objects(program)
         pipelines = document.get("pipelines", [])
-        tables = [table for pipeline in pipelines for table in pipeline.get("tables", [])]
-        registers = document.get("register_arrays", [])
-        kinds: dict[str, Sequence[program_json.Object]] = {
-            "tables": tables,
-            "action_profiles": [p for pipeline in pipelines for p in pipeline.get("action_profiles", [])],
-            "counter_arrays": document.get("counter_arrays", []),
-            "meter_arrays": document.get("meter_arrays", []),
-            "register_arrays": registers,
-            "learn_lists": document.get("learn_lists", []),
-        }
         return Names(
-            ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
-            tables={table["name"]: _table(table) for table in tables},
-            register_widths={item["name"]: item["bitwidth"] for item in registers},
-            register_sizes={item["name"]: item["size"] for item in registers},
-            algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
+            _by_name(table for pipeline in pipelines for table in pipeline.get("tables", [])),
+            _by_name(profile for pipeline in pipelines for profile in pipeline.get("action_profiles", [])),
+            _by_name(document.get("counter_arrays", [])),
+            _by_name(document.get("meter_arrays", [])),
+            _by_name(document.get("register_arrays", [])),
+            _by_name(document.get("learn_lists", [])),
+            _by_name(document.get("calculations", [])),
         )
 
 
-def _table(table: program_json.Table) -> Table:
-    default = table.get("default_entry") or {}
-    return Table(
-        match_type=table["match_type"],
-        type=table["type"],
-        actions=table["actions"],
-        has_const_default=bool(default.get("action_entry_const")),
-        supports_timeout=bool(table.get("support_timeout")),
-    )
+def _by_name(items: Iterable[_Object]) -> dict[str, _Object]:
+    return {item["name"]: item for item in items}
 
 
 class Context:
@@ -105,11 +77,12 @@ class Context:
 
     def register_cells(self, name: str) -> Iterator[int]:
         """Yields every cell of a register, in blocks; packets move in between."""
-        size = self.names.register_sizes.get(name)
-        if size is None:
+        array = self.names.register_arrays.get(name)
+        if array is None:
             # The engine raises an error with the existing names.
             self.control.register_read(name, 0)
             return
+        size = array["size"]
         if size > MAX_ANSWER_CELLS:
             raise InvalidValueError(
                 f"register '{name}': {size} cells, the limit of an answer is {MAX_ANSWER_CELLS}; read them "

@@ -51,15 +51,16 @@ class TableCalls:
         self._control.mt_delete_entry(table, unsigned(entry, 32))
 
     def bm_mt_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
-        shape = self._context.names.tables.get(table)
-        if shape is not None and not shape.supports_timeout:
+        found = self._context.names.tables.get(table)
+        if found is not None and not found.get("support_timeout"):
             raise ControlError(f"table '{table}': its entries do not age", "AGEING_DISABLED")
         ttl_ns = unsigned(timeout_ms, 32) * _NS_PER_MS
         self._control.mt_set_entry_ttl(table, unsigned(entry, 32), ttl_ns)
 
     def bm_mt_set_default_action(self, cxt: int, table: str, action: str, data: list[bytes]) -> None:
-        shape = self._context.names.tables.get(table)
-        if shape is not None and shape.has_const_default and action in shape.actions:
+        found = self._context.names.tables.get(table)
+        default = None if found is None else found.get("default_entry")
+        if found and default and default.get("action_entry_const") and action in found["actions"]:
             # The engine accepts a call that changes nothing, BMv2 does not.
             raise ImmutableError(f"table '{table}': its default entry is const", "DEFAULT_ENTRY_IS_CONST")
         self._control.mt_set_default_action(table, action, data)
@@ -118,24 +119,24 @@ class TableCalls:
 
     def _check_type(self, table: str, types: tuple[str, ...]) -> None:
         """Refuses a table of another type. One that is not there the engine refuses."""
-        shape = self._context.names.tables.get(table)
-        if shape is not None and shape.type not in types:
+        found = self._context.names.tables.get(table)
+        if found is not None and found["type"] not in types:
             raise InvalidValueError(
-                f"table '{table}' is of type {shape.type}; the call is for {' and '.join(types)}",
+                f"table '{table}' is of type {found['type']}; the call is for {' and '.join(types)}",
                 "WRONG_TABLE_TYPE",
             )
 
     def _entry(self, table: str, entry: Entry) -> standard.BmMtEntry:
         handle, key, priority, action = entry
-        shape = self._context.names.tables.get(table)
-        shown = priority if shape and shape.has_priorities else -1
+        found = self._context.names.tables.get(table)
+        shown = priority if found and found["match_type"] in ("ternary", "range") else -1
         life = None
-        if shape and shape.supports_timeout:
+        if found and found.get("support_timeout"):
             ttl_ns, idle_ns = self._control.mt_get_entry_life(table, handle)
             # As BMv2, only where a time-out is set.
             life = _life(ttl_ns, idle_ns) if ttl_ns else None
         return standard.BmMtEntry(
-            match_key=[_match_param(param) for param in key],
+            match_key=[match_param(param) for param in key],
             options=standard.BmAddEntryOptions(priority=signed(shown, 32)),
             entry_handle=signed(handle, 32),
             action_entry=_action_entry(action),
@@ -187,7 +188,8 @@ def _engine_param(param: standard.BmMatchParam) -> MatchParam:
     raise InvalidValueError(f"match type {kind} is unknown; types are 0 to {kinds.RANGE}", "BAD_MATCH_KEY")
 
 
-def _match_param(param: MatchParam) -> standard.BmMatchParam:
+def match_param(param: MatchParam) -> standard.BmMatchParam:
+    """Returns a field of a key in Thrift's form."""
     kinds = standard.BmMatchParamType
     match param:
         case ("exact", value):

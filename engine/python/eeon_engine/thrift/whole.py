@@ -68,7 +68,7 @@ class WholeCalls:
     def bm_serialize_state(self) -> str:
         # BMv2's dump is its memory layout, with a raw MD5 digest that its CLI cannot read.
         control, names = self._control, self._context.names
-        if sum(names.register_sizes.values()) > MAX_ANSWER_CELLS:
+        if sum(array["size"] for array in names.register_arrays.values()) > MAX_ANSWER_CELLS:
             raise InvalidValueError(
                 f"the registers have more than {MAX_ANSWER_CELLS} cells; read them by index"
             )
@@ -88,9 +88,9 @@ class WholeCalls:
                     "members": _jsonable(self._context.members(name)),
                     "groups": self._groups(name),
                 }
-                for name in names.ids.get("action_profiles", {})
+                for name in names.action_profiles
             },
-            "registers": {name: list(self._context.register_cells(name)) for name in names.register_widths},
+            "registers": {name: list(self._context.register_cells(name)) for name in names.register_arrays},
             "multicast": {"groups": groups, "nodes": nodes, "lags": lags},
         }
         return json.dumps({"config_md5": self.bm_get_config_md5().hex(), "state": state})
@@ -131,7 +131,7 @@ class WholeCalls:
         if kind is None:
             raise InvalidValueError(f"resource type {type}: types are 0 to 5", "INVALID_RESOURCE_TYPE")
         try:
-            return self._context.names.ids[_KINDS[kind]][name]
+            return int(getattr(self._context.names, _KINDS[kind])[name]["id"])
         except KeyError:
             raise NoSuchObjectError(
                 f"the program has no {kind.lower().replace('_', ' ')} named '{name}'", "INVALID_RESOURCE_NAME"

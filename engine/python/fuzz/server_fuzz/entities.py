@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from eeon_engine.p4runtime.bytestrings import encode
 from finsy.proto import p4d, p4r
 
 from .draws import Draws
@@ -9,11 +10,6 @@ from .draws import Draws
 _EXACT, _LPM, _TERNARY, _RANGE, _OPTIONAL = 2, 3, 4, 5, 6
 _BY_PRIORITY = (_TERNARY, _RANGE, _OPTIONAL)
 _ARRAYS = ("counters", "meters", "registers", "value_sets", "digests")
-
-
-def number_bytes(value: int) -> bytes:
-    """Returns the canonical bytestring of a number."""
-    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 class Maker:
@@ -38,8 +34,8 @@ class Maker:
         draws = self._draws
         number = draws.pick((1, 0, 2, 3, (1 << width) - 1, 1 << width - 1, draws.number(2) % (1 << width)))
         if draws.one_in(16):
-            return draws.pick((b"", number_bytes(1 << width), b"\0\0" + number_bytes(number), b"\xff" * 40))
-        return number_bytes(number)
+            return draws.pick((b"", encode(1 << width), b"\0\0" + encode(number), b"\xff" * 40))
+        return encode(number)
 
     def _match(self, field: Any) -> Any:
         draws, width = self._draws, field.bitwidth
@@ -53,17 +49,15 @@ class Maker:
             case 3:
                 length = draws.pick((width, 1, width // 2, width - 1)) if not draws.one_in(24) else 0
                 value = draws.number(2) << max(0, width - 16)
-                match.lpm.value = number_bytes(value & (every << (width - length)) & every)
+                match.lpm.value = encode(value & (every << (width - length)) & every)
                 match.lpm.prefix_len = length + (1 if draws.one_in(24) else 0)
             case 4:
                 mask = draws.pick((every, 1, 3, every ^ 1)) & every
-                match.ternary.value = number_bytes(
-                    draws.number(1) & (mask if not draws.one_in(24) else every)
-                )
-                match.ternary.mask = number_bytes(mask)
+                match.ternary.value = encode(draws.number(1) & (mask if not draws.one_in(24) else every))
+                match.ternary.mask = encode(mask)
             case 5:
                 low, high = sorted((draws.number(1), draws.pick((every, draws.number(1)))))
-                match.range.low, match.range.high = number_bytes(low & every), number_bytes(high & every)
+                match.range.low, match.range.high = encode(low & every), encode(high & every)
             case _:
                 match.optional.value = self._value(width)
         return match

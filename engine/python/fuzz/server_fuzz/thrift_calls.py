@@ -8,6 +8,7 @@ from typing import Any
 
 from eeon_engine import Switch
 from eeon_engine.thrift.interface import SERVICES, standard
+from eeon_engine.thrift.tables import match_param
 from thriftpy2.thrift import TApplicationException, TType
 
 from .draws import Draws
@@ -167,19 +168,17 @@ def _table(chosen: World, name: str) -> Any:
     return next((table for table in chosen.info.tables if table.preamble.name == name), empty)
 
 
-def _match_param(field: Any, draws: Draws) -> Any:
-    kinds, width = standard.BmMatchParamType, (field.bitwidth + 7) // 8
-    value = draws.number(1).to_bytes(width, "big")
+def _match_param(field: Any, draws: Draws) -> standard.BmMatchParam:
+    width = (field.bitwidth + 7) // 8
+    number, every = draws.number(1), b"\xff" * width
+    value = number.to_bytes(width, "big")
     match field.match_type:
         case 3:
-            value = (draws.number(1) << 8 * (width - 1)).to_bytes(width, "big")
-            lpm = standard.BmMatchParamLPM(key=value, prefix_length=draws.pick((8, 4, 0, 16)))
-            return standard.BmMatchParam(type=kinds.LPM, lpm=lpm)
+            first = (number << 8 * (width - 1)).to_bytes(width, "big")
+            return match_param(("lpm", first, draws.pick((8, 4, 0, 16))))
         case 4 | 6:
-            ternary = standard.BmMatchParamTernary(key=value, mask=b"\xff" * width)
-            return standard.BmMatchParam(type=kinds.TERNARY, ternary=ternary)
+            return match_param(("ternary", value, every))
         case 5:
-            bounds = standard.BmMatchParamRange(start=value, end_=b"\xff" * width)
-            return standard.BmMatchParam(type=kinds.RANGE, range=bounds)
+            return match_param(("range", value, every))
         case _:
-            return standard.BmMatchParam(type=kinds.EXACT, exact=standard.BmMatchParamExact(key=value))
+            return match_param(("exact", value))

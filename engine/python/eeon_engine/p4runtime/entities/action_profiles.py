@@ -44,8 +44,7 @@ class ActionProfiles:
                     f"table '{table.name}' has action profile '{profile.name}'; "
                     "give a member, a group or a one-shot action set instead of an action"
                 )
-            call = translate.action_from_message(table, action.action)
-            return ("action", call.action.name, call.data)
+            return ("action", *translate.action_from_message(table, action.action))
         if profile is None:
             raise invalid(f"table '{table.name}' has no action profile; give it an action instead of {kind}")
         if kind == "action_profile_action_set":
@@ -70,7 +69,7 @@ class ActionProfiles:
         for item in actions:
             call = translate.action_from_message(table, item.action)
             weights.append(_weight(profile, item.weight))
-            choices.append((call.action.name, call.data, weights[-1], _watched(profile, item)))
+            choices.append((*call, weights[-1], _watched(profile, item)))
         _check_weights(profile, weights, profile.max_group_size)
         note = p4r.ActionProfileActionSet(
             action_selection_mode=action_set.action_selection_mode, size_semantics=action_set.size_semantics
@@ -103,14 +102,12 @@ class ActionProfiles:
         if kind == p4r.Update.INSERT:
             if number == 0:
                 raise invalid(f"profile '{profile.name}': member 0 stands for all members; ids start at 1")
-            call = self._call(profile, message)
-            control.client_add_member(profile.name, number, call.action.name, call.data)
+            control.client_add_member(profile.name, number, *self._call(profile, message))
             return
         if not control.client_members(profile.name, number):
             raise not_found(f"profile '{profile.name}' has no member {number}")
         if kind == p4r.Update.MODIFY:
-            call = self._call(profile, message)
-            control.client_modify_member(profile.name, number, call.action.name, call.data)
+            control.client_modify_member(profile.name, number, *self._call(profile, message))
         else:
             control.client_delete_member(profile.name, number)
 

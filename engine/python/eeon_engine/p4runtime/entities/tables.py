@@ -138,7 +138,7 @@ class Tables:
             if message.action.WhichOneof("type") != "action":
                 raise invalid(f"table '{table.name}': the default entry needs an action")
             call = translate.action_from_message(table, message.action.action, default=True)
-            self._control.client_set_default(table.name, (call.action.name, call.data), _note(message))
+            self._control.client_set_default(table.name, call, _note(message))
         else:
             self._control.client_set_default(table.name, None, b"")
         self._write_resources(table, None, message)

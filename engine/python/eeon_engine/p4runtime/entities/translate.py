@@ -7,7 +7,7 @@ In P4Runtime the highest priority wins, in BMv2 the lowest number. P4's `optiona
 BMv2 program.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ...values import MatchParam
@@ -21,6 +21,14 @@ MAX_PRIORITY = 2**31 - 1
 
 _Part = tuple[MatchField, tuple[int, ...]]
 """A field and the integers in its match."""
+_SHAPES = {
+    "exact": (("value",), ""),
+    "lpm": (("value", "prefix_len"), "/"),
+    "ternary": (("value", "mask"), "&"),
+    "range": (("low", "high"), ".."),
+    "optional": (("value",), ""),
+}
+"""The parts of a match in P4Runtime, and what is between them in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ class Key:
     def fields(self) -> tuple[p4r.FieldMatch, ...]:
         """The canonical fields of the message, without "don't care" fields."""
         return tuple(
-            _message_of(field, numbers)
+            message_of(field, numbers)
             for field, numbers in self.parts
             if field.kind == "exact" or numbers != _wildcard(field)
         )
@@ -61,17 +69,10 @@ class Key:
 
 
 def _one_line(match: p4r.FieldMatch) -> str:
-    match match.WhichOneof("field_match_type"):
-        case "exact":
-            return f"0x{match.exact.value.hex()}"
-        case "lpm":
-            return f"0x{match.lpm.value.hex()}/{match.lpm.prefix_len}"
-        case "ternary":
-            return f"0x{match.ternary.value.hex()}&0x{match.ternary.mask.hex()}"
-        case "range":
-            return f"0x{match.range.low.hex()}..0x{match.range.high.hex()}"
-        case _:
-            return f"0x{match.optional.value.hex()}"
+    kind = match.WhichOneof("field_match_type") or "exact"
+    names, between = _SHAPES[kind]
+    values = (getattr(getattr(match, kind), name) for name in names)
+    return between.join(f"0x{value.hex()}" if isinstance(value, bytes) else str(value) for value in values)
 
 
 def to_engine_priority(priority: int) -> int:
@@ -81,14 +82,7 @@ def to_engine_priority(priority: int) -> int:
 
 def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
     """Returns the key in a `TableEntry` (P4Runtime 1.5 §9.1.1)."""
-    given: dict[int, p4r.FieldMatch] = {}
-    known = {field.id for field in table.fields}
-    for match in entry.match:
-        if match.field_id not in known:
-            raise invalid(f"table '{table.name}' has no match field with id {match.field_id}")
-        if match.field_id in given:
-            raise invalid(f"table '{table.name}': match field {match.field_id} is given twice")
-        given[match.field_id] = match
+    given = by_id(f"table '{table.name}'", "match field", table.fields, entry.match)
     if table.by_priority and entry.priority <= 0:
         raise invalid(
             f"table '{table.name}': priority {entry.priority}, but its key is matched by priority; "
@@ -99,6 +93,31 @@ def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
             f"table '{table.name}': priority {entry.priority}, but its key is exact or lpm; set it to 0"
         )
     return Key(tuple(_field(table, field, given.get(field.id)) for field in table.fields), entry.priority)
+
+
+def by_id(
+    owner: str, noun: str, fields: Iterable[MatchField], matches: Iterable[p4r.FieldMatch]
+) -> dict[int, p4r.FieldMatch]:
+    """Returns the matches of a request by the ids of their fields, which `owner` calls by a noun."""
+    known = {field.id for field in fields}
+    given: dict[int, p4r.FieldMatch] = {}
+    for match in matches:
+        if match.field_id not in known:
+            raise invalid(f"{owner} has no {noun} with id {match.field_id}")
+        if match.field_id in given:
+            raise invalid(f"{owner}: {noun} {match.field_id} is given twice")
+        given[match.field_id] = match
+    return given
+
+
+def numbers_of(field: MatchField, what: str, match: p4r.FieldMatch) -> tuple[int, ...]:
+    """Returns the integers in a match of the field's kind."""
+    part, found = getattr(match, field.kind), []
+    for name in _SHAPES[field.kind][0]:
+        value = getattr(part, name)
+        is_number = name == "prefix_len"
+        found.append(value if is_number else bytestrings.decode(value, field.width, what, invalid))
+    return tuple(found)
 
 
 def key_from_engine(table: Table, params: Sequence[MatchParam], priority: int) -> Key:
@@ -119,15 +138,10 @@ def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Pa
         raise invalid(f'{what}: no value is given; leave the field out for "don\'t care"')
     if kind != field.kind:
         raise invalid(f"{what} is {field.kind}, the request has {kind}")
-
-    def number(value: bytes) -> int:
-        return bytestrings.decode(value, field.width, what, invalid)
-
+    given = numbers_of(field, what, match)
     match kind:
-        case "exact":
-            return field, (number(match.exact.value),)
         case "lpm":
-            value, length = number(match.lpm.value), match.lpm.prefix_len
+            value, length = given
             if not 0 < length <= field.width:
                 raise invalid(
                     f"{what}: prefix length {length} is not within 1 to {field.width}; "
@@ -135,23 +149,21 @@ def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Pa
                 )
             if value & ((1 << (field.width - length)) - 1):
                 raise invalid(f"{what}: 0x{value:x} has bits set beyond its prefix of {length}")
-            return field, (value, length)
         case "ternary":
-            value, mask = number(match.ternary.value), number(match.ternary.mask)
+            value, mask = given
             if mask == 0:
                 raise invalid(f'{what}: the mask is 0; leave the field out for "don\'t care"')
             if value & ~mask:
                 raise invalid(f"{what}: 0x{value:x} has bits set outside its mask 0x{mask:x}")
-            return field, (value, mask)
         case "range":
-            low, high = number(match.range.low), number(match.range.high)
+            low, high = given
             if low > high:
                 raise invalid(f"{what}: the range 0x{low:x}..0x{high:x} is empty")
-            if (low, high) == _wildcard(field):
+            if given == _wildcard(field):
                 raise invalid(f'{what}: the range covers every value; leave the field out for "don\'t care"')
-            return field, (low, high)
-        case _:
-            return field, (number(match.optional.value), (1 << field.width) - 1)
+        case "optional":
+            return field, (*given, (1 << field.width) - 1)
+    return field, given
 
 
 def _engine_field(field: MatchField, param: MatchParam) -> _Part:
@@ -187,29 +199,17 @@ def _param_of(field: MatchField, numbers: tuple[int, ...]) -> MatchParam:
     return ("ternary", values[0], values[1])
 
 
-def _message_of(field: MatchField, numbers: tuple[int, ...]) -> p4r.FieldMatch:
-    values = [bytestrings.encode(number) for number in numbers]
+def message_of(field: MatchField, numbers: tuple[int, ...]) -> p4r.FieldMatch:
+    """Returns the canonical match of a field with these integers."""
     message = p4r.FieldMatch(field_id=field.id)
-    match field.kind:
-        case "exact":
-            message.exact.value = values[0]
-        case "lpm":
-            message.lpm.value, message.lpm.prefix_len = values[0], numbers[1]
-        case "ternary":
-            message.ternary.value, message.ternary.mask = values[0], values[1]
-        case "range":
-            message.range.low, message.range.high = values[0], values[1]
-        case _:
-            message.optional.value = values[0]
+    part = getattr(message, field.kind)
+    for name, number in zip(_SHAPES[field.kind][0], numbers, strict=False):
+        setattr(part, name, number if name == "prefix_len" else bytestrings.encode(number))
     return message
 
 
-@dataclass(frozen=True)
-class ActionCall:
-    """An action with its parameters in the engine's form."""
-
-    action: Action
-    data: tuple[bytes, ...]
+ActionCall = tuple[str, tuple[bytes, ...]]
+"""An action with its parameters in the engine's form."""
 
 
 def action_from_message(table: Table, message: p4r.Action, *, default: bool = False) -> ActionCall:
@@ -234,7 +234,7 @@ def action_from_message(table: Table, message: p4r.Action, *, default: bool = Fa
         data.append(_param(action, param.name, param.width, given.pop(param.id)))
     if given:
         raise invalid(f"action '{action.name}' has no parameter with id {next(iter(given))}")
-    return ActionCall(action, tuple(data))
+    return action.name, tuple(data)
 
 
 def _param(action: Action, name: str, width: int, value: bytes) -> bytes:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..._engine import SwitchHandle
-from .. import bytestrings
-from ..errors import StatusError, already_exists, exhausted, invalid, unimplemented
+from ..errors import already_exists, exhausted, invalid, unimplemented
 from ..messages import p4r
 from ..program.schema import MatchField, Schema, ValueSet, find
+from . import translate
 from .chunks import Chunk
 
 
@@ -57,14 +57,7 @@ def _entities(value_set: ValueSet, values: list[bytes]) -> Iterator[p4r.Entity]:
 
 def _value(value_set: ValueSet, member: p4r.ValueSetMember) -> bytes:
     """Converts a member for the engine."""
-    given: dict[int, p4r.FieldMatch] = {}
-    known = {field.id for field in value_set.fields}
-    for match in member.match:
-        if match.field_id not in known:
-            raise invalid(f"value set '{value_set.name}' has no field with id {match.field_id}")
-        if match.field_id in given:
-            raise invalid(f"value set '{value_set.name}': field {match.field_id} is given twice")
-        given[match.field_id] = match
+    given = translate.by_id(f"value set '{value_set.name}'", "field", value_set.fields, member.match)
     number = bits = 0
     for field in value_set.fields:
         number = number << field.width | _field(value_set, field, given.get(field.id))
@@ -74,51 +67,28 @@ def _value(value_set: ValueSet, member: p4r.ValueSetMember) -> bytes:
 
 def _field(value_set: ValueSet, field: MatchField, match: p4r.FieldMatch | None) -> int:
     what = f"value set '{value_set.name}' field '{field.name or field.id}'"
-    if match is None:
-        if field.kind == "exact":
-            raise invalid(f"{what} is exact and must be given")
-        raise _only_equal(what)
-    kind = match.WhichOneof("field_match_type")
-    if kind != field.kind:
-        raise invalid(f"{what} is {field.kind}, the request has {kind or 'no value'}")
-
-    def number(value: bytes) -> int:
-        return bytestrings.decode(value, field.width, what, invalid)
-
-    match kind:
-        case "lpm":
-            value, is_equal = number(match.lpm.value), match.lpm.prefix_len == field.width
-        case "ternary":
-            value, mask = number(match.ternary.value), number(match.ternary.mask)
-            is_equal = mask == (1 << field.width) - 1
-        case "range":
-            value, high = number(match.range.low), number(match.range.high)
-            is_equal = value == high
-        case _:
-            value, is_equal = number(getattr(match, kind).value), True
-    if not is_equal:
-        raise _only_equal(what)
-    return value
+    if match is None and field.kind == "exact":
+        raise invalid(f"{what} is exact and must be given")
+    if match is not None:
+        kind = match.WhichOneof("field_match_type")
+        if kind != field.kind:
+            raise invalid(f"{what} is {field.kind}, the request has {kind or 'no value'}")
+        numbers = translate.numbers_of(field, what, match)
+        if numbers == _equal(field, numbers[0]):
+            return numbers[0]
+    raise unimplemented(f"{what}: p4c's BMv2 backend compares value sets for equality only; give every bit")
 
 
-def _only_equal(what: str) -> StatusError:
-    return unimplemented(f"{what}: p4c's BMv2 backend compares value sets for equality only; give every bit")
+def _equal(field: MatchField, value: int) -> tuple[int, ...]:
+    """Returns the integers of the match that only one value has."""
+    others = {"lpm": field.width, "ternary": (1 << field.width) - 1, "range": value}
+    return (value, others[field.kind]) if field.kind in others else (value,)
 
 
 def _match(value_set: ValueSet, number: int) -> list[p4r.FieldMatch]:
     fields = []
     for field in reversed(value_set.fields):
-        value = bytestrings.encode(number & ((1 << field.width) - 1))
+        value = number & ((1 << field.width) - 1)
         number >>= field.width
-        match = p4r.FieldMatch(field_id=field.id)
-        match field.kind:
-            case "lpm":
-                match.lpm.value, match.lpm.prefix_len = value, field.width
-            case "ternary":
-                match.ternary.value, match.ternary.mask = value, bytestrings.encode((1 << field.width) - 1)
-            case "range":
-                match.range.low = match.range.high = value
-            case _:
-                getattr(match, field.kind).value = value
-        fields.append(match)
+        fields.append(translate.message_of(field, _equal(field, value)))
     return fields[::-1]
