@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,7 @@ def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: 
     assert feed.counts.remarks() == [
         "packets left out because they are not IP (MPLS 2, ARP 1, EtherType 0x9100 1, IEEE 802.2 1): 5"
     ]
+    assert asdict(feed.counts)["not_ip"] == {"ARP": 1, "MPLS": 2, "EtherType 0x9100": 1, "IEEE 802.2": 1}
 
 
 def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:

@@ -90,7 +90,7 @@ class FeedCounts:
 
     offered: int = 0
     copies: int = 0
-    not_ip: Counter[str] = field(default_factory=Counter)
+    not_ip: dict[str, int] = field(default_factory=dict)
     multicast: int = 0
     unmapped: int = 0
     same_host: int = 0
@@ -128,7 +128,7 @@ class FeedCounts:
     def _left_out(self) -> Iterator[tuple[str, int]]:
         for why, count in (
             ("they are further copies, seen at another interface", self.copies),
-            (f"they are not IP ({_listed(self.not_ip)})", self.not_ip.total()),
+            (f"they are not IP ({_listed(self.not_ip)})", sum(self.not_ip.values())),
             ("they are multicast or broadcast", self.multicast),
             ("an address belongs to no host of the fabric", self.unmapped),
             ("they go from a host to itself", self.same_host),
@@ -252,7 +252,8 @@ class Feed:
             previous = packet.time_ns
             ip = IpFrame.of(packet.captured, packet.frame_bytes)
             if ip is None:
-                counts.not_ip[protocol_name(packet.captured)] += 1
+                name = protocol_name(packet.captured)
+                counts.not_ip[name] = counts.not_ip.get(name, 0) + 1
                 continue
             ip = self._with_headers(number, ip)
             segment = self._segmenter.payload_of_segment(ip)
@@ -413,9 +414,9 @@ class ReadFeed:
         return iter(self._batches)
 
 
-def _listed(counts: Counter[str]) -> str:
+def _listed(counts: dict[str, int]) -> str:
     """Returns names with their counts, most first."""
-    parts = [f"{name} {count:,}" for name, count in counts.most_common(_PROTOCOLS_SHOWN)]
+    parts = [f"{name} {count:,}" for name, count in Counter(counts).most_common(_PROTOCOLS_SHOWN)]
     return ", ".join([*parts, *(["..."] if len(counts) > _PROTOCOLS_SHOWN else [])])
 
 
