@@ -94,7 +94,7 @@ def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_pac
     ]
     found = offers(write(tmp_path / "t.pcapng", packets, keep=54), hosts)
     assert [(o.host, o.at_ps, o.frame_bytes, len(o.captured)) for o in found] == [
-        (2, 0, 54, 54),
+        (2, 0, 60, 54),
         (1, 7000, 153, 54),
     ]
 

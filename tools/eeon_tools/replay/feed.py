@@ -7,7 +7,8 @@ only to its own addresses.
 
 Packets that cannot be sent through the fabric are left out and counted: frames that are not IP (ARP, LLDP),
 which stay on a host's link; multicast; packets from a host to itself; further copies of packets in a capture
-of several interfaces. Frames of segmentation offload are cut into the segments that a NIC sends.
+of several interfaces. A frame is sent as a NIC sends it: one of segmentation offload is cut into its
+segments, and a short one, which a capture at its sender has without padding, is padded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, read_packets
 from eeon_tools.trace.copies import REPEATED, Copies
-from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES
+from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MIN_FRAME_BYTES, MTU_BYTES
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.layers import CHECKSUM_AT, ICMPV6, UDP, IpFrame, protocol_name
 from eeon_tools.trace.offload import Segmenter, cut
@@ -307,7 +308,8 @@ class Feed:
                 for one, is_copy in zip(cut(whole, segment), seen or repeat(False), strict=False):
                     if not is_copy:
                         counts.segments += 1
-                        yield replace(offer, frame_bytes=one.frame_bytes, captured=one.captured)
+                        sent_bytes = max(one.frame_bytes, MIN_FRAME_BYTES)
+                        yield replace(offer, frame_bytes=sent_bytes, captured=one.captured)
                 return
         elif offer.frame_bytes > _LONGEST_USUAL_BYTES and offer.frame_bytes <= _MAX_OFFER_BYTES:
             counts.long_frames += 1
@@ -370,7 +372,7 @@ class Feed:
         elif frame[:12] != (stations := self._hosts[source].gateway_mac + self._hosts[source].mac):
             frame = stations + frame[12:]
         ends = b"" if self._mapping.is_empty else b"".join(addresses)
-        return Offer(source, at_ps, ip.frame_bytes, frame, number, ends)
+        return Offer(source, at_ps, max(ip.frame_bytes, MIN_FRAME_BYTES), frame, number, ends)
 
     def _mapped(self, ip: IpFrame, source: int, destination: int) -> bytes:
         frame = bytearray(ip.captured)
