@@ -170,7 +170,7 @@ def test_packets_that_one_interface_has_twice_are_sent_and_told(
     [
         (segments(FULL, chksum=1), segments(FULL), ON_THE_WIRE, 3),
         ([datagram(1)], [datagram(2)], [60], 1),
-        (segments([0]), [segments([0])[0] / Padding(bytes(6))], [54], 1),
+        (segments([0]), [segments([0])[0] / Padding(bytes(6))], [60], 1),
         (segments([sum(FULL)], chksum=1), segments(FULL), ON_THE_WIRE, 3),
         (segments(FULL), segments([sum(FULL)]), ON_THE_WIRE, 1),
         (segments(FULL[:1], flags="A"), segments([sum(FULL)]), ON_THE_WIRE, 0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_pac
     ]
     found = offers(write(tmp_path / "t.pcapng", packets, keep=54), hosts)
     assert [(o.host, o.at_ps, o.frame_bytes, len(o.captured)) for o in found] == [
-        (2, 0, 54, 54),
+        (2, 0, 60, 54),
         (1, 7000, 153, 54),
     ]
 
@@ -117,6 +118,7 @@ def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: 
     assert feed.counts.remarks() == [
         "packets left out because they are not IP (MPLS 2, ARP 1, EtherType 0x9100 1, IEEE 802.2 1): 5"
     ]
+    assert asdict(feed.counts)["not_ip"] == {"ARP": 1, "MPLS": 2, "EtherType 0x9100": 1, "IEEE 802.2": 1}
 
 
 def test_batches_are_bounded(tmp_path: Path, hosts: list[Host]) -> None:

@@ -78,10 +78,10 @@ def test_a_super_frame_is_sent_as_the_segments_of_an_mtu_of_1500_bytes(
 @pytest.mark.parametrize(
     ("own", "receivers", "segments"),
     [
-        (None, 8960, [8960, 8960, 1]),
-        (8960, None, [8960, 8960, 1]),
-        (9960, 8960, [8960, 8960, 1]),
-        (1460, 8960, [*[1460] * 6, 200, *[1460] * 6, 201]),
+        (None, 8960, [8960, 8960, 10]),
+        (8960, None, [8960, 8960, 10]),
+        (9960, 8960, [8960, 8960, 10]),
+        (1460, 8960, [*[1460] * 6, 200, *[1460] * 6, 210]),
     ],
 )
 def test_the_smaller_mss_of_the_syns_is_the_size_of_segments(
@@ -98,7 +98,7 @@ def test_the_smaller_mss_of_the_syns_is_the_size_of_segments(
     ]
     syns = len(frames)
     frames += [
-        whole(Ether() / there / TCP(sport=1000, dport=80, flags="A") / bytes(size)) for size in (8960, 8961)
+        whole(Ether() / there / TCP(sport=1000, dport=80, flags="A") / bytes(size)) for size in (8960, 8970)
     ]
     _, offers = feed(tmp_path, hosts, frames)
     assert [offer.frame_bytes - 54 for offer in offers[syns:]] == segments

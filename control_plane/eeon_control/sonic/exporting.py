@@ -52,6 +52,10 @@ def export(
         )
     patch: Patch = {"WRED_PROFILE": {}, "BUFFER_PROFILE": {}, "QUEUE": {}, "BUFFER_QUEUE": {}}
     for name, port in ports.items():
+        if config.attached(port, "queue") is None:
+            rule = "is missing: a port of this role has no queue profile"
+            refused.add(f"roles.{port.role.value}.queue", rule)
+            continue
         settings = config.settings_of(port)
         called = settings.queue_name
         if settings.eee.mode != "off":

@@ -40,7 +40,7 @@ pub struct IoCounts {
     pub rx_overruns: u64,
     /// Frames longer than the receive buffer, or captured incompletely.
     pub rx_truncated: u64,
-    /// Frames or messages that are not Ethernet frames of a known port.
+    /// Frames or messages that are not Ethernet frames of a known port; files of frames that end in damage.
     pub rx_malformed: u64,
     /// GSO super-frames that could not be segmented.
     pub rx_gso_refused: u64,

@@ -57,29 +57,30 @@ impl Input {
     }
 
     /// Tries to complete a record. Returns its time.
-    fn next_time(&mut self, messages: &mut VecDeque<String>) -> Option<u64> {
+    fn next_time(&mut self, counts: &mut IoCounts, messages: &mut VecDeque<String>) -> Option<u64> {
         while !self.ended {
             match self.reader.peek() {
                 Ok(Some(time)) => return Some(time),
-                Err(error) => self.end(Some(error.to_string()), messages),
+                Err(error) => self.end(Some(error.to_string()), counts, messages),
                 Ok(None) => match self.read() {
                     Ok(0) if self.is_fifo && !self.had_writer => return None,
                     Ok(0) => {
                         let problem = self.reader.end().err().map(|error| error.to_string());
-                        self.end(problem, messages);
+                        self.end(problem, counts, messages);
                     }
                     Ok(_) => {}
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
-                    Err(error) => self.end(Some(error.to_string()), messages),
+                    Err(error) => self.end(Some(error.to_string()), counts, messages),
                 },
             }
         }
         None
     }
 
-    fn end(&mut self, problem: Option<String>, messages: &mut VecDeque<String>) {
+    fn end(&mut self, problem: Option<String>, counts: &mut IoCounts, messages: &mut VecDeque<String>) {
         self.ended = true;
+        counts.rx_malformed += u64::from(problem.is_some());
         let (port, path, frames) = (self.port, self.path.display(), self.frames);
         if messages.len() < MESSAGE_LIMIT {
             messages.push_back(match problem {
@@ -137,7 +138,7 @@ impl PcapPorts {
         for _ in 0..2 {
             earliest = None;
             for (place, port) in self.ports.iter_mut().enumerate() {
-                if let Some(time) = port.input.next_time(&mut self.messages) {
+                if let Some(time) = port.input.next_time(&mut self.counts, &mut self.messages) {
                     if earliest.is_none_or(|(first, _)| time < first) {
                         earliest = Some((time, place));
                     }
@@ -320,6 +321,7 @@ mod tests {
         let (mut ports, mut poller) = open(&folder, &[1, 2]).unwrap();
         assert_eq!(receive(&mut ports, &mut poller), [(1, b"a".to_vec()), (2, b"b".to_vec())]);
         assert!(events(&mut ports).contains("p1_in.pcap' record 2 has 4294967295 bytes"));
+        assert_eq!(ports.counts().rx_malformed, 1);
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -839,7 +839,7 @@ class LiveCounts(TypedDict):
     """Frames longer than the receive buffer, or captured incompletely."""
 
     rx_malformed: int
-    """Frames or messages that are not Ethernet frames of a known port."""
+    """Frames or messages that are not Ethernet frames of a known port; files of frames that end in damage."""
 
     rx_gso_refused: int
     """GSO super-frames that could not be segmented."""

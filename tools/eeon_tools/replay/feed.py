@@ -7,7 +7,8 @@ only to its own addresses.
 
 Packets that cannot be sent through the fabric are left out and counted: frames that are not IP (ARP, LLDP),
 which stay on a host's link; multicast; packets from a host to itself; further copies of packets in a capture
-of several interfaces. Frames of segmentation offload are cut into the segments that a NIC sends.
+of several interfaces. A frame is sent as a NIC sends it: one of segmentation offload is cut into its
+segments, and a short one, which a capture at its sender has without padding, is padded.
 """
 
 from __future__ import annotations
@@ -26,7 +27,13 @@ from eeon_control.topology import Host
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import OnBreak, read_packets
 from eeon_tools.trace.copies import REPEATED, Copies
-from eeon_tools.trace.frames import ECN_NAMES, ETHERNET_HEADER_BYTES, MTU_BYTES, mac_bytes
+from eeon_tools.trace.frames import (
+    ECN_NAMES,
+    ETHERNET_HEADER_BYTES,
+    MIN_FRAME_BYTES,
+    MTU_BYTES,
+    mac_bytes,
+)
 from eeon_tools.trace.layers import CHECKSUM_AT, ICMPV6, UDP, IpFrame, protocol_name
 from eeon_tools.trace.offload import Segmenter, cut
 
@@ -91,7 +98,7 @@ class FeedCounts:
 
     offered: int = 0
     copies: int = 0
-    not_ip: Counter[str] = field(default_factory=Counter)
+    not_ip: dict[str, int] = field(default_factory=dict)
     multicast: int = 0
     unmapped: int = 0
     same_host: int = 0
@@ -129,7 +136,7 @@ class FeedCounts:
     def _left_out(self) -> Iterator[tuple[str, int]]:
         for why, count in (
             ("they are further copies, seen at another interface", self.copies),
-            (f"they are not IP ({_listed(self.not_ip)})", self.not_ip.total()),
+            (f"they are not IP ({_listed(self.not_ip)})", sum(self.not_ip.values())),
             ("they are multicast or broadcast", self.multicast),
             ("an address belongs to no host of the fabric", self.unmapped),
             ("they go from a host to itself", self.same_host),
@@ -254,7 +261,8 @@ class Feed:
             previous = packet.time_ns
             ip = IpFrame.of(packet.captured, packet.frame_bytes)
             if ip is None:
-                counts.not_ip[protocol_name(packet.captured)] += 1
+                name = protocol_name(packet.captured)
+                counts.not_ip[name] = counts.not_ip.get(name, 0) + 1
                 continue
             ip = self._with_headers(number, ip)
             segment = self._segmenter.payload_of_segment(ip)
@@ -308,7 +316,8 @@ class Feed:
                 for one, is_copy in zip(cut(whole, segment), seen or repeat(False), strict=False):
                     if not is_copy:
                         counts.segments += 1
-                        yield replace(offer, frame_bytes=one.frame_bytes, captured=one.captured)
+                        sent_bytes = max(one.frame_bytes, MIN_FRAME_BYTES)
+                        yield replace(offer, frame_bytes=sent_bytes, captured=one.captured)
                 return
         elif offer.frame_bytes > _LONGEST_USUAL_BYTES and offer.frame_bytes <= _MAX_OFFER_BYTES:
             counts.long_frames += 1
@@ -371,7 +380,7 @@ class Feed:
         elif frame[:12] != (stations := self._stations[source]):
             frame = stations + frame[12:]
         ends = b"" if self._mapping.is_empty else b"".join(addresses)
-        return Offer(source, at_ps, ip.frame_bytes, frame, number, ends)
+        return Offer(source, at_ps, max(ip.frame_bytes, MIN_FRAME_BYTES), frame, number, ends)
 
     def _mapped(self, ip: IpFrame, source: int, destination: int) -> bytes:
         frame = bytearray(ip.captured)
@@ -415,9 +424,9 @@ class ReadFeed:
         return iter(self._batches)
 
 
-def _listed(counts: Counter[str]) -> str:
+def _listed(counts: dict[str, int]) -> str:
     """Returns names with their counts, most first."""
-    parts = [f"{name} {count:,}" for name, count in counts.most_common(_PROTOCOLS_SHOWN)]
+    parts = [f"{name} {count:,}" for name, count in Counter(counts).most_common(_PROTOCOLS_SHOWN)]
     return ", ".join([*parts, *(["..."] if len(counts) > _PROTOCOLS_SHOWN else [])])
 
 

@@ -8,6 +8,8 @@ from eeon_control.constants import ETHERTYPE_IPV6
 
 ETHERNET_HEADER_BYTES = 14
 MTU_BYTES = 1500
+MIN_FRAME_BYTES = 60
+"""IEEE 802.3, 4.2.3.3, without the frame check sequence."""
 
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << bit for bit in range(8))
 NOT_ECT, ECT_1, ECT_0, CE = range(4)
