@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from eeon_command import eeon
@@ -36,29 +37,65 @@ def rollback(store, number=None, **work):
         return sync.run(operations.rollback(operations.Work(store, lock, **work), number))
 
 
-def test_rollback_without_a_number_goes_to_the_one_before_and_again_back(store, fakes):
-    for name in ("drop_tail", "mark_threshold"):
-        apply(store, fakes, name)
-    assert rollback(store).revision.action == "rollback to 1"
-    assert rollback(store).revision.action == "rollback to 2"
-    assert store.current().intent.configuration == store.revision(2).intent.configuration
+TWIN, LIVE = {"clock": "virtual"}, {"topology": "/run/live.yaml"}
 
 
-def test_rollback_passes_over_what_nobody_confirmed(store, fakes):
-    for name in ("drop_tail", "mark_threshold"):
-        apply(store, fakes, name)
-    apply(store, fakes, "codel", confirm_seconds=600)
-    refused = rollback(store).revision
-    assert (refused.action, refused.instead_of) == ("rollback to 2", 3)
-    assert rollback(store).revision.action == "rollback to 1"
+def slower() -> topology.Topology:
+    """Returns the same links at a tenth of their rates, as in a live fabric."""
+    rates = {"10Gbps": "1Gbps", "1Gbps": "100Mbps"}
+    text = json.dumps(dict(FABRIC.document))
+    for rate, tenth in reversed(rates.items()):
+        text = text.replace(f'"{rate}"', f'"{tenth}"')
+    return topology.from_value(json.loads(text), "slower")
 
 
-def test_rollback_to_another_revision_instead_of_a_confirmation_leads_back_to_what_was_in_force(store, fakes):
-    for name in ("drop_tail", "mark_threshold"):
-        apply(store, fakes, name)
-    apply(store, fakes, "codel", confirm_seconds=600)
-    assert rollback(store, 1).revision.instead_of == 3
-    assert rollback(store).revision.action == "rollback to 2"
+FIRST, SECOND = {"name": "drop_tail"}, {"name": "mark_threshold"}
+UNCONFIRMED = {"name": "codel", "confirm_seconds": 600}
+OTHERS = (FIRST | {"at": TWIN}, SECOND | {"at": LIVE, "of": slower()}, SECOND | {"at": TWIN})
+
+
+@pytest.mark.parametrize(
+    ("applied", "to", "told"),
+    [
+        ([FIRST, SECOND], [None, None], ["rollback to 1", "rollback to 2"]),
+        # What nobody confirmed is passed over.
+        ([FIRST, SECOND, UNCONFIRMED], [None, None], ["rollback to 2, instead of 3", "rollback to 1"]),
+        ([FIRST, SECOND, UNCONFIRMED], [1, None], ["rollback to 1, instead of 3", "rollback to 2"]),
+        (
+            [FIRST, UNCONFIRMED],
+            [None, None],
+            ["rollback to 1, instead of 2", "no revision before the current one, 3, to roll back to"],
+        ),
+        ([], [None], ["no revision yet"]),
+        ([FIRST], [None], ["no revision before the current one, 1"]),
+        # Revisions of another fabric are passed over, and refused by number.
+        (OTHERS, [None], ["rollback to 1"]),
+        (OTHERS, [2], ["revision 2 was made for another fabric (live fabric, tick 1ns)"]),
+        (
+            [SECOND | {"at": LIVE}, SECOND | {"at": LIVE, "of": slower()}],
+            [1],
+            ["another scale of the fabric: leaf1:1 had 1Gbps, now has 100Mbps"],
+        ),
+    ],
+)
+def test_rollback_goes_back_to_what_somebody_confirmed_for_this_fabric_or_writes_nothing(
+    store, fakes, applied, to, told
+):
+    for one in applied:
+        apply(store, fakes, **one)
+    for number, says in zip(to, told, strict=True):
+        held, current = fakes.state(), store.current_number()
+        if says.startswith("rollback"):
+            done = rollback(store, number).revision
+            assert says == done.action + (f", instead of {done.instead_of}" if done.instead_of else "")
+            assert (
+                store.current().intent.configuration
+                == store.revision(int(says.split()[2].rstrip(","))).intent.configuration
+            )
+            continue
+        with pytest.raises(StateError, match=re.escape(says)):
+            rollback(store, number)
+        assert (fakes.state(), store.current_number()) == (held, current)
 
 
 def test_bare_rollback_that_finds_the_time_to_confirm_over_goes_back_once_and_not_twice(store, fakes):
@@ -79,22 +116,6 @@ def test_rollback_to_a_number_is_done_also_when_the_time_to_confirm_is_over(stor
     apply(store, fakes, "codel", confirm_seconds=0.001)
     eeon("config", "rollback", "-q", "1", code=0)
     assert (store.current_number(), store.current().action) == (5, "rollback to 1")
-
-
-def test_there_must_be_something_to_go_back_to_that_somebody_confirmed(store, fakes):
-    apply(store, fakes, "drop_tail")
-    apply(store, fakes, "codel", confirm_seconds=600)
-    rollback(store)
-    with pytest.raises(StateError, match="no revision before the current one, 3, to roll back to"):
-        rollback(store)
-
-
-def test_there_must_be_something_to_go_back_to(store, fakes):
-    with pytest.raises(StateError, match="no revision yet"):
-        rollback(store)
-    apply(store, fakes, "drop_tail")
-    with pytest.raises(StateError, match="no revision before the current one, 1"):
-        rollback(store)
 
 
 def test_switch_that_moved_since_is_looked_for_where_the_newest_revision_has_it(store, fakes):
@@ -142,35 +163,6 @@ def test_folder_of_another_fabric_is_refused(store, fakes):
         sync.run(operations.apply(operations.Work(store, lock), meant))
 
 
-TWIN, LIVE = {"clock": "virtual"}, {"topology": "/run/live.yaml"}
-
-
-def slower() -> topology.Topology:
-    """Returns the same links at a tenth of their rates, as in a live fabric."""
-    rates = {"10Gbps": "1Gbps", "1Gbps": "100Mbps"}
-    text = json.dumps(dict(FABRIC.document))
-    for rate, tenth in reversed(rates.items()):
-        text = text.replace(f'"{rate}"', f'"{tenth}"')
-    return topology.from_value(json.loads(text), "slower")
-
-
-def test_rollback_to_a_revision_of_another_fabric_is_refused_and_writes_nothing(store, fakes):
-    apply(store, fakes, "drop_tail", at=TWIN)
-    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    apply(store, fakes, "mark_threshold", at=TWIN)
-    held = fakes.state()
-    with pytest.raises(StateError, match=r"revision 2 was made for another fabric \(live fabric, tick 1ns\)"):
-        rollback(store, 2)
-    assert fakes.state() == held and store.current_number() == 3
-
-
-def test_rollback_without_a_number_passes_over_revisions_of_another_fabric(store, fakes):
-    apply(store, fakes, "drop_tail", at=TWIN)
-    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    apply(store, fakes, "mark_threshold", at=TWIN)
-    assert rollback(store).revision.action == "rollback to 1"
-
-
 def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_path):
     links = tmp_path / "links.json"
     links.write_text(json.dumps(dict(slower().document)))
@@ -186,13 +178,6 @@ def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_pa
     assert "back to revision 1:" in meant.output, meant.output
     addresses = [word for name, at in fakes.targets.items() for word in ("--target", f"{name}={at}")]
     eeon(*words, *addresses, code=1)
-
-
-def test_rollback_over_another_scale_of_a_live_fabric_names_a_link(store, fakes):
-    apply(store, fakes, "mark_threshold", at=LIVE)
-    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    with pytest.raises(StateError, match="another scale of the fabric: leaf1:1 had 1Gbps, now has 100Mbps"):
-        rollback(store, 1)
 
 
 def test_apply_that_would_go_back_to_another_fabric_asks_for_no_confirmation(store, fakes):
