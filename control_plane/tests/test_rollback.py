@@ -7,10 +7,10 @@ import re
 
 import pytest
 from eeon_command import eeon
-from eeon_control import config, operations, state, topology
+from eeon_control import operations, state, topology
 from eeon_control.errors import StateError
 from eeon_control.fabric import sync
-from eeon_control.targets import Targets
+from revisions import done, meant
 
 pytestmark = pytest.mark.system
 
@@ -22,19 +22,12 @@ def store(state_folder):
     return state.StateStore.open(state_folder)
 
 
-def targets(fakes, **more) -> Targets:
-    return Targets.from_value({"tick": "1ns", "switches": fakes.targets, **more}, "test")
-
-
 def apply(store, fakes, name: str, of=FABRIC, at: dict[str, str] | None = None, **how):
-    with store.lock("test") as lock:
-        meant = state.Intended(of, config.load(name), targets(fakes, **(at or {})))
-        return sync.run(operations.apply(operations.Work(store, lock), meant, **how))
+    return done(store, operations.apply, meant(of, name, fakes.targets, **(at or {})), **how)
 
 
 def rollback(store, number=None, **work):
-    with store.lock("test") as lock:
-        return sync.run(operations.rollback(operations.Work(store, lock, **work), number))
+    return done(store, operations.rollback, number, **work)
 
 
 TWIN, LIVE = {"clock": "virtual"}, {"topology": "/run/live.yaml"}
@@ -154,13 +147,10 @@ def test_folder_of_another_fabric_is_refused(store, fakes):
     apply(store, fakes, "drop_tail")
     other = topology.load("leaf-spine-160")
     addresses = dict.fromkeys(other.switches, "127.0.0.1:1")
-    elsewhere = Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
-    says = pytest.raises(
+    with pytest.raises(
         StateError, match=r"is the state of fabric leaf-spine-4, .* for leaf-spine-160; give another"
-    )
-    with store.lock("test") as lock, says:
-        meant = state.Intended(other, config.load("drop_tail"), elsewhere)
-        sync.run(operations.apply(operations.Work(store, lock), meant))
+    ):
+        done(store, operations.apply, meant(other, "drop_tail", addresses))
 
 
 def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_path):
@@ -170,12 +160,12 @@ def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_pa
     apply(store, fakes, "drop_tail", of=slower(), at=live)
     apply(store, fakes, "mark_threshold", at=TWIN)
     file = tmp_path / "targets.yaml"
-    file.write_text(json.dumps(targets(fakes, **live).as_value()))
+    file.write_text(json.dumps({"tick": "1ns", "switches": fakes.targets, **live}))
     words = ["config", "rollback", "1", "-q", "--dry-run"]
     refused = eeon(*words, code=1)
     assert "another fabric (live fabric, tick 1ns)" in refused.output
-    meant = eeon(*words, "-T", str(file), code=2)
-    assert "back to revision 1:" in meant.output, meant.output
+    dry = eeon(*words, "-T", str(file), code=2)
+    assert "back to revision 1:" in dry.output, dry.output
     addresses = [word for name, at in fakes.targets.items() for word in ("--target", f"{name}={at}")]
     eeon(*words, *addresses, code=1)
 
