@@ -23,11 +23,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from controller_process import ControllerProcess
-from eeon_control import config, operations, state, topology
-from eeon_control.fabric.sync import run
-from eeon_control.targets import Target, Targets
-from eeon_control.units import Duration
-from switch_processes import TARGETS, SwitchProcess, running
+from eeon_control import operations, state, topology
+from revisions import done
+from switch_processes import TARGETS, SwitchProcess, meant_for, running
 
 
 def main() -> None:
@@ -42,11 +40,7 @@ def main() -> None:
     fabric = topology.load(arguments.topology)
     with running(arguments.target, fabric) as switches, tempfile.TemporaryDirectory() as folder:
         store = state.StateStore.open(Path(folder) / "state")
-        tick = Duration(next(iter(switches.values())).tick_ps)
-        targets = Targets(tick, {name: Target(one.address) for name, one in switches.items()})
-        meant = state.Intended(fabric, config.load("red_ack_syn"), targets)
-        with store.lock("a benchmark") as lock:
-            run(operations.apply(operations.Work(store, lock), meant))
+        done(store, operations.apply, meant_for(switches, fabric, "red_ack_syn"))
         work = standbys if arguments.standby else restarts
         seconds, entries = work(store.folder, switches, arguments.times)
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
@@ -68,8 +62,7 @@ def restarts(folder: Path, switches: dict[str, SwitchProcess], times: int) -> tu
             name = list(switches)[number % len(switches)]
             switches[name].kill()
             controller.wait_for("disconnected", switch=name)
-            switches[name].start()
-            switches[name].wait()
+            switches[name].restart()
             serves = time.monotonic()
             restored = controller.wait_for("restored", switch=name)
             seconds.append(time.monotonic() - serves)

@@ -17,21 +17,20 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import grpc
-from bmv2_process import free_port
-from eeon_control import config, operations, program, state, topology
+from eeon_control import operations, program, state, topology
 from eeon_control.fabric import Step
+from eeon_control.fabric.progress import nobody
 from eeon_control.fabric.sync import run
-from eeon_control.targets import Targets
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 from programs import another
+from revisions import done, meant
+from switch_processes import EngineSwitch
 from watched_disk import WatchedDisk
 
-TICK_PS = 1000
 TOPOLOGY_TEXT = """
 name: faults
 leaf_spine: {leaves: 2, spines: 1, hosts_per_leaf: 2, host_link: {rate: 1Gbps}, uplink: {rate: 10Gbps}}
@@ -44,147 +43,38 @@ FOREIGN_COOKIE = 7
 Image = dict[str, frozenset[bytes]]
 
 _fork = multiprocessing.get_context("forkserver")
-# Slow imports happen once; none of these modules starts a thread before its use.
-_fork.set_forkserver_preload(["eeon_engine.p4runtime", "eeon_control.operations"])
-
-
-def _switch_process(
-    device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refusals, dies_by
-) -> None:
-    """Runs a switch until it is killed. The shared numbers count updates down; at 0, it dies or refuses."""
-    from eeon_engine import _engine, p4runtime
-    from eeon_engine.p4runtime import batch, errors
-
-    write_one = batch._one
-
-    def faulty(forwarding, role, update):
-        for left in (dies_at, refuses_at):
-            if left.value > 0:
-                left.value -= 1
-        if dies_at.value == 0:
-            os.kill(os.getpid(), dies_by.value)
-        if refuses_at.value == 0:
-            refusals.value -= 1
-            refuses_at.value = 0 if refusals.value > 0 else -1
-            return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
-        return write_one(forwarding, role, update)
-
-    batch._one = faulty
-    switch = _engine.Switch(
-        device_id=device_id,
-        tick_ps=TICK_PS,
-        gate_register="gate_open_at",
-        ports=[_engine.Port(number, rate_bps=rate, overhead_bytes=24) for number, rate in ports],
-    )
-    with p4runtime.serve(switch, address=f"127.0.0.1:{port}"):
-        ready.send(True)
-        threading.Event().wait()
-
-
-_NO_FAULTS = (-1, -1, 0, int(signal.SIGKILL))
-
-
-class SwitchProcess:
-    """A switch. Its address stays the same after a restart; its entries are lost."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.device_id = TOPOLOGY.switches[name].device_id
-        self.port = free_port()
-        self._faults = [_fork.Value("i", start) for start in _NO_FAULTS]
-        self._process = None
-
-    @property
-    def is_running(self) -> bool:
-        return self._process is not None and self._process.is_alive()
-
-    def start(self) -> None:
-        mine, theirs = _fork.Pipe()
-        ports = [(port.number, int(port.rate)) for port in TOPOLOGY.switches[self.name].ports]
-        arguments = (self.device_id, ports, self.port, theirs, *self._faults)
-        self._process = _fork.Process(target=_switch_process, args=arguments, daemon=True)
-        self._process.start()
-        theirs.close()
-        assert mine.poll(60) and mine.recv(), f"{self.name} did not start"
-
-    def kill(self) -> None:
-        """Sends SIGKILL, and waits for the end of the process."""
-        self._process.kill()
-        self._process.join(60)
-
-    def dies_at_update(self, number: int) -> None:
-        """Makes the process kill itself before its `number`-th update from now."""
-        self._faults[0].value = number
-
-    def hangs_at_update(self, number: int) -> None:
-        """Makes the process stop there, with its connections open. Use `kill` in the end."""
-        self._faults[0].value, self._faults[3].value = number, signal.SIGSTOP
-
-    def wait_until_it_hangs(self) -> None:
-        """Waits until the process has stopped itself (`hangs_at_update`)."""
-        deadline = time.monotonic() + 60
-        # The state follows the name in parentheses: T if it is stopped.
-        while Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
-            assert time.monotonic() < deadline, f"{self.name} does not come to that update"
-            time.sleep(0.01)
-
-    def refuses_update(self, number: int, *, times: int = 1) -> None:
-        """Makes the switch refuse `times` updates, from the `number`-th one from now."""
-        self._faults[1].value, self._faults[2].value = number, times
-
-    def heal(self) -> None:
-        for fault, off in zip(self._faults, _NO_FAULTS, strict=True):
-            fault.value = off
-        if not self.is_running:
-            self.start()
 
 
 class FaultyFabric:
     """All switches, the state folder of one controller, and the switches' entries in OLD and in NEW."""
 
-    def __init__(self) -> None:
-        self.switches = {name: SwitchProcess(name) for name in TOPOLOGY.switches}
-
-    def start(self) -> None:
-        for one in self.switches.values():
-            one.start()
-
-    def stop(self) -> None:
-        for one in self.switches.values():
-            if one.is_running:
-                one.kill()
+    def __init__(self, switches: dict[str, EngineSwitch]) -> None:
+        self.switches = switches
 
     # -- the controller -----------------------------------------------------------------------------------
 
-    def targets(self, **elsewhere: str) -> Targets:
-        addresses = {name: f"127.0.0.1:{one.port}" for name, one in self.switches.items()} | elsewhere
-        return Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
-
     def meant(self, names: tuple[str, ...], **elsewhere: str) -> state.Intended:
-        return state.Intended(TOPOLOGY, config.load(*names), self.targets(**elsewhere))
+        addresses = {name: one.address for name, one in self.switches.items()}
+        return meant(TOPOLOGY, names, addresses | elsewhere)
 
     def apply(
         self,
         store: state.StateStore,
         names: tuple[str, ...],
-        observer: Callable[[Step, str], None] = lambda step, switch: None,
+        observer: Callable[[Step, str], None] = nobody,
         *,
         elsewhere: dict[str, str] | None = None,
         **options,
     ) -> operations.Outcome:
         """Applies a configuration like `eeon config apply`."""
-        given = {key: options.pop(key) for key in ("election_id", "clock") if key in options}
-        with store.lock("eeon config apply") as lock:
-            work = operations.Work(store, lock, observer=observer, **given)
-            run(operations.settle(work))
-            meant = self.meant(names, **(elsewhere or {}))
-            return run(operations.apply(work, meant, **options))
+        self.settle(store)
+        wanted = self.meant(names, **(elsewhere or {}))
+        return done(store, operations.apply, wanted, observer=observer, **options)
 
     def settle(self, store: state.StateStore, **given) -> list[str]:
         """Settles like the next command or the controller. Returns the messages."""
         said: list[str] = []
-        with store.lock("eeon config recover") as lock:
-            run(operations.settle(operations.Work(store, lock, say=said.append, **given)))
+        done(store, operations.settle, say=said.append, **given)
         return said
 
     def drift(self, store: state.StateStore) -> operations.Drift:
@@ -203,8 +93,8 @@ class FaultyFabric:
 
         Returns its exit code: -9 if it came that far.
         """
-        addresses = {name: str(one) for name, one in self.targets().switches.items()}
-        arguments = (str(store.folder), addresses, kill_at, number, names, confirm_seconds)
+        addresses = {name: one.address for name, one in self.switches.items()}
+        arguments = (store.folder, addresses, kill_at, number, names, confirm_seconds)
         process = _fork.Process(target=_controller_process, args=arguments, daemon=True)
         process.start()
         process.join(120)
@@ -220,7 +110,8 @@ class FaultyFabric:
     ) -> subprocess.Popen[str]:
         """Starts `eeon config apply` in a separate process, on the topology and targets of this fabric."""
         (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
-        (folder / "targets.yaml").write_text(json.dumps(self.targets(**(elsewhere or {})).as_value()))
+        targets = self.meant(OLD, **(elsewhere or {})).targets.as_value()
+        (folder / "targets.yaml").write_text(json.dumps(targets))
         place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
         return subprocess.Popen(
             [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments],
@@ -233,15 +124,14 @@ class FaultyFabric:
 
     def image(self) -> Image:
         """Returns every entry of every table of every switch, defaults included, as the switch sends it."""
-        return {name: entries_of(one.port, name) for name, one in self.switches.items()}
+        return {name: entries_of(one) for name, one in self.switches.items()}
 
     def heal(self) -> None:
         for one in self.switches.values():
             one.heal()
 
 
-def entries_of(port: int, name: str) -> frozenset[bytes]:
-    device_id = TOPOLOGY.switches[name].device_id
+def entries_of(switch: EngineSwitch) -> frozenset[bytes]:
     info = program.load().schema().p4info
     requests = [p4r.Entity(table_entry=p4r.TableEntry())]
     requests += [
@@ -249,9 +139,9 @@ def entries_of(port: int, name: str) -> frozenset[bytes]:
         for table in info.tables
         if not table.const_default_action_id and not table.implementation_id
     ]
-    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+    with grpc.insecure_channel(switch.address) as channel:
         replies = p4r_grpc.P4RuntimeStub(channel).Read(
-            p4r.ReadRequest(device_id=device_id, entities=requests), timeout=60
+            p4r.ReadRequest(device_id=switch.switch.device_id, entities=requests), timeout=60
         )
         found = [
             entity.SerializeToString(deterministic=True) for reply in replies for entity in reply.entities
@@ -260,7 +150,7 @@ def entries_of(port: int, name: str) -> frozenset[bytes]:
 
 
 def _controller_process(
-    folder: str,
+    folder: Path,
     addresses: dict[str, str],
     kill_at: str,
     number: int,
@@ -276,12 +166,10 @@ def _controller_process(
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    store = state.StateStore.open(Path(folder), disk=WatchedDisk(lambda _: count("disk")))
-    targets = Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
-    with store.lock("eeon config apply") as lock:
-        work = operations.Work(store, lock, observer=lambda step, switch: count(step.value))
-        meant = state.Intended(TOPOLOGY, config.load(*names), targets)
-        run(operations.apply(work, meant, confirm_seconds=confirm_seconds))
+    store = state.StateStore.open(folder, disk=WatchedDisk(lambda _: count("disk")))
+    wanted = meant(TOPOLOGY, names, addresses)
+    options = {"observer": lambda step, switch: count(step.value), "confirm_seconds": confirm_seconds}
+    done(store, operations.apply, wanted, **options)
 
 
 _ids = itertools.count(1000, 1000)
@@ -296,13 +184,13 @@ def next_id() -> int:
 
 
 @contextlib.contextmanager
-def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4RuntimeStub]:
+def primacy(switch: EngineSwitch, election_id: int) -> Iterator[p4r_grpc.P4RuntimeStub]:
     """Becomes primary with that election id in its context. Take the id from `next_id`: a switch accepts none
     below the largest that it has seen."""
     asked: queue.SimpleQueue = queue.SimpleQueue()
-    bid = p4r.MasterArbitrationUpdate(device_id=switch.device_id, election_id=U128.encode(election_id))
+    bid = p4r.MasterArbitrationUpdate(device_id=switch.switch.device_id, election_id=U128.encode(election_id))
     asked.put(p4r.StreamMessageRequest(arbitration=bid))
-    with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
+    with grpc.insecure_channel(switch.address) as channel:
         stub = p4r_grpc.P4RuntimeStub(channel)
         answers = stub.StreamChannel(iter(asked.get, None))
         assert next(answers).arbitration.status.code == rpc_code.OK
@@ -313,7 +201,7 @@ def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4Runt
 
 
 def set_buffer(
-    switch: SwitchProcess,
+    switch: EngineSwitch,
     stub: p4r_grpc.P4RuntimeStub,
     election_id: int,
     kind: p4r.Update.Type.ValueType = p4r.Update.MODIFY,
@@ -328,25 +216,25 @@ def set_buffer(
     entry.action.action.params.add(param_id=1, value=limit)
     update = p4r.Update(type=kind, entity=p4r.Entity(table_entry=entry))
     request = p4r.WriteRequest(
-        device_id=switch.device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
+        device_id=switch.switch.device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
     )
     stub.Write(request, timeout=60)
 
 
-def write_as(switch: SwitchProcess, election_id: int) -> None:
+def write_as(switch: EngineSwitch, election_id: int) -> None:
     """Writes as another client with the primary's election id, which is all that a switch checks."""
-    with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
+    with grpc.insecure_channel(switch.address) as channel:
         set_buffer(switch, p4r_grpc.P4RuntimeStub(channel), election_id)
 
 
-def run_another_program(switch: SwitchProcess) -> None:
+def run_another_program(switch: EngineSwitch) -> None:
     """Loads another program, and writes an entry."""
     pipeline = another(program.load().schema().get_pipeline_config(), FOREIGN_COOKIE)
     theirs = next_id()
     with primacy(switch, theirs) as stub:
         stub.SetForwardingPipelineConfig(
             p4r.SetForwardingPipelineConfigRequest(
-                device_id=switch.device_id,
+                device_id=switch.switch.device_id,
                 election_id=p4r.Uint128(low=theirs),
                 action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
                 config=pipeline,
@@ -356,11 +244,11 @@ def run_another_program(switch: SwitchProcess) -> None:
         set_buffer(switch, stub, theirs, p4r.Update.INSERT, port=b"\x09", limit=b"\x07")
 
 
-def cookie_of(switch: SwitchProcess) -> int:
+def cookie_of(switch: EngineSwitch) -> int:
     """Returns the cookie of a switch's program."""
-    with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
+    with grpc.insecure_channel(switch.address) as channel:
         reply = p4r_grpc.P4RuntimeStub(channel).GetForwardingPipelineConfig(
-            p4r.GetForwardingPipelineConfigRequest(device_id=switch.device_id),
+            p4r.GetForwardingPipelineConfigRequest(device_id=switch.switch.device_id),
             timeout=60,
         )
     return reply.config.cookie.cookie
@@ -370,8 +258,9 @@ class Partition:
     """A TCP proxy in front of a switch. `cut` drops bytes from the controller, `cut_replies` those to the
     controller. Connections stay open, as in a network partition."""
 
-    def __init__(self, port: int) -> None:
-        self._behind = port
+    def __init__(self, switch: EngineSwitch) -> None:
+        host, _, port = switch.address.rpartition(":")
+        self._behind = (host, int(port))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._forward, self._backward = threading.Event(), threading.Event()
@@ -399,7 +288,7 @@ class Partition:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = self._listener.accept()
-                far = socket.create_connection(("127.0.0.1", self._behind))
+                far = socket.create_connection(self._behind)
                 self._sockets += [near, far]
                 for source, sink, open_ in ((near, far, self._forward), (far, near, self._backward)):
                     threading.Thread(target=self._pump, args=(source, sink, open_), daemon=True).start()
@@ -415,8 +304,8 @@ class Partition:
 
 
 @contextlib.contextmanager
-def partition(switch: SwitchProcess) -> Iterator[Partition]:
-    proxy = Partition(switch.port)
+def partition(switch: EngineSwitch) -> Iterator[Partition]:
+    proxy = Partition(switch)
     try:
         yield proxy
     finally:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.request import urlopen
 
 from eeon_control.controller.metrics import CATALOG
-from eeon_control.controller.metrics.families import families
-from eeon_control.controller.metrics.sample import FabricSample
+from eeon_control.controller.metrics.families import Row, families
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -24,12 +24,12 @@ def parsed(text: str) -> Samples:
     return found
 
 
-def exported(of: FabricSample) -> Samples:
-    """Returns the page about a sample, by Prometheus's own parser."""
+def exported(rows: Iterable[Row]) -> Samples:
+    """Returns the page with some rows, by Prometheus's own parser."""
 
     class One:
         def collect(self):
-            return families(of)
+            return families(rows)
 
     registry = CollectorRegistry()
     registry.register(One())

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from eeon_control import config, operations, state, topology
 from eeon_control.fabric import Rollout
-from eeon_control.fabric.sync import run
 from eeon_control.plan.waves import waves
 from eeon_control.targets import Targets
 from engine_switches import serving
+from revisions import done
 from watched_disk import WatchedDisk
 
 TOPOLOGY_TEXT = """
@@ -27,7 +27,6 @@ WAVES = waves(TOPOLOGY, "1,10%,rest")
 OLD, NEW = "drop_tail", "mark_threshold"
 
 _fork = multiprocessing.get_context("forkserver")
-_fork.set_forkserver_preload(["eeon_control.operations"])
 
 
 class OpenGate:
@@ -71,18 +70,17 @@ def killed(folder: Path, targets: Targets, at: int, *, gated: bool) -> tuple[int
 
 
 def _rollout(folder: str, targets: dict[str, object], at: int, gated: bool, told) -> None:
-    done = 0
+    steps = 0
 
     def step(name: str) -> None:
-        nonlocal done
-        done += 1
+        nonlocal steps
+        steps += 1
         told.send(name)
-        if done == at:
+        if steps == at:
             os.kill(os.getpid(), signal.SIGKILL)
 
     store = state.StateStore.open(Path(folder), disk=WatchedDisk(lambda name: step(f"disk {name}")))
     rollout = Rollout(WAVES, gates=[OpenGate()] if gated else [])
-    with store.lock("eeon config apply") as lock:
-        work = operations.Work(store, lock, observer=lambda one, switch: step(f"{one.value} {switch}"))
-        wanted = meant(NEW, Targets.from_value(targets, "test"))
-        run(operations.apply(work, wanted, rollout=rollout))
+    wanted = meant(NEW, Targets.from_value(targets, "test"))
+    told_by = {"observer": lambda one, switch: step(f"{one.value} {switch}")}
+    done(store, operations.apply, wanted, rollout=rollout, **told_by)

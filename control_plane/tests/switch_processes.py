@@ -1,45 +1,46 @@
-"""Switches in separate processes, which can be killed and restarted: the engine's, or BMv2.
-
-As a program (`python switch_processes.py DEVICE_ID ADDRESS TICK_PS PORT:RATE:OVERHEAD ...`), it is an engine
-switch with a P4Runtime server. It prints `ready` when it serves, reads lines such as `3 down` about its
-ports, and ends with its standard input.
-"""
+"""Switches in separate processes, which tests kill, restart and make refuse: the engine's, or BMv2."""
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
+import os
+import shutil
+import signal
 import subprocess
-import sys
 import tempfile
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
 from bmv2_process import free_port, wait_for
+from finsy.proto import rpc_code
+from revisions import meant
+
+_fork = multiprocessing.get_context("forkserver")
+# Slow imports happen once; none of these modules starts a thread before its use.
+_fork.set_forkserver_preload(["eeon_engine.p4runtime", "eeon_control.operations"])
 
 
 class SwitchProcess(ABC):
     """A switch of a topology, at an address that stays the same after a restart."""
 
     tick_ps: int
+    thrift: str | None = None
 
     def __init__(self, switch) -> None:
         self.switch = switch
         self.interfaces: dict[int, str] = {}
         self.address = f"127.0.0.1:{free_port()}"
-        self.process: subprocess.Popen | None = None
-
-    def start(self) -> None:
-        """Starts the switch; `wait` returns when it serves."""
-        self.process = subprocess.Popen(
-            self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+        self.process = None
 
     def kill(self) -> None:
-        """Sends SIGKILL, like a power cut."""
+        """Sends SIGKILL, like a power cut, and waits for the end of the process."""
         if self.process is not None:
             self.process.kill()
-            self.process.communicate(timeout=60)
+            self._await_end()
             self.process = None
 
     def restart(self) -> None:
@@ -48,33 +49,109 @@ class SwitchProcess(ABC):
         self.wait()
 
     @abstractmethod
-    def command(self) -> list[str]: ...
+    def start(self) -> None:
+        """Starts the switch; `wait` returns when it serves."""
 
     @abstractmethod
     def wait(self) -> None: ...
 
     @abstractmethod
-    def set_link(self, port: int, *, up: bool) -> None: ...
+    def _await_end(self) -> None: ...
+
+    @abstractmethod
+    def set_link(self, port: int, *, up: bool) -> None:
+        """Removes a port's link, or restores it."""
 
 
 class EngineSwitch(SwitchProcess):
-    tick_ps = 1000
+    """An engine switch, which dies, hangs or refuses at an update because it counts its updates itself."""
 
-    def command(self) -> list[str]:
-        ports = [f"{port.number}:{int(port.rate)}:{int(port.overhead)}" for port in self.switch.ports]
-        identity = [str(self.switch.device_id), self.address, str(self.tick_ps)]
-        return [sys.executable, str(Path(__file__)), *identity, *ports]
+    tick_ps = 1000
+    _NO_FAULTS = (-1, -1, 0, int(signal.SIGKILL))
+
+    def __init__(self, switch) -> None:
+        super().__init__(switch)
+        self._faults = [_fork.Value("i", start) for start in self._NO_FAULTS]
+
+    @property
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.is_alive()
+
+    def start(self) -> None:
+        self._orders, theirs = _fork.Pipe()
+        ports = [(port.number, int(port.rate), int(port.overhead)) for port in self.switch.ports]
+        arguments = (self.switch.device_id, self.tick_ps, ports, self.address, theirs, *self._faults)
+        self.process = _fork.Process(target=_serve, args=arguments, daemon=True)
+        self.process.start()
+        theirs.close()
 
     def wait(self) -> None:
-        assert self.process is not None and self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line == b"ready\n", f"{self.switch.name} did not start: {line!r}"
+        assert self._orders.poll(60) and self._orders.recv(), f"{self.switch.name} did not start"
+
+    def _await_end(self) -> None:
+        self.process.join(60)
 
     def set_link(self, port: int, *, up: bool) -> None:
-        """Removes a port's link, or restores it."""
-        assert self.process is not None and self.process.stdin is not None
-        self.process.stdin.write(f"{port} {'up' if up else 'down'}\n".encode())
-        self.process.stdin.flush()
+        self._orders.send((port, up))
+
+    def dies_at_update(self, number: int) -> None:
+        """Makes the process kill itself before its `number`-th update from now."""
+        self._faults[0].value = number
+
+    def hangs_at_update(self, number: int) -> None:
+        """Makes the process stop there, with its connections open. Use `kill` in the end."""
+        self._faults[0].value, self._faults[3].value = number, signal.SIGSTOP
+
+    def wait_until_it_hangs(self) -> None:
+        """Waits until the process has stopped itself (`hangs_at_update`)."""
+        deadline = time.monotonic() + 60
+        # The state follows the name in parentheses: T if it is stopped.
+        while Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            assert time.monotonic() < deadline, f"{self.switch.name} does not come to that update"
+            time.sleep(0.01)
+
+    def refuses_update(self, number: int, *, times: int = 1) -> None:
+        """Makes the switch refuse `times` updates, from the `number`-th one from now."""
+        self._faults[1].value, self._faults[2].value = number, times
+
+    def heal(self) -> None:
+        for fault, off in zip(self._faults, self._NO_FAULTS, strict=True):
+            fault.value = off
+        if not self.is_running:
+            self.restart()
+
+
+def _serve(device_id, tick_ps, ports, address, orders, dies_at, refuses_at, refusals, dies_by) -> None:
+    """Runs an engine switch until it is killed, and sets its links as ordered. The shared numbers count
+    updates down; at 0, it dies or refuses."""
+    from eeon_engine import _engine, p4runtime
+    from eeon_engine.p4runtime import batch, errors
+
+    write_one = batch._one
+
+    def faulty(forwarding, role, update):
+        for left in (dies_at, refuses_at):
+            if left.value > 0:
+                left.value -= 1
+        if dies_at.value == 0:
+            os.kill(os.getpid(), dies_by.value)
+        if refuses_at.value == 0:
+            refusals.value -= 1
+            refuses_at.value = 0 if refusals.value > 0 else -1
+            return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
+        return write_one(forwarding, role, update)
+
+    batch._one = faulty
+    switch = _engine.Switch(
+        device_id=device_id,
+        tick_ps=tick_ps,
+        gate_register="gate_open_at",
+        ports=[_engine.Port(number, rate_bps=rate, overhead_bytes=size) for number, rate, size in ports],
+    )
+    with p4runtime.serve(switch, address=address), contextlib.suppress(EOFError):
+        orders.send(True)
+        while True:
+            switch.port_set_link(*orders.recv())
 
 
 class Bmv2Switch(SwitchProcess):
@@ -85,19 +162,22 @@ class Bmv2Switch(SwitchProcess):
         self.folder = tempfile.TemporaryDirectory(prefix="eeon-bmv2-")
         self.thrift = f"127.0.0.1:{free_port()}"
 
-    def command(self) -> list[str]:
-        return [
+    def start(self) -> None:
+        command = [
             *("simple_switch_grpc", "--no-p4", "--device-id", str(self.switch.device_id)),
             *(word for port, name in self.interfaces.items() for word in ("-i", f"{port}@{name}")),
             *("--notifications-addr", f"ipc://{self.folder.name}/notifications.ipc"),
             *("--thrift-port", self.thrift.rpartition(":")[2]),
             *("--", "--grpc-server-addr", self.address, "--cpu-port", "510", "--priority-queues", "8"),
         ]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def wait(self) -> None:
-        assert self.process is not None
         for address in (self.address, self.thrift):
             wait_for(self.process, address)
+
+    def _await_end(self) -> None:
+        self.process.wait(60)
 
     def set_link(self, port: int, *, up: bool) -> None:
         """Removes the carrier of a port's interface, or restores it; creating the interface needs root."""
@@ -109,11 +189,20 @@ class Bmv2Switch(SwitchProcess):
 TARGETS = {"engine": EngineSwitch, "bmv2": Bmv2Switch}
 
 
+def skip_without(target: str) -> None:
+    """Skips the test if one of TARGETS is not installed."""
+    if target == "engine":
+        pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    elif shutil.which("simple_switch_grpc") is None:
+        pytest.skip("simple_switch_grpc (BMv2) is not on PATH")
+
+
 @contextlib.contextmanager
 def running(
     target: str, topology, interfaces: Mapping[str, Mapping[int, str]] | None = None
 ) -> Iterator[dict[str, SwitchProcess]]:
     """Yields the switches of a topology on one of TARGETS; `interfaces`: of BMv2, by switch and port."""
+    skip_without(target)
     found = {name: TARGETS[target](switch) for name, switch in topology.switches.items()}
     for name, of_ports in (interfaces or {}).items():
         found[name].interfaces.update(of_ports)
@@ -128,26 +217,10 @@ def running(
             one.kill()
 
 
-def main() -> None:
-    from eeon_engine import _engine as engine
-    from eeon_engine import p4runtime
-
-    device_id, address, tick_ps, *ports = sys.argv[1:]
-    switch = engine.Switch(
-        device_id=int(device_id),
-        tick_ps=int(tick_ps),
-        gate_register="gate_open_at",
-        ports=[
-            engine.Port(number, rate_bps=rate, overhead_bytes=overhead)
-            for number, rate, overhead in (map(int, port.split(":")) for port in ports)
-        ],
-    )
-    with p4runtime.serve(switch, address=address):
-        print("ready", flush=True)
-        for line in sys.stdin:
-            number, status = line.split()
-            switch.port_set_link(int(number), status == "up")
-
-
-if __name__ == "__main__":
-    main()
+def meant_for(switches: Mapping[str, SwitchProcess], fabric, wanted, *, thrift: bool = False):
+    """Returns a configuration for running switches; `thrift`: with their Thrift addresses."""
+    places = {
+        name: {"address": one.address, **({"thrift": one.thrift} if thrift and one.thrift else {})}
+        for name, one in switches.items()
+    }
+    return meant(fabric, wanted, places, f"{next(iter(switches.values())).tick_ps}ps")

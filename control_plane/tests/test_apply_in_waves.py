@@ -286,8 +286,10 @@ def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_lin
 
 
 def test_pauses_count_both_ways_and_everything_that_is_wrong_is_said(monkeypatch):
-    first = Observation(0, pfc={("pauses_sent", 11): 5, ("lossless_dropped", 11): 0}, registers={})
-    now = Observation(0, pfc={("pauses_sent", 11): 7, ("pauses_received", 3): 2, ("lossless_dropped", 11): 9})
+    first = Observation(0, cells={("pauses_sent", 11): 5, ("lossless_dropped", 11): 0}, registers={})
+    now = Observation(
+        0, cells={("pauses_sent", 11): 7, ("pauses_received", 3): 2, ("lossless_dropped", 11): 9}
+    )
     said = looked(["pauses=3", "account"], first, now, monkeypatch)
     assert said.startswith(
         "the gate is closed: 4 pauses since the apply began, more than 3; most (2) at leaf1 "

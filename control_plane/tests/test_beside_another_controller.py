@@ -18,6 +18,7 @@ from engine_switches import serving
 from finsy.proto import p4r
 from other_program import breaks_once
 from programs import beside_a_tenant
+from revisions import done
 from supervised import in_sync, until
 
 pytestmark = pytest.mark.system
@@ -68,9 +69,8 @@ class Controller:
         self.targets = where
 
     def apply(self, *names: str) -> operations.Outcome:
-        with self.store.lock("eeon config apply") as lock:
-            meant = state.Intended(FABRIC4, config.load(*names), self.targets)
-            return run(operations.apply(operations.Work(self.store, lock), meant))
+        wanted = state.Intended(FABRIC4, config.load(*names), self.targets)
+        return done(self.store, operations.apply, wanted)
 
     def has_drifted(self) -> bool:
         return not run(operations.drift(self.store)).plan.is_empty

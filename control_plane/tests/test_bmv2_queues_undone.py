@@ -6,7 +6,7 @@ import pytest
 from eeon_control import config, operations, state, topology
 from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import sync, thrift
-from eeon_control.targets import Targets
+from revisions import done, meant
 
 pytestmark = pytest.mark.system
 
@@ -38,18 +38,12 @@ def server(monkeypatch):
     return server
 
 
-def targets(fakes, with_thrift=("leaf1", "leaf2")) -> Targets:
+def apply(store, fakes, wanted):
     switches = {
-        name: {"address": address} | ({"thrift": "127.0.0.1:9090"} if name in with_thrift else {})
+        name: {"address": address} | ({"thrift": "127.0.0.1:9090"} if name.startswith("leaf") else {})
         for name, address in fakes.targets.items()
     }
-    return Targets.from_value({"tick": "1us", "switches": switches}, "test")
-
-
-def apply(store, fakes, wanted):
-    with store.lock("test") as lock:
-        meant = state.Intended(FABRIC, wanted, targets(fakes))
-        return sync.run(operations.apply(operations.Work(store, lock), meant))
+    return done(store, operations.apply, meant(FABRIC, wanted, switches, "1us"))
 
 
 def test_thrift_server_that_is_away_undoes_the_entries_and_puts_the_queues_back(fakes, server, state_folder):
@@ -65,8 +59,7 @@ def test_thrift_server_that_is_away_undoes_the_entries_and_puts_the_queues_back(
     assert set(error.value.not_undone) == {"leaf2"}  # the state of its queues is unknown
     assert store.journal() is not None and store.current_number() == 1
     server.away = ""
-    with store.lock("test") as lock:
-        assert sync.run(operations.recover(operations.Work(store, lock))).direction == "back"
+    assert done(store, operations.recover).direction == "back"
     assert server.was_set[-2:] == [("leaf1", 1000), ("leaf2", 1000)]
     assert store.journal() is None and fakes.state() == before
 
@@ -87,8 +80,7 @@ def test_killed_apply_whose_entries_are_all_there_sets_the_queues_before_it_goes
     assert store.journal() is not None
     server.was_set.clear()
     monkeypatch.setattr(thrift, "set_queues", server.set_queues)
-    with store.lock("test") as lock:
-        assert sync.run(operations.recover(operations.Work(store, lock))).direction == "forward"
+    assert done(store, operations.recover).direction == "forward"
     assert server.was_set == [("leaf1", 2000), ("leaf2", 2000)]
     assert store.current_number() == 2
 

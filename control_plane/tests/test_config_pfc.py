@@ -116,7 +116,9 @@ def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
         for number in range(8):
             switches["leaf1"].inject(2, frame, 1000 * number)
         switches["leaf1"].advance_to(5_000_000)
-        rows = views.pfc.pfc(FABRIC, run(observe(FABRIC, targets, Wanted(entries=True, pfc=True)))).rows
+        rows = views.pfc.pfc(
+            FABRIC, run(observe(FABRIC, targets, Wanted(entries=True, queues=(plan.pfc.GROUPS,))))
+        ).rows
         assert len(rows) == 12 and {row["priority"] for row in rows} == {3}
         assert [row for row in rows if row["port"] == "leaf1:2"] == [
             {

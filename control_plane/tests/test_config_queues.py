@@ -108,7 +108,9 @@ def test_switches_hold_congestion_points_show_them_and_lose_them_again():
     )
     tables = (*qcn.TABLES, CLONE_SESSIONS)
     with holding(FABRIC, wanted, config.load("mark_threshold"), tables) as (_, targets):
-        rows = views.qcn.qcn(FABRIC, run(observe(FABRIC, targets, Wanted(entries=True, qcn=True)))).rows
+        rows = views.qcn.qcn(
+            FABRIC, run(observe(FABRIC, targets, Wanted(entries=True, queues=(qcn.POINTS,))))
+        ).rows
         assert [(row["port"], row["priority"]) for row in rows] == [
             (f"{leaf}:{port}", 3) for leaf in ("leaf1", "leaf2") for port in (3, 4)
         ]

@@ -1,35 +1,38 @@
-"""The metrics: conversion of a sample, a scrape of real switches, and the limit on waiting."""
+"""The metrics: their rows, names and addresses."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from eeon_control import constants, energy, topology
 from eeon_control.controller import messages as m
 from eeon_control.controller.counts import Counts, Restores
 from eeon_control.controller.metrics import CATALOG, Kind, MetricsServer
-from eeon_control.controller.metrics.families import families
-from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
+from eeon_control.controller.metrics.families import (
+    of_energy,
+    of_observation,
+    of_ports,
+    of_restores,
+    of_storms,
+)
 from eeon_control.fabric.read import FabricCounters, Observation, ReceivedCount, VerdictCount
-from scraping import exported
+from scraping import Samples, exported
 
 TOPOLOGY = topology.load("leaf-spine-4")
 LEAF1 = TOPOLOGY.switches["leaf1"]
 REGISTERS = dict.fromkeys((*energy.REGISTERS, "occupancy_bytes", "occupancy_packets", "held_packets"), 0)
+SPENT = energy.PortEnergy(LEAF1.ports[0], 3 * 10**12, 2 * 10**12, 10**9, 1, 0.25, 1.0)
 
 
-def switch(**changes) -> SwitchSample:
-    return SwitchSample(**({"switch": LEAF1, "values": {}, "restores": Restores()} | changes))
+def observed(**changes) -> Samples:
+    """Returns the page about an observation of leaf1."""
+    return exported(of_observation("leaf1", replace(observation(), **changes)))
 
 
-def sample(*switches: SwitchSample) -> FabricSample:
-    applies = {"committed": 3, "undone": 1}
-    return FabricSample("1", 10, {}, applies, {("journal", "back"): 1}, switches)
-
-
-def observation(**changes) -> Observation:
+def observation() -> Observation:
     """Returns counters of leaf1 with a different number in every cell."""
     received, verdicts = [], []
     cell = 0
@@ -41,12 +44,11 @@ def observation(**changes) -> Observation:
                 cell += 1
                 verdicts.append(VerdictCount("leaf1", port.number, name, verdict, cell, cell * 100))
     registers = {port.number: dict(REGISTERS) for port in LEAF1.ports}
-    base = {"at_ps": 0, "counters": FabricCounters(tuple(received), tuple(verdicts)), "registers": registers}
-    return Observation(**(base | changes))
+    return Observation(0, counters=FabricCounters(tuple(received), tuple(verdicts)), registers=registers)
 
 
 def test_class_and_cause_are_told_apart_and_marked_packets_are_sent_packets_too():
-    found = exported(sample(switch(observation=observation())))
+    found = observed()
     of = {(one.packet_class, one.verdict): one for one in observation().counters.verdicts if one.port == 1}
     forwarded, marked = of["data", "forwarded"], of["data", "marked"]
     assert found["eeon_port_sent_packets_total", "leaf1", "1", "data"] == forwarded.packets + marked.packets
@@ -59,19 +61,13 @@ def test_class_and_cause_are_told_apart_and_marked_packets_are_sent_packets_too(
 
 
 def test_every_verdict_of_the_program_is_exported_as_sent_or_dropped_or_goes_to_the_controller():
-    found = exported(sample(switch(observation=observation())))
+    found = observed()
     causes = {key[4] for key in found if key[0] == "eeon_port_dropped_packets_total"}
     assert set(constants.VERDICTS) == causes | {"forwarded", "marked", "to_cpu", "consumed"}
 
 
-def test_switch_that_is_down_has_no_port_counters_and_is_said_to_be_down():
-    found = exported(sample(switch(values={"switch_up": False})))
-    assert found["eeon_switch_up", "leaf1"] == 0
-    assert not [key for key in found if "packets_total" in key[0] or "occupancy" in key[0]]
-
-
 def test_target_without_registers_has_counters_only():
-    found = exported(sample(switch(observation=observation(registers=None))))
+    found = observed(registers=None)
     names = {key[0] for key in found}
     assert "eeon_port_received_packets_total" in names and "eeon_port_occupancy_bytes" not in names
 
@@ -80,25 +76,28 @@ def test_packets_are_held_only_while_the_port_is_on_hold():
     held = {
         port.number: REGISTERS | {"held_packets": 7, "eee_state": port.number % 3} for port in LEAF1.ports
     }
-    found = exported(sample(switch(observation=observation(registers=held))))
+    found = observed(registers=held)
     assert [found["eeon_port_held_packets", "leaf1", str(port)] for port in (1, 2, 3)] == [7, 0, 0]
 
 
 def test_energy_is_in_joules_and_seconds_and_absent_where_the_power_of_the_phy_is_not_known():
-    accounts = {1: PortAccount(2 * 10**12, 10**9, 0.25, 1.0), 2: PortAccount(10**12, 0)}
-    found = exported(sample(switch(observation=observation(), accounts=accounts)))
-    assert found["eeon_port_lpi_seconds_total", "leaf1", "1"] == 2
-    assert found["eeon_port_transition_seconds_total", "leaf1", "1"] == 0.001
-    assert found["eeon_port_energy_joules_total", "leaf1", "1"] == 0.25
-    assert found["eeon_port_legacy_energy_joules_total", "leaf1", "1"] == 1
-    assert ("eeon_port_energy_joules_total", "leaf1", "2") not in found
+    assert of_energy(SPENT) == {
+        "port_lpi_seconds_total": 2,
+        "port_transition_seconds_total": 0.001,
+        "port_energy_joules_total": 0.25,
+        "port_legacy_energy_joules_total": 1,
+    }
+    assert of_energy(replace(SPENT, joules=None, legacy_joules=None)).keys() == {
+        "port_lpi_seconds_total",
+        "port_transition_seconds_total",
+    }
 
 
 def test_restores_are_counted_by_cause_and_their_times_make_a_histogram():
     counts = Counts()
     counts.restored("leaf1", m.Restored(0.2, 61, pushed=True, drift=False))
     counts.restored("leaf1", m.Restored(0.7, 1, pushed=False, drift=True))
-    found = exported(sample(switch(restores=counts.restores["leaf1"])))
+    found = exported(of_restores("leaf1", counts.restores["leaf1"]))
     assert found["eeon_switch_restores_total", "leaf1", "program"] == 1
     assert found["eeon_switch_restores_total", "leaf1", "drift"] == 1
     assert found["eeon_switch_restores_total", "leaf1", "entries"] == 0
@@ -109,7 +108,7 @@ def test_restores_are_counted_by_cause_and_their_times_make_a_histogram():
     assert found["eeon_switch_restore_seconds_count", "leaf1"] == 2
 
 
-PFC = {
+CELLS = {
     ("pauses_sent", 1 << 3 | 3): 5,
     ("pauses_received", 1 << 3 | 3): 6,
     ("lossless_dropped", 1 << 3 | 3): 7,
@@ -117,13 +116,15 @@ PFC = {
     ("ingress_bytes", 1 << 3 | 3): 9_000,
     ("pause_sent_at", 1 << 3 | 3): 123_456,
     ("pause_sent_at", 2 << 3 | 3): 0,
+    ("qcn_samples", 2 << 3 | 1): 10,
+    ("cnms_made", 2 << 3 | 1): 11,
+    ("cnms_ignored", 2): 12,
 }
-QCN = {("qcn_samples", 2 << 3 | 1): 10, ("cnms_made", 2 << 3 | 1): 11, ("cnms_ignored", 2): 12}
 
 
 def test_lossless_classes_and_congestion_points_are_told_by_port_and_priority():
     storms = {1 << 3 | 3: (2, True), 2 << 3 | 3: (0, False)}
-    found = exported(sample(switch(observation=observation(pfc=PFC, qcn=QCN), storms=storms)))
+    found = observed(cells=CELLS) | exported(of_storms("leaf1", storms))
     of_queue = {
         "pauses_sent_total": 5,
         "pauses_received_total": 6,
@@ -143,33 +144,27 @@ def test_lossless_classes_and_congestion_points_are_told_by_port_and_priority():
 
 
 def test_a_port_whose_buffer_counts_packets_has_a_speed_and_no_limit_in_bytes():
-    found = exported(sample(switch(buffers={1: 300_000, 2: None})))
+    found = exported(of_ports(LEAF1, {1: 300_000, 2: None}, None))
     assert found["eeon_port_speed_bytes", "leaf1", "2"] == found["eeon_port_speed_bytes", "leaf1", "1"]
     assert found["eeon_port_buffer_bytes", "leaf1", "1"] == 300_000
     assert ("eeon_port_buffer_bytes", "leaf1", "2") not in found
 
 
 def test_a_port_whose_link_is_down_is_told_where_the_switch_says_so():
-    found = exported(sample(switch(down=frozenset({3}))))
+    found = exported(of_ports(LEAF1, {}, frozenset({3})))
     assert [found["eeon_port_up", "leaf1", str(port)] for port in (1, 2, 3, 4)] == [1, 1, 0, 1]
-    assert not [key for key in exported(sample(switch(down=None))) if key[0] == "eeon_port_up"]
+    assert not exported(of_ports(LEAF1, {}, None))
 
 
-def test_whole_sample_has_every_metric_of_the_catalogue_with_further_labels_and_no_other():
-    full = sample(
-        switch(
-            observation=observation(pfc=PFC, qcn=QCN),
-            buffers={1: 300_000},
-            storms={1 << 3 | 3: (2, True)},
-            down=frozenset(),
-            accounts={1: PortAccount(1, 1, 1.0, 1.0)},
-            restores=Restores(Counter(program=1), 1, 1.0),
-        )
-    )
-    names = {family.name for family in families(full)}
-    of_restores = {"eeon_switch_restore_seconds", "eeon_switch_restored_entries_total"}
-    meant = {name for name, one in CATALOG.items() if {*one.labels} - {"switch"}} | of_restores
-    assert names == {name.removesuffix("_total") for name in meant}
+def test_rows_about_ports_and_restores_are_those_of_the_catalogue():
+    rows = [
+        *of_observation("leaf1", replace(observation(), cells=CELLS)),
+        *of_ports(LEAF1, {1: 300_000}, frozenset()),
+        *of_storms("leaf1", {1 << 3 | 3: (2, True)}),
+        *of_restores("leaf1", Restores(Counter(program=1), 1, 1.0)),
+    ]
+    names = {f"eeon_{name}" for name in (*(row[0] for row in rows), *of_energy(SPENT))}
+    assert names == {name for name in CATALOG if re.match("eeon_(port|switch_restore)", name)}
 
 
 @pytest.mark.parametrize("family", CATALOG.values(), ids=CATALOG)
@@ -210,41 +205,35 @@ def test_address_that_is_none_is_refused(text):
 
 
 def test_counters_of_ports_that_are_zero_are_left_out_if_asked_and_nothing_else_is():
-    """Returns counters of which only one class of one port is not zero."""
-    port = LEAF1.ports[0].number
-    received = [
-        ReceivedCount("leaf1", port, name, 3 * (name == "ack"), 180 * (name == "ack"))
-        for name in constants.CLASSES
-    ]
-    verdicts = [
-        VerdictCount("leaf1", port, name, verdict, count, 60 * count)
-        for name in constants.CLASSES
-        for verdict in constants.VERDICTS
-        for count in [2 if (name, verdict) == ("ack", "marked") else 0]
-    ]
-    seen = observation(counters=FabricCounters(tuple(received), tuple(verdicts)))
-    whole, short = (
-        {
-            (metric.name, *sample_.labels.values()): sample_.value
-            for metric in families(sample(switch(observation=seen)), zeros=zeros)
-            for sample_ in metric.samples
-        }
-        for zeros in (True, False)
+    """Only one class of one port has counters that are not zero."""
+    full = observation().counters
+    seen = replace(
+        observation(),
+        cells=CELLS,
+        counters=FabricCounters(
+            tuple(replace(one, packets=3 * at, bytes=180 * at) for one in full.received for at in [ack(one)]),
+            tuple(
+                replace(one, packets=2 * at, bytes=120 * at)
+                for one in full.verdicts
+                for at in [ack(one) and one.verdict == "marked"]
+            ),
+        ),
     )
-    assert short.items() < whole.items()
-    counters = {key: value for key, value in short.items() if key[-1] == "ack"}
-    assert counters == {
-        ("eeon_port_received_packets", "leaf1", str(port), "ack"): 3,
-        ("eeon_port_received_bytes", "leaf1", str(port), "ack"): 180,
-        ("eeon_port_marked_packets", "leaf1", str(port), "ack"): 2,
-        ("eeon_port_marked_bytes", "leaf1", str(port), "ack"): 120,
-        ("eeon_port_sent_packets", "leaf1", str(port), "ack"): 2,
-        ("eeon_port_sent_bytes", "leaf1", str(port), "ack"): 120,
+    whole, short = ({*of_observation("leaf1", seen, zeros=zeros)} for zeros in (True, False))
+    assert short < whole
+    assert {row for row in short if row[-1] == "ack"} == {
+        ("port_received_packets_total", 3, "leaf1", "1", "ack"),
+        ("port_received_bytes_total", 180, "leaf1", "1", "ack"),
+        ("port_marked_packets_total", 2, "leaf1", "1", "ack"),
+        ("port_marked_bytes_total", 120, "leaf1", "1", "ack"),
+        ("port_sent_packets_total", 2, "leaf1", "1", "ack"),
+        ("port_sent_bytes_total", 120, "leaf1", "1", "ack"),
     }
-    left_out = whole.keys() - short.keys()
-    assert left_out and {whole[key] for key in left_out} == {0}
-    assert {key[0].rpartition("_")[2] for key in left_out} == {"packets", "bytes"}
     assert all(
-        "_received_" in key[0] or "_sent_" in key[0] or "_marked_" in key[0] or "_dropped_" in key[0]
-        for key in left_out
+        value == 0 and re.fullmatch("port_(received|sent|marked|dropped)_(packets|bytes)_total", name)
+        for name, value, *_ in whole - short
     )
+
+
+def ack(one: ReceivedCount | VerdictCount) -> bool:
+    return one.port == 1 and one.packet_class == "ack"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import signal
 import socket
 import time
@@ -14,10 +14,10 @@ from eeon_control.fabric import undo
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.program import load as load_program
-from eeon_control.targets import Target, Targets, resolve
-from eeon_control.units import Duration
+from eeon_control.targets import resolve
+from revisions import done
 from scraping import scrape
-from switch_processes import running
+from switch_processes import meant_for, running
 
 pytestmark = pytest.mark.system
 
@@ -29,12 +29,7 @@ NAMES = ["leaf1", "leaf2", "spine1", "spine2"]
 @pytest.fixture(scope="module")
 def switches(request, fabric4):
     """Yields four switches, of the engine unless a test is for both targets."""
-    target = getattr(request, "param", "engine")
-    if target == "engine":
-        pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    elif shutil.which("simple_switch_grpc") is None:
-        pytest.skip("simple_switch_grpc (BMv2) is not on PATH")
-    with running(target, fabric4) as found:
+    with running(getattr(request, "param", "engine"), fabric4) as found:
         yield found
 
 
@@ -67,14 +62,8 @@ def controllers(store):
         one.end(signal.SIGKILL)
 
 
-def meant(fabric4, switches, name: str) -> state.Intended:
-    targets = {switch: Target(one.address) for switch, one in switches.items()}
-    return state.Intended(fabric4, config.load(name), Targets(Duration(tick_ps(switches)), targets))
-
-
 def apply(store, fabric4, switches, name: str, **options):
-    with store.lock("a test") as lock:
-        return run(operations.apply(operations.Work(store, lock), meant(fabric4, switches, name), **options))
+    return done(store, operations.apply, meant_for(switches, fabric4, name), **options)
 
 
 def held(fabric4, switches, name: str) -> bool:
@@ -186,12 +175,12 @@ def test_switch_that_hangs_is_given_up_and_taken_back_when_it_answers_again(
 ):
     controller = controllers("--check-interval", "1s")
     controller.wait_for_all("in_sync", NAMES)
-    process = switches["spine2"].process
-    process.send_signal(signal.SIGSTOP)
+    process = switches["spine2"].process.pid
+    os.kill(process, signal.SIGSTOP)
     try:
         controller.wait_for("disconnected", switch="spine2")
     finally:
-        process.send_signal(signal.SIGCONT)
+        os.kill(process, signal.SIGCONT)
     controller.wait_for("in_sync", switch="spine2")
     assert held(fabric4, switches, RED)
 
@@ -268,7 +257,7 @@ def kill_apply_half_way(store, fabric4, switches) -> None:
     """Leaves the state of an apply that was killed after half of the writes to one switch."""
 
     async def write_half(work) -> None:
-        wanted = meant(fabric4, switches, THRESHOLD)
+        wanted = meant_for(switches, fabric4, THRESHOLD)
         name = "leaf1"
         target = resolve(fabric4, wanted.targets.switches)[name]
         async with P4RuntimeSession(name, target, load_program().schema(), election_id=work.bid()) as session:

@@ -40,7 +40,7 @@ def slow(folder):
 
 
 async def scraped(readings: Readings) -> Samples:
-    return exported(await readings.sample())
+    return exported(await readings.rows())
 
 
 async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
@@ -50,11 +50,14 @@ async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linke
         occupancy = supervisor.links["leaf1"].session.schema.registers["occupancy_bytes"].id
         leaf1.counters[received, 1 << 3] = (7, 700)
         leaf1.registers[occupancy, 1] = 1500
+        supervisor.counts.finished["journal", "back"] = 1
         found = await scraped(Readings(supervisor))
     assert found["eeon_config_revision",] == 1 and found["eeon_controller_in_charge",] == 1
-    simple = {name for name, one in CATALOG.items() if not {*one.labels} - {"switch"}}
-    said = {key[0] for key in found}
-    assert simple - said == {"eeon_config_confirm_remaining_seconds", "eeon_switch_restore_seconds"}
+    of_fabric = {name for name in CATALOG if not name.startswith("eeon_port_")}
+    assert of_fabric - {key[0] for key in found} == {
+        "eeon_config_confirm_remaining_seconds",
+        "eeon_switch_restore_seconds",
+    }
     assert found["eeon_switch_restore_seconds_count", "leaf1"] == 1
     for name, switch in TOPOLOGY.switches.items():
         assert found["eeon_switch_up", name] == found["eeon_switch_primary", name] == 1
@@ -78,7 +81,7 @@ async def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
 async def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
         readings = Readings(supervisor, young_seconds=0)
-        await asyncio.gather(*(readings.sample() for _ in range(5)))
+        await asyncio.gather(*(readings.rows() for _ in range(5)))
         assert [one.reads for one in fabric.switches.values()] == [1, 1, 1, 1]
 
 
@@ -102,12 +105,18 @@ async def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_
 
 async def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
+        readings = Readings(supervisor)
+        assert (await scraped(readings))["eeon_switch_up", "leaf2"] == 1
         await fabric.switches["leaf2"].stop()
         await until(lambda: not supervisor.links["leaf2"].machine.is_connected)
-        found = await scraped(Readings(supervisor))
+        found = await scraped(readings)
     assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 0, 1, 1]
     assert found["eeon_switch_connections_lost_total", "leaf2"] == 1
     assert found["eeon_switch_in_sync", "leaf2"] == 0
+    assert {key[0] for key in found if key[0].startswith("eeon_port_") and key[1] == "leaf2"} == {
+        "eeon_port_speed_bytes",
+        "eeon_port_buffer_bytes",
+    }
 
 
 async def test_standby_reads_no_switch_and_tells_of_no_port(tmp_path):

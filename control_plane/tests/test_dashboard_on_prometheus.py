@@ -19,10 +19,8 @@ import yaml
 from bmv2_process import free_port
 from controller_process import SECONDS, ControllerProcess
 from eeon_control import config, operations, state, topology
-from eeon_control.fabric.sync import run
-from eeon_control.targets import Target, Targets
-from eeon_control.units import Duration
-from switch_processes import running
+from revisions import done
+from switch_processes import meant_for, running
 from test_controller_dashboard import FOLDER, RULES, panels
 
 pytestmark = pytest.mark.system
@@ -100,19 +98,12 @@ class Prometheus:
 def prometheus(tmp_path_factory) -> Iterator[Prometheus]:
     if shutil.which("prometheus") is None:
         pytest.skip("prometheus is not on PATH: install the package prometheus")
-    pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     folder = tmp_path_factory.mktemp("prometheus")
     fabric = topology.load("leaf-spine-4")
     store = state.StateStore.open(folder / "state")
     with running("engine", fabric) as switches:
-        targets = {name: Target(one.address) for name, one in switches.items()}
-        wanted = state.Intended(
-            fabric,
-            config.overridden(config.load("drop_tail"), CLASSES),
-            Targets(Duration(switches["leaf1"].tick_ps), targets),
-        )
-        with store.lock("a test") as lock:
-            run(operations.apply(operations.Work(store, lock), wanted))
+        wanted = config.overridden(config.load("drop_tail"), CLASSES)
+        done(store, operations.apply, meant_for(switches, fabric, wanted))
         controller = ControllerProcess(store.folder, "--metrics-address", "0")
         found = None
         try:

@@ -16,7 +16,8 @@ pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not
 
 from controller_process import ControllerProcess
 from eeon_control.fabric.progress import Step, nobody
-from fault_fabric import NEW, OLD, FaultyFabric, at
+from fault_fabric import NEW, OLD, TOPOLOGY, FaultyFabric, at
+from switch_processes import running
 
 pytestmark = pytest.mark.system
 
@@ -25,10 +26,8 @@ PAGE = 4096
 
 @pytest.fixture(scope="module")
 def faulty():
-    found = FaultyFabric()
-    found.start()
-    yield found
-    found.stop()
+    with running("engine", TOPOLOGY) as switches:
+        yield FaultyFabric(switches)
 
 
 @pytest.fixture
@@ -123,7 +122,7 @@ def test_controller_whose_disk_fills_keeps_the_switches_and_says_so(faulty, stor
         leaf2 = faulty.switches["leaf2"]
         leaf2.kill()
         controller.wait_for("disconnected", switch="leaf2")
-        leaf2.start()
+        leaf2.restart()
         controller.wait_for("restored", switch="leaf2")
         assert faulty.image() == old
     finally:

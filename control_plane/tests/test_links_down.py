@@ -12,14 +12,14 @@ import eeon_command
 import pytest
 from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from controller_process import ControllerProcess
-from eeon_control import config, operations, program, state, topology
+from eeon_control import operations, program, state, topology
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.plan import Action, Entry, Exact
-from eeon_control.targets import Target, Targets
-from eeon_control.units import Duration
-from switch_processes import running
+from eeon_control.targets import Target
+from revisions import done
+from switch_processes import meant_for, running
 
 pytestmark = pytest.mark.system
 
@@ -33,7 +33,6 @@ FOREIGN = Entry("port_buffer", (Exact("port", 400),), (Action("set_buffer_limit"
 @pytest.fixture(scope="module", params=["engine", "bmv2"])
 def switches(request):
     if request.param == "engine":
-        pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
         with running("engine", TOPOLOGY) as found:
             yield found
         return
@@ -50,13 +49,7 @@ def store(tmp_path, switches, monkeypatch):
     """Returns a state folder whose first revision the switches hold."""
     monkeypatch.setenv("EEON_STATE", str(tmp_path / "state"))
     found = state.StateStore.open(tmp_path / "state")
-    targets = {
-        name: Target(one.address, thrift=getattr(one, "thrift", None)) for name, one in switches.items()
-    }
-    wanted = Targets(Duration(switches["leaf1"].tick_ps), targets)
-    with found.lock("a test") as lock:
-        meant = state.Intended(TOPOLOGY, config.load("drop_tail"), wanted)
-        run(operations.apply(operations.Work(found, lock), meant))
+    done(found, operations.apply, meant_for(switches, TOPOLOGY, "drop_tail", thrift=True))
     return found
 
 

@@ -366,7 +366,7 @@ async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator
 async def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_again_when_it_stops(tmp_path):
     async with kept(tmp_path, RULES_TEXT) as (supervisor, leaf1), storm(supervisor, leaf1):
         targets = {name: link.target for name, link in supervisor.links.items()}
-        seen = await observe(FABRIC, targets, Wanted(entries=True, pfc=True))
+        seen = await observe(FABRIC, targets, Wanted(entries=True, queues=(pfc.GROUPS,)))
         storms = {row["port"]: row["storm"] for row in views.pfc.pfc(FABRIC, seen).rows}
         assert {port: storm for port, storm in storms.items() if storm} == {"leaf1:1": "drop"}
 

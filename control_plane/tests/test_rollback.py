@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from eeon_command import eeon
-from eeon_control import config, operations, state, topology
+from eeon_control import operations, state, topology
 from eeon_control.errors import StateError
 from eeon_control.fabric import sync
-from eeon_control.targets import Targets
+from revisions import done, meant
 
 pytestmark = pytest.mark.system
 
@@ -21,44 +22,73 @@ def store(state_folder):
     return state.StateStore.open(state_folder)
 
 
-def targets(fakes, **more) -> Targets:
-    return Targets.from_value({"tick": "1ns", "switches": fakes.targets, **more}, "test")
-
-
 def apply(store, fakes, name: str, of=FABRIC, at: dict[str, str] | None = None, **how):
-    with store.lock("test") as lock:
-        meant = state.Intended(of, config.load(name), targets(fakes, **(at or {})))
-        return sync.run(operations.apply(operations.Work(store, lock), meant, **how))
+    return done(store, operations.apply, meant(of, name, fakes.targets, **(at or {})), **how)
 
 
 def rollback(store, number=None, **work):
-    with store.lock("test") as lock:
-        return sync.run(operations.rollback(operations.Work(store, lock, **work), number))
+    return done(store, operations.rollback, number, **work)
 
 
-def test_rollback_without_a_number_goes_to_the_one_before_and_again_back(store, fakes):
-    for name in ("drop_tail", "mark_threshold"):
-        apply(store, fakes, name)
-    assert rollback(store).revision.action == "rollback to 1"
-    assert rollback(store).revision.action == "rollback to 2"
-    assert store.current().intent.configuration == store.revision(2).intent.configuration
+TWIN, LIVE = {"clock": "virtual"}, {"topology": "/run/live.yaml"}
 
 
-def test_rollback_passes_over_what_nobody_confirmed(store, fakes):
-    for name in ("drop_tail", "mark_threshold"):
-        apply(store, fakes, name)
-    apply(store, fakes, "codel", confirm_seconds=600)
-    refused = rollback(store).revision
-    assert (refused.action, refused.instead_of) == ("rollback to 2", 3)
-    assert rollback(store).revision.action == "rollback to 1"
+def slower() -> topology.Topology:
+    """Returns the same links at a tenth of their rates, as in a live fabric."""
+    rates = {"10Gbps": "1Gbps", "1Gbps": "100Mbps"}
+    text = json.dumps(dict(FABRIC.document))
+    for rate, tenth in reversed(rates.items()):
+        text = text.replace(f'"{rate}"', f'"{tenth}"')
+    return topology.from_value(json.loads(text), "slower")
 
 
-def test_rollback_to_another_revision_instead_of_a_confirmation_leads_back_to_what_was_in_force(store, fakes):
-    for name in ("drop_tail", "mark_threshold"):
-        apply(store, fakes, name)
-    apply(store, fakes, "codel", confirm_seconds=600)
-    assert rollback(store, 1).revision.instead_of == 3
-    assert rollback(store).revision.action == "rollback to 2"
+FIRST, SECOND = {"name": "drop_tail"}, {"name": "mark_threshold"}
+UNCONFIRMED = {"name": "codel", "confirm_seconds": 600}
+OTHERS = (FIRST | {"at": TWIN}, SECOND | {"at": LIVE, "of": slower()}, SECOND | {"at": TWIN})
+
+
+@pytest.mark.parametrize(
+    ("applied", "to", "told"),
+    [
+        ([FIRST, SECOND], [None, None], ["rollback to 1", "rollback to 2"]),
+        # What nobody confirmed is passed over.
+        ([FIRST, SECOND, UNCONFIRMED], [None, None], ["rollback to 2, instead of 3", "rollback to 1"]),
+        ([FIRST, SECOND, UNCONFIRMED], [1, None], ["rollback to 1, instead of 3", "rollback to 2"]),
+        (
+            [FIRST, UNCONFIRMED],
+            [None, None],
+            ["rollback to 1, instead of 2", "no revision before the current one, 3, to roll back to"],
+        ),
+        ([], [None], ["no revision yet"]),
+        ([FIRST], [None], ["no revision before the current one, 1"]),
+        # Revisions of another fabric are passed over, and refused by number.
+        (OTHERS, [None], ["rollback to 1"]),
+        (OTHERS, [2], ["revision 2 was made for another fabric (live fabric, tick 1ns)"]),
+        (
+            [SECOND | {"at": LIVE}, SECOND | {"at": LIVE, "of": slower()}],
+            [1],
+            ["another scale of the fabric: leaf1:1 had 1Gbps, now has 100Mbps"],
+        ),
+    ],
+)
+def test_rollback_goes_back_to_what_somebody_confirmed_for_this_fabric_or_writes_nothing(
+    store, fakes, applied, to, told
+):
+    for one in applied:
+        apply(store, fakes, **one)
+    for number, says in zip(to, told, strict=True):
+        held, current = fakes.state(), store.current_number()
+        if says.startswith("rollback"):
+            done = rollback(store, number).revision
+            assert says == done.action + (f", instead of {done.instead_of}" if done.instead_of else "")
+            assert (
+                store.current().intent.configuration
+                == store.revision(int(says.split()[2].rstrip(","))).intent.configuration
+            )
+            continue
+        with pytest.raises(StateError, match=re.escape(says)):
+            rollback(store, number)
+        assert (fakes.state(), store.current_number()) == (held, current)
 
 
 def test_bare_rollback_that_finds_the_time_to_confirm_over_goes_back_once_and_not_twice(store, fakes):
@@ -79,22 +109,6 @@ def test_rollback_to_a_number_is_done_also_when_the_time_to_confirm_is_over(stor
     apply(store, fakes, "codel", confirm_seconds=0.001)
     eeon("config", "rollback", "-q", "1", code=0)
     assert (store.current_number(), store.current().action) == (5, "rollback to 1")
-
-
-def test_there_must_be_something_to_go_back_to_that_somebody_confirmed(store, fakes):
-    apply(store, fakes, "drop_tail")
-    apply(store, fakes, "codel", confirm_seconds=600)
-    rollback(store)
-    with pytest.raises(StateError, match="no revision before the current one, 3, to roll back to"):
-        rollback(store)
-
-
-def test_there_must_be_something_to_go_back_to(store, fakes):
-    with pytest.raises(StateError, match="no revision yet"):
-        rollback(store)
-    apply(store, fakes, "drop_tail")
-    with pytest.raises(StateError, match="no revision before the current one, 1"):
-        rollback(store)
 
 
 def test_switch_that_moved_since_is_looked_for_where_the_newest_revision_has_it(store, fakes):
@@ -133,42 +147,10 @@ def test_folder_of_another_fabric_is_refused(store, fakes):
     apply(store, fakes, "drop_tail")
     other = topology.load("leaf-spine-160")
     addresses = dict.fromkeys(other.switches, "127.0.0.1:1")
-    elsewhere = Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
-    says = pytest.raises(
+    with pytest.raises(
         StateError, match=r"is the state of fabric leaf-spine-4, .* for leaf-spine-160; give another"
-    )
-    with store.lock("test") as lock, says:
-        meant = state.Intended(other, config.load("drop_tail"), elsewhere)
-        sync.run(operations.apply(operations.Work(store, lock), meant))
-
-
-TWIN, LIVE = {"clock": "virtual"}, {"topology": "/run/live.yaml"}
-
-
-def slower() -> topology.Topology:
-    """Returns the same links at a tenth of their rates, as in a live fabric."""
-    rates = {"10Gbps": "1Gbps", "1Gbps": "100Mbps"}
-    text = json.dumps(dict(FABRIC.document))
-    for rate, tenth in reversed(rates.items()):
-        text = text.replace(f'"{rate}"', f'"{tenth}"')
-    return topology.from_value(json.loads(text), "slower")
-
-
-def test_rollback_to_a_revision_of_another_fabric_is_refused_and_writes_nothing(store, fakes):
-    apply(store, fakes, "drop_tail", at=TWIN)
-    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    apply(store, fakes, "mark_threshold", at=TWIN)
-    held = fakes.state()
-    with pytest.raises(StateError, match=r"revision 2 was made for another fabric \(live fabric, tick 1ns\)"):
-        rollback(store, 2)
-    assert fakes.state() == held and store.current_number() == 3
-
-
-def test_rollback_without_a_number_passes_over_revisions_of_another_fabric(store, fakes):
-    apply(store, fakes, "drop_tail", at=TWIN)
-    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    apply(store, fakes, "mark_threshold", at=TWIN)
-    assert rollback(store).revision.action == "rollback to 1"
+    ):
+        done(store, operations.apply, meant(other, "drop_tail", addresses))
 
 
 def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_path):
@@ -178,21 +160,14 @@ def test_a_targets_file_says_which_fabric_a_rollback_is_for(store, fakes, tmp_pa
     apply(store, fakes, "drop_tail", of=slower(), at=live)
     apply(store, fakes, "mark_threshold", at=TWIN)
     file = tmp_path / "targets.yaml"
-    file.write_text(json.dumps(targets(fakes, **live).as_value()))
+    file.write_text(json.dumps({"tick": "1ns", "switches": fakes.targets, **live}))
     words = ["config", "rollback", "1", "-q", "--dry-run"]
     refused = eeon(*words, code=1)
     assert "another fabric (live fabric, tick 1ns)" in refused.output
-    meant = eeon(*words, "-T", str(file), code=2)
-    assert "back to revision 1:" in meant.output, meant.output
+    dry = eeon(*words, "-T", str(file), code=2)
+    assert "back to revision 1:" in dry.output, dry.output
     addresses = [word for name, at in fakes.targets.items() for word in ("--target", f"{name}={at}")]
     eeon(*words, *addresses, code=1)
-
-
-def test_rollback_over_another_scale_of_a_live_fabric_names_a_link(store, fakes):
-    apply(store, fakes, "mark_threshold", at=LIVE)
-    apply(store, fakes, "mark_threshold", of=slower(), at=LIVE)
-    with pytest.raises(StateError, match="another scale of the fabric: leaf1:1 had 1Gbps, now has 100Mbps"):
-        rollback(store, 1)
 
 
 def test_apply_that_would_go_back_to_another_fabric_asks_for_no_confirmation(store, fakes):

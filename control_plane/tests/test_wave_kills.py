@@ -8,6 +8,7 @@ import pytest
 from eeon_command import eeon
 from eeon_control import config, fabric, operations, state
 from eeon_control.fabric.sync import run
+from revisions import done
 from sixteen import NEW, OLD, TOPOLOGY, WAVES, killed, meant, sixteen
 
 pytestmark = pytest.mark.system
@@ -53,8 +54,7 @@ def check_killed_at(at: int, store: state.StateStore, targets, *, gated: bool) -
         assert journal.wave in (len(begun), len(begun) + 1)
         assert told["unfinished_progress"].startswith(f"wave {journal.wave} of {len(WAVES)} (")
     said: list[str] = []
-    with store.lock("eeon config recover") as lock:
-        run(operations.settle(operations.Work(store, lock, say=said.append)))
+    done(store, operations.settle, say=said.append)
     assert not store.has_journal()
     is_new = store.current_number() == before + 1
     assert holds(targets, NEW if is_new else OLD), steps[-1]
@@ -74,8 +74,7 @@ def history(store: state.StateStore) -> dict:
 
 
 def back_to_old(store, targets) -> None:
-    with store.lock("a test") as lock:
-        run(operations.apply(operations.Work(store, lock), meant(OLD, targets)))
+    done(store, operations.apply, meant(OLD, targets))
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 from eeon_control import config, plan, program, topology
 from eeon_control.fabric import sync
@@ -11,7 +9,7 @@ from eeon_control.fabric.diff import difference
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.targets import Target
 from eeon_control.units import Duration
-from switch_processes import TARGETS
+from switch_processes import TARGETS, skip_without
 
 pytestmark = pytest.mark.system
 
@@ -23,10 +21,7 @@ WIDE = topology.from_text(
 
 @pytest.mark.parametrize("target", ["engine", "bmv2"])
 def test_a_leaf_holds_routes_to_65_others_over_32_spines_and_a_spine_that_goes_and_comes(target):
-    if target == "engine":
-        pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-    elif shutil.which("simple_switch_grpc") is None:
-        pytest.skip("simple_switch_grpc is not on PATH")
+    skip_without(target)
     leaf = WIDE.switches["leaf1"]
     switch = TARGETS[target](leaf)
     schema = program.load().schema()
@@ -49,8 +44,7 @@ def test_a_leaf_holds_routes_to_65_others_over_32_spines_and_a_spine_that_goes_a
                 assert not difference(held, entries["leaf1"])
 
     try:
-        switch.start()
-        switch.wait()
+        switch.restart()
         sync.run(change())
     finally:
         switch.kill()

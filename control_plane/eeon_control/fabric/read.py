@@ -189,7 +189,7 @@ async def _registers(
 @dataclass(frozen=True)
 class Wanted:
     """The parts to read. `routes`: with their groups; `registers`: P4Info aliases of per-port registers;
-    `ports`: link states; `qcn`, `pfc`: of congestion points and lossless groups, with `entries`."""
+    `ports`: link states; `queues`: the tables of `OF_QUEUES` whose cells to read, with `entries`."""
 
     entries: bool = False
     routes: bool = False
@@ -197,8 +197,7 @@ class Wanted:
     registers: tuple[str, ...] = ()
     clock: bool = False
     ports: bool = False
-    qcn: bool = False
-    pfc: bool = False
+    queues: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,8 +207,8 @@ class Observation:
     `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None if the switch's
     registers cannot be read. `elapsed_us`: since the switch started, None if its clock cannot be read.
     `missing`: why registers, ports or clock are missing, after an error. `ports`: number -> whether it is up,
-    None if the switch does not report it. `qcn`, `pfc`: (counter or register, cell) -> value, without
-    registers if these cannot be read over P4Runtime.
+    None if the switch does not report it. `cells`: (counter or register, index) -> value of `OF_QUEUES`,
+    without registers if these cannot be read over P4Runtime.
     """
 
     at_ps: int
@@ -220,8 +219,7 @@ class Observation:
     missing: str | None = None
     routes: SwitchRoutes | None = None
     ports: Mapping[int, bool] | None = None
-    qcn: Mapping[tuple[str, int], int] = field(default_factory=dict)
-    pfc: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    cells: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     def now_ticks(self, tick_ps: int) -> int | None:
         """Returns the switch's clock in ticks of its timestamps."""
@@ -313,36 +311,47 @@ async def observe_switch(
                 registers, elapsed_us = reading.registers, reading.elapsed_us
         except FabricError as error:
             missing = str(error)
-    of_qcn = await qcn_counts(session, switch, entries) if wanted.qcn else {}
-    of_pfc = await pfc_values(session, switch, entries) if wanted.pfc else {}
-    return Observation(
-        at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports, of_qcn, of_pfc
-    )
+    cells = await cells_of(session, switch, entries, wanted.queues)
+    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports, cells)
 
 
-async def qcn_counts(
-    session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
+@dataclass(frozen=True)
+class QueueCells:
+    """The counters and registers of each queue with an entry in a table, and one counter of each port."""
+
+    counters: tuple[str, ...]
+    registers: tuple[str, ...]
+    of_port: str
+
+
+OF_QUEUES = {
+    # `pause_sent_at`: time of the current pause sent; 0: none.
+    pfc.GROUPS: QueueCells(
+        ("pauses_sent", "pauses_received", "lossless_dropped"),
+        ("ingress_bytes", "pause_sent_at"),
+        "control_ignored",
+    ),
+    qcn.POINTS: QueueCells(("qcn_samples", "cnms_made"), (), "cnms_ignored"),
+}
+
+
+async def cells_of(
+    session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry], tables: Iterable[str]
 ) -> dict[tuple[str, int], int]:
-    """Reads samples and messages by queue with a congestion point, and ignored messages by port."""
-    cells = [(name, queue) for name in ("qcn_samples", "cnms_made") for queue in _queues(entries, qcn.POINTS)]
-    cells += [("cnms_ignored", port.number) for port in switch.ports]
-    return await _packets(session, cells)
-
-
-async def pfc_values(
-    session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
-) -> dict[tuple[str, int], int]:
-    """Reads PFC values: by lossless group, pauses sent and received, drops, bytes held, time of the current
-    pause sent (0: none); by port, ignored MAC control frames."""
-    queues = _queues(entries, pfc.GROUPS)
-    cells = [(name, queue) for name in PFC_COUNTERS for queue in queues]
-    cells += [("control_ignored", port.number) for port in switch.ports]
-    found = await _packets(session, cells)
+    """Reads the cells of lossless groups or congestion points, by the tables of their entries."""
+    counters: list[tuple[str, int]] = []
+    registers: list[tuple[str, int]] = []
+    for table in tables:
+        of = OF_QUEUES[table]
+        queues = [one.match[0].value for one in entries if one.table == table and not one.is_default]
+        counters += [(name, queue) for name in of.counters for queue in queues]
+        counters += [(of.of_port, port.number) for port in switch.ports]
+        registers += [(name, queue) for name in of.registers for queue in queues]
+    found = await _packets(session, counters)
     try:
-        registers = await _registers(session, [(name, queue) for name in PFC_REGISTERS for queue in queues])
+        return found | await _registers(session, registers)
     except NoRegisters:
-        registers = {}
-    return found | registers
+        return found
 
 
 @dataclass(frozen=True)
@@ -380,15 +389,6 @@ async def look_at_queues(
         )
         for queue in queues
     }
-
-
-PFC_COUNTERS = ("pauses_sent", "pauses_received", "lossless_dropped")
-PFC_REGISTERS = ("ingress_bytes", "pause_sent_at")
-
-
-def _queues(entries: Iterable[Entry], table: str) -> list[int]:
-    """Returns the queues with an entry in a table."""
-    return [entry.match[0].value for entry in entries if entry.table == table and not entry.is_default]
 
 
 async def _packets(session: P4RuntimeSession, cells: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:

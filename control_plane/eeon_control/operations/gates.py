@@ -16,6 +16,7 @@ from eeon_control import constants
 from eeon_control.constants import DROPS
 from eeon_control.fabric import Gate, GateClosed
 from eeon_control.fabric.read import FabricObservation, Observation, Wanted, observe
+from eeon_control.plan import pfc
 from eeon_control.printable import one_line
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
@@ -74,7 +75,7 @@ class CounterGate:
         wanted = Wanted(
             entries="pauses" in kinds,
             counters="drops" in kinds,
-            pfc="pauses" in kinds,
+            queues=(pfc.GROUPS,) if "pauses" in kinds else (),
             ports="links" in kinds,
             registers=("occupancy_bytes",) if "account" in kinds else (),
         )
@@ -166,7 +167,7 @@ def _pauses(seen: FabricObservation) -> Counter[_Cell]:
         {
             (name, counter, str(cell)): value
             for name, one in seen.switches.items()
-            for (counter, cell), value in one.pfc.items()
+            for (counter, cell), value in one.cells.items()
             if counter in ("pauses_sent", "pauses_received")
         }
     )

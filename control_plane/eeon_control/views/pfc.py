@@ -21,7 +21,7 @@ VIEW = Kind(
     For each ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause
     frames and drops since the switch started, and MAC control frames that were not obeyed.
     """,
-    Wanted(entries=True, pfc=True),
+    Wanted(entries=True, queues=(GROUPS,)),
     lambda data: pfc(data.topology, data.observed),
     ("--only pauses",),
     filters={"pauses": counted("pauses_sent", "pauses_received")},
@@ -37,20 +37,20 @@ def pfc(topology: Topology, observed: FabricObservation) -> View:
         groups = {queue: dict(action.params) for queue, action in by_key(found.entries, GROUPS).items()}
         obeyed, reactions = by_key(found.entries, "port_pfc"), by_key(found.entries, "pausable_queue")
         for port in topology.switches[name].ports:
-            ignored = found.pfc.get(("control_ignored", port.number), 0)
+            ignored = found.cells.get(("control_ignored", port.number), 0)
             queues = sorted(queue for queue in groups if queue // PRIORITIES == port.number)
             if not queues and ignored:
                 rows.append({"port": port.name, **_NOTHING, "control_ignored": ignored})
             for queue in queues:
-                told_at = found.pfc.get(("pause_sent_at", queue))
+                told_at = found.cells.get(("pause_sent_at", queue))
                 rows.append(
                     {
                         "port": port.name,
                         "priority": queue % PRIORITIES,
                         **{key: groups[queue].get(key, 0) for key in _THRESHOLDS},
-                        "held_bytes": found.pfc.get(("ingress_bytes", queue)),
+                        "held_bytes": found.cells.get(("ingress_bytes", queue)),
                         "neighbour": None if told_at is None else "paused" if told_at else "sends",
-                        **{key: found.pfc.get((key, queue), 0) for key in _COUNTS},
+                        **{key: found.cells.get((key, queue), 0) for key in _COUNTS},
                         "control_ignored": ignored,
                         "storm": _storm(queue, obeyed, reactions),
                     }

@@ -19,7 +19,7 @@ VIEW = Kind(
     For each port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
     notification messages made since the switch started, and messages from neighbours that are not trusted.
     """,
-    Wanted(entries=True, qcn=True),
+    Wanted(entries=True, queues=(POINTS,)),
     lambda data: qcn(data.topology, data.observed),
     ("--only messages",),
     filters={"messages": counted("cnms_made")},
@@ -33,12 +33,12 @@ def qcn(topology: Topology, observed: FabricObservation) -> View:
     for name, found in observed.switches.items():
         points = {queue: settings(action) for queue, action in by_key(found.entries, POINTS).items()}
         for port in topology.switches[name].ports:
-            ignored = found.qcn.get(("cnms_ignored", port.number), 0)
+            ignored = found.cells.get(("cnms_ignored", port.number), 0)
             queues = [(queue, point) for queue, point in points.items() if queue // PRIORITIES == port.number]
             if not queues and ignored:
                 rows.append({"port": port.name, "priority": None, **_NOTHING, "cnms_ignored": ignored})
             for queue, point in sorted(queues):
-                counts = {key: found.qcn.get((key, queue), 0) for key in ("qcn_samples", "cnms_made")}
+                counts = {key: found.cells.get((key, queue), 0) for key in ("qcn_samples", "cnms_made")}
                 rows.append(
                     {
                         "port": port.name,

@@ -18,6 +18,7 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric import FabricCounters
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
+from eeon_control.plan import pfc
 from eeon_control.program import Program
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
@@ -129,13 +130,13 @@ class RunningTwin:
 
     def lossless_dropped(self) -> int:
         """Returns the tail drops of lossless classes, over P4Runtime. Raises FabricError on a failed read."""
-        found = run(observe(self._topology, self._switches, Wanted(entries=True, pfc=True)))
+        found = run(observe(self._topology, self._switches, Wanted(entries=True, queues=(pfc.GROUPS,))))
         if found.failures:
             raise FabricError("; ".join(found.failures.values()))
         return sum(
             count
             for switch in found.switches.values()
-            for (name, _), count in switch.pfc.items()
+            for (name, _), count in switch.cells.items()
             if name == "lossless_dropped"
         )
 

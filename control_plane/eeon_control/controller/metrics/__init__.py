@@ -1,7 +1,7 @@
 """Prometheus metrics of `eeon controller run`.
 
 `catalog` lists them; `readings` reads the switches on a scrape, but not more often than its limit;
-`families` converts readings to samples and is pure; `server` runs the HTTP server.
+`families` makes rows of readings and families of rows, and is pure; `server` runs the HTTP server.
 """
 
 from eeon_control.controller.metrics.catalog import CATALOG, Kind

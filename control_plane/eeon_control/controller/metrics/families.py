@@ -1,8 +1,10 @@
-"""Converts one sample of the fabric to Prometheus metric families. Pure."""
+"""The rows of a scrape, and their conversion to Prometheus metric families. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -12,134 +14,117 @@ from prometheus_client.core import (
 )
 
 from eeon_control.constants import DROPS, PRIORITY_BITS, SENT
-from eeon_control.controller.counts import RESTORE_BUCKETS
+from eeon_control.controller.counts import RESTORE_BUCKETS, Restores
 from eeon_control.controller.metrics.catalog import CATALOG, Kind
-from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
+from eeon_control.energy import PortEnergy
+from eeon_control.fabric.read import Observation
+from eeon_control.topology import Switch
+
+Row = tuple[str, float | tuple[list[tuple[str, float]], float], *tuple[str, ...]]
+"""The name of a metric without its prefix, a value, and the values of its labels. The value of a histogram is
+its cumulative counts by upper bound, and the sum."""
 
 _PS_PER_S = 10**12
 _CAUSES = ("program", "drift", "entries")
 _HOLD = 1  # eee_state_t.HOLD: only in this state does the register count packets held now
 
-
-_OF_KIND: dict[Kind, Callable[..., Metric]] = {
+_OF_KIND: dict[Kind, Callable[..., Any]] = {
     Kind.COUNTER: CounterMetricFamily,
     Kind.GAUGE: GaugeMetricFamily,
     Kind.HISTOGRAM: HistogramMetricFamily,
 }
 
 
-class _Families:
-    """The families of one scrape, in the catalogue's order."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Metric] = {}
-
-    def __getitem__(self, name: str) -> Metric:
-        full = f"eeon_{name}"
-        if full not in self._made:
-            family = CATALOG[full]
-            self._made[full] = _OF_KIND[family.kind](family.name, family.help, labels=family.labels)
-        return self._made[full]
-
-    def add(self, name: str, value: float, *labels: str) -> None:
-        family = self[name]
-        assert isinstance(family, (CounterMetricFamily, GaugeMetricFamily))
-        family.add_metric(labels, value)
-
-    def __iter__(self) -> Iterator[Metric]:
-        return (self._made[name] for name in CATALOG if name in self._made)
+def families(rows: Iterable[Row]) -> Iterator[Metric]:
+    """Returns the families with a row, in the catalogue's order."""
+    found: dict[str, list[Row]] = {name: [] for name in CATALOG}
+    for row in rows:
+        found[f"eeon_{row[0]}"].append(row)
+    for name, family in CATALOG.items():
+        if found[name]:
+            metric = _OF_KIND[family.kind](name, family.help, labels=family.labels)
+            for _, value, *labels in found[name]:
+                metric.add_metric(labels, *(value if isinstance(value, tuple) else (value,)))
+            yield metric
 
 
-def families(sample: FabricSample, *, zeros: bool = True) -> Iterator[Metric]:
-    """Returns the metrics of a scrape. `zeros`: include the ports' counters that are zero."""
-    made = _Families()
-    _fabric(made, sample)
-    for one in sample.switches:
-        _switch(made, one)
-        if one.observation is not None:
-            _counters(made, one, zeros)
-            _registers(made, one)
-            _lossless(made, one)
-            for port, account in one.accounts.items():
-                _energy(made, one.switch.name, str(port), account)
-    return iter(made)
-
-
-def _fabric(made: _Families, sample: FabricSample) -> None:
-    for name, value in sample.values.items():
-        made.add(name, value)
-    for result, count in sample.applies.items():
-        made.add("config_applies_total", count, result)
-    for (what, result), count in sample.finished.items():
-        made.add("config_finished_total", count, what, result)
-    made.add("controller_info", 1, sample.version, str(sample.election_id))
-
-
-def _switch(made: _Families, one: SwitchSample) -> None:
-    name = one.switch.name
-    for metric, value in one.values.items():
-        made.add(metric, value, name)
+def of_restores(switch: str, restores: Restores) -> Iterator[Row]:
+    """Returns the rows about a switch's restores."""
     for cause in _CAUSES:
-        made.add("switch_restores_total", one.restores.by_cause[cause], name, cause)
-    histogram = made["switch_restore_seconds"]
-    assert isinstance(histogram, HistogramMetricFamily)
-    buckets = [
-        (str(bound), count) for bound, count in zip(RESTORE_BUCKETS, one.restores.buckets, strict=True)
-    ]
-    histogram.add_metric(
-        [name], [*buckets, ("+Inf", one.restores.by_cause.total())], sum_value=one.restores.seconds
-    )
-    made.add("switch_restored_entries_total", one.restores.entries, name)
-    speeds = {port.number: int(port.rate) / 8 for port in one.switch.ports}
-    for number, limit in one.buffers.items():
-        made.add("port_speed_bytes", speeds[number], name, str(number))
-        if limit is not None:
-            made.add("port_buffer_bytes", limit, name, str(number))
-    if one.down is not None:
-        for number in speeds:
-            made.add("port_up", number not in one.down, name, str(number))
-    for queue, (count, now) in one.storms.items():
-        made.add("port_pause_storms_total", count, name, *_queue(queue))
-        made.add("port_pause_storm", now, name, *_queue(queue))
+        yield "switch_restores_total", restores.by_cause[cause], switch, cause
+    bounds = (*map(str, RESTORE_BUCKETS), "+Inf")
+    counts: list[float] = [*restores.buckets, restores.by_cause.total()]
+    yield "switch_restore_seconds", ([*zip(bounds, counts, strict=True)], restores.seconds), switch
+    yield "switch_restored_entries_total", restores.entries, switch
 
 
-def _counters(made: _Families, one: SwitchSample, zeros: bool) -> None:
-    assert one.observation is not None
-    name = one.switch.name
-    for got in one.observation.counters.received:
-        if not (got.packets or zeros):
-            continue
-        labels = name, str(got.port), got.packet_class
-        made.add("port_received_packets_total", got.packets, *labels)
-        made.add("port_received_bytes_total", got.bytes, *labels)
-    sent: dict[tuple[str, str, str], tuple[int, int]] = {}
-    for count in one.observation.counters.verdicts:
-        if not (count.packets or zeros):
-            continue
-        labels = name, str(count.port), count.packet_class
-        if count.verdict in SENT:
-            packets, size = sent.get(labels, (0, 0))
-            sent[labels] = packets + count.packets, size + count.bytes
-        if count.verdict == "marked":
-            made.add("port_marked_packets_total", count.packets, *labels)
-            made.add("port_marked_bytes_total", count.bytes, *labels)
-        elif count.verdict in DROPS:
-            made.add("port_dropped_packets_total", count.packets, *labels, count.verdict)
-            made.add("port_dropped_bytes_total", count.bytes, *labels, count.verdict)
-    for labels, (packets, size) in sent.items():
-        made.add("port_sent_packets_total", packets, *labels)
-        made.add("port_sent_bytes_total", size, *labels)
+def of_ports(switch: Switch, buffers: Mapping[int, int | None], down: frozenset[int] | None) -> Iterator[Row]:
+    """Returns the rows about what ports are meant to be. `buffers`: the limits in bytes, None if the limit
+    counts packets. `down`: the ports that are down, None if unknown."""
+    for port in switch.ports:
+        labels = switch.name, str(port.number)
+        if port.number in buffers:
+            yield "port_speed_bytes", int(port.rate) / 8, *labels
+            limit = buffers[port.number]
+            if limit is not None:
+                yield "port_buffer_bytes", limit, *labels
+        if down is not None:
+            yield "port_up", port.number not in down, *labels
 
 
-def _registers(made: _Families, one: SwitchSample) -> None:
-    assert one.observation is not None
-    for number, values in (one.observation.registers or {}).items():
-        labels = one.switch.name, str(number)
-        made.add("port_occupancy_bytes", values["occupancy_bytes"], *labels)
-        made.add("port_occupancy_packets", values["occupancy_packets"], *labels)
+def of_storms(switch: str, storms: Mapping[int, tuple[int, bool]]) -> Iterator[Row]:
+    """Returns the rows of watched queues: the number of storms so far, and whether there is one now."""
+    for queue, (count, now) in storms.items():
+        yield "port_pause_storms_total", count, switch, *_queue(queue)
+        yield "port_pause_storm", now, switch, *_queue(queue)
+
+
+def of_observation(switch: str, seen: Observation, *, zeros: bool = True) -> Iterator[Row]:
+    """Returns the rows of an observation. `zeros`: include the counters of the P4 program that are zero."""
+    for got in seen.counters.received:
+        if got.packets or zeros:
+            labels = switch, str(got.port), got.packet_class
+            yield "port_received_packets_total", got.packets, *labels
+            yield "port_received_bytes_total", got.bytes, *labels
+    sent: Counter[tuple[str, ...]] = Counter()
+    for count in seen.counters.verdicts:
+        for unit, value in ("packets", count.packets), ("bytes", count.bytes):
+            if not (count.packets or zeros):
+                continue
+            labels = switch, str(count.port), count.packet_class
+            if count.verdict in SENT:
+                sent[f"port_sent_{unit}_total", *labels] += value
+            if count.verdict == "marked":
+                yield f"port_marked_{unit}_total", value, *labels
+            elif count.verdict in DROPS:
+                yield f"port_dropped_{unit}_total", value, *labels, count.verdict
+    for (name, *labels_), value in sent.items():
+        yield name, value, *labels_
+    for number, values in (seen.registers or {}).items():
+        labels_ = [switch, str(number)]
+        yield "port_occupancy_bytes", values["occupancy_bytes"], *labels_
+        yield "port_occupancy_packets", values["occupancy_packets"], *labels_
         held = values["held_packets"] if values["eee_state"] == _HOLD else 0
-        made.add("port_held_packets", held, *labels)
-        made.add("port_wakes_total", values["wakes"], *labels)
+        yield "port_held_packets", held, *labels_
+        yield "port_wakes_total", values["wakes"], *labels_
+    for (cell, index), value in seen.cells.items():
+        if cell in _OF_PORTS:
+            yield _OF_PORTS[cell], value, switch, str(index)
+        elif cell == "pause_sent_at":
+            yield "port_neighbour_paused", value != 0, switch, *_queue(index)
+        else:
+            yield _OF_QUEUES[cell], value, switch, *_queue(index)
+
+
+def of_energy(spent: PortEnergy) -> dict[str, float]:
+    """Returns the values of a port's energy by metric, without joules if the PHY's power is unknown."""
+    values = {
+        "port_lpi_seconds_total": spent.lpi_ps / _PS_PER_S,
+        "port_transition_seconds_total": spent.transition_ps / _PS_PER_S,
+        "port_energy_joules_total": spent.joules,
+        "port_legacy_energy_joules_total": spent.legacy_joules,
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 # Counters and registers of PFC and QCN, with their metrics; a cell belongs to a queue, or to a port.
@@ -157,26 +142,6 @@ _OF_PORTS = {
 }
 
 
-def _lossless(made: _Families, one: SwitchSample) -> None:
-    assert one.observation is not None
-    name = one.switch.name
-    for (cells, index), value in [*one.observation.pfc.items(), *one.observation.qcn.items()]:
-        if cells in _OF_QUEUES:
-            made.add(_OF_QUEUES[cells], value, name, *_queue(index))
-        elif cells in _OF_PORTS:
-            made.add(_OF_PORTS[cells], value, name, str(index))
-        elif cells == "pause_sent_at":
-            made.add("port_neighbour_paused", value != 0, name, *_queue(index))
-
-
 def _queue(number: int) -> tuple[str, str]:
     """Returns port and priority of a queue."""
     return str(number >> PRIORITY_BITS), str(number % (1 << PRIORITY_BITS))
-
-
-def _energy(made: _Families, switch: str, port: str, account: PortAccount) -> None:
-    made.add("port_lpi_seconds_total", account.lpi_ps / _PS_PER_S, switch, port)
-    made.add("port_transition_seconds_total", account.transition_ps / _PS_PER_S, switch, port)
-    if account.joules is not None and account.legacy_joules is not None:
-        made.add("port_energy_joules_total", account.joules, switch, port)
-        made.add("port_legacy_energy_joules_total", account.legacy_joules, switch, port)

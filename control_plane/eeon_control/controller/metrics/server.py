@@ -27,7 +27,7 @@ from eeon_control.errors import EeonError
 
 _ADDRESS = re.compile(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]*):)?(?P<port>[0-9]{1,5})", re.ASCII)
 _LOOPBACK = "127.0.0.1"
-# Gathering a sample has its own limit; this one is for a busy event loop.
+# Gathering the rows has its own limit; this one is for a busy event loop.
 _LOOP_SECONDS = 10.0
 # The default timeout of a Kubernetes probe is 1 s.
 _CHECK_SECONDS = 0.8
@@ -56,7 +56,7 @@ class MetricsServer:
     async def open(self, supervisor: Supervisor) -> AsyncIterator[None]:
         """Serves metrics in its context. Raises EeonError if the address is not available."""
         registry = CollectorRegistry()
-        registry.register(_Fabric(Readings(supervisor), asyncio.get_running_loop(), zeros=self.zeros))
+        registry.register(_Fabric(Readings(supervisor, zeros=self.zeros), asyncio.get_running_loop()))
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         try:
@@ -120,9 +120,8 @@ def _on(loop: asyncio.AbstractEventLoop, question: Callable[[], str]) -> Callabl
 class _Fabric(Collector):
     """Collects the fabric's metrics on the controller's event loop, from a thread of the HTTP server."""
 
-    def __init__(self, readings: Readings, loop: asyncio.AbstractEventLoop, *, zeros: bool) -> None:
+    def __init__(self, readings: Readings, loop: asyncio.AbstractEventLoop) -> None:
         self._readings = readings
-        self._zeros = zeros
         self._loop = loop
 
     def describe(self) -> list[Metric]:
@@ -131,11 +130,11 @@ class _Fabric(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Returns the metrics of one scrape; none if the controller is too busy."""
-        future = asyncio.run_coroutine_threadsafe(self._readings.sample(), self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._readings.rows(), self._loop)
         try:
-            sample = future.result(_LOOP_SECONDS)
+            rows = future.result(_LOOP_SECONDS)
         except FutureTimeout:
             future.cancel()
             say(logging.ERROR, "scrape_failed", reason=f"controller busy for {_LOOP_SECONDS:g} s")
             return iter(())
-        return families(sample, zeros=self._zeros)
+        return families(rows)

@@ -1,0 +1,36 @@
+"""Operations on a state folder, like those of the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+
+from eeon_control import config, state
+from eeon_control.fabric.sync import run
+from eeon_control.operations import Work
+from eeon_control.targets import Targets
+from eeon_control.topology import Topology
+
+_OF_WORK = {field.name for field in fields(Work)}
+
+
+def meant(
+    fabric: Topology,
+    wanted: str | tuple[str, ...] | config.FabricConfig,
+    switches: Mapping[str, object],
+    tick: str = "1ns",
+    **more: object,
+) -> state.Intended:
+    """Returns a configuration, or packaged examples, for switches as in a targets file; `more`: other keys."""
+    if not isinstance(wanted, config.FabricConfig):
+        wanted = config.load(*((wanted,) if isinstance(wanted, str) else wanted))
+    return state.Intended(
+        fabric, wanted, Targets.from_value({"tick": tick, "switches": switches, **more}, "test")
+    )
+
+
+def done(store: state.StateStore, operation: Callable, *arguments, **options):
+    """Does one of `operations` with the store's lock. `options`: those of the operation and of `Work`."""
+    of_work = {key: options.pop(key) for key in _OF_WORK & options.keys()}
+    with store.lock("a test") as lock:
+        return run(operation(Work(store, lock, **of_work), *arguments, **options))
