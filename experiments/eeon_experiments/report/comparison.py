@@ -78,7 +78,7 @@ def compare(runs: Runs, compared: Compared, column: str) -> list[Comparison]:
     for value in (compared.first, compared.second):
         if value not in known:
             hint = did_you_mean(value, known) or f"; there are {', '.join(known)}"
-            raise InputError("--compare", value, f"no run has this {compared.axis}{hint}")
+            raise InputError("--compare", value, f"no finished run has this {compared.axis}{hint}")
     pairs = _pairs(runs, compared, column)
     if not pairs:
         raise InputError(
