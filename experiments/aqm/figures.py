@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from eeon_experiments.report.alternatives import (
     BUFFERS,
+    CODEL,
     LATENCY,
     RUNTIME,
     THROUGHPUT,
@@ -16,16 +16,10 @@ from eeon_experiments.report.alternatives import (
     delay_label,
     lines,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, paper
+from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, paper
 from eeon_experiments.report.runs import Metric, Runs
 
 _FIXED = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
-_CODEL = {
-    "codel_1": "500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
-    "codel_2": "800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
-    "codel_3": "400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
-    "codel_4": "300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
-}
 _NAMES = {**TRANSPORTS, "newreno": "TCP (dropped, not marked)"}
 _TRANSPORTS = {name: (title, TRANSPORT_COLOURS[name]) for name, title in _NAMES.items()}
 _SHALLOW = {"buffer": "shallow", "transport": "plain", "queue": "drop_tail"}
@@ -52,36 +46,33 @@ def drawings(runs: Runs) -> list[Drawing]:
     queues = runs.values("queue")
     red = by_delay(queues, "red_")
     fixed = [queue for queue in _FIXED if queue in queues]
-    codel = [queue for queue in _CODEL if queue in queues]
+    codel = [queue for queue in CODEL if queue in queues]
     best = [queue for queue in ("codel_1", "codel_2", "red_1ms", "red_50_150") if queue in queues]
+    averaged = [queue for queue in queues if queue.endswith("_averaged")]
+    both = [queue for one in averaged for queue in (one.removesuffix("_averaged"), one)]
+    titled = "RED on the instantaneous and on the averaged queue"
     figures = (
-        ("autored", "Auto RED by target delay", "5.2", red, "target delay of auto RED"),
-        ("red", "RED with fixed thresholds", "5.3", fixed, "thresholds of RED, packets"),
-        ("codel", "CoDel by target and interval", "5.4", codel, "target/interval of CoDel"),
-        ("best", "CoDel and RED: the better settings of each", "5.5", best, "setting"),
+        ("autored", "Auto RED by target delay", "figure 5.2", red, "target delay of auto RED"),
+        ("red", "RED with fixed thresholds", "figure 5.3", fixed, "thresholds of RED, packets"),
+        ("codel", "CoDel by target and interval", "figure 5.4", codel, "target/interval of CoDel"),
+        ("best", "CoDel and RED: the better settings of each", "figure 5.5", best, "setting"),
+        ("averaged", titled, "section 5.3.1 (text, no figure)", both, ""),
     )
     return [
-        *(
-            _normalised(runs, f"aqm-{name}", title, f"Thesis, figure {number}", settings, x_label)
-            for name, title, number, settings, x_label in figures
-        ),
-        _averaged(runs),
+        _normalised(runs, f"aqm-{name}", title, f"Thesis, {where}", settings, x_label)
+        for name, title, where, settings, x_label in figures
     ]
 
 
-def label(queue: str) -> str:
-    """Returns the label of a queue's setting on an axis."""
+def _label(queue: str) -> str:
     if queue in _FIXED:
         return queue.removeprefix("red_").replace("_", "/")
-    return _CODEL.get(queue) or delay_label(queue)
+    averaged = ", averaged" * queue.endswith("_averaged")
+    return CODEL.get(queue) or f"{delay_label(queue.removesuffix('_averaged'))}{averaged}"
 
 
 def _long_label(queue: str) -> str:
-    if queue == "drop_tail":
-        return "DropTail"
-    if queue.endswith("_averaged"):
-        return f"RED {delay_label(queue.removesuffix('_averaged'))}, averaged"
-    return f"{'CoDel' if queue in _CODEL else 'RED'} {label(queue)}"
+    return f"{'CoDel' if queue in CODEL else 'RED'} {_label(queue)}"
 
 
 def _panels(runs: Runs, name: str, queues: Sequence[str], positions: Sequence[str]) -> list[Panel]:
@@ -97,7 +88,7 @@ def _panels(runs: Runs, name: str, queues: Sequence[str], positions: Sequence[st
             own = {**_SHALLOW, "buffer": buffer}
             base = own if against == "same" else _SHALLOW
             series = lines(runs, metric, "queue", queues, "transport", _TRANSPORTS, base, buffer=buffer)
-            rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
+            rules = [BASELINE]
             rules += [named[word, buffer]] if (word, buffer) in named else []
             other = {**_SHALLOW, "buffer": "shallow" if against == "same" else "deep"}
             value = runs.ratio(metric, base, **other) if buffer == "deep" else None
@@ -111,7 +102,7 @@ def _panels(runs: Runs, name: str, queues: Sequence[str], positions: Sequence[st
 def _normalised(
     runs: Runs, name: str, title: str, paper: str, queues: Sequence[str], x_label: str
 ) -> Drawing:
-    positions = [_long_label(queue) if name == "aqm-best" else label(queue) for queue in queues]
+    positions = [_long_label(queue) if name == "aqm-best" else _label(queue) for queue in queues]
     return Drawing(
         name,
         title,
@@ -125,19 +116,3 @@ def _normalised(
         share_y=False,
         panel_height=2.6,
     )
-
-
-def _averaged(runs: Runs) -> Drawing:
-    averaged = [queue for queue in runs.values("queue") if queue.endswith("_averaged")]
-    queues = [queue for one in averaged for queue in (one.removesuffix("_averaged"), one)]
-    drawing = _normalised(
-        runs,
-        "aqm-averaged",
-        "RED on the instantaneous and on the averaged queue",
-        "Thesis, section 5.3.1 (text, no figure)",
-        queues,
-        "",
-    )
-    positions = [f"{delay_label(queue.removesuffix('_averaged'))}{', averaged' * queue.endswith('_averaged')}"
-                 for queue in queues]  # fmt: skip
-    return replace(drawing, panels=_panels(runs, drawing.name, queues, positions))

@@ -7,6 +7,7 @@ kind over the whole run, so that a longer run uses more.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from eeon_experiments.claims.model import (
     Check,
@@ -43,11 +44,9 @@ def _e1(results: Results) -> Checks:
     legacy, ideal = {}, {}
     for scenario in SCENARIOS:
         at = point(scenario, eee="standard")
-        try:
+        with suppress(Missing):
             legacy[scenario] = compare(results, ("energy_legacy_joules", _USED), (at, at), lambda a, b: a / b)
             ideal[scenario] = compare(results, (_USED, "energy_ideal_joules"), (at, at), lambda a, b: a / b)
-        except Missing:
-            continue
     _both_workloads(legacy)
     average, excess = mean(legacy.values()), mean(ideal.values())
     checks = [
@@ -115,14 +114,12 @@ def _e5(results: Results) -> Checks:
             "1ms1000 with 64 KB against 1 MB": (held, point(scenario, eee="1ms1000")),
             "10ms1000 against 1ms1000": (point(scenario, eee="10ms1000", window="default"), held),
         }
-        try:
+        with suppress(Missing):
             found = {what: change(results, _RUNTIME, *points) for what, points in compared.items()}
-        except Missing:
-            continue
-        checks += [
-            within(one, -0.05, 0.05, f"{scenario}: runtime of {what}", name=f"{scenario}: {what}")
-            for what, one in found.items()
-        ]
+            checks += [
+                within(one, -0.05, 0.05, f"{scenario}: runtime of {what}", name=f"{scenario}: {what}")
+                for what, one in found.items()
+            ]
     if not checks:
         raise Missing("batch runs with deep buffers and 64 KB")
     return Checks(checks)

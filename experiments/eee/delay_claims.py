@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from eeon_experiments.claims.model import (
     Check,
     Checks,
@@ -26,11 +28,9 @@ def _e2(results: Results) -> Checks:
     runtime, energy = {}, {}
     for stall in ("10us", "50us", "500us", "5ms"):
         other = point("small_24", eee="standard", stall=stall)
-        try:
+        with suppress(Missing):
             runtime[stall] = change(results, _RUNTIME, base, other)
             energy[stall] = change(results, _USED, other, base)
-        except Missing:
-            continue
     if not runtime:
         raise Missing("runs with a stall time")
     worst = max(runtime.values(), key=lambda one: one.mean)
@@ -65,11 +65,9 @@ def _slowed(results: Results, scenario: str) -> dict[str, Spread]:
     base = point(scenario, window="default", eee="off", delay="0us")
     found = {}
     for delay in ("10us", "50us", "100us", "200us", "500us", "1ms", "5ms", "10ms"):
-        try:
-            other = point(scenario, window="default", eee="off", delay=delay)
+        other = point(scenario, window="default", eee="off", delay=delay)
+        with suppress(Missing):
             found[delay] = change(results, _RUNTIME, other, base)
-        except Missing:
-            continue
     for needed in ("5ms", "100us") if scenario == "small_24" else ("5ms", "10ms"):
         if needed not in found:
             raise Missing(f"{scenario} with {needed} on every link")

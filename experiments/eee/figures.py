@@ -14,7 +14,7 @@ from eeon_experiments.report.alternatives import (
     nanoseconds,
     percent,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs, over
 from eeon_experiments.results import Spread
 from eeon_tools.svg import BLUE, INK, ORANGE, SKY
@@ -84,8 +84,7 @@ def _fixed_latency(runs: Runs) -> Drawing:
         base = {"scenario": scenario, "delay": delays[0] if delays else "0us"}
         values = along(runs, RUNTIME, "delay", delays, base, scenario=scenario)
         series.append(Series(scenario.split("_")[0] + " jobs", values, colour))
-    baseline = Rule("1 = baseline", 1.0, "#888888", ":")
-    panel = Panel("24 nodes", [delay_label(delay) for delay in delays], series, rules=[baseline])
+    panel = Panel("24 nodes", [delay_label(delay) for delay in delays], series, rules=[BASELINE])
     return Drawing(
         "eee-delay",
         "Runtime over a fixed latency added to every link",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
-from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.drawing import BASELINE, Curve, Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs
 from eeon_experiments.results import Row, Spread
 
@@ -90,7 +90,7 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
                     "",
                     loads,
                     series(metric, ideal),
-                    rules=[Rule("1 = baseline", 1.0, "#888888", ":"), *_PAPER.get(name, ())],
+                    rules=[BASELINE, *_PAPER.get(name, ())],
                     numeric=[float(load) for load in loads],
                 )
             ],

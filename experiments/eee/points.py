@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import product
 
 from eeon_experiments.claims.model import Missing, Point, change
 from eeon_experiments.results import Results, Spread
@@ -27,14 +29,10 @@ def changes(
 ) -> dict[str, Spread]:
     """Returns the change of a column from Standard EEE to another setting, for every cell that has both."""
     found: dict[str, Spread] = {}
-    for scenario in SCENARIOS:
-        for buffer in buffers:
-            for window in windows:
-                several = len(buffers) * len(windows) > 1
-                name = f"{scenario} {buffer} {window}" if several else scenario
-                held, base = (point(scenario, buffer, window, eee=one) for one in (eee, "standard"))
-                try:
-                    found[name] = change(results, column, held, base)
-                except Missing:
-                    continue
+    for scenario, buffer, window in product(SCENARIOS, buffers, windows):
+        several = len(buffers) * len(windows) > 1
+        name = f"{scenario} {buffer} {window}" if several else scenario
+        held, base = (point(scenario, buffer, window, eee=one) for one in (eee, "standard"))
+        with suppress(Missing):
+            found[name] = change(results, column, held, base)
     return found

@@ -13,7 +13,7 @@ from eeon_experiments.report.alternatives import (
     along,
     lines,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs, over
 from eeon_experiments.results import Row
 from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
@@ -21,7 +21,8 @@ from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 ENERGY = "energy_10g_used_joules"
 _BUFFERS = {"shallow": (BUFFERS["shallow"], SKY), "deep": (BUFFERS["deep"], BLUE)}
 _CONTROLS = {"tcp": "TCP on DropTail", "red_ecn": "RED and ECN"}
-_BASE_LINE = Rule("1 = baseline", 1.0, "#888888", ":")
+_SHALLOW = {"buffer": "shallow", "control": "tcp", "eee": "off"}
+_DEEP = {**_SHALLOW, "buffer": "deep"}
 _ADDED_LATENCY = (paper(1.12, "shallow buffers, +12 %"), paper(1.06, "deep buffers, +6 %", "--"))
 _LEGACY = paper(5.0, "legacy, above 5")
 _ASLEEP = (paper(1.8, "Standard EEE, nearly 1.8"), paper(1.1, "120us100, about 1.1", "--"))
@@ -84,14 +85,13 @@ def _latency(runs: Runs, settings: Sequence[str]) -> Drawing:
         "TCP on DropTail; relative to the same buffers without EEE.",
         "10GbE links",
         "latency, no EEE = 1",
-        [Panel("TCP on DropTail", _names(settings), series, "bars", [_BASE_LINE, *_ADDED_LATENCY])],
+        [Panel("TCP on DropTail", _names(settings), series, "bars", [BASELINE, *_ADDED_LATENCY])],
     )
 
 
 def _runtime(runs: Runs, settings: Sequence[str]) -> Drawing:
-    base = {"buffer": "shallow", "control": "tcp", "eee": "off"}
     panels = [
-        Panel(word, _names(settings), _by_buffer(runs, metric, settings, "tcp", base), "bars", [_BASE_LINE])
+        Panel(word, _names(settings), _by_buffer(runs, metric, settings, "tcp", _SHALLOW), "bars", [BASELINE])
         for metric, word in ((RUNTIME, "runtime"), (THROUGHPUT, "throughput"))
     ]
     return Drawing(
@@ -140,9 +140,8 @@ def _energy(runs: Runs, control: str, settings: Sequence[str], name: str, paper:
 
 
 def _control(runs: Runs, settings: Sequence[str]) -> Drawing:
-    base = {"buffer": "deep", "control": "tcp", "eee": "off"}
     controls = {"tcp": (_CONTROLS["tcp"], ORANGE), "red_ecn": (_CONTROLS["red_ecn"], BLUE)}
-    series = lines(runs, LATENCY, "eee", settings, "control", controls, base, buffer="deep")
+    series = lines(runs, LATENCY, "eee", settings, "control", controls, _DEEP, buffer="deep")
     return Drawing(
         "eee-ecn-control",
         "Latency in deep buffers with RED and ECN",
@@ -150,25 +149,23 @@ def _control(runs: Runs, settings: Sequence[str]) -> Drawing:
         "Relative to deep buffers with TCP on DropTail and without EEE.",
         "10GbE links",
         "latency, deep DropTail = 1",
-        [Panel("deep buffers", _names(settings), series, "bars", [_BASE_LINE])],
+        [Panel("deep buffers", _names(settings), series, "bars", [BASELINE])],
     )
 
 
 def _four(runs: Runs, settings: Sequence[str]) -> Drawing:
-    shallow = {"buffer": "shallow", "control": "tcp", "eee": "off"}
-    deep = {**shallow, "buffer": "deep"}
     names = _names(settings)
     asleep = [eee for eee in settings if eee != "off"]
     panels = [
-        Panel("runtime", names, _by_buffer(runs, RUNTIME, settings, "red_ecn", shallow), "bars",
-              [_BASE_LINE, *_SLOWER],
+        Panel("runtime", names, _by_buffer(runs, RUNTIME, settings, "red_ecn", _SHALLOW), "bars",
+              [BASELINE, *_SLOWER],
               y_label="shallow DropTail, no EEE = 1"),
-        Panel("latency", names, _by_buffer(runs, LATENCY, settings, "red_ecn", deep), "bars", [_BASE_LINE],
+        Panel("latency", names, _by_buffer(runs, LATENCY, settings, "red_ecn", _DEEP), "bars", [BASELINE],
               y_label="deep DropTail, no EEE = 1"),
-        Panel("throughput", names, _by_buffer(runs, THROUGHPUT, settings, "red_ecn", shallow), "bars",
-              [_BASE_LINE], y_label="shallow DropTail, no EEE = 1"),
+        Panel("throughput", names, _by_buffer(runs, THROUGHPUT, settings, "red_ecn", _SHALLOW), "bars",
+              [BASELINE], y_label="shallow DropTail, no EEE = 1"),
         Panel("energy of 10GbE links", _names(asleep), _against_ideal(runs, asleep, "red_ecn"), "bars",
-              [_BASE_LINE, _ASLEEP[1]], y_label="ideal = 1"),
+              [BASELINE, _ASLEEP[1]], y_label="ideal = 1"),
     ]  # fmt: skip
     return Drawing(
         "eee-ecn-four",
@@ -185,8 +182,6 @@ def _four(runs: Runs, settings: Sequence[str]) -> Drawing:
 
 
 def _together(runs: Runs, settings: Sequence[str]) -> Drawing:
-    shallow = {"buffer": "shallow", "control": "tcp", "eee": "off"}
-    deep = {**shallow, "buffer": "deep"}
     asleep = [eee for eee in settings if eee != "off"]
     panels = []
     for control, control_name in _CONTROLS.items():
@@ -194,12 +189,12 @@ def _together(runs: Runs, settings: Sequence[str]) -> Drawing:
             energy = _against_ideal(runs, asleep, control)[index].values
             point = {"buffer": buffer, "control": control}
             series = [
-                Series("runtime", along(runs, RUNTIME, "eee", asleep, shallow, **point), INK),
-                Series("throughput", along(runs, THROUGHPUT, "eee", asleep, shallow, **point), SKY),
-                Series("latency", along(runs, LATENCY, "eee", asleep, deep, **point), PURPLE),
+                Series("runtime", along(runs, RUNTIME, "eee", asleep, _SHALLOW, **point), INK),
+                Series("throughput", along(runs, THROUGHPUT, "eee", asleep, _SHALLOW, **point), SKY),
+                Series("latency", along(runs, LATENCY, "eee", asleep, _DEEP, **point), PURPLE),
                 Series("energy of 10GbE links", energy, GREEN),
             ]
-            panels.append(Panel(f"{control_name}, {title}", _names(asleep), series, "bars", [_BASE_LINE]))
+            panels.append(Panel(f"{control_name}, {title}", _names(asleep), series, "bars", [BASELINE]))
     return Drawing(
         "eee-ecn-together",
         "All four measures together",
@@ -217,11 +212,10 @@ def _every_link(runs: Runs) -> Drawing:
     whole = [eee for eee in runs.values("eee") if eee.endswith("_all")]
     settings = [eee for one in whole for eee in (one.removesuffix("_all"), one)]
     names = [f"{eee.removesuffix('_all')}{', every link' * eee.endswith('_all')}" for eee in settings]
-    shallow = {"buffer": "shallow", "control": "tcp", "eee": "off"}
     panels = [
-        Panel(word, names, _by_buffer(runs, metric, settings, "red_ecn", base), "bars", [_BASE_LINE])
+        Panel(word, names, _by_buffer(runs, metric, settings, "red_ecn", base), "bars", [BASELINE])
         for metric, word, base in (
-            (RUNTIME, "runtime, shallow DropTail = 1", shallow),
+            (RUNTIME, "runtime, shallow DropTail = 1", _SHALLOW),
             (LATENCY, "latency, RED and ECN without EEE = 1", {"eee": "off"}),
         )
     ]

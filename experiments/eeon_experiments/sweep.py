@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -161,7 +162,7 @@ class Sweep:
 
     def _keep(self, outcomes: Generator[Outcome, None, None], ended: Callable[[Outcome], None]) -> None:
         due = 0.0
-        try:
+        with closing(outcomes):
             for outcome in outcomes:
                 self.store.write(outcome)
                 ended(outcome)
@@ -170,8 +171,6 @@ class Sweep:
                     self.collect()
                     done = time.monotonic()
                     due = done + min(_COLLECT_SECONDS, (done - began) / _COLLECT_SHARE)
-        finally:
-            outcomes.close()
 
 
 def of_file(

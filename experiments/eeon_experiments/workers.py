@@ -102,7 +102,7 @@ class Pool:
             is_done = True
         finally:
             if not is_done:
-                self.stop()
+                self.close()
 
     def _add(self) -> _Worker:
         with held_back():
@@ -110,7 +110,7 @@ class Pool:
             self._workers.append(worker)
         return worker
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Terminates all workers, even busy ones."""
         for worker in self._workers:
             worker.stop()
@@ -119,11 +119,8 @@ class Pool:
 
 def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, None, None]:
     """Executes all runs, `count` at a time, and yields outcomes as they arrive. Then the workers end."""
-    pool = Pool(work, count)
-    try:
+    with contextlib.closing(Pool(work, count)) as pool:
         yield from pool.run(runs)
-    finally:
-        pool.stop()
 
 
 def died(run: Run, exit_code: int | None) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from eeon_experiments.report.alternatives import (
     BUFFERS,
+    CODEL,
     LATENCY,
     PROTECTION_COLOURS,
     PROTECTIONS,
@@ -16,7 +17,7 @@ from eeon_experiments.report.alternatives import (
     by_delay,
     delay_label,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.drops import all_dropped
 from eeon_experiments.report.runs import Metric, Runs
 
@@ -27,14 +28,6 @@ _MARKERS = {"ecn": "o", "dctcp": "s"}
 _DASHES = {"ecn": "-", "dctcp": "--"}
 _RUNTIME_CUT = 2.0
 """End of the runtime axis; the paper's own axes end below 1.5."""
-_CODEL = {
-    "codel_1": "1: 500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
-    "codel_2": "2: 800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
-    "codel_3": "3: 400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
-    "codel_4": "4: 300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
-}
-
-
 _PAPER: dict[tuple[str, Metric, str], list[Rule]] = {
     ("RED", RUNTIME, "shallow"): [paper(1.35, "ECT only at worst, +35 %")],
     ("CoDel", RUNTIME, "shallow"): [
@@ -124,14 +117,20 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
             " Green: the true marking threshold at the same delays, which is not in the paper's figure."
         )
     else:
-        queues = [queue for queue in _CODEL if queue in runs.values("queue")]
-        positions = [_CODEL[queue] for queue in queues]
+        queues = [queue for queue in CODEL if queue in runs.values("queue")]
+        positions = [f"{queue[-1]}: {CODEL[queue]}" for queue in queues]
         x_label = "CoDel level: target/interval"
         addition = ""
     shallow = drop_tail("shallow")
     found = []
-    for number, metric, word in zip(
-        numbers, (RUNTIME, THROUGHPUT, LATENCY), ("runtime", "throughput", "latency"), strict=True
+    for number, (metric, whose, word) in zip(
+        numbers,
+        (
+            (RUNTIME, "Hadoop", "runtime"),
+            (THROUGHPUT, "Cluster", "throughput"),
+            (LATENCY, "Network", "latency"),
+        ),
+        strict=True,
     ):
         panels = []
         for buffer, title in BUFFERS.items():
@@ -144,12 +143,7 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
         found.append(
             Drawing(
                 f"marking-{aqm.lower()}-{word}",
-                {
-                    "runtime": "Hadoop runtime",
-                    "throughput": "Cluster throughput",
-                    "latency": "Network latency",
-                }[word]
-                + f", {aqm}",
+                f"{whose} {word}, {aqm}",
                 f"Marking paper, figure {number}",
                 f"{relative}; in the deep panel the dashed line is DropTail with {dashed} buffers. "
                 f"Settings go from loose (left) to aggressive (right).{addition}{beyond}",
@@ -164,7 +158,7 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
 
 
 def _rules(runs: Runs, aqm: str, metric: Metric, base: dict[str, str | None], buffer: str) -> list[Rule]:
-    rules = [Rule("1 = baseline", 1.0, "#888888", ":"), *_PAPER.get((aqm, metric, buffer), ())]
+    rules = [BASELINE, *_PAPER.get((aqm, metric, buffer), ())]
     if buffer == "deep":
         other = "shallow" if base["buffer"] == "deep" else "deep"
         value = runs.ratio(metric, base, **drop_tail(other))

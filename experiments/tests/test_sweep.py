@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
@@ -134,8 +135,7 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) 
 
 def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path: Path) -> None:
     runs = [point.run for point in sweep(tmp_path).points]
-    pool = Pool(made_work.at_once, 1)
-    try:
+    with closing(Pool(made_work.at_once, 1)) as pool:
         [first] = pool.run(runs[:1])
         pid = first.measured["flows"]
         assert isinstance(pid, int)
@@ -144,16 +144,13 @@ def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path: Path)
         # Its main thread is a zombie before the other one has ended, and only then is it dead.
         until(lambda: not worker.process.is_alive())
         assert all(one.finished for one in pool.run(runs))
-    finally:
-        pool.stop()
 
 
 def test_a_worker_that_is_killed_but_not_yet_dead_takes_only_one_run_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = [point.run for point in sweep(tmp_path).points]
-    pool = Pool(made_work.at_once, 1)
-    try:
+    with closing(Pool(made_work.at_once, 1)) as pool:
         list(pool.run(runs[:1]))
         [worker] = pool._workers
         worker.process.kill()
@@ -164,8 +161,6 @@ def test_a_worker_that_is_killed_but_not_yet_dead_takes_only_one_run_with_it(
         first, *others = pool.run(runs)
         assert "was killed by signal SIGKILL" in str(first.measured["error"])
         assert all(one.finished for one in others)
-    finally:
-        pool.stop()
 
 
 def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -88,13 +88,10 @@ scan: 0
 
 @contextmanager
 def bench_for(tune: files.Tune, folder: Path) -> Iterator[Bench]:
-    pool = Pool(run_one, os.cpu_count() or 1)
     store = Store(folder, tune.file.name, quick=False)
     store.claim()
-    try:
+    with closing(Pool(run_one, os.cpu_count() or 1)) as pool:
         yield Bench(tune, store, versions(), pool.run)
-    finally:
-        pool.stop()
 
 
 def answered(folder: Path, text: str) -> Answer:

@@ -16,7 +16,7 @@ from eeon_experiments.report.alternatives import (
     along,
     lines,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Series
 from eeon_experiments.report.drops import all_dropped, dropped_control
 from eeon_experiments.report.runs import Metric, Runs
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
@@ -35,7 +35,6 @@ _ECT = {
     "dctcp": ("all but SYNs (ns-2)", ORANGE),
     "dctcp_linux": ("every packet (Linux)", BLUE),
 }
-_ONE = Rule("1 = baseline", 1.0, "#888888", ":")
 
 
 def _drop_tail(buffer: str) -> dict[str, str | None]:
@@ -78,7 +77,7 @@ def _sweep(runs: Runs) -> Drawing:
         for metric, word, relative, base in _metrics(buffer):
             series = lines(runs, metric, "queue", own, "transport", WITH_ECN, base, buffer=buffer)
             positions = [str(packets(queue)) for queue in own]
-            panels.append(Panel(f"{word}, {title}", positions, series, rules=[_ONE], y_label=relative))
+            panels.append(Panel(f"{word}, {title}", positions, series, rules=[BASELINE], y_label=relative))
     return Drawing(
         "threshold-sweep",
         "The marking threshold, from one packet to the whole buffer",
@@ -107,7 +106,7 @@ def _beside(runs: Runs) -> Drawing:
                     [label(queue) for queue in queues],
                     series,
                     "bars",
-                    [_ONE],
+                    [BASELINE],
                     y_label=relative,
                 )
             )
@@ -138,7 +137,7 @@ def _ect(runs: Runs) -> Drawing:
     for metric, title, y_label, against in rows:
         series = lines(runs, metric, "queue", queues, "transport", _ECT, against, buffer="shallow")
         panels.append(Panel(title, [label(queue) for queue in queues], series, "bars",
-                            [_ONE] if against else [], y_label=y_label,
+                            [BASELINE] if against else [], y_label=y_label,
                             unit=None if against else "{:,.0f}"))  # fmt: skip
     return Drawing(
         "threshold-ect",
@@ -180,7 +179,7 @@ def _coalescing(runs: Runs) -> Drawing:
             )
             for transport, queue, name, colour in alternatives
         ]
-        panels.append(Panel(title, names, series, "bars", [_ONE], y_label="DropTail, no EEE = 1"))
+        panels.append(Panel(title, names, series, "bars", [BASELINE], y_label="DropTail, no EEE = 1"))
     return Drawing(
         "threshold-coalescing",
         "A marking threshold together with coalescing",

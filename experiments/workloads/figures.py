@@ -9,7 +9,7 @@ from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, SKY
 
 _SIZES = {"websearch": "web search", "fb_hadoop": "Hadoop"}
-_LOADS = {"l30": BLUE, "l50": GREEN, "l70": ORANGE}
+_LOADS = {"l30": ("load 30 %", BLUE), "l50": ("load 50 %", GREEN), "l70": ("load 70 %", ORANGE)}
 _THRESHOLDS = {
     "mark_1": "1",
     "mark_7": "7",
@@ -113,6 +113,17 @@ def _panels(
     ]
 
 
+def _lines(
+    runs: Runs, axis: str, named: Mapping[str, tuple[str, str]], at: Mapping[str, str], queues: Sequence[str]
+) -> list[Line]:
+    """Returns a line over the queues for each value of an axis that was run."""
+    return [
+        (name, colour, [{**at, axis: value, "queue": queue} for queue in queues])
+        for value, (name, colour) in named.items()
+        if value in runs.values(axis)
+    ]
+
+
 def _by_size(runs: Runs) -> Drawing:
     queues = _known(runs, "queue", ("mark_1", "mark_20", "mark_65", "drop_tail"))
     panels = [
@@ -152,11 +163,7 @@ def _by_threshold(runs: Runs, sizes: str, title: str) -> Drawing:
         f"{_SMALL[1]}, p99": "slowdown_100kb_p99",
         f"{_LARGE[1]}, mean": _LARGE[0],
     }
-    lines = [
-        (f"load {load[1:]} %", colour, [{**at, "load": load, "queue": queue} for queue in queues])
-        for load, colour in _LOADS.items()
-        if load in runs.values("load")
-    ]
+    lines = _lines(runs, "load", _LOADS, at, queues)
     return _drawing(
         sizes,
         f"Slowdown of flows of {title} under DCTCP",
@@ -195,11 +202,7 @@ def _told(runs: Runs, at: dict[str, str], title: str) -> Iterator[str]:
 
 def _by_nic(runs: Runs) -> Drawing:
     queues = _known(runs, "queue", _THRESHOLDS)
-    lines = [
-        (name, colour, [{**_USUAL, "nic": nic, "queue": queue} for queue in queues])
-        for nic, (name, colour) in _NICS.items()
-        if nic in runs.values("nic")
-    ]
+    lines = _lines(runs, "nic", _NICS, _USUAL, queues)
     parts = []
     for queue in ("mark_1", "mark_65", "drop_tail"):
         one, other = (
@@ -220,11 +223,7 @@ def _by_nic(runs: Runs) -> Drawing:
 
 def _by_aqm(runs: Runs) -> Drawing:
     queues = _known(runs, "queue", _AQMS)
-    lines = [
-        (name, colour, [{**_FAIR, "transport": transport, "queue": queue} for queue in queues])
-        for transport, (name, colour) in _TRANSPORTS.items()
-        if transport in runs.values("transport")
-    ]
+    lines = _lines(runs, "transport", _TRANSPORTS, _FAIR, queues)
     classic = {**_FAIR, "transport": "cubic_ecn"}
     ect, spared = (
         _text(runs, _SMALL[0], queue, classic, host_delay="50us") for queue in ("red_ect", "red_ack_syn")

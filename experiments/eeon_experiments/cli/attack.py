@@ -70,7 +70,7 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
         except KeyboardInterrupt as error:
             raise Stopped(f"stopped: {counted(one.runs, 'run')} kept; the same command continues") from error
         finally:
-            pool.stop()
+            pool.close()
     if found is not None:
         _write(wanted, found, folder)
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,8 +114,7 @@ def search(
     found = files.load(file)
     folder = output or Path("out/tune") / found.file.name
     with ExitStack() as ending:
-        pool = processes.Pool(run_one, workers or os.cpu_count() or 1)
-        ending.callback(pool.stop)
+        pool = ending.enter_context(closing(processes.Pool(run_one, workers or os.cpu_count() or 1)))
         work = pool.run if dask is None else partial(dask_workers.run_all, work=run_one, address=dask)
         store = Store(folder, found.file.name, quick=False)
         bench = Bench(found, store, versions(), work)

@@ -47,6 +47,13 @@ EEE_COLOURS = {
     "ideal": GREEN,
 }
 
+CODEL = {
+    "codel_1": "500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
+    "codel_2": "800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
+    "codel_3": "400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
+    "codel_4": "300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
+}
+"""Target and interval of each of the papers' levels."""
 FETCHES = {"all": "all fetches", "5": "five fetches"}
 CEE_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
 CEE_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}

@@ -7,6 +7,7 @@ search can continue.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from eeon_control.errors import InputError, Problem
@@ -100,14 +101,11 @@ class Bench:
             if not self._known(one.run, small=small)
         }
         if todo:
-            outcomes = self.work(todo.values())
-            try:
+            with closing(self.work(todo.values())) as outcomes:
                 for outcome in outcomes:
                     self.store.write(outcome)
                     self._keep(outcome, small=small)
                     self.ended(outcome)
-            finally:
-                outcomes.close()
         return {name: self._rows(found) for name, found in points.items()}
 
     def collect(self) -> Results:
