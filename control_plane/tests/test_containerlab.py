@@ -42,40 +42,11 @@ def test_nodes_at_the_top_with_defaults_need_no_assumption():
     assert (str(found.hosts["h"].ipv4), found.assumed) == ("10.64.1.1", "")
 
 
-def nodes(links: str, more: str = "") -> str:
-    return f"name: n\ntopology:\n  nodes: {{s: {{kind: x}}, h: {{kind: linux}}{more}}}\n  links:\n{links}"
-
-
-LINK = "  - endpoints: [s:eth1, h:eth1]\n"
-PALO_ALTO = "  - endpoints: [s:eth2, firewall:eth1]\n"
-
-
 @pytest.mark.parametrize("kind", ["ext-container", "generic_vm", "keysight_ixia-c-one", "spirent_stc"])
 def test_containers_machines_and_traffic_generators_are_hosts(kind: str):
-    link = "  - {type: veth-stitch, endpoints: [s:eth1, h:eth1]}\n"
-    found = topology.from_text(nodes(link).replace("linux", kind))
+    nodes, link = (
+        f"{{s: {{kind: x}}, h: {{kind: {kind}}}}}",
+        "{type: veth-stitch, endpoints: [s:eth1, h:eth1]}",
+    )
+    found = topology.from_text(f"name: n\ntopology: {{nodes: {nodes}, links: [{link}]}}")
     assert (list(found.switches), list(found.hosts)) == (["s"], ["h"])
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            nodes(LINK + PALO_ALTO, ", firewall: {kind: paloalto_panos}"),
-            "switches with one link: firewall; if they are hosts, give them kind linux",
-        ),
-        (nodes(LINK, ", b: {kind: bridge}"), "nodes without a link are left out: b"),
-        (
-            "name: n\ntopology: {nodes: {a: {kind: x}, b: {kind: x}}, links: [{endpoints: [a:e1-1, b:e1-1]}]}",
-            "no node is a host (kind linux), so no switch is a leaf",
-        ),
-    ],
-)
-def test_what_may_be_meant_otherwise_is_said_and_nothing_else(text: str, said: str):
-    assert said in topology.from_text(text).assumed
-    assert said not in topology.from_text(nodes(LINK)).assumed
-
-
-def test_an_interface_of_a_host_has_any_name():
-    (link,) = topology.from_text(nodes("  - endpoints: [s:eth1, h:to-s]\n")).links
-    assert (str(link.a), str(link.b)) == ("s:1", "h:0")

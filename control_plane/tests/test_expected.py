@@ -137,12 +137,30 @@ def name_of_a_fabric(text: str, folder: Path) -> str:
 
 def fabric_of(text: str, folder: Path) -> dict[str, object]:
     """Returns the nodes and links of a topology."""
-    found = topology.from_text(text)
+    found = fabric(text)
     return {
         "switches": {name: switch.role.value for name, switch in found.switches.items()},
         "hosts": {name: host.leaf for name, host in found.hosts.items()},
         "links": [f"{link.a} {link.b} {link.rate} {link.delay}" for link in found.links],
     }
+
+
+def addresses(text: str, folder: Path, of: list[str]) -> list[str]:
+    """Returns the addresses of some hosts and switches. No address is that of two of them."""
+    found = fabric(text)
+    every = (*found.hosts.values(), *found.switches.values())
+    assert len({one.mac for one in every}) == len(every)
+    assert len({one.ipv4 for one in found.hosts.values()}) == len(found.hosts)
+    return [
+        f"{one.mac} {one.ipv4} {one.ipv6} {one.leaf} {one.gateway_mac}"
+        if (one := found.hosts.get(name))
+        else found.switches[name].mac
+        for name in of
+    ]
+
+
+def assumed(text: str, folder: Path) -> Messages:
+    return Messages(topology.from_text(text).assumed.splitlines())
 
 
 def netbox_export(text: str, folder: Path) -> Messages:
@@ -159,6 +177,11 @@ def sonic_switch(text: str, folder: Path) -> Messages:
     notes: list[str] = []
     refusals = refused(lambda: notes.extend(sonic.import_(test_sonic.read(database), LEAF1)[1]))
     return refusals or Messages(f"note: {note}" for note in notes)
+
+
+def profiles_of_sonic(text: str, folder: Path, **how: str) -> object:
+    """Returns the queue profiles of an import of SONiC's switch with changes of its database."""
+    return sonic.import_(test_sonic.read(edited(tables(), text)), LEAF1, **how)[0]["profiles"]["queue"]
 
 
 def targets_file(text: str, folder: Path) -> Messages:
@@ -205,9 +228,13 @@ READERS = {
     "ports": ports,
     "name of a fabric": name_of_a_fabric,
     "fabric": fabric_of,
+    "addresses": addresses,
+    "assumed": assumed,
+    "round trip": lambda text, folder: str(topology.base_rtt(topology.from_text(text))),
     "netbox": netbox_export,
     "fabric of NetBox": netbox_fabric,
     "a switch of SONiC": sonic_switch,
+    "profiles of SONiC": profiles_of_sonic,
     "targets": targets_file,
     "SONiC": sonic_file,
     "notes of SONiC": sonic_notes,
