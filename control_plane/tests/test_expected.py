@@ -17,6 +17,7 @@ from eeon_control.targets import load_targets
 from eeon_control.units import Duration
 from expected_rows import Messages, Reader, Row, command, edited, rows, value
 from planned import lines
+from sixteen import TOPOLOGY as SIXTEEN
 from test_config_schema import is_valid
 from test_sonic import LEAF1, SHIPPED, tables
 
@@ -56,6 +57,18 @@ def wrong(text: str, folder: Path, **how: str) -> Messages:
 
 def unwise(text: str, folder: Path, **how: str) -> Messages:
     return _all_are(Severity.WARNING, _problems(text, **how))
+
+
+def aqm(text: str, folder: Path, at: list[str]) -> list[str]:
+    """Returns the settings of an AQM at some speeds, in the configuration's keys."""
+    found = loaded(f"profiles: {{queue: {{q: {{buffer: 1MB, aqm: {text}}}}}}}").profiles.queue["q"].aqm
+    return [found.settings_at(units.DataRate.parse(one)).summary() for one in at]
+
+
+def bmv2_queues(text: str, folder: Path, of: list[str]) -> list[object]:
+    """Returns depth and packet rate of BMv2's own queue of some ports in leaf-spine-4."""
+    found = [loaded(text).bmv2_queue(FABRIC.port(name)) for name in of]
+    return [None if one is None else [one.depth_packets, one.packets_per_second] for one in found]
 
 
 def planned(text: str, folder: Path) -> Messages:
@@ -240,6 +253,7 @@ READERS = {
     "notes of SONiC": sonic_notes,
     "to SONiC": to_sonic,
     "waves": lambda text, folder: refused(waves, FABRIC, text),
+    "switches of waves": lambda text, folder: [" ".join(wave) for wave in waves(SIXTEEN, text)],
     "flow": lambda text, folder: refused(Flow.parse, text),
     "quantity": quantity,
     "probability": probability,
@@ -247,6 +261,8 @@ READERS = {
     "checked": checked,
     "wrong": wrong,
     "unwise": unwise,
+    "AQM": aqm,
+    "queues of BMv2": bmv2_queues,
     "planned": planned,
     "plan": planned_lines,
     "entries": entries,

@@ -199,25 +199,6 @@ def test_host_nics_have_the_timers_of_the_host_role():
     assert off.eee_of(nic).mode == "off"
 
 
-@pytest.mark.parametrize(
-    ("delay", "at_1g", "at_10g"),
-    [  # thesis table 6.4, halves rounded up
-        ("100us", (13, 38), (125, 375)),
-        ("200us", (25, 75), (250, 750)),
-        ("300us", (38, 113), (375, 1125)),
-        ("400us", (50, 150), (500, 1500)),
-        ("500us", (63, 188), (625, 1875)),
-        ("1ms", (125, 375), (1250, 3750)),
-        ("2ms", (250, 750), (2500, 7500)),
-        ("4ms", (500, 1500), (5000, 15000)),
-    ],
-)
-def test_target_delay_gives_the_thresholds_of_thesis_table_6_4(delay, at_1g, at_10g):
-    profile = Red.model_validate({"mode": "red", "max_probability": 1, "target_delay": delay})
-    found = [profile.settings_at(DataRate.parse(rate)) for rate in ("1Gbps", "10Gbps")]
-    assert [(one.min, one.max) for one in found] == [at_1g, at_10g]
-
-
 def red(low: int, high: int, probability: Fraction | None) -> RedSettings:
     return RedSettings(Bytes(low), Bytes(high), probability, 0, True, "ect")
 
