@@ -13,7 +13,7 @@ from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
-from eeon_control.targets import load_targets
+from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
 from expected_rows import Messages, Reader, Row, command, edited, rows, value
 from planned import lines
@@ -203,6 +203,23 @@ def targets_file(text: str, folder: Path) -> Messages:
     return refused(load_targets, path)
 
 
+def targets_in(text: str, folder: Path) -> dict[str, list[str]]:
+    """Returns the switches of a targets file: address, files of TLS, Thrift. A state folder keeps them whole."""
+    path = folder / "targets.yaml"
+    path.write_text(text)
+    found = load_targets(path)
+    assert Targets.from_value(found.as_value(), "revision 1") == found
+    assert "PRIVATE KEY" not in str(found.as_value())
+    return {
+        name: [
+            str(one),
+            *(Path(part).name for part in (vars(one.tls).values() if one.tls else ()) if part),
+            *([one.thrift] if one.thrift else []),
+        ]
+        for name, one in found.switches.items()
+    }
+
+
 def sonic_file(text: str, folder: Path) -> Messages:
     return refused(lambda: sonic.import_(sonic.parse(text.encode(), "config_db.json"), LEAF1))
 
@@ -249,6 +266,7 @@ READERS = {
     "a switch of SONiC": sonic_switch,
     "profiles of SONiC": profiles_of_sonic,
     "targets": targets_file,
+    "switches of targets": targets_in,
     "SONiC": sonic_file,
     "notes of SONiC": sonic_notes,
     "to SONiC": to_sonic,
@@ -274,4 +292,4 @@ TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
 def test_answer_is_the_expected_one(row: Row, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    row.check(READERS, request.getfixturevalue("keys") if row.reads == "targets" else tmp_path)
+    row.check(READERS, request.getfixturevalue("keys") if "targets" in row.reads else tmp_path)
