@@ -184,6 +184,11 @@ def netbox_fabric(text: str, folder: Path) -> dict[str, object]:
     return fabric_of(test_netbox.imported(edited(test_netbox.inventory(), text))[0], folder)
 
 
+def netbox_notes(text: str, folder: Path) -> list[str]:
+    """Returns what an import of NetBox's inventory, with changes, leaves out."""
+    return test_netbox.imported(edited(test_netbox.inventory(), text))[1]
+
+
 def sonic_switch(text: str, folder: Path) -> Messages:
     """Returns the problems, or notes, of an import of SONiC's switch with changes of its database."""
     database = edited(tables(), text)
@@ -263,6 +268,7 @@ READERS = {
     "round trip": lambda text, folder: str(topology.base_rtt(topology.from_text(text))),
     "netbox": netbox_export,
     "fabric of NetBox": netbox_fabric,
+    "notes of NetBox": netbox_notes,
     "a switch of SONiC": sonic_switch,
     "profiles of SONiC": profiles_of_sonic,
     "targets": targets_file,
