@@ -1,16 +1,15 @@
-"""How long one threshold change takes on the switches of a twin: planned, journaled, written, read back.
+"""How long one threshold change takes on engine switches: planned, journaled, written, read back.
 
     python control_plane/benches/apply.py [TOPOLOGY] [--rounds N]
 
-The twin and its P4Runtime servers are in this process, as for `eeon replay`, so that the servers' time counts
-as well. `call` is operations.apply with a state folder; `command` is the whole `eeon config apply` in a
-process of its own, its start included. Needs the engine's extension.
+The switches and their P4Runtime servers are in this process, as for `eeon replay`, so that the servers' time
+counts as well. `call` is operations.apply with a state folder; `command` is the whole `eeon config apply` in
+a process of its own, its start included. Needs the engine's extension.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import statistics
@@ -20,49 +19,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from eeon_control import config, operations, program, state, topology
-from eeon_control.constants import CPU_PORT, DROP_PORT
-from eeon_control.fabric import Step
-from eeon_control.fabric.sync import run
-from eeon_control.targets import Targets
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-TICK_PS = 1000
+from eeon_control import config, operations, state, topology
+from eeon_control.fabric import Step
+from engine_switches import serving
+from revisions import done, meant
+
 BASE = ("mark_threshold", "eee_120us100")
 PROFILES = ("fast", "edge")
 THRESHOLDS = ("60KB", "90KB")  # on every port, by turns
-
-
-def twin_spec(fabric: topology.Topology) -> str:
-    """Switches, hosts and links, without EEE in the PHYs: nothing is sent here."""
-    links = [
-        {
-            "a": {"node": link.a.node, "port": 0 if link.a.node in fabric.hosts else link.a.port},
-            "b": {"node": link.b.node, "port": 0 if link.b.node in fabric.hosts else link.b.port},
-            "rate_bps": int(link.rate),
-            "delay_ps": int(link.delay),
-            "overhead_bytes": int(link.overhead),
-        }
-        for link in fabric.links
-    ]
-    hosts = [
-        {
-            "name": host.name,
-            "mac": host.mac,
-            "ipv4": str(host.ipv4),
-            "ipv6": str(host.ipv6),
-            "nic": {"eee": None, "buffer_bytes": None},
-        }
-        for host in fabric.hosts.values()
-    ]
-    switches = [{"name": one.name, "device_id": one.device_id} for one in fabric.switches.values()]
-    spec = {
-        "seed": 1,
-        "tick_ps": TICK_PS,
-        "cpu_port": CPU_PORT,
-        "drop_port": DROP_PORT,
-        "gate_register": "gate_open_at",
-    }
-    return json.dumps(spec | {"switches": switches, "hosts": hosts, "links": links, "phy": []})
 
 
 class Marks:
@@ -75,14 +41,11 @@ class Marks:
         self.at[step] = time.perf_counter()
 
 
-def one_call(store: state.StateStore, meant: state.Intended) -> dict[str, float]:
+def one_call(store: state.StateStore, wanted: state.Intended) -> dict[str, float]:
     """Milliseconds of one apply, and of its parts."""
     marks = Marks()
     start = time.perf_counter()
-    with store.lock("bench") as lock:
-        work = operations.Work(store, lock, observer=marks)
-        run(operations.settle(work))
-        outcome = run(operations.apply(work, meant))
+    outcome = done(store, operations.apply, wanted, observer=marks)
     end = time.perf_counter()
     changed = sum(len(one.changes) for one in outcome.report.plan.switches.values())
     assert changed, "a bench that changes nothing measures nothing"
@@ -104,18 +67,8 @@ def one_command(fabric: str, targets: Path, threshold: str, folder: Path) -> flo
     profiles = ", ".join(f"{name}: {{aqm: {{threshold: {threshold}}}}}" for name in PROFILES)
     override.write_text(f"profiles: {{queue: {{{profiles}}}}}\n")
     start = time.perf_counter()
-    command = [
-        sys.executable,
-        "-m",
-        "eeon_control",
-        "config",
-        "apply",
-        "-q",
-        "-t",
-        fabric,
-        "-T",
-        str(targets),
-    ]
+    command = [sys.executable, "-m", "eeon_control", "config", "apply"]
+    command += ["-q", "-t", fabric, "-T", str(targets)]
     for name in (*BASE, str(override)):
         command += ["-c", name]
     subprocess.run(
@@ -132,24 +85,16 @@ def main() -> None:
     parser.add_argument("topology", nargs="?", default="leaf-spine-160")
     parser.add_argument("--rounds", type=int, default=7)
     given = parser.parse_args()
-    try:
-        from eeon_engine import Program, Twin
-        from eeon_engine.p4runtime import serve
-    except ImportError as error:
-        sys.exit(f"the engine is not installed ({error}); `make setup` builds it")
     fabric = topology.load(given.topology)
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        twin = Twin(Program(program.load().json), twin_spec(fabric))
-        addresses = {name: stack.enter_context(serve(twin.switch(name))).address for name in fabric.switches}
-        targets = Targets.from_value({"tick": "1ns", "switches": addresses}, "bench")
-        (folder / "targets.yaml").write_text(json.dumps(targets.as_value()))
+    with tempfile.TemporaryDirectory() as name, serving(fabric) as (_, addresses):
+        folder = Path(name)
+        (folder / "targets.yaml").write_text(json.dumps({"tick": "1ns", "switches": addresses}))
         store = state.StateStore.open(folder / "state")
-        base = config.load(*BASE)
         changes = [{f"profiles.queue.{name}.aqm.threshold": one for name in PROFILES} for one in THRESHOLDS]
-        meant = [state.Intended(fabric, config.overridden(base, change), targets) for change in changes]
-        first = one_call(store, meant[1])
-        calls = [one_call(store, meant[number % 2]) for number in range(given.rounds)]
+        base = config.load(*BASE)
+        wanted = [meant(fabric, config.overridden(base, change), addresses) for change in changes]
+        first = one_call(store, wanted[1])
+        calls = [one_call(store, wanted[number % 2]) for number in range(given.rounds)]
         commands = [
             one_command(given.topology, folder / "targets.yaml", THRESHOLDS[number % 2], folder)
             for number in range(given.rounds)

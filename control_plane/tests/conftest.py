@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import signal
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -44,14 +45,17 @@ def hears_hangup() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory) -> Path:
-    """Returns a folder with keys: `ca`, and `controller` and `other`, signed by it."""
+    """Returns a folder with keys: `ca`, and those it has signed; `stranger_ca`, which has signed `stranger`."""
     certificates = pytest.importorskip(
         "certificates", reason="cryptography is not installed; no keys can be made"
     )
     folder = tmp_path_factory.mktemp("keys")
     authority = certificates.identity(folder, "ca")
-    for name in ("controller", "other"):
+    for name in ("controller", "other", "switch"):
         certificates.identity(folder, name, authority)
+    certificates.identity(folder, "named", authority, dns="leaf1.example.net")
+    certificates.identity(folder, "expired", authority, end=datetime(2020, 2, 1, tzinfo=UTC))
+    certificates.identity(folder, "stranger", certificates.identity(folder, "stranger_ca"))
     return folder
 
 

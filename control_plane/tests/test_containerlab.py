@@ -42,35 +42,11 @@ def test_nodes_at_the_top_with_defaults_need_no_assumption():
     assert (str(found.hosts["h"].ipv4), found.assumed) == ("10.64.1.1", "")
 
 
-def nodes(links: str, more: str = "") -> str:
-    return f"name: n\ntopology:\n  nodes: {{s: {{kind: x}}, h: {{kind: linux}}{more}}}\n  links:\n{links}"
-
-
 @pytest.mark.parametrize("kind", ["ext-container", "generic_vm", "keysight_ixia-c-one", "spirent_stc"])
 def test_containers_machines_and_traffic_generators_are_hosts(kind: str):
-    found = topology.from_text(
-        f"name: n\ntopology: {{nodes: {{s: {{kind: x}}, h: {{kind: {kind}}}}}, links: [{{type: veth-stitch, endpoints: [s:eth1, h:eth1]}}]}}"
+    nodes, link = (
+        f"{{s: {{kind: x}}, h: {{kind: {kind}}}}}",
+        "{type: veth-stitch, endpoints: [s:eth1, h:eth1]}",
     )
+    found = topology.from_text(f"name: n\ntopology: {{nodes: {nodes}, links: [{link}]}}")
     assert (list(found.switches), list(found.hosts)) == (["s"], ["h"])
-
-
-def test_a_switch_with_one_link_may_be_meant_as_a_host():
-    links = "  - endpoints: [s:eth1, h:eth1]\n  - endpoints: [s:eth2, firewall:eth1]\n"
-    said = topology.from_text(nodes(links, ", firewall: {kind: paloalto_panos}")).assumed
-    assert "switches with one link: firewall; if they are hosts, give them kind linux" in said
-    assert "if they are hosts" not in topology.from_text(nodes("  - endpoints: [s:eth1, h:eth1]\n")).assumed
-
-
-def test_an_interface_of_a_host_has_any_name():
-    (link,) = topology.from_text(nodes("  - endpoints: [s:eth1, h:to-s]\n")).links
-    assert (str(link.a), str(link.b)) == ("s:1", "h:0")
-
-
-def test_a_bridge_without_a_link_is_left_out():
-    said = topology.from_text(nodes("  - endpoints: [s:eth1, h:eth1]\n", ", b: {kind: bridge}")).assumed
-    assert "nodes without a link are left out: b" in said
-
-
-def test_a_lab_without_hosts_says_that_nothing_is_routed():
-    text = "name: n\ntopology: {nodes: {a: {kind: x}, b: {kind: x}}, links: [{endpoints: [a:e1-1, b:e1-1]}]}"
-    assert "no node is a host (kind linux), so no switch is a leaf" in topology.from_text(text).assumed

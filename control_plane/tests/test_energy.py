@@ -9,11 +9,10 @@ from eeon_control import energy, topology
 from eeon_control.constants import EEE_STATES
 from eeon_control.energy import Reading
 from eeon_control.port_settings import EeeSettings
-from eeon_control.port_settings.eee import Trigger
 from eeon_control.units import Bytes, Duration
 
 TICK_PS = 1000
-TEN_G = EeeSettings(*map(Duration, (2880, 4480, 0, 0)), Trigger(), Fraction(0), Bytes(24))  # in ticks
+TEN_G = EeeSettings(*map(Duration, (2880, 4480, 0, 0)), None, None, Fraction(0), Bytes(24))  # in ticks
 CLOCK = 1 << 48
 ACTIVE, HOLD, WAKE = (EEE_STATES.index(name) for name in ("active", "hold", "wake"))
 SECOND = 10**12

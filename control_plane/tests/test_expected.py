@@ -13,10 +13,11 @@ from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
-from eeon_control.targets import load_targets
+from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
 from expected_rows import Messages, Reader, Row, command, edited, rows, value
 from planned import lines
+from sixteen import TOPOLOGY as SIXTEEN
 from test_config_schema import is_valid
 from test_sonic import LEAF1, SHIPPED, tables
 
@@ -56,6 +57,18 @@ def wrong(text: str, folder: Path, **how: str) -> Messages:
 
 def unwise(text: str, folder: Path, **how: str) -> Messages:
     return _all_are(Severity.WARNING, _problems(text, **how))
+
+
+def aqm(text: str, folder: Path, at: list[str]) -> list[str]:
+    """Returns the settings of an AQM at some speeds, in the configuration's keys."""
+    found = loaded(f"profiles: {{queue: {{q: {{buffer: 1MB, aqm: {text}}}}}}}").profiles.queue["q"].aqm
+    return [found.settings_at(units.DataRate.parse(one)).summary() for one in at]
+
+
+def bmv2_queues(text: str, folder: Path, of: list[str]) -> list[object]:
+    """Returns depth and packet rate of BMv2's own queue of some ports in leaf-spine-4."""
+    found = [loaded(text).bmv2_queue(FABRIC.port(name)) for name in of]
+    return [None if one is None else [one.depth_packets, one.packets_per_second] for one in found]
 
 
 def planned(text: str, folder: Path) -> Messages:
@@ -137,12 +150,30 @@ def name_of_a_fabric(text: str, folder: Path) -> str:
 
 def fabric_of(text: str, folder: Path) -> dict[str, object]:
     """Returns the nodes and links of a topology."""
-    found = topology.from_text(text)
+    found = fabric(text)
     return {
         "switches": {name: switch.role.value for name, switch in found.switches.items()},
         "hosts": {name: host.leaf for name, host in found.hosts.items()},
         "links": [f"{link.a} {link.b} {link.rate} {link.delay}" for link in found.links],
     }
+
+
+def addresses(text: str, folder: Path, of: list[str]) -> list[str]:
+    """Returns the addresses of some hosts and switches. No address is that of two of them."""
+    found = fabric(text)
+    every = (*found.hosts.values(), *found.switches.values())
+    assert len({one.mac for one in every}) == len(every)
+    assert len({one.ipv4 for one in found.hosts.values()}) == len(found.hosts)
+    return [
+        f"{one.mac} {one.ipv4} {one.ipv6} {one.leaf} {one.gateway_mac}"
+        if (one := found.hosts.get(name))
+        else found.switches[name].mac
+        for name in of
+    ]
+
+
+def assumed(text: str, folder: Path) -> Messages:
+    return Messages(topology.from_text(text).assumed.splitlines())
 
 
 def netbox_export(text: str, folder: Path) -> Messages:
@@ -153,6 +184,11 @@ def netbox_fabric(text: str, folder: Path) -> dict[str, object]:
     return fabric_of(test_netbox.imported(edited(test_netbox.inventory(), text))[0], folder)
 
 
+def netbox_notes(text: str, folder: Path) -> list[str]:
+    """Returns what an import of NetBox's inventory, with changes, leaves out."""
+    return test_netbox.imported(edited(test_netbox.inventory(), text))[1]
+
+
 def sonic_switch(text: str, folder: Path) -> Messages:
     """Returns the problems, or notes, of an import of SONiC's switch with changes of its database."""
     database = edited(tables(), text)
@@ -161,10 +197,32 @@ def sonic_switch(text: str, folder: Path) -> Messages:
     return refusals or Messages(f"note: {note}" for note in notes)
 
 
+def profiles_of_sonic(text: str, folder: Path, **how: str) -> object:
+    """Returns the queue profiles of an import of SONiC's switch with changes of its database."""
+    return sonic.import_(test_sonic.read(edited(tables(), text)), LEAF1, **how)[0]["profiles"]["queue"]
+
+
 def targets_file(text: str, folder: Path) -> Messages:
     path = folder / "targets.yaml"
     path.write_text(text)
     return refused(load_targets, path)
+
+
+def targets_in(text: str, folder: Path) -> dict[str, list[str]]:
+    """Returns the switches of a targets file: address, files of TLS, Thrift. A state folder keeps them whole."""
+    path = folder / "targets.yaml"
+    path.write_text(text)
+    found = load_targets(path)
+    assert Targets.from_value(found.as_value(), "revision 1") == found
+    assert "PRIVATE KEY" not in str(found.as_value())
+    return {
+        name: [
+            str(one),
+            *(Path(part).name for part in (vars(one.tls).values() if one.tls else ()) if part),
+            *([one.thrift] if one.thrift else []),
+        ]
+        for name, one in found.switches.items()
+    }
 
 
 def sonic_file(text: str, folder: Path) -> Messages:
@@ -205,14 +263,21 @@ READERS = {
     "ports": ports,
     "name of a fabric": name_of_a_fabric,
     "fabric": fabric_of,
+    "addresses": addresses,
+    "assumed": assumed,
+    "round trip": lambda text, folder: str(topology.base_rtt(topology.from_text(text))),
     "netbox": netbox_export,
     "fabric of NetBox": netbox_fabric,
+    "notes of NetBox": netbox_notes,
     "a switch of SONiC": sonic_switch,
+    "profiles of SONiC": profiles_of_sonic,
     "targets": targets_file,
+    "switches of targets": targets_in,
     "SONiC": sonic_file,
     "notes of SONiC": sonic_notes,
     "to SONiC": to_sonic,
     "waves": lambda text, folder: refused(waves, FABRIC, text),
+    "switches of waves": lambda text, folder: [" ".join(wave) for wave in waves(SIXTEEN, text)],
     "flow": lambda text, folder: refused(Flow.parse, text),
     "quantity": quantity,
     "probability": probability,
@@ -220,6 +285,8 @@ READERS = {
     "checked": checked,
     "wrong": wrong,
     "unwise": unwise,
+    "AQM": aqm,
+    "queues of BMv2": bmv2_queues,
     "planned": planned,
     "plan": planned_lines,
     "entries": entries,
@@ -231,4 +298,4 @@ TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
 @pytest.mark.parametrize("row", [row for file in TABLES for row in rows(file)])
 def test_answer_is_the_expected_one(row: Row, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    row.check(READERS, request.getfixturevalue("keys") if row.reads == "targets" else tmp_path)
+    row.check(READERS, request.getfixturevalue("keys") if "targets" in row.reads else tmp_path)

@@ -10,10 +10,11 @@ from eeon_control.constants import VERDICTS
 from eeon_control.errors import FabricError
 from eeon_control.fabric import routes, sync
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.targets import Target, Targets
+from eeon_control.targets import Target
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r
 from programs import commented, without_table
+from revisions import meant
 
 pytestmark = pytest.mark.system
 
@@ -152,11 +153,10 @@ async def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_sa
     store = state.StateStore.open(tmp_path / "state")
     bids = iter([10, 12])
     monkeypatch.setattr(state.StateStore, "highest_bid", lambda self: next(bids))
-    targets = Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
     async with controller_of_leaf1(fakes, 12):
         with store.lock("eeon config apply") as lock:
-            meant = state.Intended(fabric4, red(), targets)
-            applied = await operations.apply(operations.Work(store, lock), meant)
+            work = operations.Work(store, lock)
+            applied = await operations.apply(work, meant(fabric4, red(), fakes.targets))
     assert applied.revision.number == 1
 
 

@@ -16,8 +16,8 @@ from eeon_control.constants import VERDICTS
 from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import sync
 from eeon_control.fabric.undo import Snapshot
-from eeon_control.targets import Targets
 from other_program import breaks_once, check_failed_apply_brings_the_other_program_back
+from revisions import meant
 
 BMV2 = shutil.which("simple_switch_grpc")
 TICK_PS = 1_000_000
@@ -84,15 +84,14 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(f
 def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fabric4, targets, state_folder):
     """PI accepts a second, larger bid on the same stream."""
     store = state.StateStore.open(state_folder)
-    places = Targets.from_value({"tick": "1us", "switches": targets}, "test")
-    old = state.Intended(fabric4, config.load(*RED), places)
+    old, new = (meant(fabric4, names, targets, "1us") for names in (RED, THRESHOLD))
     with store.lock("test") as lock:
         work = operations.Work(store, lock)
         sync.run(operations.apply(work, old))
         held = sync.run(fabric.read_entries(fabric4, targets))
         journal = state.Journal(
             revision=2,
-            draft=work.draft(state.Intended(fabric4, config.load(*THRESHOLD), places), "apply", ""),
+            draft=work.draft(new, "apply", ""),
             holder=lock.holder,
             before={name: Snapshot(True, entries) for name, entries in held.items()},
             confirm_seconds=600,
@@ -100,7 +99,7 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fab
         store.begin(lock, journal)
         fabric.apply_sync(fabric4, config.load(*THRESHOLD), targets, TICK_PS)
         assert sync.run(operations.recover(work)).direction == "back"
-        again = sync.run(operations.apply(work, state.Intended(fabric4, config.load(*RED), places)))
+        again = sync.run(operations.apply(work, old))
     assert again.report.plan.is_empty and again.revision.number == 1
 
 

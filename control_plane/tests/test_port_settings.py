@@ -20,7 +20,6 @@ from eeon_control.port_settings import (
     MarkThresholdSettings,
     RedSettings,
 )
-from eeon_control.port_settings.eee import Trigger
 from eeon_control.port_settings.red import Red
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 from hypothesis import given
@@ -56,14 +55,11 @@ def codel_settings(draw, tick):
 def eee_settings(draw, tick):
     sleep, wake, stall, hold = (Duration(draw(st.integers(0, 2**38 - 1)) * tick) for _ in range(4))
     packets, size = (draw(st.none() | st.integers(1, 2**32 - 1)) for _ in range(2))
-    trigger = Trigger(
-        None if packets is None else Packets(packets),
-        None if size is None else Bytes(size),
-    )
+    trigger = (None if packets is None else Packets(packets), None if size is None else Bytes(size))
     # From one step of the fixed point to its largest value.
     byte_time = draw(st.fractions(Fraction(int(tick), 1 << 24), (1 << 24) * int(tick) - 1))
     overhead = Bytes(draw(st.integers(0, 2**16 - 1)))
-    return EeeSettings(sleep, wake, stall, hold, trigger, byte_time, overhead)
+    return EeeSettings(sleep, wake, stall, hold, *trigger, byte_time, overhead)
 
 
 def read_back(table: str, settings, tick: Duration):
@@ -224,8 +220,6 @@ def test_every_action_of_the_ports_tables_has_its_settings():
 
 
 def test_wire_that_takes_no_time_is_not_written():
-    settings = EeeSettings(
-        Duration(0), Duration(0), Duration(0), Duration(0), Trigger(), Fraction(0), Bytes(0)
-    )
+    settings = EeeSettings(*[Duration(0)] * 4, None, None, Fraction(0), Bytes(0))
     with pytest.raises(PlanError, match=r"takes less than 2\^-24 of this target's 1ns tick"):
         settings.to_action(Duration.parse("1ns"))

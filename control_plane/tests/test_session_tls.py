@@ -6,7 +6,6 @@ With the engine's P4Runtime server, and with BMv2's if it is installed and built
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import shutil
 from pathlib import Path
@@ -22,26 +21,8 @@ from engine_switches import ONE_SWITCH, TICK_PS
 
 pytestmark = pytest.mark.system
 
-certificates = pytest.importorskip(
-    "certificates", reason="cryptography is not installed; no keys can be made"
-)
 engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-
-
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("keys")
-    authority = certificates.identity(folder, "ca")
-    certificates.identity(folder, "switch", authority)
-    certificates.identity(folder, "controller", authority)
-    stranger = certificates.identity(folder, "stranger_ca")
-    certificates.identity(folder, "stranger", stranger)
-    certificates.identity(folder, "named", authority, dns="leaf1.example.net")
-    certificates.identity(
-        folder, "expired", authority, end=datetime.datetime(2020, 2, 1, tzinfo=datetime.UTC)
-    )
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -97,44 +78,49 @@ def test_without_a_certificate_nothing_is_read_or_written(one_switch, keys):
         assert found.switches["leaf1"].push_pipeline
 
 
-def test_a_certificate_of_another_authority_gets_nothing(one_switch, keys):
-    with served(keys) as address:
-        said = failure(one_switch, address, tls(keys, "stranger"))
-    assert f"does not accept the controller's certificate {keys}/stranger.pem" in said
+MUTUAL, ONE_SIDED = {}, {"mutual": False}
 
 
 @pytest.mark.parametrize(
-    ("own", "protection", "says"),
+    ("own", "served_with", "protection", "says"),
     [
-        ("stranger", {}, "is not signed by an authority in {keys}/ca.pem"),
+        ("stranger", ONE_SIDED, {}, "is not signed by an authority in {keys}/ca.pem"),
         (
             "switch",
+            ONE_SIDED,
             {"ca": "stranger_ca"},
             "in {keys}/stranger_ca.pem (unable to get local issuer certificate); correct `ca`, and",
         ),
-        ("named", {}, "the switch's certificate is not valid for 127.0.0.1 "),
-        ("switch", {"name": "leaf2"}, "the switch's certificate is not valid for leaf2 "),
-        ("expired", {}, "its authority in {keys}/ca.pem, is not valid now (certificate has expired)"),
+        ("named", ONE_SIDED, {}, "the switch's certificate is not valid for 127.0.0.1 "),
+        ("switch", ONE_SIDED, {"name": "leaf2"}, "the switch's certificate is not valid for leaf2 "),
+        (
+            "expired",
+            ONE_SIDED,
+            {},
+            "its authority in {keys}/ca.pem, is not valid now (certificate has expired)",
+        ),
+        (
+            "switch",
+            MUTUAL,
+            {"who": "stranger"},
+            "does not accept the controller's certificate {keys}/stranger.pem",
+        ),
+        ("switch", {"tls": False}, {}, "the switch does not speak TLS on this port"),
     ],
 )
-def test_a_switch_that_cannot_be_trusted_is_not_spoken_to(one_switch, keys, own, protection, says):
-    with served(keys, own, mutual=False) as address:
+def test_a_switch_that_trusts_nobody_or_is_not_trusted_is_not_spoken_to(
+    one_switch, keys, own, served_with, protection, says
+):
+    with served(keys, own, **served_with) as address:
         said = failure(one_switch, address, tls(keys, **protection))
     assert says.format(keys=keys) in said
     assert said.startswith(f"leaf1 ({address}, device id 1): ")
 
 
-def test_tls_to_a_switch_without_it_is_told_so(one_switch, keys):
-    with served(keys, tls=False) as address:
-        assert "the switch does not speak TLS on this port" in failure(one_switch, address, tls(keys))
-
-
-def test_a_key_that_does_not_belong_to_the_certificate_is_told_before_anything_is_sent(one_switch, keys):
+def test_a_key_is_checked_before_anything_is_sent(one_switch, keys, tmp_path):
     mixed = Tls(keys / "ca.pem", keys / "controller.pem", keys / "stranger.key")
     assert "the key does not match the certificate" in failure(one_switch, "127.0.0.1:1", mixed)
-
-
-def test_a_key_whose_permissions_were_widened_later_is_refused_when_it_is_used(one_switch, keys, tmp_path):
+    # Its permissions may have been widened later.
     key = tmp_path / "controller.key"
     shutil.copy(keys / "controller.key", key)
     key.chmod(0o644)

@@ -65,23 +65,8 @@ def problems(content: object, **how: object) -> list[str]:
     return [str(one).removeprefix("config_db.json: error: ") for one in caught.value.problems]
 
 
-def test_shipped_wred_becomes_red_that_spares_ect_packets_only():
+def test_every_port_gets_the_profile_of_its_queue():
     value, notes = sonic.import_(read(tables()), LEAF1)
-    assert value["profiles"] == {
-        "queue": {
-            "AZURE_LOSSLESS": {
-                "buffer": "3001024B",
-                "aqm": {
-                    "mode": "red",
-                    "min": "1048576B",
-                    "max": "2097152B",
-                    "max_probability": "5%",
-                    "ecn": True,
-                    "protect": "ect",
-                },
-            }
-        }
-    }
     assert value["ports"] == {port.name: {"queue": "AZURE_LOSSLESS"} for port in LEAF1.ports}
     assert notes == []
 
@@ -118,12 +103,6 @@ def test_references_in_brackets_name_what_their_bare_names_do():
     assert sonic.import_(read(content), LEAF1) == sonic.import_(read(tables()), LEAF1)
 
 
-def test_an_empty_reference_names_nothing():
-    content = tables(QUEUE={"Ethernet0|3": {"wred_profile": "[]"}})
-    value, _ = sonic.import_(read(content), LEAF1)
-    assert value["profiles"]["queue"]["q"]["aqm"] == {"mode": "drop_tail"}
-
-
 def test_what_is_not_read_refuses_no_file():
     text = json.dumps(tables())[:-1] + ', "ACL_RULE": {"r": {"P": "1", "P": "2"}, "r": {}, "s": []}'
     text += ', "ACL_RULE": 1, "platform": "x86_64-arista_7050_qx32", "note": ["by hand"]}'
@@ -151,20 +130,6 @@ def test_a_port_without_a_speed_has_the_topologys_and_that_is_said(speed: dict[s
     value, notes = sonic.import_(read(content), LEAF1)
     assert value == sonic.import_(read(tables()), LEAF1)[0]
     assert notes == ["ports without a speed get the topology's: Ethernet4"]
-
-
-def test_a_limit_of_the_whole_pool_is_replaced_by_one_of_a_port():
-    """In SONiC's lossless profiles, the pool limits all ports together."""
-    whole = {"egress_lossy_pool": {"type": "egress", "mode": "static", "size": "3000000"}}
-    value, _ = sonic.import_(read(tables(BUFFER_POOL=whole)), LEAF1, buffer="300KB")
-    assert value["profiles"]["queue"]["AZURE_LOSSLESS"]["buffer"] == "300KB"
-
-
-def test_a_queue_without_wred_is_drop_tail():
-    content = tables()
-    del content["QUEUE"]
-    value, _ = sonic.import_(read(content), LEAF1)
-    assert value["profiles"] == {"queue": {"q": {"buffer": "3001024B", "aqm": {"mode": "drop_tail"}}}}
 
 
 def test_no_field_is_exported_that_a_release_of_sonic_does_not_have():
@@ -243,12 +208,6 @@ def test_maps_to_one_class_are_imported_with_a_note_if_its_queue_is_another(
         ][: used is not None]
     )
     assert sonic.import_(read(content), LEAF1, without=["TC_TO_QUEUE_MAP"])[1] == []
-
-
-def test_a_share_of_the_buffer_takes_the_limit_that_is_given():
-    content = tables(BUFFER_PROFILE={"q": {"pool": "p", "size": "0", "dynamic_th": "-1"}})
-    value, _ = sonic.import_(read(content), LEAF1, buffer="300KB")
-    assert value["profiles"]["queue"]["AZURE_LOSSLESS"]["buffer"] == "300KB"
 
 
 @pytest.mark.parametrize(

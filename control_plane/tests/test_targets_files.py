@@ -29,56 +29,6 @@ def refusal(folder: Path, text: str) -> str:
     return str(error.value)
 
 
-def test_a_text_is_an_address_with_or_without_a_device_id(tmp_path):
-    targets = load(
-        tmp_path, 'tick: 1us\nswitches: {a: "127.0.0.1:9559", b: "[::1]:9560?device_id=7"}\n'
-    ).switches
-    assert targets == {"a": Target("127.0.0.1:9559"), "b": Target("[::1]:9560", 7)}
-
-
-def test_an_address_may_be_a_socket_in_the_file_system_which_is_of_this_machine(tmp_path):
-    targets = load(
-        tmp_path, 'tick: 1ns\nswitches: {a: unix:/run/a.p4rt, b: "unix:/run/b.p4rt?device_id=7"}\n'
-    ).switches
-    assert targets == {"a": Target("unix:/run/a.p4rt"), "b": Target("unix:/run/b.p4rt", 7)}
-    assert is_loopback(targets["a"].address)
-
-
-def test_tls_of_a_switch_goes_over_that_of_all_key_by_key_and_off_is_plain(keys):
-    targets = load(
-        keys,
-        """tick: 1ns
-tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
-switches:
-  a: 192.0.2.1:9559
-  b: {address: "192.0.2.2:9559", tls: {server_name: b.example.net}}
-  c: {address: "192.0.2.3:9559", device_id: 3, tls: {certificate: other.pem, key: other.key}}
-  d: {address: "127.0.0.1:9559", tls: off, thrift: "127.0.0.1:9090"}
-""",
-    ).switches
-    own = Tls(keys / "ca.pem", keys / "controller.pem", keys / "controller.key")
-    assert targets == {
-        "a": Target("192.0.2.1:9559", None, own),
-        "b": Target("192.0.2.2:9559", None, Tls(own.ca, own.certificate, own.key, "b.example.net")),
-        "c": Target("192.0.2.3:9559", 3, Tls(own.ca, keys / "other.pem", keys / "other.key")),
-        "d": Target("127.0.0.1:9559", None, None, "127.0.0.1:9090"),
-    }
-
-
-def test_targets_come_back_whole_from_the_plain_values_that_a_state_folder_keeps(keys):
-    targets = load(
-        keys,
-        """tick: 1ns
-thrift_remote: allow
-tls: {ca: ca.pem, certificate: controller.pem, key: controller.key, server_name: x}
-switches: {a: "192.0.2.1:9559?device_id=4", b: {address: "192.0.2.2:1", tls: off, thrift: "192.0.2.2:9090"}}
-""",
-    )
-    value = targets.as_value()
-    assert Targets.from_value(value, "revision 1") == targets
-    assert "PRIVATE KEY" not in str(value)
-
-
 def test_resolving_keeps_tls_and_thrift_and_fills_in_the_device_id(keys):
     fabric4 = topology.load("leaf-spine-4")
     tls = Tls(keys / "ca.pem")
@@ -118,7 +68,7 @@ def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_password(tmp_pa
 
 
 def test_loopback_is_known_by_its_text():
-    for address in ("127.0.0.1:9090", "127.3.2.1:1", "[::1]:9090", "localhost:9090"):
+    for address in ("127.0.0.1:9090", "127.3.2.1:1", "[::1]:9090", "localhost:9090", "unix:/run/a.p4rt"):
         assert is_loopback(address), address
     for address in ("192.0.2.1:9090", "0.0.0.0:9090", "[::]:1", "localhost.example.net:9090"):
         assert not is_loopback(address), address

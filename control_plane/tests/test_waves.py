@@ -8,20 +8,10 @@ from eeon_control.plan.waves import waves
 from sixteen import TOPOLOGY as SIXTEEN
 
 FOUR = topology.load("leaf-spine-4")
-LEAVES = tuple(f"leaf{number}" for number in range(1, 13))
 
 
-def test_numbers_and_parts_come_in_topology_order_and_parts_are_rounded_up():
-    assert waves(SIXTEEN, "1,10%,rest")[:2] == (("leaf1",), ("leaf2", "leaf3"))
-
-
-def test_rest_is_several_waves_so_that_no_leaf_is_changed_with_a_spine_nor_all_spines_together():
-    assert waves(SIXTEEN, "1,10%,rest")[2:] == (LEAVES[3:], ("spine1", "spine2", "spine3"), ("spine4",))
+def test_rest_is_several_waves_also_where_a_switch_of_each_tier_is_half_of_it():
     assert waves(FOUR, "rest") == (("leaf1",), ("leaf2",), ("spine1",), ("spine2",))
-
-
-def test_wave_that_cannot_be_that_large_is_smaller():
-    assert waves(SIXTEEN, "12,4,rest")[:2] == (LEAVES[:11], ("leaf12",))
 
 
 def test_only_the_named_switches_are_in_waves():

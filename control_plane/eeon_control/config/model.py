@@ -258,16 +258,11 @@ class FabricConfig(Strict):
 
     def attached(self, port: Port, kind: Kind) -> str | None:
         """Returns the name of the profile of one kind that applies to a port, or None."""
+        levels = [getattr(self.roles, port.role.value)]
         if port.role is not PortRole.HOST:
-            if self.ports and (on_port := self.ports.get(port.name)) is not None:
-                name: str | None = getattr(on_port, kind)
-                if name is not None:
-                    return name
-            if self.switches and (on_switch := self.switches.get(port.node)) is not None:
-                name = getattr(on_switch, kind)
-                if name is not None:
-                    return name
-        return getattr(getattr(self.roles, port.role.value), kind, None)
+            levels = [self.ports.get(port.name), self.switches.get(port.node), *levels]
+        names = (getattr(level, kind, None) for level in levels)
+        return next((name for name in names if name is not None), None)
 
     def bmv2_queue(self, port: Port) -> Bmv2QueueValues | None:
         """Returns the settings of BMv2's own queue of a switch port; None if the configuration has none."""

@@ -43,7 +43,7 @@ class Settings(ABC):
     """The P4Info alias of the P4 program's action."""
 
     params: ClassVar[tuple[tuple[str, str, Kind], ...]] = ()
-    """The action's parameters, with field and kind; a class with others converts them itself."""
+    """The action's parameters, with field and kind."""
 
     def to_action(self, tick: Duration) -> Action:
         """Returns the action with its parameters, for a target whose timestamps count `tick`.

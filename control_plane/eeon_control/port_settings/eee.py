@@ -7,7 +7,7 @@ must stay below that limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal, Self
@@ -27,7 +27,7 @@ from eeon_control.model_base import (
     text_schema,
 )
 from eeon_control.port_settings import codec
-from eeon_control.port_settings.codec import Settings, WithoutParameters
+from eeon_control.port_settings.codec import Kind, Settings, WithoutParameters
 from eeon_control.topology import phy
 from eeon_control.units import Bytes, DataRate, Duration, Packets, parse_size
 
@@ -163,12 +163,14 @@ class Eee(EeeTimers):
         if self.mode == "off":
             return EeeOff()
         sleep, wake = self.timers(rate)
+        trigger = self.trigger or Trigger()
         return EeeSettings(
             sleep=sleep,
             wake=wake,
             stall=self.stall,
             hold=self.hold or Duration(0),
-            trigger=self.trigger or Trigger(),
+            trigger_packets=trigger.packets,
+            trigger_bytes=trigger.bytes,
             byte_time_ps=Fraction(8 * _PICOSECONDS, rate),
             overhead=overhead,
         )
@@ -214,6 +216,25 @@ class EeeOff(WithoutParameters):
     in_keys: ClassVar[str] = "off"
 
 
+def _ticks_per_byte_q24(byte_time_ps: Fraction, tick: Duration) -> int:
+    per_byte = round(byte_time_ps * WIRE_TIME_ONE / tick)
+    rate = DataRate(round(8 * _PICOSECONDS / byte_time_ps)) if byte_time_ps else "no speed"
+    if per_byte < 1:
+        raise PlanError(f"a byte at {rate} takes less than 2^-24 of this target's {tick} tick")
+    if per_byte >= WIRE_TIME_LIMIT:
+        raise PlanError(
+            f"{rate} is too slow for this target's {tick} tick: a byte's wire time does not fit 48 bits"
+        )
+    return per_byte
+
+
+_BYTE_TIME = Kind(_ticks_per_byte_q24, lambda number, tick: Fraction(number * tick, WIRE_TIME_ONE))
+_OPTIONAL_PACKETS = Kind(
+    lambda size, _: int(size or 0), lambda number, _: Packets(number) if number else None
+)
+_OPTIONAL_BYTES = Kind(lambda size, _: int(size or 0), lambda number, _: Bytes(number) if number else None)
+
+
 @dataclass(frozen=True)
 class EeeSettings(Settings):
     """EEE of one port. `hold` is zero in mode standard. `overhead`: bytes on the wire besides each frame.
@@ -226,61 +247,39 @@ class EeeSettings(Settings):
     wake: Duration
     stall: Duration
     hold: Duration
-    trigger: Trigger
+    trigger_packets: Packets | None
+    trigger_bytes: Bytes | None
     byte_time_ps: Fraction
     overhead: Bytes
 
     action: ClassVar[str] = "eee"
+    params: ClassVar = (
+        *((f"{key}_ticks", key, codec.TICKS) for key in ("sleep", "wake", "stall", "hold")),
+        ("trigger_packets", "trigger_packets", _OPTIONAL_PACKETS),
+        ("trigger_bytes", "trigger_bytes", _OPTIONAL_BYTES),
+        ("ticks_per_byte_q24", "byte_time_ps", _BYTE_TIME),
+        ("overhead_bytes", "overhead", codec.BYTES),
+    )
 
     @property
     def mode(self) -> str:
         """`standard` or `coalesce`."""
         return "coalesce" if self.hold else "standard"
 
+    @property
+    def trigger(self) -> Trigger:
+        return Trigger(self.trigger_packets, self.trigger_bytes)
+
     def to_action(self, tick: Duration) -> Action:
         """Returns the action. Raises PlanError if the sum of times is too long, or the speed does not fit the
         fixed point."""
-        spans = self.spans()
-        ticks = {key: codec.to_ticks(span, tick) for key, span in spans.items()}
-        if sum(ticks.values()) >= TICKS_AHEAD_LIMIT:
+        spans = self.spans().values()
+        if sum(codec.to_ticks(span, tick) for span in spans) >= TICKS_AHEAD_LIMIT:
             raise PlanError(
-                f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; with this target's {tick} "
+                f"sleep + wake + stall + hold is {Duration(sum(spans))}; with this target's {tick} "
                 f"tick it must be below {Duration(TICKS_AHEAD_LIMIT * tick)}"
             )
-        return Action(
-            self.action,
-            (
-                *((f"{key}_ticks", ticks[key]) for key in spans),
-                ("trigger_packets", int(self.trigger.packets or 0)),
-                ("trigger_bytes", int(self.trigger.bytes or 0)),
-                ("ticks_per_byte_q24", self._ticks_per_byte_q24(tick)),
-                ("overhead_bytes", int(self.overhead)),
-            ),
-        )
-
-    def _ticks_per_byte_q24(self, tick: Duration) -> int:
-        per_byte = round(self.byte_time_ps * WIRE_TIME_ONE / tick)
-        rate = DataRate(round(8 * _PICOSECONDS / self.byte_time_ps)) if self.byte_time_ps else "no speed"
-        if per_byte < 1:
-            raise PlanError(f"a byte at {rate} takes less than 2^-24 of this target's {tick} tick")
-        if per_byte >= WIRE_TIME_LIMIT:
-            raise PlanError(
-                f"{rate} is too slow for this target's {tick} tick: a byte's wire time does not fit 48 bits"
-            )
-        return per_byte
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        packets, size = params["trigger_packets"], params["trigger_bytes"]
-        return cls(
-            sleep=codec.from_ticks(params["sleep_ticks"], tick),
-            wake=codec.from_ticks(params["wake_ticks"], tick),
-            stall=codec.from_ticks(params["stall_ticks"], tick),
-            hold=codec.from_ticks(params["hold_ticks"], tick),
-            trigger=Trigger(Packets(packets) if packets else None, Bytes(size) if size else None),
-            byte_time_ps=Fraction(params["ticks_per_byte_q24"] * tick, WIRE_TIME_ONE),
-            overhead=Bytes(params["overhead_bytes"]),
-        )
+        return super().to_action(tick)
 
     def describe(self) -> str:
         """Returns `standard`, or `coalesce, hold 120 us, 100 packets`."""
@@ -299,7 +298,7 @@ class EeeSettings(Settings):
         return self.mode
 
     def parts(self) -> dict[str, str]:
-        packets, size = self.trigger.packets, self.trigger.bytes
+        packets, size = self.trigger_packets, self.trigger_bytes
         return {
             "hold": codec.spaced(self.hold),
             "trigger": "none" if packets is None else codec.size_text(packets),
