@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::dclas::Dclas;
 use crate::fair::Fair;
@@ -12,7 +12,7 @@ use crate::ordered::{Order, Ordered};
 use crate::{ScheduleError, Scheduler};
 
 /// The kind of scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SchedulerKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Name {
