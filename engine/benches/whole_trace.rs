@@ -12,7 +12,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use schedule::fca::Options;
 use schedule::fluid::{self, Arrival};
-use schedule::{FlowId, Links, Name};
+use schedule::{FlowId, Name};
 use units::{DataRate, Duration, Time};
 
 const RACKS: u32 = 150;
@@ -70,7 +70,7 @@ fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let arrivals = trace();
     println!("{COFLOWS} coflows, {} flows (FB2010: {FLOWS})", arrivals.len());
-    let links = Links::star(RACKS, DataRate::from_bps(RATE_BPS)).expect("a star");
+    let links = schedule::star(RACKS, DataRate::from_bps(RATE_BPS)).expect("a star");
     let variants = Name::ALL.into_iter().map(|name| (name.to_string(), name, Options::default()));
     let preempting = ("fca preempt".to_owned(), Name::Fca, Options { preempt: true, ..Options::default() });
     let mut total = 0.0;

@@ -117,20 +117,18 @@ impl Fabric {
     /// Offers a frame of `wire_len` bytes to the host's NIC at `at`. `captured` has its first bytes; the others are
     /// zero. Frames must be fed in order of time.
     pub fn send(&mut self, host: usize, at: Time, captured: &[u8], wire_len: usize) -> Result<(), SendError> {
-        let count = self.network.hosts.len();
-        if host >= count {
-            return Err(SendError::NoSuchNode { kind: "host", index: host, count });
-        }
+        self.check_host(host)?;
         let not_before = self.last_fed.max(self.now());
         if at < not_before {
             return Err(SendError::Late { at, not_before });
         }
         if at > LATEST {
-            return Err(SendError::BeyondEnd { at });
+            let reason = format!("a frame at {at} is beyond the longest run, {LATEST}");
+            return Err(SendError::Impossible(reason));
         }
         let possible = wire::ethernet::HEADER_LEN..=MAX_FRAME_BYTES;
         if !possible.contains(&wire_len) || captured.len() > wire_len {
-            return Err(SendError::Length { captured: captured.len(), wire_len });
+            return Err(SendError::length(captured.len(), wire_len));
         }
         if self.pending.len() >= MAX_PENDING {
             return Err(SendError::TooMany);
@@ -180,10 +178,10 @@ impl Fabric {
     pub fn packet_out(&mut self, switch: usize, packet: &[u8]) -> Result<(), SendError> {
         let count = self.network.switches.len();
         if switch >= count {
-            return Err(SendError::NoSuchNode { kind: "switch", index: switch, count });
+            return Err(SendError::no_such("switch", switch, count));
         }
         if packet.len() > MAX_FRAME_BYTES {
-            return Err(SendError::Length { captured: packet.len(), wire_len: packet.len() });
+            return Err(SendError::length(packet.len(), packet.len()));
         }
         self.network.packet_out(&mut self.events, switch, packet);
         Ok(())
@@ -246,12 +244,17 @@ impl Fabric {
 
     /// Starts or stops keeping the frames that arrive at a host, for [`Fabric::poll_heard`].
     pub fn listen(&mut self, host: usize, on: bool) -> Result<(), SendError> {
-        let count = self.network.hosts.len();
-        if host >= count {
-            return Err(SendError::NoSuchNode { kind: "host", index: host, count });
-        }
+        self.check_host(host)?;
         self.network.hosts[host].is_listened_to = on;
         Ok(())
+    }
+
+    fn check_host(&self, host: usize) -> Result<(), SendError> {
+        let count = self.network.hosts.len();
+        if host < count {
+            return Ok(());
+        }
+        Err(SendError::no_such("host", host, count))
     }
 
     /// Returns the next frame that has arrived at a host that is listened to. At most [`crate::MAX_HEARD`] wait.

@@ -2,13 +2,12 @@
 
 use schemars::SchemaGenerator;
 
-use crate::transport::tcp_spec::TcpSpec;
 use crate::{FabricSpec, Report};
 
 /// Adds the inputs: a fabric, a workload, TCP's settings.
 pub fn add_specs(generator: &mut SchemaGenerator) {
     generator.subschema_for::<FabricSpec>();
-    generator.subschema_for::<TcpSpec>();
+    generator.subschema_for::<tcp::Config>();
     workload::add_to_schema(generator);
 }
 

@@ -56,13 +56,13 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::num::{NonZeroU32, NonZeroU64};
 
 use schedule::{fca::Volume, Name};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::mac::Mac;
 use crate::reaction::{DcqcnSettings, QcnSettings};
 
 /// A fabric. See the module for the format.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FabricSpec {
@@ -79,28 +79,24 @@ pub struct FabricSpec {
     pub drop_port: u16,
     /// Register with the tick before which a port sends nothing. Without one, the program holds packets by
     /// recirculation.
-    #[serde(default)]
     pub gate_register: Option<String>,
     /// Register with the tick before which a queue sends nothing, by port << 3 | priority. Without one, the program
     /// holds the packets of paused queues by recirculation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_gate_register: Option<String>,
     /// Register with the tick at which the program runs for a queue without a packet, by port << 3 | priority. Without one, switches have no timers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_register: Option<String>,
     /// Time from a recirculated packet's egress to its next ingress. Default 1 us.
     #[serde(default = "default::<1_000_000, u64>")]
     pub recirculation_delay_ps: u64,
     /// Maximum number of packets that wait in each queue of a switch port. No limit when absent, because the E-EON
     /// program enforces a limit in bytes itself. BMv2's is 64.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit_packets: Option<usize>,
     /// Queues of each switch port, 1 to 8; the highest priority is served first, unless it has a quantum. Default 1, as in BMv2.
     #[serde(default = "default::<1, usize>")]
     pub priorities: usize,
     /// Queues of each switch port that share its link in deficit-weighted round robin. The others are strict: those with a
     /// priority above the highest of these are served before them, the rest after them. Default: all are strict, as in BMv2.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub quanta: Vec<QueueQuantum>,
     /// The switches.
     pub switches: Vec<SwitchSpec>,
@@ -115,41 +111,37 @@ pub struct FabricSpec {
     #[serde(default)]
     pub nic: NicSpec,
     /// Queues of every NIC by priority, and which of them obey pause frames. When absent, NICs have one queue and obey none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nic_classes: Option<NicClassesSpec>,
     /// Delays of a segment in every host's TCP.
-    #[serde(default, skip_serializing_if = "HostDelaySpec::is_zero")]
+    #[serde(default)]
     pub host_delay: HostDelaySpec,
     /// How queue depth is sampled.
     #[serde(default)]
     pub queue_samples: QueueSamplesSpec,
     /// The scheduler that assigns rates to the flows of applications; none when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulerSpec>,
     /// Links that fail, and when; none when absent.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub faults: Vec<FaultSpec>,
 }
 
 /// A link that fails, or a node that fails with all its links.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
     /// A switch or a host.
     pub node: String,
     /// The port whose link fails; every link of the node when absent.
-    #[serde(default)]
     pub port: Option<u16>,
     /// When the link goes down.
     pub at_ps: u64,
     /// When it comes back up; never when absent.
-    #[serde(default)]
     pub until_ps: Option<u64>,
 }
 
 /// The quantum of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QueueQuantum {
@@ -161,7 +153,7 @@ pub struct QueueQuantum {
 
 /// A scheduler of applications' flows, with the delays of its reports and decisions. It knows the transfers that have
 /// their own connection; a flow is the larger direction of one, and is limited at its sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SchedulerSpec {
@@ -200,7 +192,7 @@ pub struct SchedulerSpec {
 }
 
 /// A switch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
@@ -214,7 +206,7 @@ pub struct SwitchSpec {
 }
 
 /// A host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
@@ -224,21 +216,17 @@ pub struct HostSpec {
     pub mac: Mac,
     /// MAC address to which its frames are sent: the router at the other end of its link. When absent, the receiver's
     /// own, as in one layer-2 network.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway_mac: Option<Mac>,
     /// IPv4 address; without one, arriving IPv4 packets are misdelivered.
-    #[serde(default)]
     pub ipv4: Option<Ipv4Addr>,
     /// IPv6 address; without one, arriving IPv6 packets are misdelivered.
-    #[serde(default)]
     pub ipv6: Option<Ipv6Addr>,
     /// Its own NIC, if it differs from the others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nic: Option<NicSpec>,
 }
 
 /// A full-duplex link.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
@@ -256,7 +244,7 @@ pub struct LinkSpec {
 }
 
 /// One end of a link: a node's port, and the PHY of its transmitter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EndSpec {
@@ -265,22 +253,20 @@ pub struct EndSpec {
     /// Port; always 0 for a host.
     pub port: u16,
     /// EEE of a switch's transmitter; it never sleeps when absent.
-    #[serde(default)]
     pub eee: Option<PhyEeeSpec>,
 }
 
 /// A PHY that sleeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct PhyEeeSpec {
     /// Idle time before it sleeps. Default 0.
-    #[serde(default)]
     pub stall_ps: u64,
 }
 
 /// Power and timings of the PHYs of one rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PhySpec {
@@ -298,39 +284,31 @@ pub struct PhySpec {
 }
 
 /// A NIC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct NicSpec {
     /// EEE with the timings of `phy`; off when absent.
-    #[serde(default)]
     pub eee: Option<NicEeeSpec>,
     /// Maximum number of waiting bytes; no limit when absent.
-    #[serde(default)]
     pub buffer_bytes: Option<u64>,
     /// Maximum number of waiting frames, in place of `buffer_bytes`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_packets: Option<u64>,
     /// Whether frames that arrive while the link is not awake are outside `buffer_bytes`. Default false.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_outside: bool,
     /// Whether flows take turns by bytes, in each of the queues; excludes an `aqm`. Default false: a FIFO.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fair: bool,
     /// The AQM; none when absent.
-    #[serde(default)]
     pub aqm: Option<NicAqm>,
     /// QCN: reaction points for the flows that switches' messages name; none when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qcn: Option<QcnSettings>,
     /// DCQCN: reaction points for the flows that receivers' notifications name, and notifications about packets that
     /// arrive with CE; none when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dcqcn: Option<NicDcqcnSpec>,
 }
 
 /// DCQCN at a NIC, as receiver and sender. Data without an ECN codepoint leaves as ECT(0).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct NicDcqcnSpec {
@@ -349,23 +327,20 @@ impl Default for NicDcqcnSpec {
 }
 
 /// Queues of NICs: the queue of each frame, and the queues that a pause frame stops.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct NicClassesSpec {
     /// The priority of each listed DSCP.
-    #[serde(default)]
     pub dscp: Vec<DscpPriority>,
     /// The priority of all other frames, 0 to 7. Default 0.
-    #[serde(default)]
     pub default_priority: u8,
     /// Priorities that pause frames from the switch stop.
-    #[serde(default)]
     pub pausable: Vec<u8>,
 }
 
 /// The priority of a DSCP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DscpPriority {
@@ -376,45 +351,33 @@ pub struct DscpPriority {
 }
 
 /// Delay of a segment in a host's TCP, driver and buses: the same for each segment, without a limit of segments per second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct HostDelaySpec {
     /// From the connection to the NIC's queue. Default 0; not with a scheduler.
-    #[serde(default)]
     pub tx_ps: u64,
     /// From the frame's arrival to the connection. Default 0.
-    #[serde(default)]
     pub rx_ps: u64,
 }
 
-impl HostDelaySpec {
-    fn is_zero(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// EEE and coalescing of a NIC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct NicEeeSpec {
     /// Idle time before sleeping. Default 0.
-    #[serde(default)]
     pub stall_ps: u64,
     /// Holding timer; 0, the default, is standard EEE.
-    #[serde(default)]
     pub hold_ps: u64,
     /// Number of held frames that ends the hold. Default 0: no such trigger.
-    #[serde(default)]
     pub trigger_packets: u32,
     /// Number of held bytes that ends the hold. Default 0: no such trigger.
-    #[serde(default)]
     pub trigger_bytes: u32,
 }
 
 /// Which packets are never dropped early.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Protect {
@@ -428,7 +391,7 @@ pub enum Protect {
 }
 
 /// Settings of a NIC's AQM, with the names and units of the P4 program's actions; times in picoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
 pub enum NicAqm {
@@ -481,7 +444,7 @@ pub enum NicAqm {
 }
 
 /// How queue depth over time is sampled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QueueSamplesSpec {
@@ -513,24 +476,11 @@ const fn default_lpi_fraction() -> f64 {
 impl FabricSpec {
     /// Parses a spec. Consistency among its parts is checked when a fabric is built from it.
     pub fn from_json(json: &[u8]) -> Result<Self, SpecError> {
-        serde_json::from_slice(json).map_err(|error| SpecError::Json(error.to_string()))
+        serde_json::from_slice(json).map_err(|error| SpecError(error.to_string()))
     }
 }
 
-/// An error in a spec.
+/// An error in a spec: its place, the value, why it is not permitted, and what would be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SpecError {
-    /// It is not JSON of this shape. The text has the place and what was found there.
-    #[error("fabric spec: {0}")]
-    Json(String),
-    /// A value is not permitted.
-    #[error("fabric spec: {place}: {value}: {reason}")]
-    Value {
-        /// The place, as a path into the JSON.
-        place: String,
-        /// The value.
-        value: String,
-        /// Why it is not permitted, and what would be.
-        reason: String,
-    },
-}
+#[error("fabric spec: {0}")]
+pub struct SpecError(pub(crate) String);

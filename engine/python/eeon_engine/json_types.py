@@ -1559,123 +1559,151 @@ class TableHit(TypedDict):
 
 @final
 class TcpSpec(TypedDict):
-    """Settings of TCP. Every key is optional; `algorithm` determines the defaults of the others, which are those of the crate `tcp`."""
+    """Settings of TCP. Every one has a default; in JSON, `algorithm` determines that of `ecn`."""
 
-    accecn: NotRequired[bool | None]
-    """Offer and accept AccECN (RFC 9768), with ECN."""
+    accecn: NotRequired[bool]
+    """
+    Offer and accept AccECN (RFC 9768), which counts marked packets in every ACK. Needs `ecn`; with a peer that
+    lacks AccECN, classic ECN is used. Default off.
+    """
 
     algorithm: NotRequired[str | None]
-    """`newreno` (the default), `ecn` (NewReno that reacts to marks), `dctcp`, `cubic` or `vegas`."""
+    """Congestion control algorithm: `newreno` (the default), `ecn` (NewReno that reacts to marks), `dctcp`, `cubic` or `vegas`."""
 
-    clock_granularity_ps: NotRequired[int | None]
-    """Granularity G of the clock (RFC 6298, 2.2)."""
+    clock_granularity_ps: NotRequired[int]
+    """Granularity G of the clock in RFC 6298, 2.2. Default 1 us."""
 
-    cwr_growth: NotRequired[bool | None]
+    cwr_growth: NotRequired[bool]
     """
-    After a reduction for a mark, grow with the next ACK without ECE (ns-2), not only when all data that was in
-    flight is acknowledged (Linux).
+    After a reduction for a mark, the window may grow with the next ACK without ECE, as in ns-2. If false, it grows
+    only after all data in flight at the reduction is acknowledged, as in Linux (its CWR state). Default true.
     """
 
-    dctcp_ect: NotRequired[Ect | None]
-    """Which packets of a DCTCP endpoint are ECN-capable."""
+    dctcp_ect: NotRequired[Ect]
+    """Which packets of a DCTCP endpoint are ECN-capable. Default: as in ns-2. Other algorithms follow RFC 3168."""
 
-    dctcp_gain: NotRequired[float | None]
-    """DCTCP's estimation gain g, above 0 and at most 1."""
+    dctcp_gain: NotRequired[float]
+    """DCTCP's estimation gain g, in (0, 1]. Default 1/16 (RFC 8257, 4.2)."""
 
-    dctcp_initial_alpha: NotRequired[float | None]
-    """DCTCP's alpha at the start, 0 to 1."""
+    dctcp_initial_alpha: NotRequired[float]
+    """DCTCP's initial alpha, in [0, 1]. Default 1 (RFC 8257, 4.2)."""
 
     delayed_ack: NotRequired[DelayedAckSpec | None]
-    """How ACKs are delayed; `null` acknowledges each segment."""
+    """Delay ACKs. Default every second segment or 40 ms, Linux's minimum; `None` acknowledges each segment at once."""
 
-    dsack: NotRequired[bool | None]
+    dsack: NotRequired[bool]
     """
-    With SACK, report data that arrives twice (RFC 2883), undo a reduction that was not needed (RFC 3708), and with
-    RACK adapt its reordering window.
+    With SACK, report duplicate data (D-SACK, RFC 2883), and undo a reduction if duplicates are reported for all its
+    retransmissions (RFC 3708, RFC 4015); with `rack`, such reports widen the reordering window (RFC 8985, 6.2). Default off.
     """
 
     ecn: NotRequired[bool | None]
-    """Offer and accept ECN (RFC 3168)."""
+    """Offer and accept ECN (RFC 3168). Default off, except with `ecn` and `dctcp`. DCTCP requires it."""
 
-    ect_retransmissions: NotRequired[bool | None]
-    """With ECN, retransmitted data is also ECN-capable (ns-2), against RFC 3168, 6.1.5."""
+    ect_retransmissions: NotRequired[bool]
+    """With ECN, retransmitted data is also ECN-capable, as in ns-2's FullTcp and contrary to RFC 3168, 6.1.5. Default off."""
 
-    fin: NotRequired[bool | None]
-    """Closing sends a FIN; `false` ends a connection silently once everything is acknowledged."""
+    fin: NotRequired[bool]
+    """
+    Closing sends a FIN. Default true. If false, a closed connection ends without notice to its peer once all
+    written data is acknowledged, like connections in simulations that are never closed.
+    """
 
-    frto: NotRequired[bool | None]
-    """Detect spurious time-outs, and after one continue with new data and the window restored (RFC 5682, RFC 4015)."""
+    frto: NotRequired[bool]
+    """
+    Detect spurious timeouts from the next ACKs. After one, sending continues with new data and the window is
+    restored (F-RTO, RFC 5682, with RFC 4015). Default off.
+    """
 
     hystart: NotRequired[HyStartSpec | None]
-    """End the first slow start when round-trip times rise (HyStart++, RFC 9406); `null` is off."""
+    """
+    End the first slow start when round-trip times rise (HyStart++, RFC 9406). Not allowed with Vegas, whose slow
+    start does that itself. Default off (`None`). RFC 9406, 4.2 uses it with a `slow_start_limit` of 8 segments.
+    """
 
-    initial_rto_ps: NotRequired[int | None]
-    """RTO before the first measurement."""
+    initial_rto_ps: NotRequired[int]
+    """RTO before the first measurement. Default 1 s (RFC 6298, 2.1)."""
 
-    initial_window_segments: NotRequired[int | None]
-    """Initial window, in segments."""
+    initial_window_segments: NotRequired[int]
+    """Initial window in segments. Default 10 (RFC 6928); ns-2 starts with 2."""
 
-    l4s: NotRequired[bool | None]
-    """A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331)."""
+    l4s: NotRequired[bool]
+    """A DCTCP endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0)."""
 
-    limited_transmit: NotRequired[bool | None]
-    """Send new data on the first two duplicate ACKs (RFC 3042)."""
+    limited_transmit: NotRequired[bool]
+    """Send new data on the first two duplicate ACKs (RFC 3042). Default on."""
 
     max_ack_delay_ps: NotRequired[int | None]
-    """Maximum time for which the peer may delay the ACK of a single segment, for tail loss probes; the default is the minimum RTO."""
+    """
+    The peer's maximum delay for the ACK of a single segment, which a tail loss probe allows for (RFC 8985, 7.2).
+    Default `min_rto`, as in Linux.
+    """
 
-    max_rto_ps: NotRequired[int | None]
-    """Maximum RTO."""
+    max_rto_ps: NotRequired[int]
+    """Maximum RTO. Default 60 s (RFC 6298, 2.5)."""
 
-    min_rto_ps: NotRequired[int | None]
-    """Minimum RTO."""
+    min_rto_ps: NotRequired[int]
+    """Minimum RTO. Default 200 ms, as in ns-2 and Linux; RFC 6298, 2.4 specifies 1 s."""
 
-    min_window_segments: NotRequired[int | None]
-    """Minimum window after a reduction for a mark, in segments."""
+    min_window_segments: NotRequired[int]
+    """
+    An ECN mark never reduces the congestion window below this number of segments. Default 2, as for ssthresh (RFC 5681, equation 4)
+    and in Linux; with 1, classic ECN can reach the case of RFC 3168, 6.1.2 in which only a timer sends, as in ns-2.
+    """
 
-    mss: NotRequired[int | None]
-    """Maximum number of payload bytes in a segment without options."""
+    mss: NotRequired[int]
+    """Maximum number of payload bytes in a segment without options, 88 to 65 435. Default 1460: Ethernet and IPv4."""
 
-    prr: NotRequired[bool | None]
-    """In recovery with SACK, send in proportion to the delivered data (RFC 9937)."""
+    prr: NotRequired[bool]
+    """In recovery with SACK, send in proportion to the data delivered (RFC 9937). Default off: RFC 6675 halves the window at once."""
 
-    quick_acks: NotRequired[int | None]
-    """Number of segments that are acknowledged at once, at the start and after data that was lost or arrived twice."""
+    quick_acks: NotRequired[int]
+    """
+    Number of segments acknowledged at once, regardless of `delayed_ack`, at the start and after lost or duplicate
+    data: at these times the sender waits for ACKs to open its window. Default 0; Linux 16.
+    """
 
-    rack: NotRequired[bool | None]
-    """With SACK, find losses by time and probe for a lost tail (RFC 8985)."""
+    rack: NotRequired[bool]
+    """With SACK, detect losses by time and probe for a lost tail (RACK-TLP, RFC 8985). Default off: detection by counting (RFC 6675)."""
 
     receive_buffer_bytes: NotRequired[int | None]
-    """The maximum window announced; `null` is unlimited."""
+    """
+    Receive buffer: the maximum window announced. Default unlimited (`None`): 1 GiB less 16 KiB. Above 65 535 bytes the
+    window is scaled.
+    """
 
-    restart_after_idle: NotRequired[bool | None]
-    """After an idle time longer than the RTO, start from the initial window (RFC 5681, 4.1)."""
+    restart_after_idle: NotRequired[bool]
+    """Restart from the initial window after an idle time longer than the RTO (RFC 5681, 4.1). Default on."""
 
-    rto_slop_ps: NotRequired[int | None]
-    """Time added to every RTO (FreeBSD's `rexmit_slop`)."""
+    rto_slop_ps: NotRequired[int]
+    """Time added to every RTO after the back-off (FreeBSD's `rexmit_slop`, `TCPT_RANGESET` of its tcp_timer.h). Default 0."""
 
-    sack: NotRequired[bool | None]
-    """Offer and accept SACK (RFC 2018)."""
+    sack: NotRequired[bool]
+    """Offer and accept SACK (RFC 2018; recovery by RFC 6675). Default on; without it, recovery follows RFC 6582."""
 
     slow_start_limit: NotRequired[int | None]
-    """Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` means no limit."""
+    """
+    Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` means no
+    limit (Linux; RFC 9438, 4.10). If there is a limit, it is 1 after a timeout.
+    """
 
-    syn_lost_rto_ps: NotRequired[int | None]
-    """RTO of data after a lost SYN, without a measurement (RFC 6298, 5.7)."""
+    syn_lost_rto_ps: NotRequired[int]
+    """Minimum initial RTO for data after a lost SYN without a measurement. Default 3 s (RFC 6298, 5.7)."""
 
-    syn_retries: NotRequired[int | None]
-    """Maximum number of retransmissions of a SYN or SYN-ACK."""
+    syn_retries: NotRequired[int]
+    """Maximum number of SYN or SYN-ACK retransmissions. Default 6, as in Linux."""
 
-    time_wait_ps: NotRequired[int | None]
-    """Duration of TIME-WAIT."""
+    time_wait_ps: NotRequired[int]
+    """Duration of TIME-WAIT. Default 60 s, as in Linux; RFC 9293, 3.4.2 specifies 4 minutes."""
 
     timestamps_ps: NotRequired[int | None]
-    """Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off."""
+    """Offer and accept timestamps (RFC 7323), with this clock tick. Default off, which saves 12 bytes per header."""
 
     tsq_ps: NotRequired[int | None]
     """
-    Limit of a connection's data in its host's NIC: what leaves in this time at its pacing rate, and always two
-    segments (TCP small queues); `null` is no limit.
+    Limits a connection's data in its host's NIC to the bytes that leave within this time at its pacing rate, but at
+    least two segments: the rule of Linux's TCP small queues (1 ms there). Default off (`None`). If set, the caller
+    reports departures with `Connection::left_nic`.
     """
 
 

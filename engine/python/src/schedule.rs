@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use schedule::fca::{Options, Volume};
 use schedule::fluid::{self, Arrival};
-use schedule::{FlowId, Links, Name};
+use schedule::{FlowId, Name};
 use units::{DataRate, Duration, Time};
 
 use crate::error::Error;
@@ -52,7 +52,7 @@ pub(crate) fn run_fluid(
         raised.is_none()
     };
     let run = || {
-        let links = Links::star(hosts, rate).map_err(Error::value)?;
+        let links = schedule::star(hosts, rate).map_err(Error::value)?;
         let arrival = |(number, flow): (usize, (u64, u64, u32, u32, u64))| {
             let (at_ps, transfer, from, to, volume_bits) = flow;
             if from >= hosts || to >= hosts {

@@ -12,11 +12,11 @@
 use crate::flows::{is_used_up, least, rate_by, rate_within, take, Demand, Flows};
 use crate::schedule::Scheduler;
 use crate::FlowId;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use units::Time;
 
 /// The volume that orders transfers in flow chasing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SchedulerOrder"))]
 #[serde(rename_all = "snake_case")]
 pub enum Volume {

@@ -14,12 +14,12 @@
 
 use std::collections::BTreeMap;
 
-use units::{Duration, Time};
+use units::{DataRate, Duration, Time};
 
 use crate::dclas::Dclas;
 use crate::name::DCLAS_LIMIT_BITS;
 use crate::schedule::check_flow;
-use crate::{fca, FlowId, Links, Name, ScheduleError, MAX_FLOWS, MAX_TRANSFERS};
+use crate::{fca, FlowId, Name, ScheduleError, MAX_FLOWS, MAX_TRANSFERS};
 
 mod chasing;
 mod dclas;
@@ -77,29 +77,6 @@ pub struct Outcome {
     pub without_rate: u64,
     /// Number of decisions.
     pub decisions: u64,
-}
-
-/// The reason why a run ends early.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FluidError {
-    /// The schedule refuses an arrival.
-    #[error(transparent)]
-    Schedule(#[from] ScheduleError),
-    /// Flows under way get no rate and no event follows, or the next event is later than any representable time.
-    #[error("at {at}: {flows} flows are under way and none of them ends within 213 days; give links more capacity or flows less volume")]
-    Endless {
-        /// The present time.
-        at: Time,
-        /// The number of flows under way.
-        flows: usize,
-    },
-    /// The observer ended the run.
-    #[error("stopped after {ended} flows had ended")]
-    Stopped {
-        /// The number of flows that have ended.
-        ended: usize,
-    },
 }
 
 /// Decides the rates of flows.
@@ -205,30 +182,32 @@ fn model(capacity: &[u64], name: Name, options: fca::Options, arrivals: &[&Arriv
 
 /// Runs all flows from arrival to end, by time and then by place in the list; `options` are the settings of flow chasing.
 pub fn run(
-    links: &Links,
+    links: &[DataRate],
     name: Name,
     options: fca::Options,
     arrivals: &[Arrival],
     time: Options,
-) -> Result<Outcome, FluidError> {
+) -> Result<Outcome, ScheduleError> {
     run_watched(links, name, options, arrivals, time, &mut |_| true)
 }
 
 /// Runs all flows as [`run`] does. After every decision, `watch` gets the number of ended flows and returns whether to continue.
 pub fn run_watched(
-    links: &Links,
+    links: &[DataRate],
     name: Name,
     options: fca::Options,
     arrivals: &[Arrival],
     time: Options,
     watch: &mut dyn FnMut(usize) -> bool,
-) -> Result<Outcome, FluidError> {
-    check(links, arrivals)?;
+) -> Result<Outcome, ScheduleError> {
+    for Arrival { id, volume_bits, path, .. } in arrivals {
+        check_flow(*id, *volume_bits, path, links.len())?;
+    }
     let mut by_name: Vec<u32> = (0..arrivals.len() as u32).collect();
     by_name.sort_by_key(|at| arrivals[*at as usize].id);
     let sorted: Vec<&Arrival> = by_name.iter().map(|at| &arrivals[*at as usize]).collect();
     if let Some(twice) = sorted.windows(2).find(|two| two[0].id == two[1].id) {
-        return Err(ScheduleError::DuplicateFlow { id: twice[0].id }.into());
+        return Err(ScheduleError::duplicate(twice[0].id));
     }
     // For each transfer: the number of its flows that have not ended, the first arrival, and the last end.
     let mut transfers: BTreeMap<u64, (usize, Time, Time)> = BTreeMap::new();
@@ -238,13 +217,14 @@ pub fn run_watched(
         *began = arrival.at.min(*began);
     }
     if transfers.len() > MAX_TRANSFERS {
-        return Err(ScheduleError::TooManyTransfers.into());
+        return Err(ScheduleError::too_many_transfers());
     }
     // By time, then by place in the list.
     let mut order: Vec<u32> = (0..arrivals.len() as u32).collect();
     order.sort_by_key(|flow| (sorted[*flow as usize].at, by_name[*flow as usize]));
     let mut to_come = order.into_iter().peekable();
-    let mut model = model(links.capacities(), name, options, &sorted);
+    let capacities: Vec<u64> = links.iter().map(|rate| rate.as_bps()).collect();
+    let mut model = model(&capacities, name, options, &sorted);
     let mut outcome = Outcome::default();
     let mut arrived: Vec<u32> = Vec::new();
     let (mut now, mut is_settled) = (Time::ZERO, true);
@@ -257,7 +237,7 @@ pub fn run_watched(
                 break;
             }
             if is_settled {
-                return Err(FluidError::Endless { at: now, flows: model.under_way() });
+                return Err(endless(now, &*model));
             }
             // Rates were last decided before a flow ended, and no other event would lead to a decision for the remaining flows.
             decide(&mut *model, &mut outcome, &arrived);
@@ -265,7 +245,7 @@ pub fn run_watched(
             continue;
         };
         let next = round_up(next.max(now), time.step);
-        let next = next.ok_or(FluidError::Endless { at: now, flows: model.under_way() })?;
+        let next = next.ok_or_else(|| endless(now, &*model))?;
         let must_decide = next_change.is_some_and(|change| change <= next);
         now = next;
         model.advance(now.as_ps());
@@ -282,7 +262,7 @@ pub fn run_watched(
         }
         while let Some(flow) = to_come.next_if(|flow| sorted[*flow as usize].at <= now) {
             if model.under_way() >= MAX_FLOWS {
-                return Err(ScheduleError::TooManyFlows.into());
+                return Err(ScheduleError::too_many_flows());
             }
             model.arrive(flow);
             arrived.push(flow);
@@ -291,7 +271,7 @@ pub fn run_watched(
         if is_settled {
             decide(&mut *model, &mut outcome, &arrived);
             if !watch(outcome.flows.len()) {
-                return Err(FluidError::Stopped { ended: outcome.flows.len() });
+                return Err(ScheduleError(format!("stopped after {} flows had ended", outcome.flows.len())));
             }
         }
     }
@@ -310,13 +290,13 @@ fn decide(model: &mut dyn Model, outcome: &mut Outcome, arrived: &[u32]) {
     outcome.without_rate += arrived.iter().filter(|flow| !model.has_rate(**flow)).count() as u64;
 }
 
-/// Checks the arrivals, with the errors of a schedule.
-fn check(links: &Links, arrivals: &[Arrival]) -> Result<(), ScheduleError> {
-    let count = links.capacities().len();
-    for Arrival { id, volume_bits, path, .. } in arrivals {
-        check_flow(*id, *volume_bits, path, count)?;
-    }
-    Ok(())
+/// Returns the error of flows under way that get no rate while no event follows, or whose next event is later than any
+/// representable time.
+fn endless(at: Time, model: &dyn Model) -> ScheduleError {
+    let flows = model.under_way();
+    ScheduleError(format!(
+        "at {at}: {flows} flows are under way and none of them ends within 213 days; give links more capacity or flows less volume"
+    ))
 }
 
 fn round_up(time: Time, step: Option<Duration>) -> Option<Time> {

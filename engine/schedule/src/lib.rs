@@ -22,16 +22,14 @@ pub mod fair;
 pub mod fca;
 mod flows;
 pub mod fluid;
-mod links;
 mod name;
 pub mod ordered;
 mod schedule;
 
 pub use error::ScheduleError;
 pub use flows::{Flow, Flows, Transfer};
-pub use links::{Links, LinksError};
-pub use name::{Name, UnknownName};
-pub use schedule::{Floor, NewFlow, RateChange, Schedule, Scheduler};
+pub use name::Name;
+pub use schedule::{star, Floor, NewFlow, RateChange, Schedule, Scheduler};
 
 /// Id of a flow: its transfer's number, and its own number within the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +46,8 @@ pub const MAX_VOLUME_BITS: u64 = 8_000_000_000_000_000;
 pub const MAX_FLOWS: usize = 1 << 20;
 /// Maximum number of transfers that are not closed.
 pub const MAX_TRANSFERS: usize = 1 << 20;
+/// Maximum number of hosts of a star.
+pub const MAX_HOSTS: u32 = 1 << 19;
 /// Maximum number of links on a flow's path.
 pub const MAX_PATH: usize = 16;
 

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::dclas::Dclas;
 use crate::fair::Fair;
 use crate::fca::{self, Fca};
 use crate::ordered::{Order, Ordered};
-use crate::Scheduler;
+use crate::{ScheduleError, Scheduler};
 
 /// The kind of scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SchedulerKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Name {
@@ -26,13 +26,6 @@ pub enum Name {
     Scf,
     /// Least attained service in ten queues.
     Dclas,
-}
-
-/// No scheduler has this name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("scheduler {name:?}: is not known; choose fair, fca, sebf, scf or dclas")]
-pub struct UnknownName {
-    name: String,
 }
 
 /// First limit of D-CLAS: 10 MiB in bits (CoflowSim, `INIT_QUEUE_LIMIT`).
@@ -77,11 +70,14 @@ impl fmt::Display for Name {
 }
 
 impl FromStr for Name {
-    type Err = UnknownName;
+    type Err = ScheduleError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
+    fn from_str(text: &str) -> Result<Self, ScheduleError> {
         let found = Name::ALL.into_iter().find(|name| name.to_string() == text);
-        // Text from outside may have any length; the error quotes its beginning only.
-        found.ok_or_else(|| UnknownName { name: text.chars().take(40).collect() })
+        found.ok_or_else(|| {
+            // Text from outside may have any length; the error quotes its beginning only.
+            let name: String = text.chars().take(40).collect();
+            ScheduleError(format!("scheduler {name:?}: is not known; choose fair, fca, sebf, scf or dclas"))
+        })
     }
 }

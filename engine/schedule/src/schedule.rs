@@ -3,7 +3,7 @@
 use units::{DataRate, Time};
 
 use crate::flows::{Flow, Flows, Transfer};
-use crate::{FlowId, Links, ScheduleError, BIT, MAX_FLOWS, MAX_PATH, MAX_TRANSFERS, MAX_VOLUME_BITS};
+use crate::{FlowId, ScheduleError, BIT, MAX_FLOWS, MAX_HOSTS, MAX_PATH, MAX_TRANSFERS, MAX_VOLUME_BITS};
 
 /// Decides the rates of flows. Events of one instant are delivered one by one, followed by one call of `allocate`.
 pub trait Scheduler: Send {
@@ -67,16 +67,16 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Returns a schedule without flows, at time 0.
-    pub fn new(links: &Links, scheduler: Box<dyn Scheduler>, floor: Option<Floor>) -> Self {
+    /// Returns a schedule without flows, at time 0. `links` are the capacities of the links, which are numbered from 0.
+    pub fn new(links: &[DataRate], scheduler: Box<dyn Scheduler>, floor: Option<Floor>) -> Self {
         let ppm = floor.map_or(0, |floor| floor.reserve_ppm.min(1_000_000));
         let reserve = |capacity: u64| (u128::from(capacity) * u128::from(ppm) / 1_000_000) as u64;
-        let all = links.capacities();
+        let all = || links.iter().map(|rate| rate.as_bps());
         Self {
-            flows: Flows::new(all.iter().map(|capacity| capacity - reserve(*capacity)).collect()),
+            flows: Flows::new(all().map(|capacity| capacity - reserve(capacity)).collect()),
             scheduler,
             floor: floor.map(|floor| floor.rate.as_bps()),
-            reserve: all.iter().map(|capacity| reserve(*capacity)).collect(),
+            reserve: all().map(reserve).collect(),
             free: Vec::new(),
             transfers_seen: 0,
             changes: Vec::new(),
@@ -93,15 +93,15 @@ impl Schedule {
         let NewFlow { id, volume_bits, path } = *new;
         self.check_time(now)?;
         if self.flows.by_id.contains_key(&id) {
-            return Err(ScheduleError::DuplicateFlow { id });
+            return Err(ScheduleError::duplicate(id));
         }
         check_flow(id, volume_bits, path, self.flows.capacity.len())?;
         if self.flows.len() >= MAX_FLOWS {
-            return Err(ScheduleError::TooManyFlows);
+            return Err(ScheduleError::too_many_flows());
         }
         let is_new = !self.flows.transfers.contains_key(&id.transfer);
         if is_new && self.flows.transfers.len() >= MAX_TRANSFERS {
-            return Err(ScheduleError::TooManyTransfers);
+            return Err(ScheduleError::too_many_transfers());
         }
         self.flows.advance(now);
         let volume = u128::from(volume_bits) * BIT;
@@ -132,10 +132,7 @@ impl Schedule {
 
     /// Ends a flow, even if it has a remaining volume in the schedule.
     pub fn end(&mut self, now: Time, id: FlowId) -> Result<(), ScheduleError> {
-        self.check_time(now)?;
-        let Some(slot) = self.flows.by_id.get(&id).copied() else {
-            return Err(ScheduleError::UnknownFlow { id });
-        };
+        let slot = self.find(now, id)?;
         self.flows.advance(now);
         let place = self.place_in_transfer(id);
         self.flows.by_id.remove(&id);
@@ -149,10 +146,7 @@ impl Schedule {
 
     /// Replaces a flow's remaining volume with its sender's report, in bits. A value above its volume counts as its volume.
     pub fn progress(&mut self, now: Time, id: FlowId, remaining_bits: u64) -> Result<(), ScheduleError> {
-        self.check_time(now)?;
-        let Some(slot) = self.flows.by_id.get(&id).copied() else {
-            return Err(ScheduleError::UnknownFlow { id });
-        };
+        let slot = self.find(now, id)?;
         self.flows.advance(now);
         let flow = self.flows.get_mut(slot);
         flow.remaining = (u128::from(remaining_bits) * BIT).min(flow.volume);
@@ -162,9 +156,13 @@ impl Schedule {
     /// Closes a transfer without further flows, and forgets it.
     pub fn close(&mut self, transfer: u64) -> Result<(), ScheduleError> {
         match self.flows.transfers.get(&transfer) {
-            None => Err(ScheduleError::UnknownTransfer { transfer }),
+            None => {
+                let reason = "is not known; it begins with its first flow";
+                Err(ScheduleError(format!("transfer {transfer}: {reason}")))
+            }
             Some(open) if !open.flows.is_empty() => {
-                Err(ScheduleError::OpenTransfer { transfer, flows: open.flows.len() })
+                let reason = "flows under way; it can be closed when they have ended";
+                Err(ScheduleError(format!("transfer {transfer}: has {} {reason}", open.flows.len())))
             }
             Some(_) => {
                 self.flows.transfers.remove(&transfer);
@@ -224,10 +222,27 @@ impl Schedule {
 
     fn check_time(&self, at: Time) -> Result<(), ScheduleError> {
         if at < self.flows.now {
-            return Err(ScheduleError::Late { at, now: self.flows.now });
+            let now = self.flows.now;
+            let reason = format!("an event at {at} comes too late: the schedule is at {now} already");
+            return Err(ScheduleError(reason));
         }
         Ok(())
     }
+
+    /// Returns the slot of a flow to which an event happens.
+    fn find(&self, now: Time, id: FlowId) -> Result<u32, ScheduleError> {
+        self.check_time(now)?;
+        let reason = "is not under way; announce it before its end";
+        self.flows.by_id.get(&id).copied().ok_or_else(|| ScheduleError::of_flow(id, reason))
+    }
+}
+
+/// Returns the links of hosts around one non-blocking switch: host h sends over link 2 h and receives over link 2 h + 1.
+pub fn star(hosts: u32, rate: DataRate) -> Result<Vec<DataRate>, ScheduleError> {
+    if !(1..=MAX_HOSTS).contains(&hosts) {
+        return Err(ScheduleError(format!("a star of {hosts} hosts; it must have 1 to {MAX_HOSTS}")));
+    }
+    Ok(vec![rate; 2 * hosts as usize])
 }
 
 /// Checks a flow against the limits of a schedule with `count` links.
@@ -237,18 +252,19 @@ pub(crate) fn check_flow(
     path: &[u32],
     count: usize,
 ) -> Result<(), ScheduleError> {
+    let refuse = |reason: String| Err(ScheduleError::of_flow(id, reason));
     if volume_bits == 0 || volume_bits > MAX_VOLUME_BITS {
-        return Err(ScheduleError::Volume { id, bits: volume_bits });
+        return refuse(format!("a volume of {volume_bits} bits; it must be 1 to {MAX_VOLUME_BITS}"));
     }
     if path.is_empty() || path.len() > MAX_PATH {
-        return Err(ScheduleError::PathLength { id, links: path.len() });
+        return refuse(format!("a path of {} links; it must have 1 to {MAX_PATH}", path.len()));
     }
     for (place, link) in path.iter().enumerate() {
         if *link as usize >= count {
-            return Err(ScheduleError::UnknownLink { id, link: *link, count });
+            return refuse(format!("no link number {link}: there are {count}"));
         }
         if path[..place].contains(link) {
-            return Err(ScheduleError::RepeatedLink { id, link: *link });
+            return refuse(format!("crosses link {link} twice; a path has no loop"));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use units::{Bytes, Duration};
 use wire::tcp_options::MAX_WINDOW_SCALE;
 
@@ -15,9 +15,12 @@ use crate::congestion::Controller;
 pub const MAX_WINDOW: u64 = (u16::MAX as u64) << MAX_WINDOW_SCALE;
 
 /// The congestion control algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Algorithm {
     /// RFC 5681 with RFC 6582.
+    #[default]
+    #[serde(alias = "ecn")]
     NewReno,
     /// RFC 8257. Needs ECN, and DCTCP at the other end.
     Dctcp,
@@ -72,17 +75,23 @@ impl Default for HyStart {
     }
 }
 
-/// Settings of an endpoint. [`Config::check`] converts it into [`Settings`].
-#[derive(Clone, Debug, PartialEq)]
+/// Settings of TCP. Every one has a default; in JSON, `algorithm` determines that of `ecn`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TcpSpec"))]
+#[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Congestion control algorithm. Default NewReno.
+    /// Congestion control algorithm: `newreno` (the default), `ecn` (NewReno that reacts to marks), `dctcp`, `cubic` or `vegas`.
+    #[serde(deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub algorithm: Algorithm,
-    /// Offer and accept ECN (RFC 3168). Default off. DCTCP requires it.
+    /// Offer and accept ECN (RFC 3168). Default off, except with `ecn` and `dctcp`. DCTCP requires it.
+    #[serde(deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<bool>"))]
     pub ecn: bool,
     /// Offer and accept AccECN (RFC 9768), which counts marked packets in every ACK. Needs `ecn`; with a peer that
     /// lacks AccECN, classic ECN is used. Default off.
     pub accecn: bool,
-    /// Which packets of a DCTCP endpoint are ECN-capable. Default `Ns2`. Other algorithms follow RFC 3168.
+    /// Which packets of a DCTCP endpoint are ECN-capable. Default: as in ns-2. Other algorithms follow RFC 3168.
     pub dctcp_ect: DctcpEct,
     /// With ECN, retransmitted data is also ECN-capable, as in ns-2's FullTcp and contrary to RFC 3168, 6.1.5. Default off.
     pub ect_retransmissions: bool,
@@ -111,14 +120,17 @@ pub struct Config {
     /// Closing sends a FIN. Default true. If false, a closed connection ends without notice to its peer once all
     /// written data is acknowledged, like connections in simulations that are never closed.
     pub fin: bool,
-    /// Receive buffer: the maximum window announced. Default unlimited (`None`): [`MAX_WINDOW`]. Above 65 535 bytes the
+    /// Receive buffer: the maximum window announced. Default unlimited (`None`): 1 GiB less 16 KiB. Above 65 535 bytes the
     /// window is scaled.
+    #[serde(rename = "receive_buffer_bytes")]
     pub receive_buffer: Option<Bytes>,
     /// The application reads all data on arrival. Default true. If false, it calls `Connection::read`.
+    #[serde(skip)]
     pub reads_at_once: bool,
     /// Offer and accept SACK (RFC 2018; recovery by RFC 6675). Default on; without it, recovery follows RFC 6582.
     pub sack: bool,
     /// Offer and accept timestamps (RFC 7323), with this clock tick. Default off, which saves 12 bytes per header.
+    #[serde(rename = "timestamps_ps")]
     pub timestamps: Option<Duration>,
     /// Delay ACKs. Default every second segment or 40 ms, Linux's minimum; `None` acknowledges each segment at once.
     pub delayed_ack: Option<DelayedAck>,
@@ -131,6 +143,7 @@ pub struct Config {
     pub rack: bool,
     /// The peer's maximum delay for the ACK of a single segment, which a tail loss probe allows for (RFC 8985, 7.2).
     /// Default `min_rto`, as in Linux.
+    #[serde(rename = "max_ack_delay_ps")]
     pub max_ack_delay: Option<Duration>,
     /// In recovery with SACK, send in proportion to the data delivered (RFC 9937). Default off: RFC 6675 halves the window at once.
     pub prr: bool,
@@ -143,26 +156,35 @@ pub struct Config {
     /// Restart from the initial window after an idle time longer than the RTO (RFC 5681, 4.1). Default on.
     pub restart_after_idle: bool,
     /// RTO before the first measurement. Default 1 s (RFC 6298, 2.1).
+    #[serde(rename = "initial_rto_ps")]
     pub initial_rto: Duration,
     /// Minimum initial RTO for data after a lost SYN without a measurement. Default 3 s (RFC 6298, 5.7).
+    #[serde(rename = "syn_lost_rto_ps")]
     pub syn_lost_rto: Duration,
     /// Minimum RTO. Default 200 ms, as in ns-2 and Linux; RFC 6298, 2.4 specifies 1 s.
+    #[serde(rename = "min_rto_ps")]
     pub min_rto: Duration,
     /// Maximum RTO. Default 60 s (RFC 6298, 2.5).
+    #[serde(rename = "max_rto_ps")]
     pub max_rto: Duration,
     /// Time added to every RTO after the back-off (FreeBSD's `rexmit_slop`, `TCPT_RANGESET` of its tcp_timer.h). Default 0.
+    #[serde(rename = "rto_slop_ps")]
     pub rto_slop: Duration,
     /// Granularity G of the clock in RFC 6298, 2.2. Default 1 us.
+    #[serde(rename = "clock_granularity_ps")]
     pub clock_granularity: Duration,
     /// Maximum number of SYN or SYN-ACK retransmissions. Default 6, as in Linux.
     pub syn_retries: u32,
     /// Maximum number of retransmissions of one segment by timer (R2 of RFC 9293, 3.8.3). Default 15, as in Linux.
+    #[serde(skip)]
     pub retries: u32,
     /// Duration of TIME-WAIT. Default 60 s, as in Linux; RFC 9293, 3.4.2 specifies 4 minutes.
+    #[serde(rename = "time_wait_ps")]
     pub time_wait: Duration,
     /// Limits a connection's data in its host's NIC to the bytes that leave within this time at its pacing rate, but at
     /// least two segments: the rule of Linux's TCP small queues (1 ms there). Default off (`None`). If set, the caller
-    /// reports departures with [`Connection::left_nic`](crate::Connection::left_nic).
+    /// reports departures with `Connection::left_nic`.
+    #[serde(rename = "tsq_ps")]
     pub tsq: Option<Duration>,
 }
 
@@ -209,6 +231,11 @@ impl Default for Config {
             tsq: None,
         }
     }
+}
+
+/// Reads a value for which null stands for the default.
+fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
 /// The names of predefined configurations, which `FromStr` parses.

@@ -22,22 +22,24 @@ pub struct FiveTuple {
 impl FiveTuple {
     /// Returns the 5-tuple of a frame that may be cut off after the ports, the first four bytes of the transport header.
     pub fn of_beginning(frame: &[u8]) -> Option<Self> {
-        let mut tuple = Self::of(frame)?;
-        let (payload, is_fragment) = match Network::of(frame).ok()? {
-            Network::Ipv4(packet) => (packet.payload(), packet.is_fragment()),
-            Network::Ipv6(packet) => (packet.payload(), false),
-            Network::Other(_) => return None,
+        let has_ports = |protocol, payload: &[u8]| {
+            matches!(protocol, tcp::PROTOCOL | udp::PROTOCOL) && payload.len() >= 4
         };
-        let has_ports = matches!(tuple.protocol, tcp::PROTOCOL | udp::PROTOCOL) && !is_fragment;
-        if has_ports && payload.len() >= 4 {
-            (tuple.source_port, tuple.destination_port) = (be16(payload, 0), be16(payload, 2));
-        }
-        Some(tuple)
+        Self::read(frame, has_ports)
     }
 
     /// Returns the 5-tuple of `frame`; `None` if it carries no intact IP header.
     pub fn of(frame: &[u8]) -> Option<Self> {
-        let (source, destination, protocol, payload, fragment) = match Network::of(frame).ok()? {
+        Self::read(frame, |protocol, payload| match protocol {
+            tcp::PROTOCOL => tcp::Segment::new_checked(payload).is_ok(),
+            udp::PROTOCOL => udp::Datagram::new_checked(payload).is_ok(),
+            _ => false,
+        })
+    }
+
+    /// Reads the 5-tuple of `frame`. `has_ports` decides whether the payload of an unfragmented packet begins with ports.
+    fn read(frame: &[u8], has_ports: impl Fn(u8, &[u8]) -> bool) -> Option<Self> {
+        let (source, destination, protocol, payload, is_fragment) = match Network::of(frame).ok()? {
             Network::Ipv4(p) => {
                 (p.source().into(), p.destination().into(), p.protocol(), p.payload(), p.is_fragment())
             }
@@ -46,17 +48,11 @@ impl FiveTuple {
             }
             Network::Other(_) => return None,
         };
-        let ports = match protocol {
-            _ if fragment => None,
-            tcp::PROTOCOL => {
-                tcp::Segment::new_checked(payload).ok().map(|s| (s.source_port(), s.destination_port()))
-            }
-            udp::PROTOCOL => {
-                udp::Datagram::new_checked(payload).ok().map(|d| (d.source_port(), d.destination_port()))
-            }
-            _ => None,
+        let (source_port, destination_port) = if !is_fragment && has_ports(protocol, payload) {
+            (be16(payload, 0), be16(payload, 2))
+        } else {
+            (0, 0)
         };
-        let (source_port, destination_port) = ports.unwrap_or_default();
         Some(Self { source, destination, protocol, source_port, destination_port })
     }
 }

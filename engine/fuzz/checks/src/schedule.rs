@@ -1,7 +1,7 @@
 //! Streams of events for a schedule, in any order, valid or not.
 
 use ::schedule::fca::{Options, Volume};
-use ::schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule};
+use ::schedule::{Floor, FlowId, Name, NewFlow, Schedule};
 use units::{DataRate, Duration, Time};
 
 use crate::input::Input;
@@ -38,7 +38,7 @@ pub fn schedule(bytes: &[u8]) {
         }),
     };
     let rates: Vec<_> = capacities.iter().map(|rate| DataRate::from_bps(*rate)).collect();
-    let schedule = Schedule::new(&Links::any(&rates), name.scheduler(options), floor);
+    let schedule = Schedule::new(&rates, name.scheduler(options), floor);
     let mut run = Run { schedule, capacities, floor, now: Time::ZERO };
     for _ in 0..MAX_EVENTS {
         if input.is_empty() {

@@ -1,16 +1,13 @@
-//! Queues of a NIC by priority, and the pauses of its switch (IEEE 802.1Q-2022 clause 36).
+//! Classes of a NIC's frames, and the pauses of its switch (IEEE 802.1Q-2022 clause 36).
 //!
 //! A frame's queue is that of its DSCP. The highest queue that is not paused is served first. A pause stops the queues
 //! that it names, after the frame on the wire; a later pause replaces the rest of it, and a time of 0 ends it. Only
 //! queues that may be paused obey.
 
-use std::collections::VecDeque;
-
-use units::{Bytes, DataRate, Duration, Time};
+use units::{Bytes, DataRate, Duration};
 use wire::Network;
 
 use crate::network::frame::HostFrame;
-use crate::network::nic_fair::Queue;
 
 /// Number of queues of a NIC.
 pub(crate) const PRIORITIES: usize = 8;
@@ -36,101 +33,30 @@ pub struct NicClasses {
     pub pausable: u8,
 }
 
-/// The queues of one NIC.
-pub(super) struct Lanes {
-    classes: NicClasses,
-    queues: [Queue; PRIORITIES],
-    open_at: [Time; PRIORITIES],
-    waiting: usize,
-}
-
 /// Returns whether a frame is a MAC control frame, which ends at the NIC that receives it.
 #[inline]
 pub(super) fn is_mac_control(frame: &[u8]) -> bool {
     frame.get(12..14) == Some(&ETHERTYPE)
 }
 
-impl Lanes {
-    /// Creates queues; with `is_fair`, each serves flows in turn.
-    pub(super) fn new(classes: NicClasses, is_fair: bool) -> Self {
-        let queues = std::array::from_fn(|_| Queue::new(is_fair));
-        Self { classes, queues, open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.waiting
-    }
-
+impl NicClasses {
     /// Returns the queue of a frame.
     pub(super) fn priority_of(&self, frame: &HostFrame) -> usize {
         let dscp = Network::of(&frame.captured).ok().and_then(|network| network.dscp());
-        dscp.map_or(self.classes.default_priority, |dscp| self.classes.priority[usize::from(dscp)]).into()
+        dscp.map_or(self.default_priority, |dscp| self.priority[usize::from(dscp)]).into()
     }
 
-    pub(super) fn push(&mut self, frame: HostFrame) {
-        let priority = self.priority_of(&frame);
-        self.queues[priority].push(frame);
-        self.waiting += 1;
-    }
-
-    /// Removes the frames that satisfy `is_wanted`; those of one queue stay in order.
-    pub(super) fn take(&mut self, is_wanted: impl Fn(&HostFrame) -> bool) -> VecDeque<HostFrame> {
-        let mut taken = VecDeque::new();
-        for queue in &mut self.queues {
-            taken.extend(queue.take(&is_wanted));
-        }
-        self.waiting -= taken.len();
-        taken
-    }
-
-    /// Returns when the first frame may leave, including frames that wait elsewhere: `elsewhere` gives the time by
-    /// priority at which one of those may leave, apart from pauses. `None` if no frame waits.
-    pub(super) fn next(&self, elsewhere: impl Fn(usize) -> Option<Time>) -> Option<Time> {
-        let waiting = (0..PRIORITIES).filter_map(|priority| {
-            let open_at = self.open_at[priority];
-            let here = (!self.queues[priority].is_empty()).then_some(open_at);
-            here.into_iter().chain(elsewhere(priority).map(|due| due.max(open_at))).min()
-        });
-        waiting.min()
-    }
-
-    /// Returns the highest queue that is not paused and has a frame, here or elsewhere ([`Lanes::next`]), since when it
-    /// is open, and whether it has a frame here.
-    pub(super) fn first(
+    /// Returns the queues that a MAC control frame pauses and that may be paused, each with the length of its pause.
+    pub(super) fn pauses<'a>(
         &self,
-        now: Time,
-        elsewhere: impl Fn(usize) -> Option<Time>,
-    ) -> Option<(usize, Time, bool)> {
-        (0..PRIORITIES).rev().find_map(|priority| {
-            let waits = !self.queues[priority].is_empty();
-            let is_due = waits || elsewhere(priority).is_some_and(|due| due <= now);
-            let open_at = self.open_at[priority];
-            (is_due && open_at <= now).then_some((priority, open_at, waits))
+        rate: DataRate,
+        frame: &'a [u8],
+    ) -> impl Iterator<Item = (usize, Duration)> + 'a {
+        let obeyed = if is_pause(frame) { frame[ENABLED_AT] & self.pausable } else { 0 };
+        let paused = (0..PRIORITIES).filter(move |priority| obeyed >> priority & 1 == 1);
+        paused.map(move |priority| {
+            (priority, rate.transmit_time(Bytes::new(quanta(frame, priority) * QUANTUM_BYTES)))
         })
-    }
-
-    /// Returns the first frame of a queue.
-    pub(super) fn pop(&mut self, priority: usize) -> Option<HostFrame> {
-        let frame = self.queues[priority].pop()?;
-        self.waiting -= 1;
-        Some(frame)
-    }
-
-    /// Applies a MAC control frame. Returns whether it was a pause of a queue that may be paused.
-    pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
-        if !is_pause(frame) {
-            return false;
-        }
-        let obeyed = frame[ENABLED_AT] & self.classes.pausable;
-        for priority in (0..PRIORITIES).filter(|priority| obeyed >> priority & 1 == 1) {
-            self.open_at[priority] = now + pause(rate, quanta(frame, priority));
-        }
-        obeyed != 0
-    }
-
-    /// Returns when a queue's pause ends.
-    pub(super) fn opens_at(&self, priority: usize) -> Time {
-        self.open_at[priority]
     }
 }
 
@@ -152,12 +78,10 @@ pub(super) fn asked(frame: &[u8]) -> Option<u8> {
     is_pause(frame).then(|| (0..PRIORITIES).map(|priority| u8::from(is_asked(priority)) << priority).sum())
 }
 
-fn pause(rate: DataRate, quanta: u64) -> Duration {
-    rate.transmit_time(Bytes::new(quanta * QUANTUM_BYTES))
-}
-
 #[cfg(test)]
 mod tests {
+    use units::Time;
+
     use super::*;
     use crate::network::nic::{Nic, NicLimit, NicSettings};
 

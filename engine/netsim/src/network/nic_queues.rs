@@ -1,8 +1,8 @@
 //! All frames that wait in a NIC, and the order in which they leave.
 //!
-//! Notifications that the NIC sends (`cnp`) leave first. Then comes the FIFO, or one queue per priority
-//! (`nic_classes`); each of these may serve flows in turn (`nic_fair`). Flows with a rate wait in limiters (`limiter`),
-//! whose first frames take turns with the queue of their priority.
+//! Notifications that the NIC sends (`cnp`) leave first. Then comes the highest queue that is not paused: a NIC has one
+//! queue per priority (`nic_classes`), or a single one. Each queue may serve flows in turn (`nic_fair`). Flows with a
+//! rate wait in limiters (`limiter`), whose first frames take turns with the queue of their priority.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -11,17 +11,25 @@ use units::{Bytes, DataRate, Time};
 
 use crate::network::frame::HostFrame;
 use crate::network::limiter::{Limiters, Next};
-use crate::network::nic_classes::{Lanes, NicClasses};
+use crate::network::nic_classes::{NicClasses, PRIORITIES};
 use crate::network::nic_fair::Queue;
+
+/// Frames of one priority.
+struct Lane {
+    queue: Queue,
+    /// When its pause ends.
+    open_at: Time,
+}
 
 /// The queues of one NIC.
 pub(super) struct Queues {
     /// Notifications waiting for the wire.
     cnps: VecDeque<HostFrame>,
-    /// Empty if there are lanes.
-    queue: Queue,
-    /// Queues by priority; `None` if all frames have one class, so that other NICs pay nothing for them.
-    lanes: Option<Box<Lanes>>,
+    /// By priority; a single one if all frames have one class, so that such NICs pay nothing for the others.
+    lanes: Vec<Lane>,
+    classes: Option<Box<NicClasses>>,
+    /// Frames in the lanes.
+    waiting: usize,
     /// Bytes that wait outside limiters.
     bytes: u64,
     /// Flows with a rate; `None` until the first gets one, so that other NICs pay nothing for them.
@@ -31,27 +39,35 @@ pub(super) struct Queues {
 impl Queues {
     /// Creates queues by priority, or one. With `is_fair`, each serves flows in turn.
     pub(super) fn new(classes: Option<NicClasses>, is_fair: bool) -> Self {
+        let count = if classes.is_some() { PRIORITIES } else { 1 };
+        let lane = |_| Lane { queue: Queue::new(is_fair), open_at: Time::ZERO };
         Self {
             cnps: VecDeque::new(),
-            queue: Queue::new(is_fair),
-            lanes: classes.map(|classes| Box::new(Lanes::new(classes, is_fair))),
+            lanes: (0..count).map(lane).collect(),
+            classes: classes.map(Box::new),
+            waiting: 0,
             bytes: 0,
             limiters: None,
         }
     }
 
     pub(super) fn has_classes(&self) -> bool {
-        self.lanes.is_some()
+        self.classes.is_some()
     }
 
     /// Applies a MAC control frame. Returns whether it was a pause of a queue that may be paused.
     pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
-        self.lanes.as_mut().is_some_and(|lanes| lanes.obey(now, rate, frame))
+        let mut obeys = false;
+        for (priority, span) in self.classes.iter().flat_map(|classes| classes.pauses(rate, frame)) {
+            self.lanes[priority].open_at = now + span;
+            obeys = true;
+        }
+        obeys
     }
 
     /// Returns when the pause of a queue ends: now or earlier if it is not paused.
     pub(super) fn opens_at(&self, priority: usize) -> Time {
-        self.lanes.as_ref().map_or(Time::ZERO, |lanes| lanes.opens_at(priority))
+        self.lanes.get(priority).map_or(Time::ZERO, |lane| lane.open_at)
     }
 
     /// Returns the bytes and frames that wait in limiters.
@@ -75,7 +91,7 @@ impl Queues {
     /// Returns the number of frames that wait outside limiters.
     #[inline]
     pub(super) fn frames_queued(&self) -> usize {
-        self.cnps.len() + self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
+        self.cnps.len() + self.waiting
     }
 
     /// Returns the number of all frames that wait.
@@ -90,13 +106,11 @@ impl Queues {
         if !self.cnps.is_empty() {
             return Some(opens_at);
         }
-        if let Some(lanes) = &self.lanes {
-            return lanes.next(|priority| self.next_limited(priority)).map(|due| due.max(opens_at));
-        }
-        match &self.limiters {
-            Some(limiters) if self.queue.is_empty() => limiters.next(0).map(|due| due.max(opens_at)),
-            _ => (!self.queue.is_empty()).then_some(opens_at),
-        }
+        let of_lane = |(priority, lane): (usize, &Lane)| {
+            let due = if lane.queue.is_empty() { self.next_limited(priority)? } else { Time::ZERO };
+            Some(due.max(lane.open_at))
+        };
+        self.lanes.iter().enumerate().filter_map(of_lane).min().map(|due| due.max(opens_at))
     }
 
     /// Returns when a frame of a priority may leave a limiter.
@@ -119,18 +133,22 @@ impl Queues {
         }
     }
 
+    #[inline]
+    fn priority_of(&self, frame: &HostFrame) -> usize {
+        self.classes.as_ref().map_or(0, |classes| classes.priority_of(frame))
+    }
+
     fn push_limited(&mut self, now: Time, limiter: NonZeroU32, frame: HostFrame) {
-        let priority = self.lanes.as_ref().map_or(0, |lanes| lanes.priority_of(&frame));
+        let priority = self.priority_of(&frame);
         self.existing_limiters().push(now, limiter.get() - 1, priority, frame);
     }
 
     #[inline]
     fn push_queued(&mut self, frame: HostFrame) {
+        let priority = self.priority_of(&frame);
         self.bytes += u64::from(frame.wire_len);
-        match &mut self.lanes {
-            None => self.queue.push(frame),
-            Some(lanes) => lanes.push(frame),
-        }
+        self.waiting += 1;
+        self.lanes[priority].queue.push(frame);
     }
 
     #[inline]
@@ -143,10 +161,12 @@ impl Queues {
     /// Takes the first frame that may leave now, except notifications. `overhead` is added to a frame for its time on the wire.
     #[inline]
     pub(super) fn pop(&mut self, now: Time, overhead: Bytes) -> Option<HostFrame> {
-        let (priority, open_since, queue_waits) = match &self.lanes {
-            None => (0, Time::ZERO, !self.queue.is_empty()),
-            Some(lanes) => lanes.first(now, |priority| self.next_limited(priority))?,
-        };
+        // The highest queue that is not paused and has a frame, of its own or due in a limiter.
+        let (priority, lane) = self.lanes.iter().enumerate().rev().find(|(priority, lane)| {
+            let is_due = || self.next_limited(*priority).is_some_and(|due| due <= now);
+            lane.open_at <= now && (!lane.queue.is_empty() || is_due())
+        })?;
+        let (open_since, queue_waits) = (lane.open_at, !lane.queue.is_empty());
         if let Some(limiters) = &mut self.limiters {
             match limiters.take(now, priority, open_since, queue_waits, overhead) {
                 Next::Nothing => return None,
@@ -154,10 +174,8 @@ impl Queues {
                 Next::Fifo => {}
             }
         }
-        let frame = match &mut self.lanes {
-            None => self.queue.pop()?,
-            Some(lanes) => lanes.pop(priority)?,
-        };
+        let frame = self.lanes[priority].queue.pop()?;
+        self.waiting -= 1;
         self.bytes -= u64::from(frame.wire_len);
         Some(frame)
     }
@@ -188,10 +206,8 @@ impl Queues {
 
     /// Moves the frames that satisfy `is_wanted` from their queues into a limiter.
     pub(super) fn limit(&mut self, now: Time, limiter: NonZeroU32, is_wanted: impl Fn(&HostFrame) -> bool) {
-        let moved = match &mut self.lanes {
-            None => self.queue.take(is_wanted),
-            Some(lanes) => lanes.take(is_wanted),
-        };
+        let moved: Vec<_> = self.lanes.iter_mut().flat_map(|lane| lane.queue.take(&is_wanted)).collect();
+        self.waiting -= moved.len();
         for mut frame in moved {
             self.bytes -= u64::from(frame.wire_len);
             frame.limiter = Some(limiter);

@@ -1,6 +1,7 @@
 //! A checked spec, with names resolved to numbers: the connections, and their transmitters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::net::IpAddr;
 
 use schedule::{fca::Volume, Name};
@@ -104,8 +105,8 @@ fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
     Ok(NicClasses { priority: of_dscp, default_priority: default, pausable })
 }
 
-fn wrong(place: impl Into<String>, value: impl ToString, reason: impl Into<String>) -> SpecError {
-    SpecError::Value { place: place.into(), value: value.to_string(), reason: reason.into() }
+fn wrong(place: impl Display, value: impl Display, reason: impl Display) -> SpecError {
+    SpecError(format!("{place}: {value}: {reason}"))
 }
 
 impl Wiring {
@@ -215,9 +216,8 @@ fn nic(
     nic: &NicSpec,
     uplink: &Direction,
 ) -> Result<(NicSettings, Option<Notifications>), SpecError> {
-    let wrong = |field: &str, value: &dyn ToString, reason: &str| {
-        wrong(format!("{place} nic.{field}"), value.to_string(), reason)
-    };
+    let wrong =
+        |field: &str, value: &dyn Display, reason: &str| wrong(format!("{place} nic.{field}"), value, reason);
     let time = |field: &str, ps| check_time(format!("{place} nic.{field}"), ps);
     let eee = match nic.eee {
         None => None,
@@ -338,7 +338,7 @@ fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), Spe
     Ok(())
 }
 
-fn check_time(place: impl Into<String>, ps: u64) -> Result<Duration, SpecError> {
+fn check_time(place: impl Display, ps: u64) -> Result<Duration, SpecError> {
     if ps > MAX_SPEC_TIME_PS {
         return Err(wrong(place, ps, "is longer than 1000 s (1000000000000000 ps)"));
     }

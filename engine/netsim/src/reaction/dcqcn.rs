@@ -1,13 +1,13 @@
 //! The reaction point of DCQCN.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use units::{Duration, Time};
 
 use super::recovery::{Recovery, Rules};
 use super::{check_recovery, within, SettingsError, MAX_PERIOD_PS, MIN_PERIOD_PS};
 
 /// Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct DcqcnSettings {

@@ -1,6 +1,6 @@
 //! The reaction point of quantized congestion notification.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use units::{Duration, Time};
 
 use super::recovery::{Recovery, Rules};
@@ -10,7 +10,7 @@ use super::{check_recovery, within, SettingsError};
 pub const MAX_FEEDBACK: u8 = 63;
 
 /// Settings of QCN at a sender, with the defaults of IEEE8021-CN-MIB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct QcnSettings {
@@ -35,12 +35,11 @@ pub struct QcnSettings {
     /// Whether cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true.
     pub halved_cycles: bool,
     /// The flows of a host that share a reaction point. Default flow.
-    #[serde(skip_serializing_if = "QcnScope::is_flow")]
     pub scope: QcnScope,
 }
 
 /// The flows of a host that share a reaction point, and are slowed down together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum QcnScope {
@@ -51,13 +50,6 @@ pub enum QcnScope {
     Pair,
     /// All flows.
     Host,
-}
-
-impl QcnScope {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_flow(&self) -> bool {
-        *self == Self::Flow
-    }
 }
 
 impl Default for QcnSettings {

@@ -5,7 +5,7 @@ use units::Time;
 
 use crate::errors::FlowError;
 use crate::events::EventQueue;
-use crate::limits::LATEST;
+use crate::limits::{LATEST, MAX_FLOWS};
 use crate::network::Network;
 use crate::report::FlowReport;
 use crate::transport::endpoints::{Opening, Owner, CLIENT, SERVER};
@@ -40,25 +40,30 @@ impl Transport {
         spec: FlowSpec,
     ) -> Result<usize, FlowError> {
         let (hosts, now) = (&network.hosts, events.now());
+        let refuse = |reason: String| Err(FlowError(reason));
+        let unsendable = |error: tcp::SendError| FlowError(error.to_string());
         let count = hosts.len();
         for index in [spec.source, spec.destination] {
             if index >= count {
-                return Err(FlowError::NoSuchHost { index, count });
+                return refuse(format!("no host number {index}: the fabric has {count}"));
             }
         }
+        let (from, to) = (&hosts[spec.source], &hosts[spec.destination]);
+        let names = [&from.spec.name, &to.spec.name];
         if spec.source == spec.destination {
-            return Err(FlowError::ToItself { host: hosts[spec.source].spec.name.clone() });
+            return refuse(format!("a flow from {} to itself: it would not cross the fabric", names[0]));
         }
         if spec.start < now || spec.start > LATEST {
-            return Err(FlowError::Start { start: spec.start, now });
+            return refuse(format!(
+                "a flow that starts at {}: the fabric is at {now}, and no run lasts longer than {LATEST}",
+                spec.start
+            ));
         }
-        let (from, to) = (&hosts[spec.source], &hosts[spec.destination]);
-        let addresses = from.addresses_with(to).ok_or_else(|| FlowError::NoCommonIpVersion {
-            source_host: from.spec.name.clone(),
-            destination_host: to.spec.name.clone(),
-        })?;
+        let Some(addresses) = from.addresses_with(to) else {
+            return refuse(format!("{} and {} have no IP version in common", names[0], names[1]));
+        };
         // Bytes that a connection cannot carry are refused before the flow takes a slot.
-        tcp::Connection::connect(settings, 0).send(spec.bytes).map_err(|error| FlowError::Bytes { error })?;
+        tcp::Connection::connect(settings, 0).send(spec.bytes).map_err(unsendable)?;
         let number = self.flows.len();
         let opening = Opening {
             settings,
@@ -69,10 +74,10 @@ impl Transport {
             persistent: None,
             at: Some(spec.start),
         };
-        let slot = self.endpoints.open(&opening).ok_or(FlowError::TooMany)?;
-        self.endpoints
-            .request(spec.start, slot, None, [spec.bytes, 0])
-            .map_err(|error| FlowError::Bytes { error })?;
+        let Some(slot) = self.endpoints.open(&opening) else {
+            return refuse(format!("a run has at most {MAX_FLOWS} flows"));
+        };
+        self.endpoints.request(spec.start, slot, None, [spec.bytes, 0]).map_err(unsendable)?;
         self.flows.push(Flow { spec, slot });
         self.schedule_timer(events);
         Ok(number)

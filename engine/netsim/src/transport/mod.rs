@@ -5,11 +5,11 @@
 mod endpoints;
 mod flows;
 mod ports;
-pub(crate) mod tcp_spec;
 
 use std::collections::VecDeque;
 
-use tcp::Settings;
+use serde::Deserialize;
+use tcp::{Config, Settings};
 use units::{Bytes, Duration, Time};
 use wire::FiveTuple;
 use workload::WorkloadError;
@@ -24,12 +24,30 @@ use endpoints::{Outgoing, CLIENT};
 use flows::Flow;
 pub use flows::FlowSpec;
 
-/// The possible values of `algorithm` in a `TcpSpec`.
+/// The possible values of `algorithm` in the JSON of a [`Config`].
 pub use tcp::NAMES as TCP_NAMES;
 
-/// Parses settings of TCP: the JSON of a `TcpSpec`, as in a workload; `None` gives those of NewReno.
+/// Parses settings of TCP: the JSON of a [`Config`], as in a workload; `None` gives those of NewReno.
 pub fn tcp_settings(json: Option<&str>) -> Result<Settings, WorkloadError> {
-    tcp_spec::settings(" tcp", json)
+    settings_at(" tcp", json)
+}
+
+/// Parses and checks settings of TCP; `place` is their place, with a leading space.
+pub(crate) fn settings_at(place: &str, json: Option<&str>) -> Result<Settings, WorkloadError> {
+    /// The algorithm's name, and what it determines unless it is given.
+    #[derive(Deserialize)]
+    struct Named {
+        algorithm: Option<String>,
+        ecn: Option<bool>,
+    }
+    let refuse = |reason: String| WorkloadError::Json { place: place.to_owned(), reason };
+    let wrong = |error: tcp::ConfigError| refuse(error.to_string());
+    let unreadable = |error: serde_json::Error| refuse(error.to_string());
+    let json = json.unwrap_or("{}");
+    let Named { algorithm, ecn } = serde_json::from_str(json).map_err(unreadable)?;
+    let named: Config = algorithm.as_deref().unwrap_or("newreno").parse().map_err(wrong)?;
+    let given: Config = serde_json::from_str(json).map_err(unreadable)?;
+    Config { ecn: ecn.unwrap_or(named.ecn), ..given }.check().map_err(wrong)
 }
 
 /// The TCP connections of all hosts, and the flows of the list.
@@ -182,5 +200,34 @@ impl Transport {
     /// Returns the delays of a segment in hosts, out and in together.
     pub(crate) fn host_delay(&self) -> Duration {
         self.delays[0] + self.delays[1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_tcp_are_those_that_are_given_over_those_of_the_algorithm() {
+        let named = |name: &str| name.parse::<Config>().unwrap();
+        for (json, expected) in [
+            ("{}", named("newreno")),
+            (r#"{"algorithm": null}"#, named("newreno")),
+            (r#"{"algorithm": "ecn", "ecn": null}"#, named("ecn")),
+            (r#"{"algorithm": "dctcp", "l4s": true}"#, Config { l4s: true, ..named("dctcp") }),
+            (r#"{"algorithm": "cubic", "ecn": true}"#, Config { ecn: true, ..named("cubic") }),
+            (r#"{"algorithm": "ecn", "ecn": false}"#, named("newreno")),
+            (r#"{"slow_start_limit": null}"#, Config { slow_start_limit: None, ..Config::default() }),
+            (r#"{"tsq_ps": 6}"#, Config { tsq: Some(Duration::from_ps(6)), ..Config::default() }),
+        ] {
+            assert_eq!(*tcp_settings(Some(json)).unwrap(), expected, "{json}");
+        }
+        for (json, reason) in [
+            (r#"{"algorithm": "dctcp", "ecn": false}"#, "ecn is false"),
+            (r#"{"retries": 3}"#, "unknown field `retries`"),
+        ] {
+            let error = tcp_settings(Some(json)).unwrap_err().to_string();
+            assert!(error.contains(reason), "{json}: {error}");
+        }
     }
 }

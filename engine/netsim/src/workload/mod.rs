@@ -18,7 +18,7 @@ use crate::network::frame::HostFrame;
 use crate::network::{Network, Paths};
 use crate::report::WorkloadReport;
 use crate::spec::SchedulerSpec;
-use crate::transport::{tcp_spec, Asked, Opening, Owner, Transport};
+use crate::transport::{settings_at, Asked, Opening, Owner, Transport};
 
 use scheduling::{Beginning, Scheduling};
 use transfers::Transfers;
@@ -73,7 +73,7 @@ impl Driver {
         let settings = (0..workload.len())
             .map(|index| {
                 let (path, json) = workload.tcp(index);
-                tcp_spec::settings(&path, json)
+                settings_at(&path, json)
             })
             .collect::<Result<_, _>>()?;
         workload.start(now);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 
 use schedule::fca::Options;
-use schedule::{Floor, FlowId, Links, NewFlow, Schedule};
+use schedule::{Floor, FlowId, NewFlow, Schedule};
 use units::{DataRate, Duration, Time};
 
 use super::Parts;
@@ -83,7 +83,7 @@ impl Scheduling {
         let floor = (spec.floor_bps > 0)
             .then(|| Floor { rate: DataRate::from_bps(spec.floor_bps), reserve_ppm: spec.floor_reserve_ppm });
         Self {
-            schedule: Schedule::new(&Links::any(&rates), scheduler, floor),
+            schedule: Schedule::new(&rates, scheduler, floor),
             mice_bytes: spec.mice_bytes,
             report_delay: Duration::from_ps(spec.report_delay_ps),
             answer_delay: Duration::from_ps(spec.decide_delay_ps + spec.enforce_delay_ps),

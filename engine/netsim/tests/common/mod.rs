@@ -14,8 +14,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use bm::MatchKeyParam;
 pub use eeon::program;
 use netsim::spec::{
-    DscpPriority, EndSpec, HostSpec, LinkSpec, NicClassesSpec, NicSpec, PhyEeeSpec, PhySpec,
-    QueueSamplesSpec, SwitchSpec,
+    DscpPriority, EndSpec, HostSpec, LinkSpec, NicClassesSpec, NicSpec, PhyEeeSpec, PhySpec, SwitchSpec,
 };
 use netsim::{Fabric, FabricSpec, FlowSpec, Mac, NicAqm, Report};
 use rand_core::{RngCore, SeedableRng};
@@ -133,17 +132,7 @@ impl LeafSpine {
             wake_ps,
         };
         FabricSpec {
-            seed: 1,
-            tick_ps: 1_000,
-            cpu_port: 510,
-            drop_port: 511,
             gate_register: Some("gate_open_at".to_owned()),
-            class_gate_register: None,
-            timer_register: None,
-            recirculation_delay_ps: 1_000_000,
-            queue_limit_packets: None,
-            priorities: 1,
-            quanta: Vec::new(),
             switches,
             hosts,
             links,
@@ -152,11 +141,7 @@ impl LeafSpine {
                 phy(TEN_GIGABIT, 2.5, 2_880_000, 4_480_000),
             ],
             nic: self.nic,
-            nic_classes: None,
-            host_delay: netsim::HostDelaySpec::default(),
-            queue_samples: QueueSamplesSpec::default(),
-            scheduler: None,
-            faults: Vec::new(),
+            ..FabricSpec::from_json(br#"{"seed": 1, "switches": [], "hosts": [], "links": []}"#).unwrap()
         }
     }
 

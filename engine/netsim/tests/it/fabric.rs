@@ -177,14 +177,16 @@ fn frames_that_cannot_be_are_refused_with_their_numbers() {
     send(&mut fabric, 0, us(5), &frame);
     let late = fabric.send(0, us(4), &frame, frame.len()).unwrap_err().to_string();
     assert!(late.contains("4us") && late.contains("5us"), "{late}");
-    assert!(matches!(
-        fabric.send(9, us(5), &frame, 60),
-        Err(SendError::NoSuchNode { index: 9, count: 2, .. })
-    ));
-    assert!(matches!(fabric.send(0, us(5), &frame, 59), Err(SendError::Length { .. })));
-    assert!(matches!(fabric.send(0, us(5), &frame[..10], 13), Err(SendError::Length { .. })));
-    assert!(matches!(fabric.send(0, us(5), &frame, 65_536), Err(SendError::Length { .. })));
-    assert!(matches!(fabric.send(0, Time::MAX, &frame, 60), Err(SendError::BeyondEnd { .. })));
+    for (host, at, captured, length, reason) in [
+        (9, us(5), 60, 60, "no host number 9: the fabric has 2"),
+        (0, us(5), 60, 59, "a frame of 59 bytes, 60 of them given: a frame has 14 to "),
+        (0, us(5), 10, 13, "a frame of 13 bytes, 10 of them given: a frame has 14 to "),
+        (0, us(5), 60, 65_536, "a frame of 65536 bytes, 60 of them given: a frame has 14 to "),
+        (0, Time::MAX, 60, 60, "is beyond the longest run, "),
+    ] {
+        let error = fabric.send(host, at, &frame[..captured], length).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
     fabric.run_until(us(10));
     assert!(matches!(fabric.send(0, us(9), &frame, 60), Err(SendError::Late { .. })));
 }

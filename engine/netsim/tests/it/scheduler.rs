@@ -4,7 +4,7 @@
 use crate::common::{coflows, start_workload, transfer, LeafSpine, PLAIN};
 use netsim::spec::SchedulerSpec;
 use netsim::{Fabric, FabricError, FabricSpec, Report};
-use schedule::{fca::Volume, Name};
+use schedule::Name;
 use serde_json::{json, Value};
 use units::Time;
 
@@ -14,19 +14,10 @@ const MEGABIT: u64 = 1_000_000;
 
 /// Everything is given out, and what is heard and said is there at once.
 fn scheduler(kind: Name) -> SchedulerSpec {
-    SchedulerSpec {
-        kind,
-        order: Volume::Total,
-        work_conserving: true,
-        preempt: false,
-        mice_bytes: 0,
-        floor_bps: 0,
-        floor_reserve_ppm: 0,
-        capacity_ppm: 1_000_000,
-        report_delay_ps: 0,
-        decide_delay_ps: 0,
-        enforce_delay_ps: 0,
-    }
+    serde_json::from_value(json!({
+        "kind": kind.to_string(), "floor_bps": 0, "floor_reserve_ppm": 0, "capacity_ppm": 1_000_000,
+    }))
+    .unwrap()
 }
 
 fn run(size: &LeafSpine, spec: FabricSpec, applications: &Value) -> Report {

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use schedule::fca::Options;
 use schedule::fluid::{self, Arrival, Completion};
-use schedule::{FlowId, Links, Name, NewFlow, Schedule};
+use schedule::{star, FlowId, Name, NewFlow, Schedule};
 use units::{DataRate, Duration, Time};
 
 use crate::properties::schedulers;
 
 /// Decides every rate at every event, from all flows.
 fn by_schedule(
-    links: &Links,
+    links: &[DataRate],
     name: Name,
     options: Options,
     arrivals: &[Arrival],
@@ -114,7 +114,7 @@ proptest! {
     fn transfers_end_when_those_of_a_schedule_do_but_for_steps_and_a_ten_thousandth(
         coflows in coflows(), (name, options) in schedulers(), in_steps in any::<bool>(), only_whole_transfers in any::<bool>(),
     ) {
-        let links = Links::star(HOSTS, DataRate::from_bps(1_000_000_000)).unwrap();
+        let links = star(HOSTS, DataRate::from_bps(1_000_000_000)).unwrap();
         let arrivals = arrivals(&coflows);
         let step = in_steps.then_some(MILLISECOND);
         let time = fluid::Options { step, only_whole_transfers };

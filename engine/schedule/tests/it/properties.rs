@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use schedule::fca::{Fca, Options, Volume};
 use schedule::fluid::{self, Arrival};
-use schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule, ScheduleError, Scheduler, MAX_VOLUME_BITS};
+use schedule::{star, Floor, FlowId, Name, NewFlow, Schedule, ScheduleError, Scheduler, MAX_VOLUME_BITS};
 use units::{DataRate, Duration, Time};
 
 /// Capacities, and flows as (transfer, bits, first link, number of links, picoseconds since the previous one).
@@ -32,8 +32,8 @@ fn chasing() -> impl Strategy<Value = Options> {
     schedulers().prop_map(|(_, options)| Options { preempt: false, ..options })
 }
 
-fn links(capacities: &[u64]) -> Links {
-    Links::any(&capacities.iter().map(|rate| DataRate::from_bps(*rate)).collect::<Vec<_>>())
+fn links(capacities: &[u64]) -> Vec<DataRate> {
+    capacities.iter().copied().map(DataRate::from_bps).collect()
 }
 
 fn arrivals((capacities, flows): &Case) -> Vec<Arrival> {
@@ -209,25 +209,35 @@ fn what_a_schedule_refuses_names_the_flow_and_changes_nothing() {
     let at = Time::from_ps(5);
     let mut new = |at, id, volume_bits, path: &[u32]| {
         let refused = schedule.arrive(at, &NewFlow { id, volume_bits, path }).err();
-        (refused, schedule.flows().len())
+        (refused.map(|error| error.to_string()), schedule.flows().len())
     };
-    assert_eq!(new(at, id, 0, &[0]), (Some(ScheduleError::Volume { id, bits: 0 }), 0));
-    let bits = MAX_VOLUME_BITS + 1;
-    assert_eq!(new(at, id, bits, &[0]), (Some(ScheduleError::Volume { id, bits }), 0));
-    assert_eq!(new(at, id, 1, &[]), (Some(ScheduleError::PathLength { id, links: 0 }), 0));
-    assert_eq!(new(at, id, 1, &[0, 0]), (Some(ScheduleError::RepeatedLink { id, link: 0 }), 0));
-    assert_eq!(new(at, id, 1, &[2]), (Some(ScheduleError::UnknownLink { id, link: 2, count: 2 }), 0));
+    for (bits, path, reason) in [
+        (0, &[0][..], "a volume of 0 bits; it must be 1 to 8000000000000000"),
+        (MAX_VOLUME_BITS + 1, &[0], "a volume of 8000000000000001 bits; it must be 1 to 8000000000000000"),
+        (1, &[], "a path of 0 links; it must have 1 to 16"),
+        (1, &[0, 0], "crosses link 0 twice; a path has no loop"),
+        (1, &[2], "no link number 2: there are 2"),
+    ] {
+        assert_eq!(new(at, id, bits, path), (Some(format!("flow 3 of transfer 7: {reason}")), 0));
+    }
     assert_eq!(new(at, id, 1, &[1]), (None, 1));
-    assert_eq!(new(at, id, 1, &[1]), (Some(ScheduleError::DuplicateFlow { id }), 1));
-    let late = ScheduleError::Late { at: Time::from_ps(4), now: at };
-    assert_eq!(new(Time::from_ps(4), FlowId { transfer: 7, flow: 4 }, 1, &[1]), (Some(late), 1));
+    let twice = "flow 3 of transfer 7: is under way already; new data is a flow with a number of its own";
+    assert_eq!(new(at, id, 1, &[1]), (Some(twice.to_owned()), 1));
+    let late = "an event at 4ps comes too late: the schedule is at 5ps already";
+    assert_eq!(new(Time::from_ps(4), FlowId { transfer: 7, flow: 4 }, 1, &[1]), (Some(late.to_owned()), 1));
     let other = FlowId { transfer: 7, flow: 9 };
-    assert_eq!(schedule.end(at, other), Err(ScheduleError::UnknownFlow { id: other }));
-    assert_eq!(schedule.progress(at, other, 0), Err(ScheduleError::UnknownFlow { id: other }));
-    assert_eq!(schedule.close(7), Err(ScheduleError::OpenTransfer { transfer: 7, flows: 1 }));
+    let refused = |done: Result<(), ScheduleError>| done.unwrap_err().to_string();
+    let unknown = "flow 9 of transfer 7: is not under way; announce it before its end";
+    assert_eq!(refused(schedule.end(at, other)), unknown);
+    assert_eq!(refused(schedule.progress(at, other, 0)), unknown);
+    let open = "transfer 7: has 1 flows under way; it can be closed when they have ended";
+    assert_eq!(refused(schedule.close(7)), open);
     assert_eq!(schedule.end(at, id), Ok(()));
     assert_eq!(schedule.close(7), Ok(()));
-    assert_eq!(schedule.close(7), Err(ScheduleError::UnknownTransfer { transfer: 7 }));
+    assert_eq!(refused(schedule.close(7)), "transfer 7: is not known; it begins with its first flow");
+    for hosts in [0, u32::MAX] {
+        assert!(star(hosts, DataRate::from_bps(1)).is_err(), "{hosts}");
+    }
 }
 
 #[test]

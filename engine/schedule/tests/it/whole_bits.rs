@@ -1,7 +1,7 @@
 //! Rates are whole bits per second, so a link that a transfer fills up keeps some. They do not limit other transfers.
 
 use schedule::fca::{Fca, Options};
-use schedule::{FlowId, Links, Name, NewFlow, Schedule, Scheduler};
+use schedule::{FlowId, Name, NewFlow, Schedule, Scheduler};
 use units::{DataRate, Time};
 
 const GIGABIT: u64 = 1_000_000_000;
@@ -13,7 +13,7 @@ struct Filled(Schedule);
 impl Filled {
     /// Creates two links, and transfer 0, which fills the first.
     fn new(scheduler: Box<dyn Scheduler>) -> Self {
-        let mut it = Filled(Schedule::new(&Links::any(&[DataRate::from_bps(GIGABIT); 2]), scheduler, None));
+        let mut it = Filled(Schedule::new(&[DataRate::from_bps(GIGABIT); 2], scheduler, None));
         for (flow, volume) in FILLING.into_iter().enumerate() {
             it.arrive(0, flow as u64, volume, 0);
         }

@@ -2,13 +2,13 @@
 
 use schedule::fca::{Options, Volume};
 use schedule::fluid::{self, Arrival};
-use schedule::{FlowId, Links, Name};
+use schedule::{FlowId, Name};
 use units::{DataRate, Duration, Time};
 
 const MEGABIT: u64 = 1_000_000;
 
-fn links(second: u64) -> Links {
-    Links::any(&[5, second, 15].map(|rate| DataRate::from_bps(rate * MEGABIT)))
+fn links(second: u64) -> [DataRate; 3] {
+    [5, second, 15].map(|rate| DataRate::from_bps(rate * MEGABIT))
 }
 
 /// Returns flow `flow` of transfer `transfer` over one of the three links.
@@ -23,7 +23,7 @@ fn flows(second_at: Time) -> [Arrival; 4] {
     [flow(1, 1, 0, zero), flow(1, 2, 2, zero), flow(2, 1, 1, second_at), flow(2, 2, 2, second_at)]
 }
 
-fn ends(links: &Links, name: Name, options: Options, flows: &[Arrival]) -> [Duration; 2] {
+fn ends(links: &[DataRate], name: Name, options: Options, flows: &[Arrival]) -> [Duration; 2] {
     let outcome = fluid::run(links, name, options, flows, fluid::Options::default()).unwrap();
     let [a, b] = outcome.transfers[..] else { panic!("two transfers") };
     [a.ended.since(a.began), b.ended.since(b.began)]
