@@ -78,7 +78,7 @@ def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(s
 
     monkeypatch.setattr("time.sleep", move)
     with pytest.raises(StateError, match="was moved or replaced while revision 1 waited"):
-        waiting.wait(click.Context(click.Command("apply")), store, pending, None, None, quiet=True)
+        waiting.wait(click.Context(click.Command("apply")), store, pending, lambda: None)
 
 
 def test_folder_and_files_are_for_the_owner_alone(store):
