@@ -155,6 +155,3 @@ class Pending(Frozen):
         safe."""
         passed = now.seconds_since(self.since)
         return 0.0 if passed is None else max(0.0, self.seconds - passed)
-
-    def is_overdue(self, now: Moment) -> bool:
-        return self.seconds_left(now) <= 0
