@@ -71,6 +71,13 @@ MEND_OFFLOADS = "; ethtool -K veth7 rx off tx off tso off gso off gro off"
 PURE = {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}
 
 
+BROKEN = "eeon-engine 0.1.0 cannot be loaded: wrong ELF class; build it again: make setup"
+
+
+def broken(name: str):
+    raise ImportError("wrong ELF class")
+
+
 def protos(environment=None, **installed: str):
     return list(software.protobuf_pool(versions(**installed), environment))[:1]
 
@@ -84,6 +91,8 @@ def protos(environment=None, **installed: str):
         (lambda _: protos(googleapis_common_protos="1.74.0"), Level.FAULT, "define google/rpc/status.proto"),
         (lambda _: protos(p4runtime="1.6.0"), Level.WARNING, "the package p4runtime 1.6.0 is installed"),
         (lambda _: protos(PURE), Level.WARNING, "many times slower"),
+        (lambda _: software.engine(version_of=versions()), Level.ABSENT, ""),
+        (lambda _: software.engine(broken, versions(eeon_engine="0.1.0")), Level.FAULT, BROKEN),
         (lambda _: software.bmv2(lambda _: None), Level.ABSENT, ""),
         (lambda _: software.p4c(lambda _: None), Level.ABSENT, ""),
         (lambda _: software.proxies(PROXY, HOSTS), Level.WARNING, "export no_grpc_proxy=192.0.2.7"),
@@ -105,9 +114,11 @@ def protos(environment=None, **installed: str):
         (lambda of: machine.clock(of), Level.OK, ""),
         (lambda of: machine.state_folder(of / "absent"), Level.OK, ""),
         (lambda of: machine.state_folder(open_to_others(of)), Level.FAULT, "chmod 700 "),
+        (lambda _: switches._protection("leaf1", Target("192.0.2.1:1", 1)), Level.WARNING, "not encrypted"),
+        (lambda _: switches._protection("leaf1", Target("127.0.0.1:1", 1)), Level.OK, ""),
     ],
 )
-def test_a_check_of_a_machine_has_a_level_and_says_what_is_wrong(tmp_path, check, level, says):
+def test_a_check_has_a_level_and_says_what_is_wrong(tmp_path, check, level, says):
     found = only(check(tmp_path))
     assert (found.level, says in f"{found.found}; {found.mend}") == (level, True)
 
@@ -133,16 +144,6 @@ def test_a_package_that_cannot_be_loaded_is_a_fault():
     found = {one.check: one for one in software.imports(refuse)}
     assert found["grpc"].level is Level.OK
     assert (found["thrift"].level, found["thrift"].found) == (Level.FAULT, "thriftpy2: libc is too old")
-
-
-def test_the_engine_is_not_needed_but_a_broken_one_is_told():
-    assert only(software.engine(version_of=versions())).level is Level.ABSENT
-
-    def broken(name: str):
-        raise ImportError("wrong ELF class")
-
-    found = only(software.engine(broken, versions(eeon_engine="0.1.0")))
-    assert found.level is Level.FAULT and "wrong ELF class" in found.found and "make setup" in found.mend
 
 
 @pytest.mark.system
@@ -194,14 +195,6 @@ def test_a_foreign_pipeline_is_told_with_both_digests(fakes):
     found = by_check(switches.reach({"leaf1": Target(leaf.address, leaf.device_id)}))["leaf1 pipeline"]
     assert found.level is Level.WARNING
     assert found.found.startswith("another program, digest 44136fa355b3; expected ")
-
-
-@pytest.mark.system
-def test_a_switch_elsewhere_without_tls_is_a_warning(fakes):
-    leaf = fakes.switches["leaf1"]
-    found = list(switches._protection("leaf1", Target("192.0.2.1:9559", 1)))
-    assert only(found).level is Level.WARNING and "not encrypted" in only(found).found
-    assert only(switches._protection("leaf1", Target(leaf.address, 1))).level is Level.OK
 
 
 @pytest.mark.system

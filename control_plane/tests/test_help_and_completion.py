@@ -124,27 +124,29 @@ def test_the_shell_may_be_left_out_where_the_environment_names_it(monkeypatch):
 
 def offered(*words: str, incomplete: str = "") -> list[str]:
     complete = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE")
-    return [item.value for item in complete.get_completions(list(words), incomplete)]
+    return [item.value or item.type for item in complete.get_completions(list(words), incomplete)]
 
 
-def test_names_that_ship_are_offered_and_files_where_none_fits():
-    assert offered("show", "ports", "-t", incomplete="leaf-spine-4") == ["leaf-spine-4"]
-    assert "red_ack_syn" in offered("config", "plan", "-c", incomplete="red")
-    complete = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE")
-    assert [item.type for item in complete.get_completions(["show", "ports", "-t"], "./my")] == ["file"]
+PORTS = ("show", "ports", "-t", "leaf-spine-4")
 
 
-def test_switches_ports_and_targets_are_those_of_the_topology_given_before():
-    before = ("show", "ports", "-t", "leaf-spine-4")
-    assert offered(*before, "--switch", incomplete="sp") == ["spine1", "spine2"]
-    assert offered(*before, "--port", incomplete="leaf2:") == [f"leaf2:{port}" for port in (1, 2, 3, 4)]
-    assert offered(*before, "--target", incomplete="leaf1") == ["leaf1="]
-    assert offered(*before, "--role", incomplete="up") == ["uplink"]
-
-
-def test_nothing_is_offered_and_nothing_is_said_where_the_topology_is_missing_or_wrong(capsys):
-    assert offered("show", "ports", "--switch") == []
-    assert offered("show", "ports", "-t", "nonsense", "--port") == []
+@pytest.mark.parametrize(
+    ("words", "incomplete", "expected"),
+    [
+        (PORTS[:3], "leaf-spine-4", ["leaf-spine-4"]),
+        (PORTS[:3], "./my", ["file"]),
+        (("config", "plan", "-c"), "red_ack", ["red_ack_syn"]),
+        ((*PORTS, "--switch"), "sp", ["spine1", "spine2"]),
+        ((*PORTS, "--port"), "leaf2:", [f"leaf2:{port}" for port in (1, 2, 3, 4)]),
+        ((*PORTS, "--target"), "leaf1", ["leaf1="]),
+        ((*PORTS, "--role"), "up", ["uplink"]),
+        # The topology is missing, or wrong.
+        (("show", "ports", "--switch"), "", []),
+        ((*PORTS[:3], "nonsense", "--port"), "", []),
+    ],
+)
+def test_values_that_fit_are_offered_and_nothing_is_said(words, incomplete, expected, capsys):
+    assert offered(*words, incomplete=incomplete) == expected
     assert capsys.readouterr() == ("", "")
 
 

@@ -281,11 +281,17 @@ def next_hops(entries, prefix: int) -> list[int] | None:
 TO_LEAF1, TO_LEAF2 = 0x0A000100, 0x0A000200  # 10.0.1.0, 10.0.2.0
 
 
+def routed(down: dict[str, list[int]], **routing: object):
+    """Returns the planned entries of leaf-spine-4, and those while these ports are down."""
+    fabric = topology.load("leaf-spine-4")
+    wanted = config.overridden(config.load("drop_tail"), {"routing": routing})
+    meant = plan.intended(fabric, wanted, NS)
+    return meant, plan.around(fabric, wanted.routing, meant, plan.dead_ends(fabric, down))
+
+
 @pytest.mark.parametrize("end", [{"spine1": [2]}, {"leaf2": [3]}])
 def test_routes_over_a_spine_without_its_link_to_a_leaf_are_withdrawn_and_no_others(end):
-    fabric, settings_ = topology.load("leaf-spine-4"), config.load("drop_tail")
-    meant = plan.intended(fabric, settings_, NS)
-    left = plan.around(fabric, settings_.routing, meant, plan.dead_ends(fabric, end))
+    meant, left = routed(end)
     assert next_hops(left["leaf1"], TO_LEAF2) == [4]
     assert next_hops(left["leaf2"], TO_LEAF1) == [4]
     assert next_hops(left["spine1"], TO_LEAF2) is None
@@ -296,17 +302,12 @@ def test_routes_over_a_spine_without_its_link_to_a_leaf_are_withdrawn_and_no_oth
 
 
 def test_a_port_to_a_host_that_is_down_withdraws_nothing():
-    fabric = topology.load("leaf-spine-4")
-    assert plan.dead_ends(fabric, {"leaf1": [1, 2]}) == frozenset()
+    assert plan.dead_ends(topology.load("leaf-spine-4"), {"leaf1": [1, 2]}) == frozenset()
 
 
 def test_with_one_path_in_use_another_one_takes_the_place_of_the_one_that_is_down():
-    fabric = topology.load("leaf-spine-4")
-    single = config.overridden(config.load("drop_tail"), {"routing.ecmp": False})
-    meant = plan.intended(fabric, single, NS)
-    assert next_hops(meant["leaf1"], TO_LEAF2) == [3]
-    left = plan.around(fabric, single.routing, meant, plan.dead_ends(fabric, {"spine1": [2]}))
-    assert next_hops(left["leaf1"], TO_LEAF2) == [4]
+    meant, left = routed({"spine1": [2]}, ecmp=False)
+    assert [next_hops(of["leaf1"], TO_LEAF2) for of in (meant, left)] == [[3], [4]]
 
 
 FABRIC_OF_4_LEAVES = topology.load("leaf-spine-160")

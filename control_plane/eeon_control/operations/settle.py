@@ -22,15 +22,6 @@ def confirm(work: Work) -> int:
     return pending.revision
 
 
-async def roll_back_overdue(work: Work) -> Outcome | None:
-    """Rolls back if the time to confirm is over. Returns None if nothing is pending or time is left."""
-    pending = work.store.pending()
-    if pending is None or not pending.is_overdue(work.clock()):
-        return None
-    reason = f"revision {pending.revision} was not confirmed within {pending.seconds:g} s"
-    return await rollback(work, pending.back_to, reason=reason)
-
-
 @dataclass(frozen=True)
 class Settled:
     """The work that was done; None for parts without any."""
@@ -40,11 +31,15 @@ class Settled:
 
 
 async def settle(work: Work) -> Settled:
-    """Finishes and reports pending work. Raises as `recover` and `apply` do; then change nothing else."""
+    """Finishes and reports pending work: a killed apply, and one whose time to confirm is over. Raises as
+    `recover` and `apply` do; then change nothing else."""
     recovered = await recover(work)
     if recovered is not None:
         work.say(str(recovered))
-    rolled_back = await roll_back_overdue(work)
-    if rolled_back is not None:
-        work.say(f"revision {rolled_back.revision.number}: {rolled_back.revision.action}")
+    pending = work.store.pending()
+    if pending is None or pending.seconds_left(work.clock()) > 0:
+        return Settled(recovered, None)
+    reason = f"revision {pending.revision} was not confirmed within {pending.seconds:g} s"
+    rolled_back = await rollback(work, pending.back_to, reason=reason)
+    work.say(f"revision {rolled_back.revision.number}: {rolled_back.revision.action}")
     return Settled(recovered, rolled_back)

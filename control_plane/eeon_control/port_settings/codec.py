@@ -76,7 +76,7 @@ class Settings(ABC):
 
     def spans(self) -> dict[str, Duration]:
         """Returns the times that the action stores in ticks, by the configuration's keys."""
-        return {}
+        return {field: getattr(self, field) for _, field, kind in self.params if kind is TICKS}
 
     @property
     def mode(self) -> str:

@@ -81,9 +81,6 @@ class CodelSettings(Settings):
                 )
         return super().to_action(tick)
 
-    def spans(self) -> dict[str, Duration]:
-        return {"target": self.target, "interval": self.interval}
-
     def describe(self) -> str:
         """Returns `CoDel with target 800 us, interval 1.5 ms, ...`."""
         parts = self.parts()

@@ -227,10 +227,15 @@ def _check_form(document: _Object, problems: Problems) -> None:
     problems.check()
 
 
-def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32_MAX) -> int | None:
-    """Returns a field as a whole number; None after a problem, or if it is missing."""
+def number(
+    row: Row, field: str, at: str, problems: Problems, *, most: int = U32_MAX, required: bool = False
+) -> int | None:
+    """Returns a field as a whole number; None after a problem, or if it is missing, which is a problem if it
+    is `required`."""
     value = row.get(field)
     if value is None:
+        if required:
+            problems.add(f"{at}.{field}", "is missing")
         return None
     text = str(value)
     if isinstance(value, bool) or not isinstance(value, (str, int)) or not _NUMBER.fullmatch(text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, count
 
 from eeon_control.printable import some
@@ -216,9 +217,10 @@ class _Import:
             if enabled not in ("true", "false"):
                 self.problems.add(f"{at}.wred_{colour}_enable", "is not true or false", enabled)
             elif enabled == "true":
+                limit = partial(number, most=WRED_THRESHOLD_MAX, required=colour == "green")
                 values[colour] = (
-                    number(row, f"{colour}_min_threshold", at, self.problems, most=WRED_THRESHOLD_MAX),
-                    number(row, f"{colour}_max_threshold", at, self.problems, most=WRED_THRESHOLD_MAX),
+                    limit(row, f"{colour}_min_threshold", at, self.problems),
+                    limit(row, f"{colour}_max_threshold", at, self.problems),
                     # SONiC's default.
                     100
                     if row.get(f"{colour}_drop_probability") is None
@@ -242,9 +244,6 @@ class _Import:
                 )
         low, high, probability = values["green"]
         if low is None or high is None or probability is None:
-            for word, missing in (("min", low), ("max", high)):
-                if missing is None and row.get(f"green_{word}_threshold") is None:
-                    self.problems.add(f"{at}.green_{word}_threshold", "is missing")
             return None
         if low > high:
             self.problems.add(f"{at}.green_min_threshold", f"is above green_max_threshold, {high}", str(low))
@@ -291,12 +290,9 @@ class _Import:
                 str(row["dynamic_th"]),
             )
             return None
-        size = number(row, "size", at, self.problems)
-        shared = number(row, "static_th", at, self.problems)
+        size = number(row, "size", at, self.problems, required=True)
+        shared = number(row, "static_th", at, self.problems, required=True)
         if size is None or shared is None:
-            for word, missing in (("size", size), ("static_th", shared)):
-                if missing is None and row.get(word) is None:
-                    self.problems.add(f"{at}.{word}", "is missing")
             return None
         action = str(row.get("packet_discard_action", "drop"))
         if action != "drop":

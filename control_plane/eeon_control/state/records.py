@@ -14,8 +14,6 @@ from eeon_control.state.clock import Moment
 from eeon_control.state.intent import Intended, Intent
 from eeon_control.state.lock import Holder
 
-_REMEMBERED = 100
-
 
 class Draft(Frozen):
     """A revision without a number.
@@ -116,29 +114,14 @@ class Stopped(Frozen):
 
     @classmethod
     def of(cls, journal: Journal, why: str) -> Self:
-        draft = journal.draft
-        return cls(
-            after=journal.revision - 1,
-            made=draft.made,
-            by=draft.by,
-            action=draft.action,
-            comment=draft.comment,
-            progress=journal.progress,
-            why=why,
-        )
+        of_draft = journal.draft.model_dump(include={"made", "by", "action", "comment"})
+        return cls(after=journal.revision - 1, progress=journal.progress, why=why, **of_draft)
 
 
 class StoppedApplies(Frozen):
     """The recorded undone applies, oldest first."""
 
     applies: list[Stopped] = Field(default_factory=list)
-
-    def with_one_more(self, one: Stopped) -> StoppedApplies:
-        """Returns the list with one more, which replaces an earlier record of the same apply."""
-        others = [
-            old for old in self.applies if (old.made, old.by, old.after) != (one.made, one.by, one.after)
-        ]
-        return StoppedApplies(applies=[*others, one][-_REMEMBERED:])
 
 
 class Pending(Frozen):
@@ -155,6 +138,3 @@ class Pending(Frozen):
         safe."""
         passed = now.seconds_since(self.since)
         return 0.0 if passed is None else max(0.0, self.seconds - passed)
-
-    def is_overdue(self, now: Moment) -> bool:
-        return self.seconds_left(now) <= 0

@@ -23,6 +23,8 @@ __all__ = ["StateError", "StateStore"]
 _Record = TypeVar("_Record", bound=BaseModel)
 _FILE_LIMIT_BYTES = 1 << 30
 _BIDS_LIMIT_BYTES = 16 << 20
+_REMEMBERED = 100
+"""Number of undone applies in the history."""
 
 
 class StateStore:
@@ -110,10 +112,8 @@ class StateStore:
 
     def stopped(self) -> list[Stopped]:
         """Returns the undone applies, oldest first."""
-        return self._stopped().applies
-
-    def _stopped(self) -> StoppedApplies:
-        return self._record(self.folder / "stopped.json", StoppedApplies) or StoppedApplies()
+        found = self._record(self.folder / "stopped.json", StoppedApplies)
+        return [] if found is None else found.applies
 
     def pending(self) -> Pending | None:
         """Returns the pending confirmation of the current revision; None without any."""
@@ -206,8 +206,11 @@ class StateStore:
                 self._disk.replace_file(self.folder / "undone", f"{count}\n".encode())
                 journal = self.journal()
                 if journal is not None:
-                    stopped = self._stopped().with_one_more(Stopped.of(journal, undone))
-                    self._write(self.folder / "stopped.json", stopped)
+                    one = Stopped.of(journal, undone)
+                    same = (one.made, one.by, one.after)  # an earlier record of the same apply
+                    others = [old for old in self.stopped() if (old.made, old.by, old.after) != same]
+                    remembered = StoppedApplies(applies=[*others, one][-_REMEMBERED:])
+                    self._write(self.folder / "stopped.json", remembered)
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:

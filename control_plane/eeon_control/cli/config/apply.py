@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -109,7 +110,8 @@ def apply(
                 click.echo(f"wave {number} of {len(rollout.waves)}: {', '.join(wave)}")
         return 0 if found.is_empty else 2
     store = fabric.store(create=True)
-    with changing(store, election_id, given, quiet) as work:
+    change = partial(changing, store, election_id, given, quiet)
+    with change() as work:
         if choice.switches:
             meant = operations.on_switches(store.current(), meant, choice.switches)
         outcome = run(
@@ -127,5 +129,5 @@ def apply(
         outcome_output.show(outcome, output)
     finally:  # an output that cannot be written must not leave the revision unwatched
         if outcome.pending is not None and not detach:
-            waiting.wait(ctx, store, outcome.pending, election_id, given, quiet)
+            waiting.wait(ctx, store, outcome.pending, change)
     return 0

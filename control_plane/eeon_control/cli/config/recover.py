@@ -36,43 +36,35 @@ def recover(
     given = fabric.given_targets
     store = fabric.store()
     journal = store.journal()
+    value: dict[str, object]
     if dry_run:
         if journal is not None and not forget:
             journal.check_program()
-        _show(
-            output,
-            {"unfinished": str(journal.holder) if journal else None, "switches": _touched(journal)},
-            f"{journal.holder} was interrupted: {', '.join(journal.before)} would "
-            + ("keep what they hold" if forget else "go back, or keep the new configuration if all have it")
-            if journal
-            else "there is nothing to finish",
-        )
-        return
-    if forget:
+        text = "there is nothing to finish"
+        if journal is not None:
+            becomes = "go back, or keep the new configuration if all have it"
+            becomes = "keep what they hold" if forget else becomes
+            text = f"{journal.holder} was interrupted: {', '.join(journal.before)} would {becomes}"
+        value = {"unfinished": str(journal.holder) if journal else None, "switches": _touched(journal)}
+    elif forget:
         with store.lock(click.get_current_context().command_path) as lock:
             journal = store.journal()
             store.end(lock)
         touched = _touched(journal)
-        _show(
-            output,
-            {"forgotten": touched},
-            f"forgotten; {', '.join(touched)} may hold a mix: apply again, or roll back"
-            if touched
-            else "there was nothing to finish",
-        )
-        return
-    with changing(store, election_id, given):
-        pass  # `changing` finishes it, and reports what it did
-    value: dict[str, object] = {"finished": journal is not None, "revision": store.current_number()}
-    _show(output, value, "" if journal is not None else "there was nothing to finish")
-
-
-def _touched(journal: Journal | None) -> list[str]:
-    return [] if journal is None else list(journal.before)
-
-
-def _show(output: str, value: dict[str, object], text: str) -> None:
+        text = "there was nothing to finish"
+        if touched:
+            text = f"forgotten; {', '.join(touched)} may hold a mix: apply again, or roll back"
+        value = {"forgotten": touched}
+    else:
+        with changing(store, election_id, given):
+            pass  # `changing` finishes it, and reports what it did
+        text = "" if journal is not None else "there was nothing to finish"
+        value = {"finished": journal is not None, "revision": store.current_number()}
     if output == "json":
         print_json(value)
     elif text:
         click.echo(text)
+
+
+def _touched(journal: Journal | None) -> list[str]:
+    return [] if journal is None else list(journal.before)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import click
 
 from eeon_control.cli.config import outcome_output
-from eeon_control.cli.config.common import changing
 from eeon_control.cli.output import say, span
 from eeon_control.cli.signals import held_back
 from eeon_control.cli.streams import unguarded
 from eeon_control.fabric.sync import run
-from eeon_control.operations import rollback
+from eeon_control.operations import Work, rollback
 from eeon_control.state import LockHeld, Pending, StateError, StateStore, clock
-from eeon_control.targets import Targets
 
 _LOOK_SECONDS = 0.5  # interval between two reads of the local state folder
 
@@ -25,11 +25,10 @@ def wait(
     ctx: click.Context,
     store: StateStore,
     pending: Pending,
-    election_id: int | None,
-    targets: Targets | None,
-    quiet: bool,
+    change: Callable[[], AbstractContextManager[Work]],
 ) -> None:
     """Returns when the revision is confirmed. Ends the command with exit code 1 if it is rolled back.
+    `change` locks the store, and rolls back an overdue revision.
 
     Meanwhile, the lock is free for `eeon config confirm`. This command, a running controller or another
     command rolls back; the first one takes the lock, and the others find the rollback done. Raises StateError
@@ -41,7 +40,11 @@ def wait(
         while store.pending() == pending:
             left = pending.seconds_left(clock.now())
             if left <= 0:
-                _settle(store, election_id, targets, quiet)
+                try:
+                    with change():
+                        pass
+                except LockHeld:
+                    time.sleep(_LOOK_SECONDS)  # another process is rolling back
                 continue
             if shown:
                 line = f"\r{span(left)} left to confirm; Ctrl-C rolls back now "
@@ -52,7 +55,7 @@ def wait(
         say("")
         # A closed terminal and an impatient user signal more than once.
         _check_in_place(store, file)
-        with held_back(), changing(store, election_id, targets, quiet) as work:
+        with held_back(), change() as work:
             if store.pending() == pending:
                 outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by the user"))
                 outcome_output.show(outcome, "table")
@@ -74,11 +77,3 @@ def _check_in_place(store: StateStore, file: tuple[int, ...]) -> None:
             f"{store.folder}: was moved or replaced while revision {number} waited to be confirmed, so "
             "nothing was rolled back: the switches keep it. Restore the folder, or apply what you want"
         )
-
-
-def _settle(store: StateStore, election_id: int | None, targets: Targets | None, quiet: bool) -> None:
-    try:
-        with changing(store, election_id, targets, quiet):
-            pass  # `changing` rolls back an overdue revision
-    except LockHeld:
-        time.sleep(_LOOK_SECONDS)  # another process is doing it

@@ -53,8 +53,13 @@ class Page:
         ]
         for number, paragraph in enumerate(self.description):
             lines += [*([".PP"] if number else []), _roff(paragraph)]
-        for heading, pairs in self._lists():
-            lines.append(f".SH {heading}")
+        for heading, pairs in (
+            ("OPTIONS", self.options),
+            ("COMMANDS", self.commands),
+            ("EXIT CODES", self.exit_codes),
+            ("ENVIRONMENT", ENVIRONMENT),
+        ):
+            lines += [f".SH {heading}"] if pairs else []
             for term, text in pairs:
                 lines += [".TP", rf"\fB{_roff(term)}\fR", _roff(text) or r"\ "]
         lines += [".SH EXAMPLES", ".nf", *(_roff(line) for line in self.examples), ".fi"]
@@ -62,15 +67,6 @@ class Page:
             below = ", ".join(rf"\fB{_roff(f'{name}-{command}')}\fR(1)" for command, _ in self.commands)
             lines += [".SH SEE ALSO", below]
         return "\n".join(lines) + "\n"
-
-    def _lists(self) -> list[tuple[str, list[tuple[str, str]]]]:
-        lists = [
-            ("OPTIONS", self.options),
-            ("COMMANDS", self.commands),
-            ("EXIT CODES", self.exit_codes),
-            ("ENVIRONMENT", list(ENVIRONMENT)),
-        ]
-        return [(heading, pairs) for heading, pairs in lists if pairs]
 
 
 def page_of(ctx: click.Context) -> Page:
