@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from eeon_engine.p4runtime.bytestrings import encode
+from eeon_engine.p4runtime.entities.translate import message_of, wildcard
+from eeon_engine.p4runtime.program.p4info import read
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
@@ -19,10 +21,6 @@ from .program import Program
 from .thrift import Call
 
 INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
-IN_ENTRIES = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.TABLE_ONLY)
-AS_DEFAULT = (p4i.ActionRef.TABLE_AND_DEFAULT, p4i.ActionRef.DEFAULT_ONLY)
-PARTS = {"lpm": ("value", "prefix_len"), "ternary": ("value", "mask"), "range": ("low", "high")}
-"""The parts of a field's match in P4Runtime; of other kinds, the value alone."""
 WRONG = 0.3
 """Probability that a table gets an intentionally wrong entry."""
 UPDATES_AT_MOST = 4
@@ -80,7 +78,7 @@ class Requests:
         self._choices, self._rng, self._make = choices, choices.rng, make
         self._info, self._subject = info, choices.subject
         self._defaults = dict(choices.subject.defaults)
-        self._actions = {action.preamble.id: action for action in info.actions}
+        self._schema = read(info)
         self._targets = {
             table.name: [(target, width) for _, target, width in table.keys]
             for table in choices.program.tables
@@ -198,10 +196,9 @@ class Requests:
         entry = p4r.TableEntry(table_id=table.preamble.id, is_default_action=True)
         usual = self._defaults.get(table.preamble.name)
         if usual is not None and self._rng.random() < 0.9:
-            names = {action.preamble.name: number for number, action in self._actions.items()}
-            entry.action.action.action_id = names[usual]
+            entry.action.action.action_id = self._schema.tables[entry.table_id].actions_by_name[usual].id
         elif self._rng.random() < 0.8:
-            entry.action.action.CopyFrom(self._action(table, AS_DEFAULT))
+            entry.action.action.CopyFrom(self._action(table, as_default=True))
         return p4r.Entity(table_entry=entry)
 
     def _room(self, table: p4i.Table) -> int:
@@ -211,19 +208,15 @@ class Requests:
 
     def _entry(self, table: p4i.Table) -> p4r.Entity:
         rng, entry = self._rng, p4r.TableEntry(table_id=table.preamble.id)
-        kinds = [p4i.MatchField.MatchType.Name(field.match_type).lower() for field in table.match_fields]
-        targets = self._targets[table.preamble.name]
-        for field, kind, (target, width) in zip(table.match_fields, kinds, targets, strict=False):
+        shape = self._schema.tables[entry.table_id]
+        for field, (target, width) in zip(shape.fields, self._targets[shape.name], strict=False):
             value = self._choices.key(target, width)
-            if kind == "optional" and rng.random() < 0.4:
+            if field.kind == "optional" and rng.random() < 0.4:
                 continue
-            numbers = self._choices.match(kind, value, field.bitwidth)
-            if numbers == ((0, (1 << field.bitwidth) - 1) if kind == "range" else (0, 0)):
-                continue  # every value: the field is left out
-            part = getattr(entry.match.add(field_id=field.id), kind)
-            for name, number in zip(PARTS.get(kind, ("value",)), numbers, strict=True):
-                setattr(part, name, number if name == "prefix_len" else encode(number))
-        if any(kind not in ("exact", "lpm") for kind in kinds):
+            numbers = self._choices.match(field.kind, value, field.width)
+            if numbers != wildcard(field):
+                entry.match.append(message_of(field, numbers))
+        if shape.by_priority:
             entry.priority = rng.choice((1, 2, 3, rng.randrange(1, 1000)))
         self._set_action(table, entry)
         if rng.random() < 0.2:
@@ -234,12 +227,12 @@ class Requests:
         rng, profile = self._rng, table.implementation_id
         entry.ClearField("action")
         if not profile:
-            entry.action.action.CopyFrom(self._action(table, IN_ENTRIES))
+            entry.action.action.CopyFrom(self._action(table))
             return
         if profile in self._with_one_shots:
             # One action: among several, a hash chooses by members' handles, and the engine shares members.
             one_shot = entry.action.action_profile_action_set
-            action = self._action(table, IN_ENTRIES)
+            action = self._action(table)
             one_shot.action_profile_actions.add(action=action, weight=rng.randint(1, 3))
             return
         members, groups = sorted(self._members[profile]), sorted(self._groups[profile])
@@ -248,15 +241,17 @@ class Requests:
         elif members:
             entry.action.action_profile_member_id = rng.choice(members)
 
-    def _action(self, table: p4i.Table, scopes: tuple[int, ...]) -> p4r.Action:
-        references = [reference.id for reference in table.action_refs if reference.scope in scopes]
-        chosen = self._actions[self._rng.choice(references)]
+    def _action(self, table: p4i.Table, *, as_default: bool = False) -> p4r.Action:
+        choices = self._schema.tables[table.preamble.id].actions.values()
+        actions = [one.action for one in choices if (one.as_default if as_default else one.in_entries)]
+        chosen = self._rng.choice(actions)
         for _ in range(2):  # rarely NoAction and actions without parameters
             if not chosen.params:
-                chosen = self._actions[self._rng.choice(references)]
-        action = p4r.Action(action_id=chosen.preamble.id)
+                chosen = self._rng.choice(actions)
+        action = p4r.Action(action_id=chosen.id)
         for parameter in chosen.params:
-            value = self._choices.argument(chosen.preamble.alias, parameter.name, parameter.bitwidth)
+            short = chosen.name.rsplit(".", 1)[-1]
+            value = self._choices.argument(short, parameter.name, parameter.width)
             action.params.add(param_id=parameter.id, value=encode(value))
         return action
 
@@ -288,7 +283,7 @@ class Requests:
         member = p4r.ActionProfileMember(
             action_profile_id=number,
             member_id=self._rng.randrange(1, 9),
-            action=self._action(table, IN_ENTRIES),
+            action=self._action(table),
         )
         is_there = member.member_id in self._members[number]
         return self._usually_right(is_there), p4r.Entity(action_profile_member=member)

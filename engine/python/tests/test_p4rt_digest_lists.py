@@ -3,15 +3,16 @@
 import re
 
 import pytest
-from eeon_engine.p4runtime.entities.digests import Config, DigestLists
+from eeon_engine.p4runtime.entities.digests import DigestLists
+from finsy.proto import p4r
 
 S = 10**9
 STEP = re.compile(r"(?P<message>\w*)@(?P<at>\d+)(?:=(?P<list_id>\d+):(?P<messages>\w+))?")
 """A message, if there is one, at a time in nanoseconds; and the list that is then sent, if there is one."""
 
 
-def lists(max_timeout_ns: int = 100, max_list_size: int = 3, ack_timeout_ns: int = 0) -> DigestLists:
-    return DigestLists(Config(max_timeout_ns, max_list_size, ack_timeout_ns))
+def lists(**config: int) -> DigestLists:
+    return DigestLists(p4r.DigestEntry.Config(**{"max_timeout_ns": 100, "max_list_size": 3} | config))
 
 
 CASES = {

@@ -15,7 +15,7 @@ from ...values import Choice, ClientAction, ClientGroup, ClientMember, Share
 from .. import bytestrings
 from ..errors import exhausted, invalid, not_found, unimplemented
 from ..messages import p4r
-from ..program.schema import ActionProfile, Schema, Table, find
+from ..program.schema import ActionProfile, Schema, Table, find, select
 from . import translate
 from .chunks import Chunk
 from .translate import ActionCall
@@ -155,7 +155,7 @@ class ActionProfiles:
 
     def read_members(self, message: p4r.ActionProfileMember) -> Iterator[Chunk]:
         """Yields the members that an `ActionProfileMember` request selects; 0 stands for all."""
-        for profile in self._asked(message.action_profile_id):
+        for profile in select(self._schema.profiles, "action profile", message.action_profile_id):
             members = self._control.client_members(profile.name, message.member_id or None)
             yield Chunk(len(members), partial(self._members, profile, members))
 
@@ -167,16 +167,11 @@ class ActionProfiles:
 
     def read_groups(self, message: p4r.ActionProfileGroup) -> Iterator[Chunk]:
         """Yields the groups that an `ActionProfileGroup` request selects; 0 stands for all."""
-        for profile in self._asked(message.action_profile_id):
+        for profile in select(self._schema.profiles, "action profile", message.action_profile_id):
             if profile.with_selector:
                 groups = self._control.client_groups(profile.name, message.group_id or None)
                 cells = sum(1 + len(members) for _, members, _ in groups)
                 yield Chunk(cells, partial(_groups, profile, groups))
-
-    def _asked(self, profile_id: int) -> list[ActionProfile]:
-        if profile_id == 0:
-            return list(self._schema.profiles.values())
-        return [find(self._schema.profiles, "action profile", profile_id)]
 
 
 def _groups(profile: ActionProfile, groups: list[ClientGroup]) -> Iterator[p4r.Entity]:

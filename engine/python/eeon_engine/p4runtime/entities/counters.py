@@ -7,7 +7,7 @@ from ..._engine import SwitchHandle
 from ...values import CounterCell
 from ..errors import invalid, out_of_range
 from ..messages import p4r
-from ..program.schema import Counter, Schema, find
+from ..program.schema import Counter, Schema, find, select
 from . import chunks
 from .chunks import Chunk
 
@@ -69,7 +69,7 @@ class Counters:
     def read(self, message: p4r.CounterEntry) -> Iterator[Chunk]:
         """Yields the cells that a `CounterEntry` request selects; counter 0 stands for all counters, no index
         for all cells."""
-        for counter in self._asked(message):
+        for counter in select(self._schema.counters, "counter", message.counter_id):
             if message.counter_id and message.HasField("index"):
                 index = check_index(f"counter '{counter.name}'", message.index.index, counter.size)
                 cells = [self._control.read_counters(counter.name, index)]
@@ -84,12 +84,7 @@ class Counters:
         """Returns the number of cells that a Read or a Write of this entry accesses."""
         if message.counter_id and message.HasField("index"):
             return 1
-        return sum(counter.size for counter in self._asked(message))
-
-    def _asked(self, message: p4r.CounterEntry) -> list[Counter]:
-        if message.counter_id:
-            return [find(self._schema.counters, "counter", message.counter_id)]
-        return list(self._schema.counters.values())
+        return sum(counter.size for counter in select(self._schema.counters, "counter", message.counter_id))
 
 
 def _entities(counter: Counter, first: int, cells: Sequence[CounterCell]) -> Iterator[p4r.Entity]:

@@ -28,22 +28,6 @@ _MIN_ACK_TIMEOUT_NS = 100_000_000
 """Minimum interval between PI's checks."""
 
 
-@dataclass(frozen=True)
-class Config:
-    """A `DigestEntry.Config`; 0 as the size stands for the server's default."""
-
-    max_timeout_ns: int
-    max_list_size: int
-    ack_timeout_ns: int
-
-    @property
-    def list_size(self) -> int:
-        """Maximum number of messages in a list."""
-        if self.max_timeout_ns == 0:
-            return 1
-        return min(self.max_list_size or _MAX_LIST, _MAX_LIST)
-
-
 @dataclass
 class _Sent:
     at_ns: int
@@ -54,7 +38,7 @@ class _Sent:
 class DigestLists:
     """The messages of one digest."""
 
-    config: Config
+    config: p4r.DigestEntry.Config
     next_list_id: int = 1
     _waiting: "OrderedDict[bytes, None]" = field(default_factory=OrderedDict)
     _first_ns: int = 0
@@ -62,6 +46,13 @@ class DigestLists:
     """The first time given, from which PI's checks are counted: PI's clock starts with the configuration."""
     _sent: "OrderedDict[int, _Sent]" = field(default_factory=OrderedDict)
     _remembered: set[bytes] = field(default_factory=set)
+
+    @property
+    def _list_size(self) -> int:
+        """Maximum number of messages in a list; a size of 0 stands for the server's own."""
+        if self.config.max_timeout_ns == 0:
+            return 1
+        return min(self.config.max_list_size or _MAX_LIST, _MAX_LIST)
 
     def add(self, message: bytes, now_ns: int) -> list[tuple[int, list[bytes]]]:
         """Adds a message of the data plane. Returns the list that it completes, if any, as id and
@@ -72,7 +63,7 @@ class DigestLists:
         if not self._waiting:
             self._first_ns = now_ns
         self._waiting[message] = None
-        return [self._send(now_ns)] if len(self._waiting) >= self.config.list_size else []
+        return [self._send(now_ns)] if len(self._waiting) >= self._list_size else []
 
     def due(self, now_ns: int) -> list[tuple[int, list[bytes]]]:
         """Returns the list whose timeout has expired, if any."""
@@ -136,7 +127,12 @@ class Digests:
             return
         # Ids continue, so that an acknowledgement of an older list does not match a new one.
         next_list_id = 1 if before is None else before.next_list_id
-        self._lists[digest.id] = DigestLists(_config(digest, message.config), next_list_id)
+        names = ("max_timeout_ns", "max_list_size", "ack_timeout_ns")
+        given = {name: getattr(message.config, name) for name in names}
+        for name, value in given.items():
+            if value < 0:
+                raise invalid(f"digest '{digest.name}': {name} {value} is negative")
+        self._lists[digest.id] = DigestLists(p4r.DigestEntry.Config(**given), next_list_id)
 
     def checkpoint(self) -> "dict[int, DigestLists]":
         """Returns the current configuration, for `restore`."""
@@ -157,7 +153,8 @@ class Digests:
             find(self._schema.digests, "digest", message.digest_id)
         for digest_id in sorted(self._lists):
             if message.digest_id in (0, digest_id):
-                yield chunks.one(partial(_entity, digest_id, self._lists[digest_id].config))
+                entry = p4r.DigestEntry(digest_id=digest_id, config=self._lists[digest_id].config)
+                yield chunks.one(partial(p4r.Entity, digest_entry=entry))
 
     def collect(self, samples: list[tuple[str, bytes]], now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
         """Returns the `DigestList`s that are due, given the data plane's samples since the last call.
@@ -179,22 +176,6 @@ class Digests:
         lists = self._lists.get(digest.id)
         if lists is not None:
             lists.acknowledge(message.list_id)
-
-
-def _config(digest: Digest, config: p4r.DigestEntry.Config) -> Config:
-    for name in ("max_timeout_ns", "max_list_size", "ack_timeout_ns"):
-        if getattr(config, name) < 0:
-            raise invalid(f"digest '{digest.name}': {name} {getattr(config, name)} is negative")
-    return Config(config.max_timeout_ns, config.max_list_size, config.ack_timeout_ns)
-
-
-def _entity(digest_id: int, config: Config) -> p4r.Entity:
-    entry = p4r.DigestEntry(digest_id=digest_id)
-    entry.config.SetInParent()
-    entry.config.max_timeout_ns = config.max_timeout_ns
-    entry.config.max_list_size = config.max_list_size
-    entry.config.ack_timeout_ns = config.ack_timeout_ns
-    return p4r.Entity(digest_entry=entry)
 
 
 def _list(digest: Digest, list_id: int, messages: list[bytes], epoch_ns: int) -> p4r.DigestList:

@@ -16,7 +16,7 @@ from ..._engine import SwitchHandle
 from ...values import MeterRate
 from ..errors import invalid, unimplemented
 from ..messages import p4r
-from ..program.schema import Meter, MeterType, Schema, find
+from ..program.schema import Meter, MeterType, Schema, find, select
 from . import chunks
 from .chunks import Chunk
 from .counters import check_index
@@ -89,7 +89,7 @@ class Meters:
     def read(self, message: p4r.MeterEntry) -> Iterator[Chunk]:
         """Yields the cells that a `MeterEntry` request selects; meter 0 stands for all meters, no index for
         all cells."""
-        for meter in self._asked(message):
+        for meter in select(self._schema.meters, "meter", message.meter_id):
             what = f"meter '{meter.name}'"
             check_no_colour_counts(message, "counter_data", what)
             if message.meter_id and message.HasField("index"):
@@ -105,12 +105,7 @@ class Meters:
         """Returns the number of cells that a Read or a Write of this entry accesses."""
         if message.meter_id and message.HasField("index"):
             return 1
-        return sum(meter.size for meter in self._asked(message))
-
-    def _asked(self, message: p4r.MeterEntry) -> list[Meter]:
-        if message.meter_id:
-            return [find(self._schema.meters, "meter", message.meter_id)]
-        return list(self._schema.meters.values())
+        return sum(meter.size for meter in select(self._schema.meters, "meter", message.meter_id))
 
 
 def _entities(meter: Meter, first: int, cells: Sequence[list[MeterRate]]) -> Iterator[p4r.Entity]:

@@ -15,7 +15,7 @@ from ...exceptions import NoSuchHandleError
 from ...values import ClientAction, ClientDefault, ClientEntry, CounterCell, MatchParam, MeterRate
 from ..errors import already_exists, denied, invalid, not_found
 from ..messages import p4r
-from ..program.schema import Schema, Table, find
+from ..program.schema import Schema, Table, find, select
 from . import chunks, counters, meters, translate
 from .action_profiles import ActionProfiles
 from .chunks import Chunk
@@ -233,9 +233,7 @@ class Tables:
         return sum(1 + count(table.name) for table in self._tables_of(message))
 
     def _tables_of(self, message: p4r.TableEntry) -> list[Table]:
-        if message.table_id:
-            return [find(self._schema.tables, "table", message.table_id)]
-        return list(self._schema.tables.values())
+        return select(self._schema.tables, "table", message.table_id)
 
     def _entities(self, table: Table, request: p4r.TableEntry, page: _Page) -> Iterator[p4r.Entity]:
         for _, answer, of in self._chosen(request, page):

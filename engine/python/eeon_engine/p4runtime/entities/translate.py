@@ -54,7 +54,7 @@ class Key:
         return tuple(
             message_of(field, numbers)
             for field, numbers in self.parts
-            if field.kind == "exact" or numbers != _wildcard(field)
+            if field.kind == "exact" or numbers != wildcard(field)
         )
 
     @property
@@ -132,7 +132,7 @@ def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Pa
     if match is None:
         if field.kind == "exact":
             raise invalid(f"{what} is exact and must be given")
-        return field, _wildcard(field)
+        return field, wildcard(field)
     kind = match.WhichOneof("field_match_type")
     if kind is None:
         raise invalid(f'{what}: no value is given; leave the field out for "don\'t care"')
@@ -159,7 +159,7 @@ def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Pa
             low, high = given
             if low > high:
                 raise invalid(f"{what}: the range 0x{low:x}..0x{high:x} is empty")
-            if given == _wildcard(field):
+            if given == wildcard(field):
                 raise invalid(f'{what}: the range covers every value; leave the field out for "don\'t care"')
         case "optional":
             return field, (*given, (1 << field.width) - 1)
@@ -182,7 +182,7 @@ def _engine_field(field: MatchField, param: MatchParam) -> _Part:
     raise AssertionError(f"the engine answered a match parameter of no known kind: {param!r}")
 
 
-def _wildcard(field: MatchField) -> tuple[int, int]:
+def wildcard(field: MatchField) -> tuple[int, int]:
     """Returns the integers that stand for "don't care"."""
     return (0, (1 << field.width) - 1) if field.kind == "range" else (0, 0)
 

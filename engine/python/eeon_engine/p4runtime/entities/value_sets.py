@@ -10,7 +10,7 @@ from functools import partial
 from ..._engine import SwitchHandle
 from ..errors import already_exists, exhausted, invalid, unimplemented
 from ..messages import p4r
-from ..program.schema import MatchField, Schema, ValueSet, find
+from ..program.schema import MatchField, Schema, ValueSet, find, select
 from . import translate
 from .chunks import Chunk
 
@@ -40,10 +40,7 @@ class ValueSets:
 
     def read(self, message: p4r.ValueSetEntry) -> Iterator[Chunk]:
         """Yields the value sets that a `ValueSetEntry` request selects; 0 stands for all."""
-        chosen = list(self._schema.value_sets.values())
-        if message.value_set_id:
-            chosen = [find(self._schema.value_sets, "value set", message.value_set_id)]
-        for value_set in chosen:
+        for value_set in select(self._schema.value_sets, "value set", message.value_set_id):
             values = self._control.parse_vset_get(value_set.name)
             yield Chunk(1 + len(values), partial(_entities, value_set, values))
 

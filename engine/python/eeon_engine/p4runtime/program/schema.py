@@ -198,3 +198,8 @@ def find(objects: dict[int, _T], kind: str, object_id: int) -> _T:
     if found is None:
         raise invalid(f"the P4Info has no {kind} with id {object_id} (0x{object_id:08x})")
     return found
+
+
+def select(objects: dict[int, _T], kind: str, object_id: int) -> list[_T]:
+    """Returns the object with this id; all objects for 0, P4Runtime's wildcard."""
+    return [find(objects, kind, object_id)] if object_id else list(objects.values())
