@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from eeon_control import config, constants, plan, program, topology
+from eeon_control import config, constants, data, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, Place, PlanError
@@ -281,9 +281,11 @@ def next_hops(entries, prefix: int) -> list[int] | None:
 TO_LEAF1, TO_LEAF2 = 0x0A000100, 0x0A000200  # 10.0.1.0, 10.0.2.0
 
 
-def routed(down: dict[str, list[int]], **routing: object):
-    """Returns the planned entries of leaf-spine-4, and those while these ports are down."""
-    fabric = topology.load("leaf-spine-4")
+def routed(down: dict[str, list[int]], *, spines: int = 2, **routing: object):
+    """Returns the planned entries of leaf-spine-4, with this many spines, and those while these ports are
+    down."""
+    text = data.find_yaml("topologies", "leaf-spine-4").read_text()
+    fabric = topology.from_text(text.replace("spines: 2", f"spines: {spines}"))
     wanted = config.overridden(config.load("drop_tail"), {"routing": routing})
     meant = plan.intended(fabric, wanted, NS)
     return meant, plan.around(fabric, wanted.routing, meant, plan.dead_ends(fabric, down))
@@ -306,7 +308,7 @@ def test_a_port_to_a_host_that_is_down_withdraws_nothing():
 
 
 def test_with_one_path_in_use_another_one_takes_the_place_of_the_one_that_is_down():
-    meant, left = routed({"spine1": [2]}, ecmp=False)
+    meant, left = routed({"spine1": [2]}, spines=3, ecmp=False)
     assert [next_hops(of["leaf1"], TO_LEAF2) for of in (meant, left)] == [[3], [4]]
 
 
