@@ -220,6 +220,7 @@ class GroupThatIsFullBelowXoffPausesItsNeighbour(_PfcSent):
         self.settle()
         self.assertEqual((self.group_bytes(), self.pauses_sent()), (LIMIT_BYTES, 0))
         self.send(IN, lossless(5), lossless(6))
+        self.settle()
         self.assert_frames(self.await_frames(IN, 1), [XOFF])
         self.assertEqual((self.dropped(), self.pauses_sent()), (2, 1))
         self.send(OUT, LET_OUT_GO)
