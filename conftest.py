@@ -5,8 +5,6 @@ most the processor time that `make check` sets with `--cpu-seconds`, fixtures in
 no test: the limit grows with the time that `_yardstick` takes under the same load.
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 import multiprocessing.process

@@ -4,8 +4,6 @@ Fails when one is known. Where a tool is not installed or its database cannot be
 that is said, and does not fail, because a build without a network must go on. CI shows the lines.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -6,8 +6,6 @@
 The file is for CPython 3.11 on Linux x86-64. It names no registry.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import re

@@ -1,7 +1,5 @@
 """Command line: `python -m differential --cases 100000 --seed 1`, or `--replay FILE`."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import logging

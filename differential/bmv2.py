@@ -1,7 +1,5 @@
 """BMv2's simple_switch as one of the two sides: a process with frames over nanomsg and calls over Thrift."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import subprocess

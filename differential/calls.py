@@ -4,8 +4,6 @@ Keys are made from fields of frames that will be sent. The handles come from the
 a sequence is made call by call. Calls whose answers differ intentionally (docs/p4/behaviour.md) are not made.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ program's name and the configuration's number. Configurations are independent, s
 separate processes, and a campaign with a record can continue after an interruption.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

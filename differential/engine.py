@@ -1,7 +1,5 @@
 """The engine as the other side: a `Switch` in virtual time, called over its own Thrift server."""
 
-from __future__ import annotations
-
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve as serve_p4runtime
 from eeon_engine.thrift import serve

@@ -1,7 +1,5 @@
 """Cases on which the two switches differ: written as small files, minimised, and run again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ required key into the packet, if it consists of header fields or lookahead bits;
 to chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,8 +4,6 @@ The wire format is nanomsg's SP over IPC. The messages are those of BMv2's `bm_s
 type, port and length as 32-bit integers in native byte order, then the frame.
 """
 
-from __future__ import annotations
-
 import select
 import socket
 import struct

@@ -5,8 +5,6 @@ Protobuf's text format without device and election id. The client has no state: 
 in the switches.
 """
 
-from __future__ import annotations
-
 import queue
 from collections.abc import Callable
 from typing import Any

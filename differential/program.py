@@ -1,7 +1,5 @@
 """The parts of a compiled program that the generators need: parsers, tables, actions, arrays."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ They are made from the P4Info, with keys from fields of frames that will be sent
 intentionally. Requests whose answers differ intentionally (docs/develop/conformance.md) are not made.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable
 

@@ -3,8 +3,6 @@
 README.md lists what is avoided or left out, with reasons; each rule here has a line there.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

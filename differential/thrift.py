@@ -1,7 +1,5 @@
 """A Thrift client for either switch, and calls as plain data, to be repeated, compared and stored."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ the line is also added to `docs/bench-history.jsonl`, which is committed with a 
 If valgrind is installed, the instructions of a pass are counted as well: see `instructions.py`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

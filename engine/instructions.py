@@ -8,8 +8,6 @@ processor has AVX2, for which the library has a different `memcpy`. The file the
 `differs` reports those that differ here. `python/tests/test_instructions.py` compares counts if none does.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

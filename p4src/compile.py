@@ -14,8 +14,6 @@ The outputs are committed, because p4c is in no package registry: running the pr
     provenance.json      the compiler's version, and the SHA-256 of every source and of every output
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -7,8 +7,6 @@ counts as well. `call` is operations.apply with a state folder; `command` is the
 a process of its own, its start included. Needs the engine's extension.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -9,8 +9,6 @@ the time until its standby has read every switch back as its primary. Needs the 
 simple_switch_grpc on PATH.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

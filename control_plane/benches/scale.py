@@ -9,8 +9,6 @@ hold" is planned from a configuration of its own (other marking thresholds, on p
 from a read.
 """
 
-from __future__ import annotations
-
 import argparse
 import cProfile
 import pstats

@@ -1,7 +1,5 @@
 """Constants of the P4 program, read from a file that its compilation writes; none is defined twice."""
 
-from __future__ import annotations
-
 import json
 
 from eeon_control import data

@@ -4,8 +4,6 @@ The wheel contains copies under `eeon_control/_data` (see pyproject.toml). In a 
 not exist and the originals are used, so that an edit takes effect immediately.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

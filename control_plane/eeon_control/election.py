@@ -1,7 +1,5 @@
 """Election ids: unsigned 128-bit numbers by which a server ranks its clients (P4Runtime, section 5)."""
 
-from __future__ import annotations
-
 DEFAULT = 10
 LARGEST = (1 << 128) - 1
 

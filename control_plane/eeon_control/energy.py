@@ -11,8 +11,6 @@ clock is estimated from the last packet that left the switch between the two rea
 LPI may be off by the time since that packet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ different actions. Entries are named tuples because a large fabric has millions 
 itself creates, hashes and compares tuples.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from ipaddress import IPv4Address, IPv6Address

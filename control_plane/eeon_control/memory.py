@@ -1,7 +1,5 @@
 """Memory management for steps that create very many objects without reference cycles."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

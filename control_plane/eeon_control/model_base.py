@@ -5,8 +5,6 @@ editors. The schema may be laxer than the function (it matches patterns but does
 stricter; tests/test_config_schema.py compares the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Suggestions for unknown names."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Collection, Iterable
 

@@ -1,7 +1,5 @@
 """The versions of the project's installed packages, which must be equal: they use each other's internals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from importlib import metadata
 

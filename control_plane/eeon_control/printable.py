@@ -6,8 +6,6 @@ invisible characters: line separators, zero-width and tag characters, surrogates
 `\\u001b`, so that a JSON document with such characters in its strings keeps its meaning.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

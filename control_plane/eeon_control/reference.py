@@ -4,8 +4,6 @@
 eeon_control.reference FILE` writes it there.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import textwrap

@@ -1,7 +1,5 @@
 """Files of a new fabric: topology, configuration, targets, each with comments, all checked. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ The copies in control_plane/schema/ ship with the package; `python -m eeon_contr
 them.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

@@ -23,8 +23,6 @@ A targets file is YAML:
 nor passwords, so addresses of other machines are refused without `thrift_remote: allow`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

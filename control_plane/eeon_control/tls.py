@@ -7,8 +7,6 @@ gRPC reports a missing certificate as "Socket closed". After a failure, and only
 therefore repeated with Python's own TLS, whose errors give the reason; nothing else is sent.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import ssl

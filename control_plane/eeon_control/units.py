@@ -5,8 +5,6 @@ Every quantity is a whole number of its base unit, in a type of its own: Bytes, 
 rounded: `0.3B` is refused, not truncated. Bytes and packets are different types; no function here converts
 one to the other, because the number of packets that fit a limit in bytes depends on the traffic."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from fractions import Fraction

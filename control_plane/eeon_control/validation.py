@@ -1,7 +1,5 @@
 """Conversion of pydantic's errors to this project's form: place in the file, key, value, rule."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Interfaces for the ports of BMv2 switches."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A simple_switch_grpc process on free ports, without interfaces. For tests only."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import socket

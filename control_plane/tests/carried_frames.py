@@ -1,7 +1,5 @@
 """Engine switches behind P4Runtime servers, and frames that are carried from one to the next by hand."""
 
-from __future__ import annotations
-
 import struct
 
 from eeon_control.fabric.read import Wanted, observe

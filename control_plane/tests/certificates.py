@@ -1,7 +1,5 @@
 """Certificates and keys generated at run time. For tests only."""
 
-from __future__ import annotations
-
 import datetime
 from dataclasses import dataclass
 from ipaddress import ip_address

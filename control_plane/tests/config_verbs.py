@@ -3,8 +3,6 @@
 The `leaf-spine-4` switches have no program, and are at the given addresses. Targets: engine and BMv2.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

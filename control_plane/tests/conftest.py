@@ -1,7 +1,5 @@
 """Common fixtures: each test has its own state folder, never the user's; a test may be a coroutine."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import signal

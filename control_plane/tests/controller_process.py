@@ -1,7 +1,5 @@
 """`eeon controller run` as a child process, and its log lines."""
 
-from __future__ import annotations
-
 import json
 import queue
 import signal

@@ -1,7 +1,5 @@
 """The command `eeon` in this process or at a terminal, and options for its switches."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

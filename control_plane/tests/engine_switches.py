@@ -1,7 +1,5 @@
 """Engine switches of a topology, each with a P4Runtime server. Only tests advance their clocks."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Collection, Iterator, Mapping
 

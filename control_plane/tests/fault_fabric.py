@@ -4,8 +4,6 @@ Nothing here depends on sleeps: a switch dies at its n-th update because it coun
 apply reports a certain step. The state of a switch is read with plain gRPC, without the controller's code.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

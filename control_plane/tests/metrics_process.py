@@ -3,8 +3,6 @@
 python metrics_process.py SAMPLES REQUEST_SECONDS ANSWER_SECONDS
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 

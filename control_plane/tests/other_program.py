@@ -3,8 +3,6 @@
 The other program has the same P4Info, and its own route (a one-shot set), port entry and default action.
 """
 
-from __future__ import annotations
-
 import pytest
 from eeon_control import config, fabric, plan, program
 from eeon_control.errors import ApplyError

@@ -1,7 +1,5 @@
 """The description of a plan that changes a fabric from one configuration to another."""
 
-from __future__ import annotations
-
 from eeon_control import topology
 from eeon_control.config import FabricConfig
 from eeon_control.fabric.describe import describe

@@ -1,7 +1,5 @@
 """Variants of the packaged program."""
 
-from __future__ import annotations
-
 import json
 import re
 

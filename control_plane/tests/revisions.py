@@ -1,7 +1,5 @@
 """Operations on a state folder, like those of the commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """Reads the exporter's page like Prometheus."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from urllib.request import urlopen
 

@@ -6,8 +6,6 @@ deterministic, except those over an interval (`--rate`): these come from a live 
 headings are compared.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """A fabric of sixteen engine switches in the test's process, and an apply in waves in another one."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

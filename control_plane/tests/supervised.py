@@ -1,7 +1,5 @@
 """A supervisor in this process, for fake switches."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Collection

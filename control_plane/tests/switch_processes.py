@@ -1,7 +1,5 @@
 """Switches in separate processes, which tests kill, restart and make refuse: the engine's, or BMv2."""
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

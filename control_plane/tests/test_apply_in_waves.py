@@ -1,7 +1,5 @@
 """An apply in waves on fake switches: the order of writes, gates, and undo."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """`make lint`'s check for known vulnerabilities: some, none, or not checked, which is not called none."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

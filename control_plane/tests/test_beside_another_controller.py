@@ -1,7 +1,5 @@
 """Another controller on the same engine switches: a role, another owner's program, foreign entries."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """`target_settings.bmv2` in `eeon config apply`: set over Thrift on all switches; failures are reported."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """BMv2's own queues in an apply that fails or is killed, and in drift. Thrift itself is replaced."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control import config, operations, state, topology
 from eeon_control.errors import ApplyError, FabricError

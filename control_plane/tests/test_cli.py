@@ -1,7 +1,5 @@
 """The eeon command: exit codes, output for people and for programs, errors without tracebacks."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

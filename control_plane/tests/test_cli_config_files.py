@@ -1,7 +1,5 @@
 """`eeon config validate`, `explain` and `schema`: for people and for CI, without any switch."""
 
-from __future__ import annotations
-
 import json
 
 import eeon_command

@@ -1,7 +1,5 @@
 """The same work on many switches: how many at a time, and the report of failures."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

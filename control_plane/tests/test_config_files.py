@@ -1,7 +1,5 @@
 """Configuration files: levels, presets, merging. For mistakes, see `expected/configuration.yaml`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lossless classes: headroom, deadlocks, entries in switches; the rest is in `expected/*.yaml`."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 from eeon_control import config, plan, program, topology, views

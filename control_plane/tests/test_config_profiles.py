@@ -1,7 +1,5 @@
 """Profiles: dependence on link speed, short forms, default thresholds, BMv2's own queues."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

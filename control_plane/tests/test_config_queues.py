@@ -3,8 +3,6 @@
 ptf_tests/tests/queue_aqm.py tests the effect of the entries.
 """
 
-from __future__ import annotations
-
 import pytest
 import yaml
 from eeon_command import eeon

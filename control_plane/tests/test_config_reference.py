@@ -1,7 +1,5 @@
 """docs/run/configuration.md: the reference is current, examples are valid, tables agree with the program."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

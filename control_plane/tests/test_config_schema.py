@@ -1,7 +1,5 @@
 """The published JSON Schemas: current, and consistent with the loaders about valid and invalid files."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

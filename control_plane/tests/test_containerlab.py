@@ -1,7 +1,5 @@
 """Files of containerlab as topologies: what is read, what is assumed with a warning, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The Grafana dashboard and the alert rules: every expression is PromQL, of metrics and labels that exist."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/run/controller.md lists exactly the exporter's metrics."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

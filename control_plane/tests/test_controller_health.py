@@ -1,7 +1,5 @@
 """/healthz and /readyz: whether the controller's event loop answers, and whether the fabric is as intended."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

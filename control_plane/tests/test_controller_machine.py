@@ -3,8 +3,6 @@
 The model is controller_model's, with both kinds of P4Runtime servers.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import pytest

@@ -1,7 +1,5 @@
 """The metrics: their rows, names and addresses."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

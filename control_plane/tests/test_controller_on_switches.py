@@ -1,7 +1,5 @@
 """`eeon controller run` with switches in separate processes, which are killed and restarted."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

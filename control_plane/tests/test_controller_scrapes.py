@@ -1,7 +1,5 @@
 """Scrapes of a running supervisor: they do not read switches too often, and no switch delays them."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The supervisor with fake switches: tests of its internal state."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """The dashboard's queries and the alert rules, on a real Prometheus that scrapes a real controller."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

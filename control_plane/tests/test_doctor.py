@@ -1,7 +1,5 @@
 """`eeon doctor`: each check on healthy and on faulty machines."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

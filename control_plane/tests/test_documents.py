@@ -4,8 +4,6 @@ prose keeps to its limits; comments of functions begin with a verb.
 Does not check addresses on the Internet, the truth of sentences, or whether a word in -s is a verb or a noun.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """--dry-run prints what a command would write, and writes nothing to switches or folders."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Energy from the EEE registers: states, the clock's wrap, restarts, ports of unknown power."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

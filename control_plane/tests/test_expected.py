@@ -1,7 +1,5 @@
 """The controller's answers to files and command lines: each row of `expected/*.yaml`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Apply and undo on fake switches over real gRPC. The effect of entries in switches is not tested here."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -3,8 +3,6 @@
 No packets are sent here; ptf_tests tests their processing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 

@@ -1,7 +1,5 @@
 """The controller with the engine's P4Runtime server: entries, undo, and counts of real packets."""
 
-from __future__ import annotations
-
 import config_verbs
 import other_program
 import pytest

@@ -4,8 +4,6 @@ Real engine switches with real P4Runtime servers, in processes that are killed. 
 switches are read without the controller's code, and the message must name the resulting configuration.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

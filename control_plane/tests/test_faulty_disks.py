@@ -1,7 +1,5 @@
 """A state folder on a full or read-only disk, at every moment: real file systems, mounted as root."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The model of the ECMP hash and the program: the model must predict the ports of the engine's switches."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """The pins with hashes equal those without, and are generated from pip's report."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

@@ -1,7 +1,5 @@
 """Manual pages, help texts and shell completion, generated from the commands."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Malformed files: they are read, or refused with the place of the error, and have no other effect."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Every command soon reports a hung or unreachable switch, with the same message."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import time

@@ -1,7 +1,5 @@
 """`eeon init`: immediately valid files of the requested fabric."""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

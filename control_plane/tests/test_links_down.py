@@ -3,8 +3,6 @@
 On the engine, and on BMv2 if it is on PATH and the test runs as root, because its ports need interfaces.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 

@@ -1,7 +1,5 @@
 """The exporter with slow, silent, many, large or wrong clients: it answers others, in bounded memory."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import subprocess

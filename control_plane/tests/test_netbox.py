@@ -1,7 +1,5 @@
 """Inventories of NetBox as topologies: what is imported, and what is refused."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

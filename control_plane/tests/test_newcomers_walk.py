@@ -4,8 +4,6 @@ Real switches of the engine with real frames; spine1 has lost its route to leaf2
 the help, at 80 columns.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 

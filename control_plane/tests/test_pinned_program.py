@@ -1,7 +1,5 @@
 """A state folder for another P4 program: no switch is contacted, and the message names the next step."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_command import eeon
 from eeon_control import config, operations, state

@@ -1,7 +1,5 @@
 """The planner: literal entries for a small fabric, and properties for any fabric."""
 
-from __future__ import annotations
-
 import functools
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plans in words: many ports and routes, or no configuration. For texts, see `expected/plan.yaml`."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control import config, topology
 from eeon_control.config.qcn import Qcn

@@ -1,7 +1,5 @@
 """Port events over gNMI, from the engine's own server."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The codec of a port's settings: it reads back what it writes, and covers every action of the program."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Text from outside is shown but not executed: none of its escape sequences reaches the terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

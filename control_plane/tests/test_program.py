@@ -1,7 +1,5 @@
 """The identity of compiled programs, and programs that only add to another one."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

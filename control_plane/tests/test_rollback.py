@@ -1,7 +1,5 @@
 """Rollback on fake switches: its target, the switches' present addresses, and the messages."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -3,8 +3,6 @@
 With the engine's P4Runtime server, and with BMv2's if it is installed and built with TLS.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """`eeon show` and `eeon clear`: rows, filters, baselines, rates, repeated blocks, switches that do not answer."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

@@ -1,7 +1,5 @@
 """docs/run/show.md shows the output of its commands."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")

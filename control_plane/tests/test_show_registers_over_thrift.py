@@ -1,7 +1,5 @@
 """BMv2 has no registers over P4Runtime: `eeon show` reads them over Thrift, given an address."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """`eeon show routes` and `eeon show path` on configured switches: states, paths, faults, wrong names."""
 
-from __future__ import annotations
-
 import json
 import re
 

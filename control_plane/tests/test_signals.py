@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM during the start of a process."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

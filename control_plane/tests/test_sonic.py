@@ -1,7 +1,5 @@
 """SONiC's CONFIG_DB: import, export, and refusals that name the field."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

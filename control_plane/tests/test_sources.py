@@ -1,7 +1,5 @@
 """YAML as every file is read and written: version 1.2, with libyaml and without."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

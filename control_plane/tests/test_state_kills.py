@@ -1,7 +1,5 @@
 """The state folder after a kill or a power cut at any moment of any change: it opens, and is old or new."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """The state folder: permissions, contents, locking."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pwd

@@ -1,7 +1,5 @@
 """The targets file: addresses, TLS for all switches and for one, Thrift, and refusals."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 With the engine's Thrift server, BMv2's if it is installed, and other servers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import shutil

@@ -1,7 +1,5 @@
 """`eeon top` on switches that carry a transfer between two readings."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

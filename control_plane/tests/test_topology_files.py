@@ -1,7 +1,5 @@
 """Topology files: the packaged ones, the derived values, and the message about every mistake."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Numbers with units: parsed exactly, printed in a form that parses back, refused with an example."""
 
-from __future__ import annotations
-
 import contextlib
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Restarts, differences and rates of views: pure, on constructed observations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

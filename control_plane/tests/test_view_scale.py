@@ -1,7 +1,5 @@
 """The common unit of a column's numbers."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control.views.scale import (
     bit_rate,

@@ -1,7 +1,5 @@
 """An apply in waves on sixteen switches, killed at each of its steps: the rest is reported and finished."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

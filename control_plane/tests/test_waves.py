@@ -1,7 +1,5 @@
 """The switches that an apply in waves changes together."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control import topology
 from eeon_control.plan.waves import waves

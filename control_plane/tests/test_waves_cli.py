@@ -1,7 +1,5 @@
 """`eeon config apply --waves`, `--switch` and `--gate`: options and output."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

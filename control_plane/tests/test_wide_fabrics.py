@@ -1,7 +1,5 @@
 """A leaf with more routes and spines than `ecmp_selector` has members for each of them."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control import config, plan, program, topology
 from eeon_control.fabric import sync

@@ -1,7 +1,5 @@
 """Changes by others are visible: writes over Thrift, and another program with the intended cookie."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

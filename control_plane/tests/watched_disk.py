@@ -1,7 +1,5 @@
 """A disk that tells of each operation before it is made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The differential tester: a short run with BMv2, if installed, and detection of faults in the engine."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable

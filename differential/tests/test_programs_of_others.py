@@ -4,8 +4,6 @@ For example, those that p4c compiles from sonic-pins' SAI and from up4, and thos
 switches get the same random entries over P4Runtime and the same frames. A seed on which BMv2 ends is skipped.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from random import Random

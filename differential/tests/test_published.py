@@ -1,7 +1,5 @@
 """The long run that conformance.md describes: its table has the sums of its record."""
 
-from __future__ import annotations
-
 import json
 import lzma
 from collections import Counter

@@ -1,7 +1,5 @@
 """Campaigns with a record: interrupted and continued, in several processes; differences by the machine."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

@@ -4,8 +4,6 @@
 schema. They are TypedDicts: values remain the plain dictionaries from JSON, and mypy knows their keys.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

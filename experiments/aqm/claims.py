@@ -4,8 +4,6 @@ Runtime and throughput are compared with DropTail on shallow buffers, delay with
 (5.2.1).
 """
 
-from __future__ import annotations
-
 from eeon_experiments.claims.bands import (
     LATENCY,
     RUNTIME,

@@ -1,7 +1,5 @@
 """Figures 5.2 to 5.5 of the thesis: AQM settings alone, compared with drop tail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eeon_experiments.report.alternatives import (

@@ -3,8 +3,6 @@
 Query completion times are compared seed by seed, and each setting with its counterpart under the same TCP.
 """
 
-from __future__ import annotations
-
 from eeon_experiments.claims.model import (
     Check,
     Checks,

@@ -1,7 +1,5 @@
 """Queries with each TCP and queue, with and without PFC, and the settings that the notes leave open."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs

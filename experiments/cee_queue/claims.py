@@ -1,7 +1,5 @@
 """C1 and C3: the short-and-fat paper's claims on one hot spot (Crisan et al., HotI 2011)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

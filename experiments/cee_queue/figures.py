@@ -1,7 +1,5 @@
 """The shape of a hot spot's queue, and the first finished flow's share of the link."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC, lines
 from eeon_experiments.report.drawing import Drawing, Panel, paper
 from eeon_experiments.report.runs import Metric, Runs

@@ -1,7 +1,5 @@
 """C7: the short-and-fat paper's claim on scientific traffic (Crisan et al., HotI 2011)."""
 
-from __future__ import annotations
-
 import math
 
 from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim, of_common_seeds

@@ -1,7 +1,5 @@
 """The runtimes of the benchmarks with each queue, with and without PFC."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, RUNTIME, by_pfc
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs

@@ -4,8 +4,6 @@ E2 and E8 are in `delay_claims`, E9 and E10 in `load_claims`. Energy is the sum 
 kind over the whole run, so that a longer run uses more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 

@@ -7,8 +7,6 @@ Christensen et al., "IEEE 802.3az: the road to energy efficient Ethernet" (IEEE 
 November 2010), whose curves the EEE paper redraws as its figure 2.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

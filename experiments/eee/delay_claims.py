@@ -1,7 +1,5 @@
 """E2 and E8: effects of time alone: idle time before sleep, and the latency of links without EEE."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from eeon_experiments.claims.model import (

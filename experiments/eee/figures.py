@@ -1,7 +1,5 @@
 """Figures 2 to 10 of the EEE paper (thesis 4.2 to 4.10): EEE and coalescing on two-rack clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eeon_experiments.report.alternatives import (

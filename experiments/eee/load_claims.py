@@ -1,8 +1,6 @@
 """E9 and E10: EEE and coalescing over load, of the cores (thesis 4.3.3.4) and of one link (Christensen et al.
 2010)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from eeon_experiments.claims.model import (

@@ -1,7 +1,5 @@
 """Figures 4.11 to 4.13 of the thesis (EEE over CPU load), figure 2 of the EEE paper (power over load)."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
 from eeon_experiments.report.drawing import BASELINE, Curve, Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs

@@ -1,7 +1,5 @@
 """The points of this experiment, and functions that its judges share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product

@@ -6,8 +6,6 @@ without EEE with the same buffer and control, unless stated otherwise. Where the
 J5), the comparison with the other baseline is given as well.
 """
 
-from __future__ import annotations
-
 from eeon_experiments.claims.model import (
     Check,
     Checks,

@@ -1,7 +1,5 @@
 """Figures 7.1 to 7.7 of the thesis: coalescing with and without RED and ECN."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from eeon_experiments.report.alternatives import (

@@ -1,8 +1,6 @@
 """The columns of a row, in order: name, type, meaning. They define the table of rows, the row, and the table
 in docs/experiments.md. Units are in the names."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Settings in the engine's form: quantities as numbers, with their unit at the end of the key."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

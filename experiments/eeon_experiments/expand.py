@@ -3,8 +3,6 @@
 All mistakes of a file are reported at once, each at its line and only once, even if it affects many runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product

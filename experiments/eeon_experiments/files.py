@@ -1,7 +1,5 @@
 """The experiment file: settings, axes of overlays, sweeps over them, seeds, and the quick form."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal

@@ -11,8 +11,6 @@ Only the first file is required. A command that names a folder runs its Python. 
 another as `from .points import point`; the folder needs no `__init__.py`, and need not be on `sys.path`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Callable, Sequence

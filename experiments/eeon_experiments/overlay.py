@@ -4,8 +4,6 @@ a file points at the line that causes it.
 Mappings are merged key by key, other values are replaced, and `config` is appended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from eeon_control.errors import Place, Problem

@@ -1,7 +1,5 @@
 """Quantities that the controller does not have: clocks of cores, rates of disks, times in words."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from eeon_control.errors import UnitError

@@ -3,8 +3,6 @@
 `python -m eeon_experiments.readme` writes those of the experiments that ship.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

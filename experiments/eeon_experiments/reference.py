@@ -3,8 +3,6 @@
 `python -m eeon_experiments.reference FILE` writes it between the page's markers.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

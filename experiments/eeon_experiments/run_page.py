@@ -1,7 +1,5 @@
 """The page about one run of an experiment: the same tool as for replays, but with hosts that react."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from eeon_tools import html

@@ -1,8 +1,6 @@
 """The settings of one run (RunSettings), in users' units. Docstrings explain the keys; docs/experiments.md
 has the table."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self

@@ -4,8 +4,6 @@ The experiment's README.md (`readme`) and its part of the report (`report.docume
 in the experiment's file is referenced by its key (`settings`), so that it is written only once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The folder of the experiments that ship: in an installed wheel, or in the repository's work tree."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from eeon_control.errors import DataNotFound

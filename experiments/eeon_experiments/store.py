@@ -11,8 +11,6 @@ A folder belongs to one experiment in one form, full or quick. Results of anothe
 never become rows: they stay in their files, and are reported.
 """
 
-from __future__ import annotations
-
 import csv
 import errno
 import io

@@ -4,8 +4,6 @@ stored.
 A sweep that is interrupted in any way loses at most the runs in progress; the same call continues it.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Generator, Sequence

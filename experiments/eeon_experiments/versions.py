@@ -1,7 +1,5 @@
 """The program, engine and commit that produce a result. Rows of different versions are never mixed."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from functools import cache

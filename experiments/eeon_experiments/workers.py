@@ -5,8 +5,6 @@ a short run. If a worker dies, only its own run fails, and another worker replac
 is gone exits at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

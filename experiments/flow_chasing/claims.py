@@ -3,8 +3,6 @@
 Changes are from TCP alone to flow chasing, for the whole job if it was run, else for a tenth of it.
 """
 
-from __future__ import annotations
-
 import json
 
 from eeon_experiments.claims.model import (

@@ -1,7 +1,5 @@
 """Flow chasing compared with TCP alone and other schedulers, and the settings that the paper leaves open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eeon_experiments.report.alternatives import FLOW_CHASING, TCP_ALONE, along, by_flow_chasing

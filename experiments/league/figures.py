@@ -1,7 +1,5 @@
 """The league table: each profile's slowdown of flows relative to the threshold found by `eeon tune`."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs, over
 from eeon_experiments.results import Spread

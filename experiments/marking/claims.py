@@ -4,8 +4,6 @@ T is the E-EON thesis, M the marking-threshold paper. Runtime and throughput are
 shallow buffers, latency with DropTail at the same depth, as in the paper (M 4.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product

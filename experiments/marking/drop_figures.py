@@ -1,7 +1,5 @@
 """Figures 5 and 6 of the marking paper: the packets that switches drop."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import (
     BUFFERS,
     THROUGHPUT,

@@ -1,7 +1,5 @@
 """Figures 5 to 12 of the marking paper (thesis chapter 6), and results without a figure in it."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import (
     BUFFERS,
     CODEL,

@@ -1,8 +1,6 @@
 """MQ1 to MQ3: claims of the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016) on earlier marking schemes for
 queues that share a port by weight."""
 
-from __future__ import annotations
-
 from eeon_experiments.claims.model import (
     Check,
     Checks,

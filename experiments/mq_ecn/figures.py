@@ -1,7 +1,5 @@
 """Shares of a link and latency, by the scope of the marking threshold."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import along, lines, percent
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs

@@ -1,7 +1,5 @@
 """The completion time of long flows over the round-trip time of hosts, by marking threshold."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import RUNTIME, along, by_delay
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs

@@ -1,7 +1,5 @@
 """The effect of the number of fetches on the cost of RED (block A)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from eeon_experiments.report.alternatives import (

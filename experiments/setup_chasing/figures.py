@@ -1,7 +1,5 @@
 """Flow chasing relative to TCP alone with other numbers of reducers, maps and fetches."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import by_flow_chasing
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs

@@ -1,7 +1,5 @@
 """Energy and runtime of coalescing with three copies of the input (block D)."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import FETCHES, RUNTIME, STANDARD_EEE, energy_by_fetches, lines
 from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Runs

@@ -1,7 +1,5 @@
 """The effect of the number of copies of the input on energy (block D)."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import EEE, EEE_COLOURS
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs

@@ -1,7 +1,5 @@
 """The cost of coalescing on shallow buffers when held packets wait outside the buffer."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import LATENCY, RUNTIME, STANDARD_EEE, lines
 from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Runs

@@ -1,7 +1,5 @@
 """The differences to ns-2 and MRPerf, one at a time (block E)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eeon_experiments.report.alternatives import (

@@ -1,7 +1,5 @@
 """RED and CoDel on buffers with a limit in packets."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import (
     BUFFERS,
     PROTECTION_COLOURS,

@@ -1,7 +1,5 @@
 """Queries and phases with one reaction point per host."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES, CEE_TCPS, by_pfc
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs

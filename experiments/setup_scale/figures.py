@@ -1,7 +1,5 @@
 """The savings of coalescing with three copies of the input, on 24 and on 80 nodes."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.alternatives import energy_by_fetches
 from eeon_experiments.report.drawing import Drawing, paper
 from eeon_experiments.report.runs import Runs

@@ -1,7 +1,5 @@
 """Experiment files for tests: a valid one, for changes in one place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from eeon_experiments import files

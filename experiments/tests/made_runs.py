@@ -1,7 +1,5 @@
 """Made-up rows of experiments, for tests of the code that processes rows. Nothing here was measured."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Functions that workers execute in tests instead of a twin, importable by name for worker processes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,8 +1,6 @@
 """The judges of all claims, at the points of their experiments, with made-up rows: numbers as in the papers
 reproduce a claim, each change of `refuted_claims.txt` refutes it, rows without numbers do not measure it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Comparisons of claims with rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

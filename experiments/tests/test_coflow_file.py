@@ -1,7 +1,5 @@
 """A file in the format of the coflow benchmark, as coflows of an experiment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from eeon_experiments import files

@@ -1,7 +1,5 @@
 """Comparison of two values of an axis: the pairs of runs, refusals, and the interval."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Counts of a run that do not add up."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import pytest

@@ -1,8 +1,6 @@
 """docs/experiments.md and the experiments' README.md: generated parts are up to date, the example is valid,
 links have targets."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Closed forms of an EEE link's power, compared with a simulation of random arrivals."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

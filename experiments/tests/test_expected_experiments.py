@@ -1,7 +1,5 @@
 """Results and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Experiment files: their conversion, and reports of mistakes in them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

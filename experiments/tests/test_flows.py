@@ -1,7 +1,5 @@
 """Flows in an experiment's file: the engine's input, flow files, refusals, and a run."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

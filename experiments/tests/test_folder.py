@@ -1,7 +1,5 @@
 """An experiment's folder: its parts, in any place, and messages about mistakes in it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

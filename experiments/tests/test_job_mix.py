@@ -1,7 +1,5 @@
 """Mixes of small jobs: the requested load, at random times, in random order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

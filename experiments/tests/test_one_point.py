@@ -1,7 +1,5 @@
 """One point of each experiment that ships, simulated again: every number equals the published one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

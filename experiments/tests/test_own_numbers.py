@@ -1,7 +1,5 @@
 """A user's experiment without claims: its numbers in a terminal, as CSV, as JSON and on a page."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lines of docs/experiments.md that read rows with pandas, and the extra that installs it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

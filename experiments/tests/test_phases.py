@@ -1,7 +1,5 @@
 """Phases and QCN in an experiment's file: the engine's input, refusals, and runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

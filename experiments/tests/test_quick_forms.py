@@ -1,8 +1,6 @@
 """The quick forms of all experiments that ship: every claim gets a number, and what must hold on any fabric
 holds. Those with claims run whole, large ones without claims in part."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The report's page, figures and data from made-up rows; nothing in them was measured."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

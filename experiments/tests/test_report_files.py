@@ -1,7 +1,5 @@
 """`eeon experiment report` from files: an experiment, results in a store, findings, assumptions."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """docs/results: its pages match their data, judges and findings; it has no other files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

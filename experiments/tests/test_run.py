@@ -1,7 +1,5 @@
 """Runs of the real twin: the engine runs the P4 program, the controller configures it, hosts run jobs."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

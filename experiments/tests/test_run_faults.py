@@ -1,7 +1,5 @@
 """Failing links in an experiment: the engine's input, and a run's report of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

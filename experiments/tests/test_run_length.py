@@ -3,8 +3,6 @@
 A shorter run has only a timer's first cycles, or none, so that its numbers may show only its start.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`eeon experiment run`, stopped by its user."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """Results on disk: stored one by one, collected as rows, never mixed."""
 
-from __future__ import annotations
-
 import errno
 import json
 import lzma

@@ -1,7 +1,5 @@
 """Sweeps: several processes, resume after every kind of interruption, a Dask cluster. Runs are made up."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

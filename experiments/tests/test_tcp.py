@@ -1,7 +1,5 @@
 """TCP's settings in users' units, and in the engine's form."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from eeon_engine import TCP_NAMES

@@ -1,7 +1,5 @@
 """`eeon tune` without a twin: files, knobs, the search on made-up landscapes, and the answer's sentences."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

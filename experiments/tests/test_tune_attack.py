@@ -1,7 +1,5 @@
 """`eeon tune attack`: the smallest traffic that breaks a promise."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Generator, Iterable
 from pathlib import Path

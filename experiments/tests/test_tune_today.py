@@ -1,7 +1,5 @@
 """`eeon tune --from-targets`: the switches' state as a configuration, and the load from their counters."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """`eeon tune` on twins: optima known from theory or from a whole grid."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator

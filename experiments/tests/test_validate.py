@@ -1,7 +1,5 @@
 """`make validate` without ns-3: lists, slowdowns, bands and tables of made-up runs, and the page."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Results beyond the papers: a sweep of the marking threshold, the packets that DCTCP sends as ECT, and
 thresholds with coalescing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Comparison of the slowdowns in two runs of the same flows: size classes, bands, tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, TypedDict

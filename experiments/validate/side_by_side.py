@@ -5,8 +5,6 @@ engine/netsim/tests/ns3/flows.cc. Ends with 1 where a number is outside its band
 measured.json, which docs/validation.md shows.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

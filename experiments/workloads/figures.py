@@ -1,7 +1,5 @@
 """Slowdown of flows by size, and its main findings as sentences with numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series

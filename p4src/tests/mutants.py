@@ -13,8 +13,6 @@ and cargo on PATH; without them it runs nothing, and says so. It does not detect
 right reason.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@ not specific, such as 4096 or 16: only those by which a copy can be recognised, 
 Tests and fuzz targets may write a number: it is their expected value.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator

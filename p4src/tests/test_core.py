@@ -3,8 +3,6 @@
 Beyond the named packet tests, it does not detect whether a remaining part needs a removed one at run time.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Does not detect whether a program is correct (ptf_tests do for E-EON's).
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil

@@ -3,8 +3,6 @@
 Does not detect whether a description is true.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -3,8 +3,6 @@
 Does not detect whether the list is complete.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -7,8 +7,6 @@ every port are zero, and every received packet has exactly one verdict.
 Times are nanoseconds on the switch's clock; lengths are frame bytes without FCS.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ it. Where the RFC defines nothing (marks, packets that take no signal), it follo
 
 Times are nanoseconds = ticks of the switch under test."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The model follows the design's rules in plain arithmetic over a whole list of ar
 it can check the program's state machine. Times are nanoseconds = ticks of the switch under test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

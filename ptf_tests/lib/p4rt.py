@@ -6,8 +6,6 @@ writes are exactly the switch's requests. finsy encodes the messages; its own cl
 P4Runtime specification 1.4/1.5: sections are cited as "P4RT n.n".
 """
 
-from __future__ import annotations
-
 import itertools
 import queue
 import threading

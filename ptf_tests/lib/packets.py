@@ -5,8 +5,6 @@ controller's plan. Builders return bytes (scapy builds, the tests compare bytes)
 offset and not with scapy, so that all fields that the switch must not change are compared unchanged.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """`python -m ptf_tests.run --target engine|engine-veth|bmv2 [CASE ...]`, installed as `eeon-ptf`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

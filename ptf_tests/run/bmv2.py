@@ -4,8 +4,6 @@ installed.
 Needs no root and no network interfaces: packets go over nanomsg (`--packet-in`), ptf's platform `nn`.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 Needs no root, network interfaces or switch process: the ports are those of an `eeon_engine.Switch` in ptf.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from pathlib import Path

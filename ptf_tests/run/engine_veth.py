@@ -4,8 +4,6 @@
 `--short`: a few cases, half a minute, which `make test` runs.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 import tempfile

@@ -3,8 +3,6 @@
 ptf runs as a separate program, so that a test that blocks its threads cannot block the caller.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A switch that runs as a separate process beside ptf: its ports, start and end."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess

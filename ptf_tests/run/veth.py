@@ -4,8 +4,6 @@ The even end of each pair is the switch's, the odd one ptf's. Names contain this
 runs. IPv6 is off, so that the kernel sends no packets of its own; offloads are off.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 """The frames that the router forwards: those for its own address at the port, between routable addresses
 (control/admit.p4). The others are counted by their verdict at the ingress port, and dropped."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from finsy.p4entity import P4Entity

@@ -4,8 +4,6 @@ Port 2 obeys pauses for priority 3, the priority of DSCP 26. Its links have 1 Gb
 Frames are written out as bytes; `pfc` of the library makes the others.
 """
 
-from __future__ import annotations
-
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
 from ptf_tests.lib.eee import Eee

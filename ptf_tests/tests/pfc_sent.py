@@ -4,8 +4,6 @@ Packets of DSCP 26 (priority 3) that arrive at port 1 are a lossless group. They
 neighbour may pause priority 3: during its pause, the group fills.
 """
 
-from __future__ import annotations
-
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.eee import Eee

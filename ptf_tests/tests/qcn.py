@@ -6,8 +6,6 @@ Packets arrive at port 1 and wait in queue 0 of port 2, which has a congestion p
 port 1. `Point` is a congestion point in plain Python.
 """
 
-from __future__ import annotations
-
 import random
 import struct
 from collections.abc import Sequence

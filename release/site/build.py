@@ -6,8 +6,6 @@ copied. The sections are those of SECTIONS, and `release/tests/test_site.py` che
 one.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

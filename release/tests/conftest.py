@@ -1,7 +1,5 @@
 """Fixtures: the built wheels, and environments with them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import venv

@@ -1,7 +1,5 @@
 """An environment with only the wheels and packages from registries."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

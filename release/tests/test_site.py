@@ -1,7 +1,5 @@
 """The site has every document once, and its builder detects faults. `make site` checks all of it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Does not detect faults on other systems, processors and C libraries than this machine's.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

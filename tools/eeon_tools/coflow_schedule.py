@@ -9,8 +9,6 @@ time in steps of 8 ms, new rates when a coflow ends but not when a flow does, an
 coflows of an epoch begin at its start.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random

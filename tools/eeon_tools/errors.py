@@ -10,8 +10,6 @@
 Every message names the object, the place in it, the value found, and what would be right.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """A self-contained page: no script, font or picture from anywhere else."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """JSON written by users."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

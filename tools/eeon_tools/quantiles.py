@@ -1,7 +1,5 @@
 """Quantiles of measured values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Fixtures of several tests: the hosts of the smallest fabric and a small trace."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -19,8 +19,6 @@ would end it, and all others run in bash. `guide_reader` runs the guide; `guide_
 updates its outputs.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A reader of the guide: terminals, its own folder and home, free TCP ports."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import re

@@ -1,7 +1,5 @@
 """Runs a guide's commands, and replaces the outputs that have changed: `make guide`."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fabrics whose creator or `down` is killed before its n-th operation: a command, a file, a switch."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

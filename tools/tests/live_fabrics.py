@@ -1,7 +1,5 @@
 """Live fabrics for tests: whether they are possible, and a fabric that another process has brought up."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Captures made for tests."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from itertools import count

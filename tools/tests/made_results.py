@@ -1,7 +1,5 @@
 """Results made by hand, for tests of their use."""
 
-from __future__ import annotations
-
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.result import ClassPackets, Energy, Latency, Layer, QueueDepth, RunResult
 from eeon_tools.trace.frames import CLASS_NAMES

@@ -1,8 +1,6 @@
 """What public Mininet harnesses need here: Mininet itself, P4Runtime's messages, and a switch under the names
 of BMv2's programs: ours, or BMv2 if it is installed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

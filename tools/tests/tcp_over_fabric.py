@@ -4,8 +4,6 @@ Each prints one line of JSON: the SHA-256 of the bytes received or sent, and for
 about its connection after the receiver has read all bytes. Not a test itself; it needs Python and `ss`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

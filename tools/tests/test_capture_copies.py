@@ -1,7 +1,5 @@
 """Captures of several interfaces of a router or bridge: each packet is sent once."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Captures of any bytes: the result is packets, or one error with its position; never another exception, and
 no more memory than a packet may need. engine/fuzz fuzzes the engine's own reader of pcap files."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

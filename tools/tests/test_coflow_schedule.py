@@ -1,7 +1,5 @@
 """Coflows under schedulers in the fluid model: conversion of traces, closed forms, CoflowSim's sums."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """summary.json and the pages, from results made by hand."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

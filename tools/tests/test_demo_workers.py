@@ -1,7 +1,5 @@
 """The number of the demo's concurrent runs."""
 
-from __future__ import annotations
-
 import os
 import signal
 from multiprocessing.context import SpawnProcess

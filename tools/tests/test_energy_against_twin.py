@@ -7,8 +7,6 @@ Tolerance: the program's timestamps are whole nanoseconds, so the beginning and 
 be off by a tick, and the end of a frame that is on the wire at the time of reading is not yet known.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers to labs, traces, faults and explanations: each row of `expected/*.yaml`."""
 
-from __future__ import annotations
-
 import contextlib
 import shlex
 from collections.abc import Callable, Mapping

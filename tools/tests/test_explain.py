@@ -1,7 +1,5 @@
 """`eeon explain` on frames: its text for each ending, its JSON, and its errors for wrong input."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """`eeon explain` on packets of captures: in the fabric of `eeon replay`, and in a single switch."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from importlib import resources

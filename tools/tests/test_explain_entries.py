@@ -1,7 +1,5 @@
 """`eeon explain --program` with entries from a file: the tutorials' JSON, or a P4Runtime WriteRequest."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

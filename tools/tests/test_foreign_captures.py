@@ -1,7 +1,5 @@
 """Captures from other sources: other link types, several sections, compressed, through a pipe."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

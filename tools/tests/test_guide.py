@@ -1,7 +1,5 @@
 """The guide and other pages of docs/ are true: their commands have the output that they show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The same option for JSON in every command that prints data; no trailing blanks in a pipe."""
 
-from __future__ import annotations
-
 import json
 
 import click

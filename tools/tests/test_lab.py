@@ -1,7 +1,5 @@
 """The lab: networks read and refused, hosts that answer, and a user's program that forwards their packets."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -4,8 +4,6 @@ The tests check only what does not depend on the machine's load. The agreement o
 measured on an idle machine; docs/models/tcp.md has the table.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

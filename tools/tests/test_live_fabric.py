@@ -1,7 +1,5 @@
 """A live fabric of the engine, with Linux' own TCP between its hosts. Skipped with a message without root."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

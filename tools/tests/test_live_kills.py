@@ -1,7 +1,5 @@
 """`eeon fabric up` and `down`, killed at any operation: `down` then removes the fabric, and nothing else."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 Skipped with a message without root. On the engine: on BMv2 the controller's routes watch no port.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

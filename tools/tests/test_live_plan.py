@@ -1,7 +1,5 @@
 """The parts of a live fabric, without creating them: names, rates, and the guarantees of its state file."""
 
-from __future__ import annotations
-
 import os
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A trace through a live fabric, sent from the hosts' namespaces. Skipped with a message without root."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

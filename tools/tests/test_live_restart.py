@@ -1,7 +1,5 @@
 """The links of a live switch that is killed go down, and `eeon fabric restart` brings both back."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """The packet counts of a replay in real time, without running one."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount

@@ -1,8 +1,6 @@
 """docs/run/live-fabric.md: its commands work as printed, on the engine and on BMv2. Skipped with a message
 without root."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

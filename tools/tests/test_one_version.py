@@ -1,7 +1,5 @@
 """Packages, crates and the citation have one version, and dependencies on own parts pin it."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

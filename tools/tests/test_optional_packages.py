@@ -1,7 +1,5 @@
 """The everyday commands without the packages that only experiments and drawings need."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -7,8 +7,6 @@ psutil. Each has its own network and process namespaces: the harness uses fixed 
 name.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,8 +1,6 @@
 """Three switches in a ring with circular routes: full lossless buffers wait for each other indefinitely, and
 the watchdog's rules end that. In virtual time, on a twin."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field

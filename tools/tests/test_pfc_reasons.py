@@ -1,7 +1,5 @@
 """Priority flow control in replays: the counts agree with the trace, and the reasons with the program."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

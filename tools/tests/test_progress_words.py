@@ -1,7 +1,5 @@
 """Names chosen by users, in the text of a progress bar."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

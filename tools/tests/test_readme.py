@@ -1,7 +1,5 @@
 """README.md: short, and its commands work in the folder of the repository."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

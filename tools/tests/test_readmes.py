@@ -1,7 +1,5 @@
 """The examples in the READMEs of the Python packages run unchanged."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recorded hops: as pcapng, as a Perfetto trace, as a page; and a comparison of several settings."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Links and switches that fail in a replay's twin: refusals, losses, and the count of every packet."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The feed: hosts and times of frames; foreign addresses; order."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The conversion of a topology and a configuration to the engine's fabric."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control import config as configs
 from eeon_control import topology as topologies

@@ -1,8 +1,6 @@
 """Replays through a real twin: the engine runs the P4 program, the controller configures it over
 P4Runtime."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable

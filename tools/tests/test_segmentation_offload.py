@@ -1,7 +1,5 @@
 """Frames of segmentation offload: the fabric gets the segments that a NIC would send."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

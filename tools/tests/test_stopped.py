@@ -1,7 +1,5 @@
 """Commands that are ended by SIGTERM, as sent by `kill`, systemd and containers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Drawings as SVG: small and self-contained."""
 
-from __future__ import annotations
-
 import io
 import re
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Tables of `eeon replay` and similar commands: as wide as the terminal, and with all their columns."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_control.cli.terminal import Terminal
 from eeon_tools.cli import tables

@@ -1,7 +1,5 @@
 """Captures: both formats keep everything; malformed files cause an error with its position."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`eeon trace` on the command line: the files that it writes, its output and its errors."""
 
-from __future__ import annotations
-
 import errno
 import json
 from collections import Counter

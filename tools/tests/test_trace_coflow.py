@@ -1,7 +1,5 @@
 """The coflow format: its meaning, the mapping of racks, and the error for every violation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Frames: parsing compared with scapy's, which is independent; classes compared with their definitions."""
 
-from __future__ import annotations
-
 import pytest
 from eeon_tools.trace.frames import CE
 from eeon_tools.trace.layers import IpFrame

@@ -1,7 +1,5 @@
 """Whole traces: the same seed gives the same bytes, the manifest agrees with the file, memory is bounded."""
 
-from __future__ import annotations
-
 import errno
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The frames that hosts send, read from the trace: the network of the settings, and frames as in scapy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

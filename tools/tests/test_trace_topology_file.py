@@ -1,7 +1,5 @@
 """A trace for a user's topology: its readers find the topology's file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

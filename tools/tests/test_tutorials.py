@@ -5,8 +5,6 @@ results that its README describes.
 PATH, they are skipped.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

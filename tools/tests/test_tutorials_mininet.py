@@ -5,8 +5,6 @@
 package mininet and p4c. Each has its own network namespace: the harness uses fixed ports.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -2,8 +2,6 @@
 that are `Any` (ANN401), and ignored errors without a name (PGH003).
 """
 
-from __future__ import annotations
-
 import configparser
 from pathlib import Path
 

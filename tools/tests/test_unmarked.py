@@ -1,7 +1,5 @@
 """The reason why a run has marked nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The elements of a page: whether they are closed, and what a browser would fetch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from html.parser import HTMLParser
 

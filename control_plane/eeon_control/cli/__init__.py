@@ -4,8 +4,6 @@ Exit codes: 0 done (for `config plan`: nothing to change), 2 `config plan` found
 including wrong usage, so that a script can tell 2 from a mistake; 130 stopped by Ctrl-C or SIGTERM.
 """
 
-from __future__ import annotations
-
 import os
 
 import click

@@ -3,8 +3,6 @@
 A completion must be quick and silent: on any error, it offers nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import click

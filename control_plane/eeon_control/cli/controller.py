@@ -1,7 +1,5 @@
 """`eeon controller`: keep a fabric in its intended configuration."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`eeon doctor`: checks of the machine and of the switches, each with a remedy."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The top-level command group: errors without tracebacks, exit codes, commands of other packages."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points

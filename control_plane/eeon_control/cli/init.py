@@ -1,7 +1,5 @@
 """`eeon init`: writes the files of a new fabric."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from pathlib import Path

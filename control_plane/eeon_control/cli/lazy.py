@@ -4,8 +4,6 @@ A command is given as an entry point, `package.module:function`. Its summary is 
 function's docstring, read from the source without running it.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator, Mapping

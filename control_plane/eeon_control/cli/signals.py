@@ -1,7 +1,5 @@
 """Ctrl-C, SIGTERM and SIGHUP: they end a command, but not while it starts a process."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """`eeon sonic`: conversion of SONiC's CONFIG_DB to a configuration, and back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -5,8 +5,6 @@ fake a success. The guard makes everything printable that any module writes to `
 while a command runs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

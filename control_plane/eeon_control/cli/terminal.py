@@ -1,7 +1,5 @@
 """A rich console for text that may come from outside."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """`eeon top`: repeatedly shows the ports of a running fabric, the busiest first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

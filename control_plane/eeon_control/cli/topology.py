@@ -1,7 +1,5 @@
 """`eeon topology`: topology files from the data of other systems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar

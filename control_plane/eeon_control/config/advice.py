@@ -3,8 +3,6 @@
 T: the E-EON thesis; M: the marking-threshold paper; DCTCP: Alizadeh et al., SIGCOMM 2010.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from eeon_control.config.model import FabricConfig

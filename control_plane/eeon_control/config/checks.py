@@ -4,8 +4,6 @@ Pure; returns Problems, both errors and warnings, each at the line of the profil
 it. A profile used by a hundred ports is reported once per cause.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Traffic classes: the mapping of DSCP and PCP to a port's eight queues."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field

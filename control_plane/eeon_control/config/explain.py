@@ -1,7 +1,5 @@
 """The origin of each setting of a port: the level that named its profiles, the line of each value. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The whole configuration: profiles, their attachment, routing, settings of single targets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal, Self

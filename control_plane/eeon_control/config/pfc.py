@@ -1,7 +1,5 @@
 """PFC profiles: the thresholds for pausing neighbours in a lossless class. The model: docs/models/pfc.md."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

@@ -3,8 +3,6 @@
 A configuration cannot redefine them, so that a name has the same meaning in every report.
 """
 
-from __future__ import annotations
-
 # E-EON thesis tables 4.3 and 7.3: a name such as 120us100 has the holding time and the trigger in packets.
 _COALESCING = {
     "12us10": ("12us", "10pkt"),

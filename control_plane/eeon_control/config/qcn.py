@@ -1,7 +1,5 @@
 """Quantized congestion notification (IEEE 802.1Q-2022 clauses 30 to 33): docs/models/qcn.md."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field

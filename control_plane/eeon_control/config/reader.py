@@ -1,7 +1,5 @@
 """Reads configuration files into a checked FabricConfig."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -11,8 +11,6 @@ Further keys of the mode may follow: `{autored: 500us, protect: ack_syn}`. In th
 reaches 100% at the upper threshold (E-EON thesis section 6.3), which is therefore the short forms' default.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler

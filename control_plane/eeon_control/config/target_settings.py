@@ -4,8 +4,6 @@ The program enforces the buffer limit in bytes. The target's own queue must neve
 there silently. BMv2's default of 64 packets is far too small; `auto` computes a sufficient depth.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Exponential back-off with jitter. Pure: the random numbers come from a seed."""
 
-from __future__ import annotations
-
 import random
 
 

@@ -1,7 +1,5 @@
 """The other writers to a fabric, according to its state folder: controllers by rank, and commands."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

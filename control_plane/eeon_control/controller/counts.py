@@ -1,7 +1,5 @@
 """The controller's counters about itself, for metrics. They only increase while the process lives."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@
 {"time": "2026-01-31T12:00:00.123Z", "level": "info", "event": "restored", "switch": "leaf1", ...}
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -25,8 +25,6 @@ Invariants (tests/test_controller_machine.py):
   applied, since the stream began, since the promotion, and since the intended configuration was read.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ An action with an answer has a `ticket`, which its answer repeats, so that outda
 The ticket of `Connect` also identifies the connection and all messages of its stream.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """A lasting P4Runtime session, which can bid repeatedly and listens as long as the switch is there."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 from finsy import GRPCStatusCode, P4ClientError

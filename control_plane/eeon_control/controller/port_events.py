@@ -4,8 +4,6 @@ The engine and Stratum serve gNMI as well as P4Runtime; BMv2 serves gNMI only if
 serves Thrift. Without either, a change causes no event.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The process of `eeon controller run`: signals, the service manager, the end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -7,8 +7,6 @@ arrives or leaves. So a queue that waits forever, in or behind a cycle of full b
 whenever a pause expires; these do not count as leaving. Times are seconds of any monotonic clock.
 """
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 from eeon_control.constants import TICKET_BITS

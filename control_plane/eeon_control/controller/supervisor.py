@@ -4,8 +4,6 @@ The folder is polled once a second, because a killed process releases its lock w
 about a switch is driven by events of its own stream.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """Unfinished work in the state folder: the journal of a killed command, a missing confirmation."""
 
-from __future__ import annotations
-
 import logging
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The intended configuration of every switch, computed from the revision in force."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ The reaction to a storm is part of a switch's intended entries (`plan.pfc.around
 written, and restored, like everything else.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """Findings, and the runner of checks: each check is a function, and none can stop the others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Checks of the computer: privileges, namespaces, interfaces, limits, clock, the fabric's state folder."""
 
-from __future__ import annotations
-
 import array
 import fcntl
 import resource

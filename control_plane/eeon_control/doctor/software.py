@@ -1,7 +1,5 @@
 """Checks of Python, the packages that this controller needs, and the programs that it can use."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Checks of the switches in a targets file: P4Runtime, Thrift, protection, program."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import time

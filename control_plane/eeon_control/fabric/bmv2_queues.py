@@ -4,8 +4,6 @@ They are set after the entries are read back and before the commit. Undoing rest
 previous revision; without any there, they stay, because their earlier values are unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eeon_control.config import Bmv2QueueValues, FabricConfig

@@ -3,8 +3,6 @@
 Only the session `COPY_SESSION` is the controller's; others are neither read nor changed.
 """
 
-from __future__ import annotations
-
 from finsy.proto import p4r
 
 from eeon_control import constants

@@ -1,7 +1,5 @@
 """Runs the same work on many switches at once: all results, or one error naming every failed switch."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack

@@ -1,7 +1,5 @@
 """Descriptions of plans in words: the changes at each port, with equal changes grouped. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The changes that bring a switch to its intended entries. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum

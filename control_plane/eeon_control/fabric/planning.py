@@ -1,7 +1,5 @@
 """Plans the changes of every switch by reading all of them. Writes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ They are read over gNMI if the switch serves it (the engine, Stratum; OpenConfig
 else over Thrift if the targets file has an address (BMv2). Without either, they are unknown.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

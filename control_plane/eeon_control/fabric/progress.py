@@ -1,7 +1,5 @@
 """The course of an apply: waves with a gate after each, and reports of its progress to an observer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Reads a switch's routes over P4Runtime: one-shot groups, and groups and members with ids."""
 
-from __future__ import annotations
-
 from finsy.proto import p4r
 
 from eeon_control.entries import Action, Lpm

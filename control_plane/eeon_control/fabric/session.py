@@ -5,8 +5,6 @@ connected (a `plan` must not write), reconnects without the caller's knowledge, 
 SystemExit. Long reads and writes are split to meet finsy's fixed deadline of 10 s per request.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence

@@ -5,8 +5,6 @@ per process: a late event for a closed loop (asyncio.run closes its loop) would 
 in the handler of the next one.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import threading

@@ -5,8 +5,6 @@ answer in that form; otherwise, differences would never end. Numbers that do not
 here, before anything is sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from finsy import P4Schema

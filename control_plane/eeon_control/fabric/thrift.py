@@ -8,8 +8,6 @@ engine's switches serve the same interface, which can set queue depths and rates
 protocol has neither encryption nor passwords: `targets` permits only loopback unless configured otherwise.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import hashlib

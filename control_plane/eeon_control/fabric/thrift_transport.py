@@ -5,8 +5,6 @@ an answer is first walked through while it is received, with a deadline and with
 thriftpy2 gets only the parts that have passed.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import time

@@ -8,8 +8,6 @@ Batches are sent with CONTINUE_ON_ERROR: undo starts from the switch's state at 
 a switch that tries all updates reports every one that it refuses.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager

@@ -6,8 +6,6 @@ If the switch runs another pipeline (or none), the snapshot is that pipeline wit
 messages.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Brings the fabric to a configuration, and records it as a revision."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Compares the switches with the current revision."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

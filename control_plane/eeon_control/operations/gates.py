@@ -1,7 +1,5 @@
 """The gates of an apply in waves: checks of counters, links or byte accounts, or a user's command."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

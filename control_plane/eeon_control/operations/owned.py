@@ -1,7 +1,5 @@
 """Ownership of entries in the controller's tables, if another controller writes to them, too."""
 
-from __future__ import annotations
-
 from eeon_control.plan import EntryKey, Owned, intended, keys_of
 from eeon_control.state import Intended
 

@@ -1,7 +1,5 @@
 """An apply on some switches: the others keep the intended configuration of the revision in force."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """Finishes an incomplete apply: one that was killed, or lost a switch while it was being undone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass

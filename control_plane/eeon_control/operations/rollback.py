@@ -1,7 +1,5 @@
 """Rolls back to an earlier revision, as a new revision: the history only grows."""
 
-from __future__ import annotations
-
 from eeon_control.errors import StateError
 from eeon_control.operations import same_fabric
 from eeon_control.operations.apply import Outcome, apply

@@ -1,7 +1,5 @@
 """Checks that a revision belongs to the fabric to which its content is to be written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from eeon_control import topology as topologies

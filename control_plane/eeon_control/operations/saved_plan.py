@@ -1,7 +1,5 @@
 """Saved plans: what is intended and the state at planning time, to be applied exactly or not at all."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Literal, Self

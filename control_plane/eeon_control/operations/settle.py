@@ -1,7 +1,5 @@
 """Confirms applies; finishes the work of earlier commands: killed applies, missing confirmations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from eeon_control.errors import StateError

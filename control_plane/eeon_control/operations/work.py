@@ -1,7 +1,5 @@
 """The context of an operation."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, replace

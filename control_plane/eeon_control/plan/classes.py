@@ -1,7 +1,5 @@
 """The entries that map packets to a port's queues. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from eeon_control.config.classes import TrafficClass, default_priority

@@ -4,8 +4,6 @@ A packet that waits in a switch occupies the buffer of its ingress link until th
 of its egress link. If such waits can form a cycle, all of its links may stop forever.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 

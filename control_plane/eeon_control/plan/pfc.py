@@ -1,7 +1,5 @@
 """The entries of priority flow control. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ accepts messages of other switches (`port_cnm`) into one queue (`cnm_queue`). Wi
 exist.
 """
 
-from __future__ import annotations
-
 from eeon_control.config import FabricConfig
 from eeon_control.config.classes import PRIORITIES, priority_of
 from eeon_control.config.qcn import Qcn

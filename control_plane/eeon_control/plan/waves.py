@@ -1,7 +1,5 @@
 """The waves in which switches are changed. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 

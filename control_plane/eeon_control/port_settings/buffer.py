@@ -1,7 +1,5 @@
 """The buffer limit of a port."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

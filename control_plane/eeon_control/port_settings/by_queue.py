@@ -1,7 +1,5 @@
 """AQMs per queue, in the table `queue_aqm`: each one considers only its own queue."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -6,8 +6,6 @@ point. Fixed-point values are rounded to nearest, and times up to a tick, so tha
 ready too early.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ A model of `set_ecmp_seed` and of its fields from the parser (p4src/include/cont
 test compares it with the program in the engine.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from dataclasses import dataclass

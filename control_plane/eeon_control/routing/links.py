@@ -1,7 +1,5 @@
 """Reasons why a next hop is unusable: links that are down, its own or further ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 

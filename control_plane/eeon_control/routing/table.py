@@ -1,7 +1,5 @@
 """The routes of one switch, with members in the order of its selector."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address

@@ -1,7 +1,5 @@
 """The path of a flow from host to host, and all paths that ECMP may choose, by the switches' routes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

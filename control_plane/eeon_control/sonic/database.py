@@ -1,7 +1,5 @@
 """Parser of CONFIG_DB files, which are untrusted: it limits their size and checks their form."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Converts a configuration to rows of CONFIG_DB."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

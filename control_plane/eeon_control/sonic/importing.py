@@ -1,7 +1,5 @@
 """Converts CONFIG_DB to the values of a configuration file."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial

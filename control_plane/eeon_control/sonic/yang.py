@@ -4,8 +4,6 @@ The models are those of the patch's SONiC version, in sonic-buildimage's folder
 src/sonic-yang-models/yang-models. This project does not include them.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

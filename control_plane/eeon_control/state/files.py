@@ -4,8 +4,6 @@ All changes to a state folder go through a Disk. A test replaces its primitives 
 n-th, and checks the result.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The location of a fabric's state folder, and checks of its permissions."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The intended configuration of a fabric, as a value that can be stored and restored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Self

@@ -1,7 +1,5 @@
 """Exclusive locks that name their holder."""
 
-from __future__ import annotations
-
 import fcntl
 import getpass
 import os

@@ -1,7 +1,5 @@
 """The state folder of one fabric: revisions, the one in force, and unfinished work."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Mapping

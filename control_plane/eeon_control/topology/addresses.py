@@ -8,8 +8,6 @@ with the default prefixes 10.0.0.0/8 and fd00::/48; leaf 256 has 10.1.0.0/24. K 
 are locally administered (second bit of the first byte).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 

@@ -3,8 +3,6 @@
 All problems are reported at once, each at its place in the file. Nothing here reads files.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ across the whole fabric. Ports count from 1, as on front panels: a leaf's hosts 
 aggregation switch's leaves first, then its links to spines.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from eeon_control.constants import DATA_PORT_MAX

@@ -7,8 +7,6 @@ which the format lacks, come from `labels` of a link or from `defaults` at the t
 assumed, with a warning.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The topology for the rest of the project: frozen, complete, checked. Built only by `builder`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -4,8 +4,6 @@ Ports are numbered from 1 in the natural order of a switch's interfaces, which i
 vendors' names; management and virtual interfaces have no number. Anything that cannot be mapped is an error.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

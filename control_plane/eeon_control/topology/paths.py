@@ -1,7 +1,5 @@
 """The round-trip time through an otherwise idle fabric. Pure."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 

@@ -4,8 +4,6 @@ Only speeds with published timing are included. Other speeds (300 Mbps, say) hav
 configuration gives `sleep` and `wake`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from eeon_control.units import DataRate, Duration

@@ -3,8 +3,6 @@
 All forms of the file become the same list of nodes and links; later steps do not depend on the form.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """The form of the topology file: its keys and their values. `builder` checks their combination.
 topologies/README.md describes the file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network

@@ -1,7 +1,5 @@
 """Changes between two readings of a view: since a baseline, or per second."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 

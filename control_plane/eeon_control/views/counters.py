@@ -1,7 +1,5 @@
 """`eeon show counters`: every counter cell of every linked port."""
 
-from __future__ import annotations
-
 from eeon_control.constants import DROPS
 from eeon_control.fabric.read import FabricCounters, ReceivedCount, VerdictCount
 from eeon_control.views.filters import Filter, counted

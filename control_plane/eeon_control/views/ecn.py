@@ -1,7 +1,5 @@
 """`eeon show ecn`: marked and dropped packets, by port and packet class."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from eeon_control import constants

@@ -1,7 +1,5 @@
 """`eeon show eee`: the configuration of Energy-Efficient Ethernet, and the states of the links."""
 
-from __future__ import annotations
-
 from eeon_control import constants, energy
 from eeon_control.energy import PortEnergy, timing_of
 from eeon_control.fabric.read import FabricObservation, Observation, Wanted

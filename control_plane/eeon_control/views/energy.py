@@ -1,7 +1,5 @@
 """`eeon show energy`: power and energy of the ports, and the underlying assumptions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

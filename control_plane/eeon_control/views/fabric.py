@@ -1,7 +1,5 @@
 """`eeon show fabric`: every switch, and whether it is reachable and runs the program."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eeon_control.fabric.read import FabricObservation, Wanted

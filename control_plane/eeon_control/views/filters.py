@@ -1,7 +1,5 @@
 """The selection and order of a view's rows, from the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias

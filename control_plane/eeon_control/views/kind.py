@@ -1,7 +1,5 @@
 """The declaration of a view for `eeon show` and `eeon top`: the data that it reads, its function, options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

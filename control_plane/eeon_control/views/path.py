@@ -1,7 +1,5 @@
 """`eeon show path`: the hops from host to host, by the switches' routes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eeon_control.routing import ROUTE_TABLES, Flow, Path, Walk

@@ -1,7 +1,5 @@
 """`eeon show pfc`: lossless groups, their occupancy, and the pauses in both directions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eeon_control.config.classes import PRIORITIES

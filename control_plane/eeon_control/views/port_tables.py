@@ -1,7 +1,5 @@
 """The entries of a switch's per-port tables, and their text in `eeon show`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from eeon_control.config.classes import PRIORITIES

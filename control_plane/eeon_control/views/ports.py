@@ -1,7 +1,5 @@
 """`eeon show ports`: every linked port, its peer, and its received, sent and dropped packets."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Converts observations of a fabric to `energy`'s readings of its switches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from eeon_control import energy

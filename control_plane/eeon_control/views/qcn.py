@@ -1,7 +1,5 @@
 """`eeon show qcn`: congestion points with their samples and messages; ports with ignored messages."""
 
-from __future__ import annotations
-
 from eeon_control.config.classes import PRIORITIES
 from eeon_control.entries import by_key
 from eeon_control.fabric.read import FabricObservation, Wanted

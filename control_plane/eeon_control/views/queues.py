@@ -1,7 +1,5 @@
 """`eeon show queues`: current occupancy, buffer limit and AQM of every linked port."""
 
-from __future__ import annotations
-
 from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.plan import classes
 from eeon_control.port_settings import (

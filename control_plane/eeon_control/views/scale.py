@@ -4,8 +4,6 @@ The largest number determines the unit, and is shown with at most four significa
 configured values are exact. JSON output has all digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias

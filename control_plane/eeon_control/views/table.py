@@ -5,8 +5,6 @@ JSON output; a column formats them for people. Columns that count can be subtrac
 (`views.change`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

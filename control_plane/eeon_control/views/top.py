@@ -1,7 +1,5 @@
 """`eeon top`: the current activity of every linked port: load of its link, queue, marks, drops and sleep."""
 
-from __future__ import annotations
-
 from eeon_control.fabric.read import FabricObservation, Wanted
 from eeon_control.topology import Topology
 from eeon_control.units import Duration

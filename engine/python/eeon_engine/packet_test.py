@@ -7,8 +7,6 @@
 pytest provides it as the fixture `eeon_switch` once this package is installed (`pytest_plugin`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path

@@ -3,8 +3,6 @@
 `eeon-switch` accepts and refuses the same options as BMv2, with the exceptions listed here.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

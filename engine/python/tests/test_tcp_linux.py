@@ -4,8 +4,6 @@ Only results that do not depend on the machine's load are checked: both resend l
 compared on a quiet machine; docs/models/tcp.md has the table.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

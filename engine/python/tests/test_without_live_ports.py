@@ -3,8 +3,6 @@
 This does not show whether it compiles there: `make lint` compiles it here without the feature `live-ports`.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

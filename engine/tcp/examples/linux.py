@@ -9,8 +9,6 @@ needs root, but does not affect the machine's network:
     unshare --net python3 engine/tcp/examples/linux.py engine/target/release/examples/edge
 """
 
-from __future__ import annotations
-
 import fcntl
 import itertools
 import json

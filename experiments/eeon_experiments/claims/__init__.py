@@ -5,8 +5,6 @@ and AQM share. The `CLAIMS` of an experiment are in the claims.py of its folder.
 results are known (docs/experiments.md).
 """
 
-from __future__ import annotations
-
 from eeon_experiments.claims.model import Claim, Judgment, claim
 
 __all__ = ["Claim", "Judgment", "claim"]

@@ -4,8 +4,6 @@ A change counts as reproduced from half to twice the stated one, or within 5 poi
 a stated cut in latency, the remainder must also be between half and twice the paper's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eeon_tools.trace.frames import CLASS_NAMES

@@ -1,7 +1,5 @@
 """`eeon experiment` (runs over settings, in several processes or on a Dask cluster) and `eeon tune`."""
 
-from __future__ import annotations
-
 import click
 from eeon_control.cli.lazy import LazyGroup
 

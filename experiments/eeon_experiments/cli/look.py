@@ -1,7 +1,5 @@
 """`eeon experiment list` and `show`: the experiments that ship, and an experiment's runs and numbers."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

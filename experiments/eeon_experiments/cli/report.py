@@ -1,7 +1,5 @@
 """`eeon experiment report`: writes a page that compares the papers' claims with the measurements."""
 
-from __future__ import annotations
-
 import shlex
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parts that the experiments' figures share: names and colours of alternatives, and series along an axis."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,8 +1,6 @@
 """The text of the report: all claims in one table, then each experiment with set-up, claims, figures and
 conditions."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence

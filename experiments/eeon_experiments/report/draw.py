@@ -1,7 +1,5 @@
 """Drawings as matplotlib figures: the layout of panels, spreads and legends."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Packets that switches dropped, as numbers of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from eeon_tools.trace.frames import CLASS_NAMES

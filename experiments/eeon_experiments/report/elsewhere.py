@@ -9,8 +9,6 @@ Another set-up may have fewer points than the published one. A claim's result th
 result in the published set-up at the same points, not at all points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache

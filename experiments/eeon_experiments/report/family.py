@@ -1,7 +1,5 @@
 """One experiment of the report: its claims, its runs, and the versions that made them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

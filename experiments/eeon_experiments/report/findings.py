@@ -1,7 +1,5 @@
 """The reasons why claims differ: `findings.yaml` beside an experiment's file, written by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from eeon_control.model_base import Strict

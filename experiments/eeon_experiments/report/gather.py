@@ -1,8 +1,6 @@
 """Families from files: the experiment's file, its results, findings and judges. No other module of the report
 reads files."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections import Counter

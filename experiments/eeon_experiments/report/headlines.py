@@ -3,8 +3,6 @@
 A finding whose points were not run is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """The report as Markdown that GitHub renders, with the drawings as files beside it."""
 
-from __future__ import annotations
-
 import html
 import re
 import textwrap

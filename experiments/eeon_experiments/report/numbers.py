@@ -1,7 +1,5 @@
 """The numbers of a drawing as a table."""
 
-from __future__ import annotations
-
 from eeon_experiments.report.blocks import Block, Paragraph, Table
 from eeon_experiments.report.drawing import Drawing, Panel
 from eeon_experiments.results import Spread

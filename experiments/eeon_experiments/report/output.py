@@ -1,8 +1,6 @@
 """The files of the report: README.md, NAME.md of each experiment, figures/NAME.svg, data/claims.json, and
 each experiment's rows and manifest."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

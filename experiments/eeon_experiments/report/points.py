@@ -1,8 +1,6 @@
 """The numbers of any experiment: one point for each combination of its axes' values, with each number over
 the seeds; as a table, as CSV, and as a drawing for each axis."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

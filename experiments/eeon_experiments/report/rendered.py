@@ -1,7 +1,5 @@
 """Drawings of an experiment as SVG texts, with the reason if one cannot be drawn."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """The report as one self-contained HTML page, in the style of the project's other pages."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 from eeon_tools import html

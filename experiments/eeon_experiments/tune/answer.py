@@ -1,7 +1,5 @@
 """The answer in words, as a table, as JSON, and as a configuration file. Pure functions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import asdict

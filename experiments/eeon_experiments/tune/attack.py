@@ -5,8 +5,6 @@ debugging: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing I
 flow smaller. Virtual time makes runs repeatable, so the result always breaks the promise.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Points have two axes, `setting` and `workload`. Runs in the store are not repeat
 search can continue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field

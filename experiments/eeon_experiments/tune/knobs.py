@@ -4,8 +4,6 @@ Every knob has a finite number of values. A search can therefore tell when it ha
 repeats one, and can be compared with the grid over all of them.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The answer as a web page: recommendation, front, sensitivity to each knob, all settings. Pure functions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Rules of thumb and shipped profiles of others, for the queue profiles that knobs vary. Pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import ceil
 

@@ -1,7 +1,5 @@
 """Detection, before the first run, of knobs that have no effect or that the target lacks. Pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from eeon_control import config as configs

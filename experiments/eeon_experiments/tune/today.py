@@ -5,8 +5,6 @@ file's `base`. The load is the traffic received on host-facing ports between two
 in a range of the exporter's metrics from Prometheus. Only `read` connects to switches.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

@@ -1,7 +1,5 @@
 """The whole process: baseline, search, held-back seeds, a scan of each knob, and the answer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

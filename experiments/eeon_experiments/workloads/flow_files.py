@@ -1,7 +1,5 @@
 """Files of flows: distributions of flow sizes, and lists of flows."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Callable, Iterator

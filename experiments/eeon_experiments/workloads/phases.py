@@ -1,7 +1,5 @@
 """Ranks that compute, send to each other and wait for each other, like the NAS kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from math import prod

@@ -1,7 +1,5 @@
 """Queries: a host of another rack gathers responses from its whole rack (partition and aggregate)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 

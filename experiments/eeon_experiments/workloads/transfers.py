@@ -1,7 +1,5 @@
 """Applications without tasks: coflows, incast, request and response, open-loop packets."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path

@@ -6,8 +6,6 @@ ptf imports this file by name and calls `platform_config_update`. The port class
 `dataplane.portclass`, ptf's hook for other kinds of ports.
 """
 
-from __future__ import annotations
-
 from ptf_tests.lib.ports import DATA_PORTS
 from ptf_tests.lib.targets import base
 from ptf_tests.lib.targets.engine import EnginePort, EngineTarget

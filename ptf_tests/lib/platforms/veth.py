@@ -5,8 +5,6 @@ ptf's socket has the system's default receive buffer, which holds fewer than a h
 switch forwards a burst faster than ptf's thread reads it, frames are lost, and the case blames it.
 """
 
-from __future__ import annotations
-
 import socket
 from typing import TypedDict
 

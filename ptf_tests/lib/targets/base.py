@@ -4,8 +4,6 @@ A target has the address of its P4Runtime server, and its clock with its resolut
 packets or expectations. One target serves a whole PTF run; `start` gives each test a switch without history.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

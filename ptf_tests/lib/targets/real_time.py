@@ -9,8 +9,6 @@ Its file in ptf_tests/run/ starts the process: BMv2 connected over nanomsg (no r
 gate on veth pairs. While the module is used, no other program may use the switch.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """`eeon schedule`: completion times of a trace's coflows under flow chasing and other schedulers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Tables in lines as wide as the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Console

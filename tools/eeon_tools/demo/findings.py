@@ -5,8 +5,6 @@ section of the E-EON thesis (Renan Fischer e Silva, *E-EON: Energy-Efficient and
 Hadoop*).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The demo's page: the runs, their results, an interpretation, and the papers' claims."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eeon_tools import html

@@ -1,7 +1,5 @@
 """The demo in one picture: a queue that fills, the drops that follow, what sleeping links save and cost."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator

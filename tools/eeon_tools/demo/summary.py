@@ -1,7 +1,5 @@
 """summary.json: the demo's numbers in a fixed format. Latencies of a class without deliveries are null."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict

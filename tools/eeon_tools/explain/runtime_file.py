@@ -5,8 +5,6 @@ There are two forms. A `.json` file has the form of the P4 tutorials and p4-util
 file is a `p4.v1.WriteRequest` in protobuf's text format, which can express all of P4Runtime.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias

@@ -5,8 +5,6 @@ p4c records in the JSON where statements and conditions are in the source (`sour
 short fragment of their text (`if`, `3, ...`), so conditions are formatted from their expressions instead.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Field values, times and sizes as text. Deterministic: all arithmetic is in whole numbers."""
 
-from __future__ import annotations
-
 import re
 from ipaddress import IPv4Address, IPv6Address
 

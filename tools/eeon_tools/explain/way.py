@@ -1,8 +1,6 @@
 """A packet's path over all switches of a fabric, as a tree of lines: first its outcome and the place, then
 each hop with its reasons, and the requested amount of its steps."""
 
-from __future__ import annotations
-
 from eeon_tools.explain import values
 from eeon_tools.explain.endings import Ending, endings
 from eeon_tools.explain.journeys import Journey, Way

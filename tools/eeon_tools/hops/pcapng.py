@@ -4,8 +4,6 @@ An interface is a sending port, with its rate; a record is a packet that leaves 
 drops there. The packet's number in the trace is its packet id, so `frame.packet_id == 501` follows it over
 all links. The comment says why it was marked, dropped or held."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import BinaryIO

@@ -5,8 +5,6 @@ to sleep, asleep, waking) and a track for its wire: a slice is a packet on it, a
 a packet to the next. Drops are instants on the wire's track. A slice's details say how long the packet waited
 and why it was marked or held."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO

@@ -1,8 +1,6 @@
 """Tasks as typed commands: `h1 ping h2`, `h1 udp h2 --rate 1Mbps --for 2s`, `pingall`; `&` runs several
 concurrently."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 from collections.abc import Callable, Mapping, Sequence

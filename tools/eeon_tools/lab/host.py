@@ -4,8 +4,6 @@ It answers ARP requests and echo requests for its own address, and sends ARP req
 it does not know.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 from ipaddress import IPv4Address

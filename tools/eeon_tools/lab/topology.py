@@ -7,8 +7,6 @@ unknown keys. Until 2018 `hosts` was a list of names, and links had no ports: ad
 those that the tutorials' runner assigned.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

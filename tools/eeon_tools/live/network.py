@@ -4,8 +4,6 @@ Existing objects are left alone: `check_free` refuses names that are taken, and 
 are removed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import signal

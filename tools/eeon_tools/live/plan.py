@@ -4,8 +4,6 @@ Switches run in the namespace of the caller that brings the fabric up, on interf
 port 3 of the switch with device id 1). Each host is a namespace (`eeon-h1`) with one interface, `eth0`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

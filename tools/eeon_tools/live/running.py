@@ -4,8 +4,6 @@ Every object is recorded in the state file before it is created. So `down` can r
 was killed at any time, and it removes nothing that is not in the file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -5,8 +5,6 @@ routes, more specific than the host's own, drop such answers; the host's interfa
 unchanged, and when the routes are removed, all is as before.
 """
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ The engine's links have bit rates (`eeon-switch --port-rate`). BMv2's queues hav
 of a port is that of the largest frames on its link, and it limits smaller frames to the same number.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

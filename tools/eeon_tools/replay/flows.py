@@ -5,8 +5,6 @@ sent again, from the time at which the first of them was seen. In an experiment 
 that reacts to the fabric; the capture's losses, marks and delays are not in the list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

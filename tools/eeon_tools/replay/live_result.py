@@ -1,7 +1,5 @@
 """The result of a replay on a live fabric, as plain data with units in the names."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from eeon_tools.replay.result import ClassPackets, ReplayResult

@@ -1,7 +1,5 @@
 """The page about one replay, on a twin or on a live fabric."""
 
-from __future__ import annotations
-
 from eeon_tools import html
 from eeon_tools.replay import live_result, plots
 from eeon_tools.replay.live_result import LiveResult

@@ -1,7 +1,5 @@
 """Plots of replays as SVG text for a page. The functions take results and return drawings, nothing else."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The result of a replay as plain data with units in the names, and its JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Generic, TypeVar

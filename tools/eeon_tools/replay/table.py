@@ -1,7 +1,5 @@
 """Results as tables, in a terminal and on a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

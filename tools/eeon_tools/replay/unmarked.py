@@ -1,7 +1,5 @@
 """Explains why a run has marked nothing: because of its packets, its queues, or its settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction

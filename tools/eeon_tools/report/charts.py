@@ -1,7 +1,5 @@
 """The charts of the page, drawn by bokeh: the page's script fills in their data, port by port."""
 
-from __future__ import annotations
-
 from bokeh.embed import components
 from bokeh.layouts import column
 from bokeh.models import (

@@ -1,7 +1,5 @@
 """The page as one file: data, bokeh's script, and the page's own script and style; nothing is fetched."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ Packets are (time_ns, frame_bytes, captured, seen_at): `frame_bytes` is the orig
 frame without its frame check sequence; `captured` is the part that was kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Captures written with scapy: pcap and pcapng files with nanosecond times."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import Self

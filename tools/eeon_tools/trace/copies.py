@@ -6,8 +6,6 @@ packets. A host sees a frame of segmentation offload where another place sees it
 compared; a sender's NIC computes the checksum of TCP and UDP, so checksums are not.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 from eeon_tools.trace.capture import Packet

@@ -1,7 +1,5 @@
 """Names, numbers and the checksum of frames. Frames have no preamble and FCS, as switches see them."""
 
-from __future__ import annotations
-
 import struct
 
 from eeon_control.constants import ETHERTYPE_IPV6

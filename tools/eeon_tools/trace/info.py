@@ -4,8 +4,6 @@ capture.
 One pass, with memory for each address (bounded: beyond `MAX_ADDRESSES`, all are counted together).
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass, field

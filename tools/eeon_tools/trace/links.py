@@ -4,8 +4,6 @@ Captures of `any`, of tunnels and of loopback have no Ethernet header. Their pac
 addresses, which a replay replaces, and the EtherType. Lengths are then those of the Ethernet frame.
 """
 
-from __future__ import annotations
-
 import struct
 
 from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6

@@ -5,8 +5,6 @@ and its hosts, and a result is only useful if its input is known; the manifest h
 is read, because users edit such files.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Annotated, Literal

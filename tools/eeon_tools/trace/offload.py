@@ -7,8 +7,6 @@ its own sequence number, CWR only in the first, FIN and PSH only in the last; on
 that makes an IPv6 packet a jumbogram (RFC 2675).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ A file is read to its last byte, or refused with the packet's number and the off
 before that much is read, so a pipe is read in the same way as a file.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from pathlib import Path

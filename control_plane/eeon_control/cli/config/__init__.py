@@ -1,7 +1,5 @@
 """`eeon config`: check, plan, apply and roll back a configuration. Each verb has its own file."""
 
-from __future__ import annotations
-
 import click
 
 from eeon_control.cli.lazy import LazyGroup

@@ -1,7 +1,5 @@
 """`eeon config apply`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Functions shared by several verbs of `eeon config`."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """`eeon config confirm`."""
 
-from __future__ import annotations
-
 import json
 
 import click

@@ -1,7 +1,5 @@
 """`eeon config drift`."""
 
-from __future__ import annotations
-
 import click
 
 from eeon_control import operations

@@ -1,7 +1,5 @@
 """`eeon config explain`."""
 
-from __future__ import annotations
-
 import click
 from rich.table import Table
 from rich.text import Text

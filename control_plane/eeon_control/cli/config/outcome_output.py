@@ -1,7 +1,5 @@
 """Output of an apply or a rollback on stdout."""
 
-from __future__ import annotations
-
 import click
 
 from eeon_control.cli.config.plan_output import summary

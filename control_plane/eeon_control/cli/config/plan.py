@@ -1,7 +1,5 @@
 """`eeon config plan`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

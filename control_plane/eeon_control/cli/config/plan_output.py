@@ -1,7 +1,5 @@
 """Output of a plan on stdout: in words, as table entries, or as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import click

@@ -1,7 +1,5 @@
 """`eeon config recover`."""
 
-from __future__ import annotations
-
 import click
 
 from eeon_control.cli import options

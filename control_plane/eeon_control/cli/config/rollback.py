@@ -1,7 +1,5 @@
 """`eeon config rollback`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import click

@@ -1,7 +1,5 @@
 """`eeon config show`."""
 
-from __future__ import annotations
-
 import difflib
 
 import click

@@ -1,7 +1,5 @@
 """`eeon config validate`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The wait of `eeon config apply --confirm`: until a confirmation, the end of the time, or a signal."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

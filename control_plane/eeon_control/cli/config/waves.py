@@ -1,7 +1,5 @@
 """The options --waves, --pause, --gate and --switch: an apply that changes the fabric step by step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import click

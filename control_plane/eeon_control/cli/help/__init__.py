@@ -1,7 +1,5 @@
 """`eeon help` and `eeon completion`: manual pages and shell completion, generated from the commands."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The keys are command paths without `eeon`. Text in a command's own help takes precedence.
 """
 
-from __future__ import annotations
-
 FABRIC = "-t leaf-spine-4 -T targets.yaml"
 
 EXAMPLES: dict[str, tuple[str, ...]] = {

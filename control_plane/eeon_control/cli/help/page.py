@@ -1,7 +1,5 @@
 """A command's manual page: as data, generated from click's description, and as roff for man."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap

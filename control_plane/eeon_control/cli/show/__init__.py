@@ -1,7 +1,5 @@
 """`eeon show` and `eeon clear`: show entries and counters of the switches, without writing to a switch."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Common parts of the commands of `eeon show`: exit codes, options, and the output of a view."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from typing import TypeVar
 

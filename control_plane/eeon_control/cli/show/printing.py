@@ -1,7 +1,5 @@
 """Formats of a view: a table for people, or JSON for programs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Literal

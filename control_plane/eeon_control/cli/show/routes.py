@@ -1,7 +1,5 @@
 """`eeon show routes` and `eeon show path`: where the switches send packets."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address
 from itertools import islice

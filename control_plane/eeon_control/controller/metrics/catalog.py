@@ -4,8 +4,6 @@ Names and units follow the Prometheus conventions: base units (seconds, bytes, j
 The topology and the program bound the labels: switch, port, class, verdict; never an address or a text.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """The rows of a scrape, and their conversion to Prometheus metric families. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any

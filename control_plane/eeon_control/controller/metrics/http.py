@@ -5,8 +5,6 @@ send an answer, the size of a request, and the share of time spent on making pag
 their client are closed in favour of new ones.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import logging

@@ -1,7 +1,5 @@
 """Reads the switches for a scrape: each at most every few seconds, and with a limit on waiting."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -9,8 +9,6 @@ the scripts contain the results of BMv2 1.15.5. README.md describes the language
 engine only` are skipped here, as is a script that begins with this line.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os
