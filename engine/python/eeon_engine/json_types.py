@@ -3,6 +3,8 @@
 Made by `make reference` of the Rust types: do not edit. ARCHITECTURE.md says how a type is changed.
 """
 
+from __future__ import annotations
+
 from typing import Literal, NotRequired, TypeAlias, TypedDict, final
 
 
