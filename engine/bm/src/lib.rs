@@ -28,7 +28,7 @@ pub use control::{
     EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction, MtDefault,
     MtEntry, Share, Shown,
 };
-pub use error::{Fault, LoadError, RuntimeError};
+pub use error::{Fault, LoadError, Refusal, RuntimeError, NO_CODE};
 pub use executable::Executable;
 pub use load::{Limits, JSON_VERSION};
 pub use program::{

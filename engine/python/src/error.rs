@@ -4,11 +4,8 @@
 
 use std::fmt::Display;
 
-use bm::RuntimeError;
+use bm::{Refusal, RuntimeError, NO_CODE};
 use pyo3::prelude::*;
-use simple_switch::{MirroringError, PreError};
-
-use crate::bmv2_code;
 
 /// Imports the classes, and lists their names for [`check_classes`].
 macro_rules! raised {
@@ -43,17 +40,9 @@ pub(crate) enum Error {
     #[error("{0}")]
     Runtime(#[from] RuntimeError),
     #[error("{0}")]
-    Pre(#[from] PreError),
-    #[error("{0}")]
-    Mirroring(#[from] MirroringError),
-    #[error("{0}")]
     Config(String),
     #[error("{0}")]
     Clock(String),
-    #[error("{0}")]
-    NoSuchObject(String),
-    #[error("{0}")]
-    Value(String),
     #[error("the switch runs no program; load one first")]
     NoProgram,
 }
@@ -63,8 +52,12 @@ impl Error {
         Error::Config(error.to_string())
     }
 
+    pub(crate) fn no_such_object(error: impl Display) -> Self {
+        RuntimeError::new(Refusal::NoSuchObject, NO_CODE, error.to_string()).into()
+    }
+
     pub(crate) fn value(error: impl Display) -> Self {
-        Error::Value(error.to_string())
+        RuntimeError::new(Refusal::InvalidValue, NO_CODE, error.to_string()).into()
     }
 }
 
@@ -79,48 +72,23 @@ impl From<Error> for PyErr {
         let text = error.to_string();
         match error {
             Error::Load(_) => raised::ProgramError::new_err(text),
-            Error::Runtime(error) => runtime(&error, text),
-            Error::Pre(error) => {
-                let refusal = (text, bmv2_code::of_pre(&error));
-                match error {
-                    PreError::Full(_) => raised::FullError::new_err(refusal),
-                    PreError::NoGroup(_) | PreError::NoNode(_) => raised::NoSuchHandleError::new_err(refusal),
-                    _ => raised::InvalidValueError::new_err(refusal),
-                }
-            }
-            Error::Mirroring(error) => {
-                let refusal = (text, bmv2_code::of_mirroring(&error));
-                match error {
-                    MirroringError::NotFound(_) => raised::NoSuchHandleError::new_err(refusal),
-                    MirroringError::IdRange(_) => raised::InvalidValueError::new_err(refusal),
-                }
-            }
-            Error::Value(_) => raised::InvalidValueError::new_err(text),
+            Error::Runtime(error) => refused(error.refusal, (text, error.code)),
             Error::Config(_) | Error::NoProgram => raised::ConfigError::new_err(text),
             Error::Clock(_) => raised::ClockError::new_err(text),
-            Error::NoSuchObject(_) => raised::NoSuchObjectError::new_err(text),
         }
     }
 }
 
-fn runtime(error: &RuntimeError, text: String) -> PyErr {
-    let refusal = (text, bmv2_code::of_runtime(error));
-    match error {
-        RuntimeError::NoSuchObject { .. } => raised::NoSuchObjectError::new_err(refusal),
-        RuntimeError::Full { .. } => raised::FullError::new_err(refusal),
-        RuntimeError::DuplicateEntry { .. } | RuntimeError::DuplicateId { .. } => {
-            raised::DuplicateError::new_err(refusal)
-        }
-        RuntimeError::BadHandle { .. }
-        | RuntimeError::ExpiredHandle { .. }
-        | RuntimeError::NoSuchId { .. } => raised::NoSuchHandleError::new_err(refusal),
-        RuntimeError::Immutable { .. } | RuntimeError::ConstDefault { .. } => {
-            raised::ImmutableError::new_err(refusal)
-        }
-        RuntimeError::InUse { .. } | RuntimeError::AlreadyInGroup { .. } => {
-            raised::InUseError::new_err(refusal)
-        }
-        RuntimeError::IndexOutOfRange { .. } => raised::OutOfRangeError::new_err(refusal),
-        _ => raised::InvalidValueError::new_err(refusal),
+/// Returns the exception of a refused call, with its text and BMv2's code.
+fn refused(refusal: Refusal, arguments: (String, &'static str)) -> PyErr {
+    match refusal {
+        Refusal::NoSuchObject => raised::NoSuchObjectError::new_err(arguments),
+        Refusal::NoSuchHandle => raised::NoSuchHandleError::new_err(arguments),
+        Refusal::Duplicate => raised::DuplicateError::new_err(arguments),
+        Refusal::Full => raised::FullError::new_err(arguments),
+        Refusal::Immutable => raised::ImmutableError::new_err(arguments),
+        Refusal::InUse => raised::InUseError::new_err(arguments),
+        Refusal::OutOfRange => raised::OutOfRangeError::new_err(arguments),
+        Refusal::InvalidValue => raised::InvalidValueError::new_err(arguments),
     }
 }

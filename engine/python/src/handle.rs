@@ -275,7 +275,7 @@ impl SwitchHandle {
         self.call(|switch| {
             let priorities = switch.config().priorities;
             if usize::from(class_of_service) >= priorities {
-                return Err(Error::Value(format!(
+                return Err(Error::value(format!(
                     "clone session {session}: class of service {class_of_service}; ports have {priorities} queues, \
                      counted from 0"
                 )));

@@ -7,7 +7,6 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-mod bmv2_code;
 mod convert;
 mod error;
 mod handle;

@@ -32,7 +32,7 @@ pub(crate) fn run_fluid(
     let order = match order {
         "total" => Volume::Total,
         "remaining" => Volume::Remaining,
-        other => return Err(Error::Value(format!("order '{other:.40}': choose total or remaining")).into()),
+        other => return Err(Error::value(format!("order '{other:.40}': choose total or remaining")).into()),
     };
     let rate = DataRate::new(rate_bps).ok_or_else(|| Error::value("rate_bps 0: must be more than zero"))?;
     let options = Options { order, work_conserving, preempt };
@@ -56,7 +56,7 @@ pub(crate) fn run_fluid(
         let arrival = |(number, flow): (usize, (u64, u64, u32, u32, u64))| {
             let (at_ps, transfer, from, to, volume_bits) = flow;
             if from >= hosts || to >= hosts {
-                return Err(Error::Value(format!(
+                return Err(Error::value(format!(
                     "flow {number}: from host {from} to host {to}: there are {hosts} hosts, numbered from 0"
                 )));
             }

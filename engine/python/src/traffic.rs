@@ -38,7 +38,7 @@ impl Traffic {
         memory_limit: usize,
     ) -> PyResult<Self> {
         let address = |text: &String| {
-            text.parse::<IpAddr>().map_err(|error| Error::Value(format!("address '{text}': {error}")))
+            text.parse::<IpAddr>().map_err(|error| Error::value(format!("address '{text}': {error}")))
         };
         let ends = hosts.into_iter().map(|(namespace, interface, addresses)| {
             let addresses = addresses.iter().map(address).collect::<Result<_, _>>()?;
@@ -64,13 +64,13 @@ impl Traffic {
         if (hosts.len(), lengths.len(), offsets.len()) != (count, count, count + 1) {
             let given =
                 format!("{} hosts, {} lengths, {} offsets", hosts.len(), lengths.len(), offsets.len());
-            return Err(Error::Value(format!("{count} times do not go with {given}")).into());
+            return Err(Error::value(format!("{count} times do not go with {given}")).into());
         }
         Ok(self.with(py, |playback| {
             for index in 0..count {
                 let (start, end) = (offsets[index] as usize, offsets[index + 1] as usize);
                 let captured = frames.get(start..end).ok_or_else(|| {
-                    Error::Value(format!("bytes {start} to {end} of frames, {} are given", frames.len()))
+                    Error::value(format!("bytes {start} to {end} of frames, {} are given", frames.len()))
                 })?;
                 let (host, length) = (hosts[index] as usize, lengths[index] as usize);
                 playback.add(Frame { host, at_ns: times_ns[index], captured, length })?;

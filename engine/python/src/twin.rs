@@ -148,7 +148,7 @@ impl Twin {
     fn switch(&self, py: Python<'_>, name: &str) -> PyResult<SwitchHandle> {
         let found = self.spec.switches.iter().position(|switch| switch.name == name);
         let index = found.ok_or_else(|| {
-            Error::NoSuchObject(format!(
+            Error::no_such_object(format!(
                 "no switch named '{name}'; the fabric has {}",
                 self.switches().join(", ")
             ))
@@ -187,7 +187,7 @@ impl Twin {
     fn tag_of(at_ps: u64, frame: &[u8], length: Option<usize>) -> PyResult<u64> {
         let at = Time::from_ps(at_ps);
         if at > netsim::LATEST {
-            return Err(Error::Value(format!("{at} is later than any frame can be sent")).into());
+            return Err(Error::value(format!("{at} is later than any frame can be sent")).into());
         }
         Ok(Fabric::tag_of(at, frame, length.unwrap_or(frame.len())))
     }
@@ -319,7 +319,7 @@ impl Twin {
 
     fn host(&self, name: &str) -> Result<usize, Error> {
         self.spec.hosts.iter().position(|host| host.name == name).ok_or_else(|| {
-            Error::NoSuchObject(format!(
+            Error::no_such_object(format!(
                 "no host named '{name}'; the fabric has {} hosts",
                 self.spec.hosts.len()
             ))
@@ -381,7 +381,7 @@ impl Batch {
             if length == wanted {
                 return Ok(());
             }
-            Err(Error::Value(format!("{count} frames need {wanted} {name}, {length} are given")))
+            Err(Error::value(format!("{count} frames need {wanted} {name}, {length} are given")))
         };
         if self.senders.len() != 1 {
             fits("hosts", self.senders.len(), count)?;
@@ -393,7 +393,7 @@ impl Batch {
         for index in 0..count {
             let (start, end) = (self.offsets[index] as usize, self.offsets[index + 1] as usize);
             let captured = self.frames.get(start..end).ok_or_else(|| {
-                Error::Value(format!(
+                Error::value(format!(
                     "frame {index}: bytes {start} to {end}, {} are given",
                     self.frames.len()
                 ))
@@ -406,7 +406,7 @@ impl Batch {
                 Err(error @ SendError::Late { .. }) => {
                     return Err(Error::Clock(format!("frame {index}: {error}")))
                 }
-                Err(error) => return Err(Error::Value(format!("frame {index}: {error}"))),
+                Err(error) => return Err(Error::value(format!("frame {index}: {error}"))),
             }
         }
         Ok(count)

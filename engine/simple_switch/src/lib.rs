@@ -35,8 +35,8 @@ pub use config::{ConfigError, PortConfig, Quanta, SwitchConfig, MAX_PRIORITIES, 
 pub use frame::Frame;
 pub use journey::{Journey, Ran, Step, What, MAX_STEPS};
 pub use limits::{INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS, MAX_STORED_BYTES};
-pub use mirroring::{MirroringError, MirroringSession};
-pub use pre::{Node, NodeHandle, Pre, PreError, Replica};
+pub use mirroring::MirroringSession;
+pub use pre::{Node, NodeHandle, Pre, Replica};
 pub use stats::{DropCause, Drops, PortStats, SwitchStats};
 pub use switch::{Savepoint, StateGuard, Switch, Transmit};
 pub use unread::Digest;

@@ -15,14 +15,3 @@ pub struct MirroringSession {
     /// Maximum number of bytes of a copy that leave; 0: no limit. BMv2's sessions have no limit.
     pub packet_length_bytes: u32,
 }
-
-/// Why a call on a session is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MirroringError {
-    /// The id does not fit BMv2's packet register.
-    #[error("clone session {0}: ids go from 0 to {MAX_SESSION_ID}")]
-    IdRange(u16),
-    /// The session does not exist.
-    #[error("clone session {0}: is not configured")]
-    NotFound(u16),
-}

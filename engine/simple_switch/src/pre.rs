@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bm::{Refusal, RuntimeError, NO_CODE};
+
 use crate::config::PORT_COUNT;
 
 /// BMv2's default table sizes: groups and nodes.
@@ -31,46 +33,41 @@ pub struct Replica {
     pub rid: u16,
 }
 
-/// Why a call is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PreError {
-    /// Group 0 means "no multicast" in v1model.
-    #[error("multicast group 0: is v1model's \"no multicast\"; ids start at 1")]
-    GroupZero,
-    /// The group does not exist.
-    #[error("multicast group {0}: does not exist; create it first")]
-    NoGroup(u16),
-    /// The group exists already.
-    #[error("multicast group {0}: exists already")]
-    GroupExists(u16),
-    /// The node does not exist.
-    #[error("multicast node {}: does not exist", .0 .0)]
-    NoNode(NodeHandle),
-    /// A node belongs to one group at a time.
-    #[error("multicast node {}: belongs to group {group} already; dissociate it first", .node.0)]
-    NodeInUse {
-        /// The node.
-        node: NodeHandle,
-        /// Its group.
-        group: u16,
-    },
-    /// The node is not in this group.
-    #[error("multicast node {}: is not in group {group}", .node.0)]
-    NotAssociated {
-        /// The node.
-        node: NodeHandle,
-        /// The given group.
-        group: u16,
-    },
-    /// The port is outside v1model's range.
-    #[error("multicast port {0}: v1model's ports go from 0 to {max}", max = PORT_COUNT - 1)]
-    PortRange(u16),
-    /// The LAG is outside BMv2's range.
-    #[error("multicast LAG {0}: numbers go from 0 to {MAX_LAG}")]
-    LagRange(u16),
-    /// A table is full.
-    #[error("multicast: all {0} groups or nodes are in use")]
-    Full(usize),
+/// Returns the error of a call on a group.
+fn of_group(refusal: Refusal, code: &'static str, mgid: u16, reason: &str) -> RuntimeError {
+    RuntimeError::new(refusal, code, format!("multicast group {mgid}: {reason}"))
+}
+
+fn group_zero() -> RuntimeError {
+    let reason = "is v1model's \"no multicast\"; ids start at 1";
+    of_group(Refusal::InvalidValue, "INVALID_MGID", 0, reason)
+}
+
+fn no_group(mgid: u16) -> RuntimeError {
+    let reason = "does not exist; create it first";
+    of_group(Refusal::NoSuchHandle, "INVALID_MGRP_HANDLE", mgid, reason)
+}
+
+fn no_node(handle: NodeHandle) -> RuntimeError {
+    let text = format!("multicast node {}: does not exist", handle.0);
+    RuntimeError::new(Refusal::NoSuchHandle, "INVALID_L1_HANDLE", text)
+}
+
+fn full(limit: usize) -> RuntimeError {
+    let text = format!("multicast: all {limit} groups or nodes are in use");
+    RuntimeError::new(Refusal::Full, "TABLE_FULL", text)
+}
+
+fn invalid(text: String) -> RuntimeError {
+    RuntimeError::new(Refusal::InvalidValue, NO_CODE, text)
+}
+
+fn port_range(port: u16) -> RuntimeError {
+    invalid(format!("multicast port {port}: v1model's ports go from 0 to {}", PORT_COUNT - 1))
+}
+
+fn lag_range(lag: u16) -> RuntimeError {
+    invalid(format!("multicast LAG {lag}: numbers go from 0 to {MAX_LAG}"))
 }
 
 /// A node.
@@ -111,23 +108,23 @@ pub struct Pre {
 
 impl Pre {
     /// Creates an empty group.
-    pub fn mc_mgrp_create(&mut self, mgid: u16) -> Result<(), PreError> {
+    pub fn mc_mgrp_create(&mut self, mgid: u16) -> Result<(), RuntimeError> {
         if mgid == 0 {
-            return Err(PreError::GroupZero);
+            return Err(group_zero());
         }
         if self.groups.contains_key(&mgid) {
-            return Err(PreError::GroupExists(mgid));
+            return Err(of_group(Refusal::InvalidValue, NO_CODE, mgid, "exists already"));
         }
         if self.groups.len() >= MAX_GROUPS {
-            return Err(PreError::Full(MAX_GROUPS));
+            return Err(full(MAX_GROUPS));
         }
         self.groups.insert(mgid, Group::default());
         Ok(())
     }
 
     /// Destroys a group; its nodes stay, without a group.
-    pub fn mc_mgrp_destroy(&mut self, mgid: u16) -> Result<(), PreError> {
-        let group = self.groups.remove(&mgid).ok_or(PreError::NoGroup(mgid))?;
+    pub fn mc_mgrp_destroy(&mut self, mgid: u16) -> Result<(), RuntimeError> {
+        let group = self.groups.remove(&mgid).ok_or_else(|| no_group(mgid))?;
         for handle in group.nodes {
             if let Some(node) = self.nodes.get_mut(&handle) {
                 node.group = None;
@@ -137,10 +134,15 @@ impl Pre {
     }
 
     /// Creates a node: copies with this `rid` to each of `ports` and to one port of each of `lags`.
-    pub fn mc_node_create(&mut self, rid: u16, ports: &[u16], lags: &[u16]) -> Result<NodeHandle, PreError> {
+    pub fn mc_node_create(
+        &mut self,
+        rid: u16,
+        ports: &[u16],
+        lags: &[u16],
+    ) -> Result<NodeHandle, RuntimeError> {
         let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
         if self.nodes.len() >= MAX_NODES {
-            return Err(PreError::Full(MAX_NODES));
+            return Err(full(MAX_NODES));
         }
         let handle = self.free.pop_first().unwrap_or(NodeHandle(self.nodes.len() as u32));
         self.nodes.insert(handle, Node { rid, ports, lags, group: None });
@@ -153,9 +155,9 @@ impl Pre {
         handle: NodeHandle,
         ports: &[u16],
         lags: &[u16],
-    ) -> Result<(), PreError> {
+    ) -> Result<(), RuntimeError> {
         let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
-        let node = self.nodes.get_mut(&handle).ok_or(PreError::NoNode(handle))?;
+        let node = self.nodes.get_mut(&handle).ok_or_else(|| no_node(handle))?;
         node.ports = ports;
         node.lags = lags;
         if let Some(mgid) = node.group {
@@ -165,10 +167,10 @@ impl Pre {
     }
 
     /// Sets the ports of a LAG.
-    pub fn mc_set_lag_membership(&mut self, lag: u16, ports: &[u16]) -> Result<(), PreError> {
+    pub fn mc_set_lag_membership(&mut self, lag: u16, ports: &[u16]) -> Result<(), RuntimeError> {
         let ports = port_set(ports)?;
         if lag > MAX_LAG {
-            return Err(PreError::LagRange(lag));
+            return Err(lag_range(lag));
         }
         self.lags.insert(lag, ports);
         let users = self.nodes.values().filter(|node| node.lags.contains(&lag));
@@ -178,11 +180,14 @@ impl Pre {
     }
 
     /// Appends a node to a group.
-    pub fn mc_node_associate(&mut self, mgid: u16, handle: NodeHandle) -> Result<(), PreError> {
-        let group = self.groups.get_mut(&mgid).ok_or(PreError::NoGroup(mgid))?;
-        let node = self.nodes.get_mut(&handle).ok_or(PreError::NoNode(handle))?;
+    pub fn mc_node_associate(&mut self, mgid: u16, handle: NodeHandle) -> Result<(), RuntimeError> {
+        let group = self.groups.get_mut(&mgid).ok_or_else(|| no_group(mgid))?;
+        let node = self.nodes.get_mut(&handle).ok_or_else(|| no_node(handle))?;
         if let Some(group) = node.group {
-            return Err(PreError::NodeInUse { node: handle, group });
+            let node = handle.0;
+            return Err(invalid(format!(
+                "multicast node {node}: belongs to group {group} already; dissociate it first"
+            )));
         }
         node.group = Some(mgid);
         group.nodes.push(handle);
@@ -191,11 +196,11 @@ impl Pre {
     }
 
     /// Removes a node from a group.
-    pub fn mc_node_dissociate(&mut self, mgid: u16, handle: NodeHandle) -> Result<(), PreError> {
-        let group = self.groups.get_mut(&mgid).ok_or(PreError::NoGroup(mgid))?;
-        let node = self.nodes.get_mut(&handle).ok_or(PreError::NoNode(handle))?;
+    pub fn mc_node_dissociate(&mut self, mgid: u16, handle: NodeHandle) -> Result<(), RuntimeError> {
+        let group = self.groups.get_mut(&mgid).ok_or_else(|| no_group(mgid))?;
+        let node = self.nodes.get_mut(&handle).ok_or_else(|| no_node(handle))?;
         if node.group != Some(mgid) {
-            return Err(PreError::NotAssociated { node: handle, group: mgid });
+            return Err(invalid(format!("multicast node {}: is not in group {mgid}", handle.0)));
         }
         node.group = None;
         group.nodes.retain(|other| *other != handle);
@@ -204,8 +209,8 @@ impl Pre {
     }
 
     /// Destroys a node, and first removes it from its group.
-    pub fn mc_node_destroy(&mut self, handle: NodeHandle) -> Result<(), PreError> {
-        let node = self.nodes.get(&handle).ok_or(PreError::NoNode(handle))?;
+    pub fn mc_node_destroy(&mut self, handle: NodeHandle) -> Result<(), RuntimeError> {
+        let node = self.nodes.get(&handle).ok_or_else(|| no_node(handle))?;
         if let Some(mgid) = node.group {
             self.mc_node_dissociate(mgid, handle)?;
         }
@@ -215,16 +220,16 @@ impl Pre {
 
     /// Creates or replaces a whole group, as P4Runtime writes it, with the replicas in the given order. Changes nothing
     /// on an error.
-    pub fn set_group(&mut self, mgid: u16, replicas: &[Replica]) -> Result<(), PreError> {
+    pub fn set_group(&mut self, mgid: u16, replicas: &[Replica]) -> Result<(), RuntimeError> {
         if mgid == 0 {
-            return Err(PreError::GroupZero);
+            return Err(group_zero());
         }
         if let Some(bad) = replicas.iter().find(|replica| usize::from(replica.egress_port) >= PORT_COUNT) {
-            return Err(PreError::PortRange(bad.egress_port));
+            return Err(port_range(bad.egress_port));
         }
         let old = self.groups.get(&mgid).map_or(0, |group| group.nodes.len());
         if self.nodes.len() - old + replicas.len() > MAX_NODES {
-            return Err(PreError::Full(MAX_NODES));
+            return Err(full(MAX_NODES));
         }
         if self.groups.contains_key(&mgid) {
             self.delete_group(mgid)?;
@@ -273,8 +278,8 @@ impl Pre {
     }
 
     /// Destroys a group and its nodes, as P4Runtime deletes it.
-    pub fn delete_group(&mut self, mgid: u16) -> Result<(), PreError> {
-        let group = self.groups.remove(&mgid).ok_or(PreError::NoGroup(mgid))?;
+    pub fn delete_group(&mut self, mgid: u16) -> Result<(), RuntimeError> {
+        let group = self.groups.remove(&mgid).ok_or_else(|| no_group(mgid))?;
         group.nodes.into_iter().for_each(|handle| self.forget(handle));
         Ok(())
     }
@@ -327,16 +332,16 @@ impl Pre {
     }
 }
 
-fn port_set(ports: &[u16]) -> Result<Vec<u16>, PreError> {
-    set(ports, PORT_COUNT as u16 - 1, PreError::PortRange)
+fn port_set(ports: &[u16]) -> Result<Vec<u16>, RuntimeError> {
+    set(ports, PORT_COUNT as u16 - 1, port_range)
 }
 
-fn lag_set(lags: &[u16]) -> Result<Vec<u16>, PreError> {
-    set(lags, MAX_LAG, PreError::LagRange)
+fn lag_set(lags: &[u16]) -> Result<Vec<u16>, RuntimeError> {
+    set(lags, MAX_LAG, lag_range)
 }
 
 /// Returns numbers up to `max` in ascending order, without duplicates.
-fn set(numbers: &[u16], max: u16, refused: fn(u16) -> PreError) -> Result<Vec<u16>, PreError> {
+fn set(numbers: &[u16], max: u16, refused: fn(u16) -> RuntimeError) -> Result<Vec<u16>, RuntimeError> {
     match numbers.iter().find(|number| **number > max) {
         Some(number) => Err(refused(*number)),
         None => Ok(BTreeSet::from_iter(numbers).into_iter().copied().collect()),
@@ -363,8 +368,8 @@ mod tests {
         pre.mc_set_lag_membership(2, &[4, 2, 3, 1]).unwrap();
         // 0xff is 3 beyond a multiple of four, and 1 beyond one of two.
         assert_eq!(pre.replicas(1).unwrap(), [replica(9, 5), replica(4, 5), replica(7, 5)]);
-        assert_eq!(pre.mc_set_lag_membership(257, &[1]), Err(PreError::LagRange(257)));
-        assert_eq!(pre.mc_node_update(node, &[], &[300]), Err(PreError::LagRange(300)));
+        assert_eq!(pre.mc_set_lag_membership(257, &[1]), Err(lag_range(257)));
+        assert_eq!(pre.mc_node_update(node, &[], &[300]), Err(lag_range(300)));
     }
 
     #[test]
@@ -381,16 +386,14 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_and_changes_nothing() {
         let mut pre = Pre::default();
-        assert_eq!(pre.mc_mgrp_create(0), Err(PreError::GroupZero));
-        assert_eq!(pre.mc_node_create(1, &[512], &[]), Err(PreError::PortRange(512)));
+        assert_eq!(pre.mc_mgrp_create(0), Err(group_zero()));
+        assert_eq!(pre.mc_node_create(1, &[512], &[]), Err(port_range(512)));
         pre.set_group(3, &[replica(1, 1)]).unwrap();
-        assert_eq!(pre.set_group(3, &[replica(1, 1), replica(600, 1)]), Err(PreError::PortRange(600)));
+        assert_eq!(pre.set_group(3, &[replica(1, 1), replica(600, 1)]), Err(port_range(600)));
         assert_eq!(pre.replicas(3).unwrap(), [replica(1, 1)]);
-        assert_eq!(pre.mc_mgrp_create(3), Err(PreError::GroupExists(3)));
-        assert_eq!(
-            pre.mc_node_destroy(NodeHandle(99)).unwrap_err().to_string(),
-            "multicast node 99: does not exist"
-        );
+        let text = |refused: Result<(), RuntimeError>| refused.unwrap_err().to_string();
+        assert_eq!(text(pre.mc_mgrp_create(3)), "multicast group 3: exists already");
+        assert_eq!(text(pre.mc_node_destroy(NodeHandle(99))), "multicast node 99: does not exist");
     }
 
     #[test]

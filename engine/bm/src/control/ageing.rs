@@ -3,8 +3,7 @@
 //! Nothing is deleted here: as in BMv2, a sweep only reports expired entries, and reports them again after another time-out.
 //! The clock is the caller's, in picoseconds; the same clock must be used for packets.
 
-use super::{EntryHandle, Result};
-use crate::error::RuntimeError;
+use super::{wrong_type, EntryHandle, Result};
 use crate::state::State;
 
 impl State {
@@ -13,8 +12,8 @@ impl State {
         if self.program.match_table(id as u32).ages {
             return Ok(id);
         }
-        let reason = "its entries do not age; the program does not say support_timeout".to_owned();
-        Err(RuntimeError::WrongType { object: format!("table '{name}'"), reason })
+        let reason = "its entries do not age; the program does not say support_timeout";
+        Err(wrong_type(format_args!("table '{name}'"), reason))
     }
 
     /// Sets the time-out of an entry in nanoseconds; 0 means never. Its age counts from `now_ps` until its first hit.

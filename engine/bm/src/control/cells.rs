@@ -3,53 +3,59 @@
 use std::ops::Range;
 
 use super::pack::number;
-use super::{find, Result};
-use crate::error::RuntimeError;
+use super::{find, wrong_type, Result};
+use crate::error::{Refusal, RuntimeError, NO_CODE};
 use crate::number::to_bytes;
 use crate::program::CrcParameters;
 use crate::state::State;
 use crate::tables::{Change, CounterValue, Meter, MeterRate};
 
+/// An object in an error: its kind and its name.
+type Object<'a> = (&'static str, &'a str);
+
 /// Checks the rates for a meter: none, or as many as it has, lowest first.
-pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> Result<()> {
-    let fail = |reason: String| RuntimeError::BadRates { object: object.clone(), reason };
+pub(super) fn check_rates((kind, name): Object<'_>, count: usize, rates: &[MeterRate]) -> Result<()> {
+    let fail = |code, reason: String| {
+        Err(RuntimeError::new(Refusal::InvalidValue, code, format!("{kind} '{name}': {reason}")))
+    };
     if rates.is_empty() {
         return Ok(());
     }
     if rates.len() != count {
-        return Err(RuntimeError::RateCount { object, given: rates.len(), wanted: count });
+        return fail("BAD_RATES_LIST", format!("{} rates given, it has {count}", rates.len()));
     }
     if let Some(rate) = rates.iter().find(|r| !r.info_rate.is_finite() || r.info_rate < 0.0) {
-        return Err(fail(format!("rate {} is not a rate per microsecond", rate.info_rate)));
+        let reason = format!("rate {} is not a rate per microsecond", rate.info_rate);
+        return fail("INVALID_INFO_RATE_VALUE", reason);
     }
     if let Some(pair) = rates.windows(2).find(|pair| pair[0].info_rate > pair[1].info_rate) {
-        return Err(fail(format!(
-            "rate {} comes before the lower rate {}; the lowest comes first",
-            pair[0].info_rate, pair[1].info_rate
-        )));
+        let [higher, lower] = [pair[0].info_rate, pair[1].info_rate];
+        let reason = format!("rate {higher} comes before the lower rate {lower}; the lowest comes first");
+        return fail("INVALID_INFO_RATE_VALUE", reason);
     }
     Ok(())
 }
 
 /// Checks the range `start..end` of cells against an array of `size`, and returns it.
-fn range(object: impl FnOnce() -> String, start: u64, end: u64, size: usize) -> Result<Range<usize>> {
-    let size = size as u64;
-    if start < end && end <= size {
+fn range((kind, name): Object<'_>, start: u64, end: u64, size: usize) -> Result<Range<usize>> {
+    if start < end && end <= size as u64 {
         return Ok(start as usize..end as usize);
     }
-    Err(RuntimeError::IndexOutOfRange {
-        object: object(),
-        index: if start >= size { start } else { end },
-        size,
-    })
+    let index = if start >= size as u64 { start } else { end };
+    let text = format!("{kind} '{name}': index {index} is out of range, the array has {size} cells");
+    Err(RuntimeError::new(Refusal::OutOfRange, "INVALID_INDEX", text))
 }
 
-fn cell<T>(object: impl FnOnce() -> String, cells: &mut [T], index: u64) -> Result<&mut T> {
-    let size = cells.len() as u64;
-    usize::try_from(index)
-        .ok()
-        .and_then(|at| cells.get_mut(at))
-        .ok_or_else(|| RuntimeError::IndexOutOfRange { object: object(), index, size })
+/// Checks the index of a cell against an array of `size`, and returns it.
+fn place(object: Object<'_>, index: u64, size: usize) -> Result<usize> {
+    range(object, index, index.saturating_add(1), size).map(|cells| cells.start)
+}
+
+/// Returns a number of at most `width` bits, low word first.
+fn value_of((kind, name): Object<'_>, value: &[u8], width: u32) -> Result<Vec<u64>> {
+    number(value, width).map_err(|reason| {
+        RuntimeError::new(Refusal::InvalidValue, NO_CODE, format!("{kind} '{name}': {reason}"))
+    })
 }
 
 impl State {
@@ -57,24 +63,21 @@ impl State {
         let id = find("counter", &self.program.declared.names.counters, name)?;
         if let Some(table) = &self.program.counter_array(id as u32).direct_table {
             let reason = format!("is direct: read it with the entries of table '{table}'");
-            return Err(RuntimeError::WrongType { object: format!("counter '{name}'"), reason });
+            return Err(wrong_type(format_args!("counter '{name}'"), reason));
         }
         Ok(id)
     }
 
     /// Returns a counter cell.
     pub fn read_counters(&self, counter: &str, index: u64) -> Result<CounterValue> {
-        let object = format!("counter '{counter}'");
         let cells = &self.cells.counters[self.counter(counter)?];
-        let size = cells.len() as u64;
-        let at = usize::try_from(index).ok().and_then(|at| cells.get(at)).copied();
-        at.ok_or(RuntimeError::IndexOutOfRange { object, index, size })
+        Ok(cells[place(("counter", counter), index, cells.len())?])
     }
 
     /// Returns the counter cells `start..end`; an empty range is refused.
     pub fn read_counters_range(&self, counter: &str, start: u64, end: u64) -> Result<Vec<CounterValue>> {
         let cells = &self.cells.counters[self.counter(counter)?];
-        Ok(cells[range(|| format!("counter '{counter}'"), start, end, cells.len())?].to_vec())
+        Ok(cells[range(("counter", counter), start, end, cells.len())?].to_vec())
     }
 
     /// Sets every cell of a counter array.
@@ -88,9 +91,9 @@ impl State {
     /// Sets a counter cell.
     pub fn write_counters(&mut self, counter: &str, index: u64, value: CounterValue) -> Result<()> {
         let array = self.counter(counter)?;
-        let before = *cell(|| format!("counter '{counter}'"), &mut self.cells.counters[array], index)?;
-        self.remember(|_| Change::Counter { array, cell: index as usize, before });
-        self.cells.counters[array][index as usize] = value;
+        let cell = place(("counter", counter), index, self.cells.counters[array].len())?;
+        self.remember(|state| Change::Counter { array, cell, before: state.cells.counters[array][cell] });
+        self.cells.counters[array][cell] = value;
         Ok(())
     }
 
@@ -103,7 +106,7 @@ impl State {
         let id = find("meter", &self.program.declared.names.meters, name)?;
         if let Some(table) = &self.program.meter_array(id as u32).direct_table {
             let reason = format!("is direct: set it with the entries of table '{table}'");
-            return Err(RuntimeError::WrongType { object: format!("meter '{name}'"), reason });
+            return Err(wrong_type(format_args!("meter '{name}'"), reason));
         }
         Ok(id)
     }
@@ -111,17 +114,22 @@ impl State {
     /// Sets the rates of one meter, lowest first; an empty slice disables it.
     pub fn meter_set_rates(&mut self, meter: &str, index: u64, rates: &[MeterRate]) -> Result<()> {
         let id = self.meter(meter)?;
-        check_rates(format!("meter '{meter}'"), self.program.meter_array(id as u32).rate_count, rates)?;
-        let before = cell(|| format!("meter '{meter}'"), &mut self.cells.meters[id], index)?.clone();
-        self.remember(|_| Change::Meter { array: id, cell: index as usize, before });
-        self.cells.meters[id][index as usize].set_rates(rates);
+        let object = ("meter", meter);
+        check_rates(object, self.program.meter_array(id as u32).rate_count, rates)?;
+        let cell = place(object, index, self.cells.meters[id].len())?;
+        self.remember(|state| Change::Meter {
+            array: id,
+            cell,
+            before: state.cells.meters[id][cell].clone(),
+        });
+        self.cells.meters[id][cell].set_rates(rates);
         Ok(())
     }
 
     /// Sets the rates of every meter of an array.
     pub fn meter_array_set_rates(&mut self, meter: &str, rates: &[MeterRate]) -> Result<()> {
         let id = self.meter(meter)?;
-        check_rates(format!("meter '{meter}'"), self.program.meter_array(id as u32).rate_count, rates)?;
+        check_rates(("meter", meter), self.program.meter_array(id as u32).rate_count, rates)?;
         self.remember(|state| Change::Meters { array: id, before: state.cells.meters[id].clone() });
         self.cells.meters[id].iter_mut().for_each(|m| m.set_rates(rates));
         Ok(())
@@ -130,15 +138,13 @@ impl State {
     /// Returns the rates of one meter; empty if they were never set.
     pub fn meter_get_rates(&self, meter: &str, index: u64) -> Result<Vec<MeterRate>> {
         let cells = &self.cells.meters[self.meter(meter)?];
-        let size = cells.len() as u64;
-        let at = usize::try_from(index).ok().and_then(|at| cells.get(at)).map(Meter::rates);
-        at.ok_or_else(|| RuntimeError::IndexOutOfRange { object: format!("meter '{meter}'"), index, size })
+        Ok(cells[place(("meter", meter), index, cells.len())?].rates())
     }
 
     /// Returns the rates of the meters `start..end`, each lowest first and empty if never set; an empty range is refused.
     pub fn meter_get_rates_range(&self, meter: &str, start: u64, end: u64) -> Result<Vec<Vec<MeterRate>>> {
         let cells = &self.cells.meters[self.meter(meter)?];
-        let cells = &cells[range(|| format!("meter '{meter}'"), start, end, cells.len())?];
+        let cells = &cells[range(("meter", meter), start, end, cells.len())?];
         Ok(cells.iter().map(Meter::rates).collect())
     }
 
@@ -148,23 +154,14 @@ impl State {
 
     /// Returns a register cell as big-endian bytes of the register's width.
     pub fn register_read(&self, register: &str, index: u64) -> Result<Vec<u8>> {
-        let id = self.register(register)?;
-        let array = self.cells.registers.array(id);
-        let size = array.size as u64;
-        let object = || format!("register '{register}'");
-        let value = self.cells.registers.cell(id, index).ok_or_else(|| RuntimeError::IndexOutOfRange {
-            object: object(),
-            index,
-            size,
-        })?;
-        Ok(to_bytes(value, array.width))
+        self.register_read_range(register, index, index.saturating_add(1))
     }
 
     /// Returns the cells `start..end`, concatenated, each as big-endian bytes of the register's width; an empty range is refused.
     pub fn register_read_range(&self, register: &str, start: u64, end: u64) -> Result<Vec<u8>> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
-        range(|| format!("register '{register}'"), start, end, array.size)?;
+        range(("register", register), start, end, array.size)?;
         let cells = (start..end).filter_map(|at| self.cells.registers.cell(id, at));
         Ok(cells.flat_map(|value| to_bytes(value, array.width)).collect())
     }
@@ -188,10 +185,9 @@ impl State {
     pub fn register_write_range(&mut self, register: &str, start: u64, end: u64, value: &[u8]) -> Result<()> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
-        let object = || format!("register '{register}'");
+        let object = ("register", register);
         range(object, start, end, array.size)?;
-        let value = number(value, array.width)
-            .map_err(|reason| RuntimeError::BadValue { object: object(), reason })?;
+        let value = value_of(object, value, array.width)?;
         self.remember_register(id, start, end);
         (start..end).for_each(|at| self.cells.registers.set_cell(id, at, &value));
         Ok(())
@@ -231,8 +227,7 @@ impl State {
 
     fn vset_value(&self, id: usize, value: &[u8]) -> Result<Vec<u64>> {
         let info = &self.program.parse_vset(id as u32);
-        let object = format!("parser value set '{}'", info.name);
-        number(value, info.bitwidth).map_err(|reason| RuntimeError::BadValue { object, reason })
+        value_of(("parser value set", &info.name), value, info.bitwidth)
     }
 
     /// Adds a value to a parser value set: its fields concatenated without padding.
@@ -310,6 +305,9 @@ impl State {
         if self.program.calculation(id as u32).algorithm.custom_width() == Some(width) {
             return Ok(id);
         }
-        Err(RuntimeError::WrongCalculation { calculation: calculation.to_owned(), width })
+        let text = format!(
+            "calculation '{calculation}': is not of type crc{width}_custom, whose parameters alone can be set"
+        );
+        Err(RuntimeError::new(Refusal::InvalidValue, "WRONG_TYPE_CALCULATION", text))
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::pack::{pack_key, unpack_data, unpack_key};
 use super::table::table_name;
-use super::{ActionData, EntryHandle, MatchKeyParam, Result};
-use crate::error::RuntimeError;
+use super::{empty_group, wrong_type, ActionData, EntryHandle, MatchKeyParam, Result};
+use crate::error::{Refusal, RuntimeError, NO_CODE};
 use crate::program::{ActionId, TableType};
 use crate::state::State;
 use crate::tables::{
@@ -301,10 +301,7 @@ impl State {
 
     /// Returns the target of an entry with this action, and the action's data. Creates the group of a new one-shot.
     fn outcome_of(&mut self, table: usize, action: &ClientAction) -> Result<(Outcome, Vec<u64>)> {
-        let wrong = |reason: &str| RuntimeError::WrongType {
-            object: table_name(self.program.table(table as u32)),
-            reason: reason.to_owned(),
-        };
+        let wrong = |reason| wrong_type(table_name(self.program.table(table as u32)), reason);
         let table_type = self.program.table(table as u32).table_type;
         if let ClientAction::Action(name, data) = action {
             if table_type != TableType::Simple {
@@ -361,10 +358,8 @@ impl State {
             return Ok(group);
         }
         if shape.copies.is_empty() {
-            return Err(RuntimeError::EmptyGroup {
-                object: self.profile_name(profile),
-                reason: "the action set is empty; give it at least one action".to_owned(),
-            });
+            let reason = "the action set is empty; give it at least one action";
+            return Err(empty_group(self.profile_name(profile), reason));
         }
         let mut group = Group::default();
         for (copy, watch) in &shape.copies {
@@ -401,31 +396,30 @@ impl State {
     }
 
     fn mixed(&self, profile: usize, has: &str, given: &str) -> RuntimeError {
-        let reason = format!("is programmed by {has}; {given} cannot be mixed in");
-        RuntimeError::BadValue { object: self.profile_name(profile), reason }
+        let object = self.profile_name(profile);
+        let text = format!("{object}: is programmed by {has}; {given} cannot be mixed in");
+        RuntimeError::new(Refusal::InvalidValue, NO_CODE, text)
     }
 }
 
 /// Members and groups.
 impl State {
     fn member_by_id(&self, profile: usize, id: u32) -> Result<u32> {
-        self.cells.profiles[profile].member_ids.get(id).ok_or_else(|| RuntimeError::NoSuchId {
-            object: self.profile_name(profile),
-            kind: "member",
-            id,
-        })
+        self.cells.profiles[profile].member_ids.get(id).ok_or_else(|| self.no_such_id(profile, "member", id))
     }
 
     fn group_by_id(&self, profile: usize, id: u32) -> Result<u32> {
-        self.cells.profiles[profile].group_ids.get(id).ok_or_else(|| RuntimeError::NoSuchId {
-            object: self.profile_name(profile),
-            kind: "group",
-            id,
-        })
+        self.cells.profiles[profile].group_ids.get(id).ok_or_else(|| self.no_such_id(profile, "group", id))
     }
 
-    fn duplicate(&self, profile: usize, kind: &'static str, id: u32) -> RuntimeError {
-        RuntimeError::DuplicateId { object: self.profile_name(profile), kind, id }
+    fn no_such_id(&self, profile: usize, kind: &str, id: u32) -> RuntimeError {
+        let text = format!("{} has no {kind} {id}; insert it first", self.profile_name(profile));
+        RuntimeError::new(Refusal::NoSuchHandle, NO_CODE, text)
+    }
+
+    fn duplicate(&self, profile: usize, kind: &str, id: u32) -> RuntimeError {
+        let text = format!("{}: {kind} {id} is there already", self.profile_name(profile));
+        RuntimeError::new(Refusal::Duplicate, NO_CODE, text)
     }
 
     fn check_no_one_shots(&self, profile: usize) -> Result<()> {

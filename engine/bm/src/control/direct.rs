@@ -7,7 +7,7 @@
 use super::cells::check_rates;
 use super::table::table_name;
 use super::{EntryHandle, Result};
-use crate::error::RuntimeError;
+use crate::error::{Refusal, RuntimeError};
 use crate::state::State;
 use crate::tables::{Change, CounterValue, MeterRate};
 
@@ -18,7 +18,8 @@ impl State {
         if info.with_counters {
             return Ok(id);
         }
-        Err(RuntimeError::CountersDisabled { object: table_name(info) })
+        let text = format!("{}: it has no direct counter", table_name(info));
+        Err(RuntimeError::new(Refusal::InvalidValue, "COUNTERS_DISABLED", text))
     }
 
     /// Returns the direct counter of an entry.
@@ -53,7 +54,10 @@ impl State {
         let id = self.table(name)?;
         match self.program.match_table(id as u32).direct_meter {
             Some((meter, _)) => Ok((id, self.program.meter_array(meter).rate_count)),
-            None => Err(RuntimeError::MetersDisabled { object: table_name(self.program.table(id as u32)) }),
+            None => {
+                let text = format!("{}: it has no direct meter", table_name(self.program.table(id as u32)));
+                Err(RuntimeError::new(Refusal::InvalidValue, "METERS_DISABLED", text))
+            }
         }
     }
 
@@ -66,7 +70,7 @@ impl State {
     ) -> Result<()> {
         let (id, count) = self.metered_table(table)?;
         let at = self.entry(id, handle)?;
-        check_rates(format!("direct meter of table '{table}'"), count, rates)?;
+        check_rates(("direct meter of table", table), count, rates)?;
         self.remember_row(id, at);
         self.cells.tables[id].meters[at as usize].set_rates(rates);
         Ok(())
@@ -100,7 +104,7 @@ impl State {
     /// Sets the rates of the default entry's direct meter, lowest first; an empty slice disables it.
     pub fn mt_set_default_meter_rates(&mut self, table: &str, rates: &[MeterRate]) -> Result<()> {
         let (id, count) = self.metered_table(table)?;
-        check_rates(format!("direct meter of table '{table}'"), count, rates)?;
+        check_rates(("direct meter of table", table), count, rates)?;
         self.remember_default(id);
         self.cells.tables[id].default.meter.set_rates(rates);
         Ok(())

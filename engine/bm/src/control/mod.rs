@@ -17,8 +17,9 @@ mod table;
 mod undo;
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
-use crate::error::{clip, RuntimeError};
+use crate::error::{clip, Refusal, RuntimeError, NO_CODE};
 
 pub use client::{
     ActionChoice, ActionSet, ClientAction, ClientDefault, ClientEntry, ClientGroup, ClientMember, Share,
@@ -46,5 +47,38 @@ fn find(kind: &'static str, names: &HashMap<String, u32>, name: &str) -> Result<
         1..=HINT_NAMES => format!("; there is {}", known.join(", ")),
         count => format!("; there are {count} others"),
     };
-    Err(RuntimeError::NoSuchObject { kind, name: clip(name), hint })
+    let code = match kind {
+        "table" => "INVALID_TABLE_NAME",
+        "action profile" => "INVALID_ACTION_PROFILE_NAME",
+        "counter" => "INVALID_COUNTER_NAME",
+        "meter" => "INVALID_METER_NAME",
+        "register" => "INVALID_REGISTER_NAME",
+        "calculation" => "INVALID_CALCULATION_NAME",
+        "parser value set" => "INVALID_PARSE_VSET_NAME",
+        _ => NO_CODE,
+    };
+    let text = format!("no {kind} named '{}'{hint}", clip(name));
+    Err(RuntimeError::new(Refusal::NoSuchObject, code, text))
+}
+
+/// Returns the error of a call for another type of object.
+fn wrong_type(object: impl Display, reason: impl Display) -> RuntimeError {
+    RuntimeError::new(Refusal::InvalidValue, "WRONG_TABLE_TYPE", format!("{object}: {reason}"))
+}
+
+/// Returns the error of a name that no action of a table or action profile has.
+fn no_action(object: impl Display, action: &str, actions: &[&str]) -> RuntimeError {
+    let text = format!("{object} has no action '{}'; it has {}", clip(action), actions.join(", "));
+    RuntimeError::new(Refusal::InvalidValue, "INVALID_ACTION_NAME", text)
+}
+
+/// Returns the error of a table or action profile that holds as many entries or members as it can.
+fn full(object: impl Display, limit: usize) -> RuntimeError {
+    let text = format!("{object} is full: it holds {limit} entries");
+    RuntimeError::new(Refusal::Full, "TABLE_FULL", text)
+}
+
+/// Returns the error of a group that would be used without members.
+fn empty_group(object: impl Display, reason: impl Display) -> RuntimeError {
+    RuntimeError::new(Refusal::InvalidValue, "EMPTY_GRP", format!("{object}: {reason}"))
 }

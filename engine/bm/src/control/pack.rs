@@ -1,7 +1,7 @@
 //! Converts keys and action data between the bytes of the interface and the words of tables.
 
 use super::{ActionData, MatchKeyParam, Result};
-use crate::error::RuntimeError;
+use crate::error::{Refusal, RuntimeError};
 use crate::number::{
     bits, compare, cut, decimal, from_bytes, ones, prefix_mask, to_bytes, words as words_of,
 };
@@ -31,7 +31,10 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Packs action data into words.
 pub(super) fn pack_data(action: &ActionInfo, data: &[Vec<u8>]) -> Result<Vec<u64>> {
-    let fail = |reason: String| RuntimeError::BadActionData { action: action.name.clone(), reason };
+    let fail = |reason: String| {
+        let text = format!("action '{}': {reason}", action.name);
+        RuntimeError::new(Refusal::InvalidValue, "BAD_ACTION_DATA", text)
+    };
     if data.len() != action.params.len() {
         let names: Vec<&str> = action.params.iter().map(|p| p.name.as_str()).collect();
         return Err(fail(format!(
@@ -70,10 +73,9 @@ pub(super) fn pack_key(
     key: &[MatchKeyParam],
     priority: u32,
 ) -> Result<PackedKey> {
-    let fail = |field: &str, reason: String| RuntimeError::BadMatchKey {
-        table: info.name.clone(),
-        key: field.to_owned(),
-        reason,
+    let fail = |field: &str, reason: String| {
+        let text = format!("table '{}' key '{field}': {reason}", info.name);
+        RuntimeError::new(Refusal::InvalidValue, "BAD_MATCH_KEY", text)
     };
     if key.len() != info.key.len() {
         let names: Vec<&str> = info.key.iter().map(|k| k.name.as_str()).collect();

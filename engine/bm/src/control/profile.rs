@@ -3,8 +3,8 @@
 //! These are BMv2's calls. `client` addresses the same members and groups by ids that the client chooses.
 
 use super::pack::{pack_data, unpack_data};
-use super::{find, GroupHandle, GroupInfo, MemberHandle, MemberInfo, Result};
-use crate::error::{clip, RuntimeError};
+use super::{empty_group, find, full, no_action, GroupHandle, GroupInfo, MemberHandle, MemberInfo, Result};
+use crate::error::{Refusal, RuntimeError};
 use crate::program::ActionId;
 use crate::state::State;
 use crate::tables::{
@@ -21,7 +21,8 @@ impl State {
         if self.program.action_profile(id as u32).with_selector {
             return Ok(id);
         }
-        Err(RuntimeError::NoSelector { object: self.profile_name(id) })
+        let text = format!("{}: it has no selector and so no groups", self.profile_name(id));
+        Err(RuntimeError::new(Refusal::InvalidValue, "NO_ACTION_PROFILE_SELECTION", text))
     }
 
     pub(super) fn profile_name(&self, id: usize) -> String {
@@ -29,15 +30,20 @@ impl State {
     }
 
     pub(super) fn member(&self, profile: usize, handle: MemberHandle) -> Result<u32> {
-        let bad = || RuntimeError::BadHandle { object: self.profile_name(profile), kind: "member", handle };
-        let id = u32::try_from(handle).map_err(|_| bad())?;
-        self.cells.profiles[profile].member(id).map(|_| id).ok_or_else(bad)
+        let found =
+            u32::try_from(handle).ok().filter(|id| self.cells.profiles[profile].member(*id).is_some());
+        found.ok_or_else(|| {
+            let text = format!("{}: no member has handle {handle}", self.profile_name(profile));
+            RuntimeError::new(Refusal::NoSuchHandle, "INVALID_MBR_HANDLE", text)
+        })
     }
 
     pub(super) fn group(&self, profile: usize, handle: GroupHandle) -> Result<u32> {
-        let bad = || RuntimeError::BadHandle { object: self.profile_name(profile), kind: "group", handle };
-        let id = u32::try_from(handle).map_err(|_| bad())?;
-        self.cells.profiles[profile].group(id).map(|_| id).ok_or_else(bad)
+        let found = u32::try_from(handle).ok().filter(|id| self.cells.profiles[profile].group(*id).is_some());
+        found.ok_or_else(|| {
+            let text = format!("{}: no group has handle {handle}", self.profile_name(profile));
+            RuntimeError::new(Refusal::NoSuchHandle, "INVALID_GRP_HANDLE", text)
+        })
     }
 
     /// Returns the action with this name that some table of the profile may call, with its data as words.
@@ -57,11 +63,7 @@ impl State {
             }
             names.push(info.name.as_str());
         }
-        Err(RuntimeError::InvalidActionName {
-            object: self.profile_name(profile),
-            action: clip(action),
-            actions: names.join(", "),
-        })
+        Err(no_action(self.profile_name(profile), action, &names))
     }
 
     /// Returns the table of an entry or default entry with this target.
@@ -114,7 +116,7 @@ impl State {
     pub(super) fn make_member(&mut self, profile: usize, member: Member, note: MemberNote) -> Result<u32> {
         let limit = self.program.action_profile(profile as u32).max_size;
         if limit != 0 && self.cells.profiles[profile].member_count() >= limit {
-            return Err(RuntimeError::Full { object: self.profile_name(profile), limit: limit as u64 });
+            return Err(full(self.profile_name(profile), limit));
         }
         let handle = self.cells.profiles[profile].next_member();
         self.put_member(profile, handle, Some((member, note)));
@@ -146,6 +148,21 @@ impl State {
     fn in_group(&self, profile: usize, member: u32, group: u32) -> bool {
         let found = self.cells.profiles[profile].group(group);
         found.is_some_and(|group| group.members().binary_search(&member).is_ok())
+    }
+
+    /// Returns a member and the group that it is in.
+    fn member_in_group(
+        &self,
+        profile: usize,
+        member: MemberHandle,
+        group: GroupHandle,
+    ) -> Result<(u32, u32)> {
+        let found = (self.member(profile, member)?, self.group(profile, group)?);
+        if self.in_group(profile, found.0, found.1) {
+            return Ok(found);
+        }
+        let text = format!("{}: member {member} is not in group {group}", self.profile_name(profile));
+        Err(RuntimeError::new(Refusal::InvalidValue, "MBR_NOT_IN_GRP", text))
     }
 
     /// Adds a member.
@@ -211,8 +228,8 @@ impl State {
         } else {
             return Ok(());
         };
-        let object = format!("{} member {name}", self.profile_name(profile));
-        Err(RuntimeError::InUse { object, kind: "member", reason })
+        let text = format!("{} member {name}: {reason}", self.profile_name(profile));
+        Err(RuntimeError::new(Refusal::InUse, "MBR_STILL_USED", text))
     }
 
     /// Creates an empty group.
@@ -238,10 +255,10 @@ impl State {
         if self.cells.profiles[profile].entries_of_group(handle) == 0 {
             return Ok(());
         }
-        let object = format!("{} group {name}", self.profile_name(profile));
         let table = self.pointing_table(profile, Outcome::Group(handle));
-        let reason = format!("entries of table '{table}' point at it");
-        Err(RuntimeError::InUse { object, kind: "group", reason })
+        let object = self.profile_name(profile);
+        let text = format!("{object} group {name}: entries of table '{table}' point at it");
+        Err(RuntimeError::new(Refusal::InUse, "GRP_STILL_USED", text))
     }
 
     /// Adds a member to a group; the selector skips the member while its watch port, if it has one, is not up.
@@ -255,7 +272,8 @@ impl State {
         let id = self.profile_with_selector(profile)?;
         let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
         if self.in_group(id, member_id, group_id) {
-            return Err(RuntimeError::AlreadyInGroup { object: self.profile_name(id), member, group });
+            let text = format!("{}: member {member} is in group {group} already", self.profile_name(id));
+            return Err(RuntimeError::new(Refusal::InUse, "MBR_ALREADY_IN_GRP", text));
         }
         self.change_by_handle(id, group_id, member_id);
         self.cells.profiles[id].join(group_id, member_id, watch, &self.ports_up);
@@ -271,10 +289,7 @@ impl State {
         watch: Option<u16>,
     ) -> Result<()> {
         let id = self.profile_with_selector(profile)?;
-        let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
-        if !self.in_group(id, member_id, group_id) {
-            return Err(RuntimeError::NotInGroup { object: self.profile_name(id), member, group });
-        }
+        let (member_id, group_id) = self.member_in_group(id, member, group)?;
         self.change_by_handle(id, group_id, member_id);
         self.cells.profiles[id].watch(group_id, member_id, watch, &self.ports_up);
         Ok(())
@@ -297,10 +312,7 @@ impl State {
         group: GroupHandle,
     ) -> Result<()> {
         let id = self.profile_with_selector(profile)?;
-        let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
-        if !self.in_group(id, member_id, group_id) {
-            return Err(RuntimeError::NotInGroup { object: self.profile_name(id), member, group });
-        }
+        let (member_id, group_id) = self.member_in_group(id, member, group)?;
         self.check_not_last(id, group_id, member)?;
         self.change_by_handle(id, group_id, member_id);
         self.cells.profiles[id].leave(group_id, member_id, &self.ports_up);
@@ -318,7 +330,7 @@ impl State {
         let reason = format!(
             "member {member} is the last of group {group}, which entries of table '{table}' point at"
         );
-        Err(RuntimeError::EmptyGroup { object: self.profile_name(profile), reason })
+        Err(empty_group(self.profile_name(profile), reason))
     }
 
     /// Returns the members in order of handle.

@@ -2,9 +2,10 @@
 
 use super::pack::{pack_data, pack_key, unpack_data, unpack_key};
 use super::{
-    find, EntryHandle, GroupHandle, MatchKeyParam, MemberHandle, MtAction, MtDefault, MtEntry, Result,
+    empty_group, find, full, no_action, wrong_type, EntryHandle, GroupHandle, MatchKeyParam, MemberHandle,
+    MtAction, MtDefault, MtEntry, Result,
 };
-use crate::error::RuntimeError;
+use crate::error::{Refusal, RuntimeError};
 use crate::program::{ActionId, PackedKey, TableInfo, TableType};
 use crate::state::State;
 use crate::tables::{Change, NoEntry, Outcome, MAX_ENTRIES};
@@ -25,10 +26,7 @@ impl State {
         if wanted.contains(&info.table_type) {
             return Ok(id);
         }
-        Err(RuntimeError::WrongType {
-            object: table_name(info),
-            reason: format!("is of type {:?}; {instead}", info.table_type),
-        })
+        Err(wrong_type(table_name(info), format_args!("is of type {:?}; {instead}", info.table_type)))
     }
 
     fn direct_table(&self, name: &str) -> Result<usize> {
@@ -54,8 +52,9 @@ impl State {
     fn mutable(&self, id: usize) -> Result<()> {
         let info = &self.program.table(id as u32);
         if info.const_entries {
-            let reason = "the program declares its entries const".to_owned();
-            return Err(RuntimeError::Immutable { object: table_name(info), reason });
+            let text =
+                format!("{} cannot be changed: the program declares its entries const", table_name(info));
+            return Err(RuntimeError::new(Refusal::Immutable, "IMMUTABLE_TABLE_ENTRIES", text));
         }
         Ok(())
     }
@@ -71,11 +70,7 @@ impl State {
         let actions = &program.match_table(id as u32).actions;
         let Some(local) = actions.iter().position(|a| program.action(a.action).name == action) else {
             let names: Vec<&str> = actions.iter().map(|a| program.action(a.action).name.as_str()).collect();
-            return Err(RuntimeError::InvalidActionName {
-                object: table_name(program.table(id as u32)),
-                action: crate::error::clip(action),
-                actions: names.join(", "),
-            });
+            return Err(no_action(table_name(program.table(id as u32)), action, &names));
         };
         let words = pack_data(program.action(actions[local].action), data)?;
         Ok((Outcome::Action(local as u32), words))
@@ -97,9 +92,8 @@ impl State {
         if self.cells.profiles[profile].group(handle).is_some_and(|group| !group.members().is_empty()) {
             return Ok(handle);
         }
-        let object =
-            format!("action profile '{}' group {name}", self.program.action_profile(profile as u32).name);
-        Err(RuntimeError::EmptyGroup { object, reason: "the group has no members yet".to_owned() })
+        let object = format!("{} group {name}", self.profile_name(profile));
+        Err(empty_group(object, "the group has no members yet"))
     }
 
     /// Checks a new entry, and returns its packed key.
@@ -113,17 +107,20 @@ impl State {
         let info = &self.program.table(id as u32);
         let table = &self.program.match_table(id as u32);
         if info.key.is_empty() {
-            return Err(RuntimeError::NoTableKey { object: table_name(info) });
+            let text = format!("{}: it has no key; set its default action instead", table_name(info));
+            return Err(RuntimeError::new(Refusal::InvalidValue, "NO_TABLE_KEY", text));
         }
         let packed = pack_key(info, table, key, priority)?;
         let entries = &self.cells.tables[id];
         if let Some(at) = entries.unit.find(&packed) {
             let handle = entries.keys[at as usize].as_ref().map_or(0, |e| e.handle);
-            return Err(RuntimeError::DuplicateEntry { table: info.name.clone(), handle });
+            let table = table_name(info);
+            let text = format!("{table}: an entry with the same key is already there (handle {handle})");
+            return Err(RuntimeError::new(Refusal::Duplicate, "DUPLICATE_ENTRY", text));
         }
         let limit = info.max_size.min(MAX_ENTRIES);
         if entries.len() >= limit {
-            return Err(RuntimeError::Full { object: table_name(info), limit: limit as u64 });
+            return Err(full(table_name(info), limit));
         }
         Ok(packed)
     }
@@ -174,10 +171,18 @@ impl State {
     }
 
     pub(super) fn entry(&self, id: usize, handle: EntryHandle) -> Result<u32> {
-        let object = || table_name(self.program.table(id as u32));
-        self.cells.tables[id].row(handle).map_err(|error| match error {
-            NoEntry::Free => RuntimeError::BadHandle { object: object(), kind: "entry", handle },
-            NoEntry::Later => RuntimeError::ExpiredHandle { object: object(), handle },
+        self.cells.tables[id].row(handle).map_err(|error| {
+            let table = table_name(self.program.table(id as u32));
+            let (code, text) = match error {
+                NoEntry::Free => ("INVALID_HANDLE", format!("{table}: no entry has handle {handle}")),
+                NoEntry::Later => (
+                    "EXPIRED_HANDLE",
+                    format!(
+                        "{table}: the entry of handle {handle} has been deleted and another one has its place"
+                    ),
+                ),
+            };
+            RuntimeError::new(Refusal::NoSuchHandle, code, text)
         })
     }
 
@@ -214,8 +219,14 @@ impl State {
         let changes_action = current.map(|(o, _)| o) != Some(outcome);
         let changes = changes_action || current.map(|(_, d)| d) != Some(&data);
         if (table.const_default_action && changes_action) || (info.const_default && changes) {
-            let part = if info.const_default { "entry" } else { "action" };
-            return Err(RuntimeError::ConstDefault { object: table_name(info), part });
+            let (part, code) = if info.const_default {
+                ("entry", "DEFAULT_ENTRY_IS_CONST")
+            } else {
+                ("action", "DEFAULT_ACTION_IS_CONST")
+            };
+            let table = table_name(info);
+            let text = format!("{table} cannot be changed: the program declares its default {part} const");
+            return Err(RuntimeError::new(Refusal::Immutable, code, text));
         }
         self.adopt_outcome(id, outcome);
         self.put_default(id, Some((outcome, data)), true);
@@ -341,8 +352,7 @@ impl State {
     pub fn mt_get_entry(&self, table: &str, handle: EntryHandle) -> Result<MtEntry> {
         let id = self.table(table)?;
         let at = self.entry(id, handle)?;
-        let object = table_name(self.program.table(id as u32));
-        self.read_entry(id, at).ok_or(RuntimeError::BadHandle { object, kind: "entry", handle })
+        Ok(self.read_entry(id, at).expect("a row with a handle has an entry"))
     }
 
     /// Returns the entry with this key (and priority, for ternary and range tables), if any.

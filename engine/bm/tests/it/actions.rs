@@ -1,6 +1,6 @@
 //! Actions, registers, counters, meters and the switch's side effects, on `actions.p4`.
 
-use bm::{CounterValue, CrcParameters, Fault, MatchKeyParam, RuntimeError, State};
+use bm::{CounterValue, CrcParameters, Fault, MatchKeyParam, State};
 
 use crate::harness::{ethernet, values, Bench};
 
@@ -54,7 +54,7 @@ fn registers_are_written_and_reset_by_the_control_plane() {
     let index = bench.program.register_index("ingress.counts").unwrap();
     assert_eq!(state.register_cells(index), [0, 7, 7, 0]);
     let error = state.register_write("ingress.counts", 4, &[1]).unwrap_err();
-    assert!(matches!(error, RuntimeError::IndexOutOfRange { index: 4, size: 4, .. }), "{error}");
+    assert!(error.text.ends_with("index 4 is out of range, the array has 4 cells"), "{error}");
     let error = state.register_write("ingress.counts", 0, &[1, 0, 0, 0, 0]).unwrap_err();
     assert_eq!(error.to_string(), "register 'ingress.counts': value 0x0100000000 does not fit 32 bits");
     state.register_reset("ingress.counts").unwrap();
@@ -73,7 +73,7 @@ fn a_range_of_cells_is_what_its_cells_are_one_by_one_and_lies_within_the_array()
     assert_eq!(state.read_counters_range("ingress.seen", 0, 3).unwrap(), [cell(7), cell(8), cell(7)]);
     for (start, end) in [(0, 5), (2, 2), (3, 1), (4, 5), (u64::MAX, 0)] {
         let error = state.register_read_range("ingress.counts", start, end).unwrap_err();
-        assert!(matches!(error, RuntimeError::IndexOutOfRange { size: 4, .. }), "{error}");
+        assert!(error.text.ends_with("is out of range, the array has 4 cells"), "{error}");
     }
 }
 
@@ -135,7 +135,7 @@ fn parameters_of_what_is_no_such_crc_are_refused_by_name() {
     assert_eq!(error.to_string(), "no calculation named 'other'; there is calc");
     let json = String::from_utf8(JSON.to_vec()).unwrap().replace("\"crc16\"", "\"crc32_custom\"");
     let error = Bench::new(json.as_bytes()).state.set_crc16_custom_parameters("calc", XMODEM).unwrap_err();
-    assert!(matches!(error, RuntimeError::WrongCalculation { width: 16, .. }), "{error}");
+    assert_eq!(error.code, "WRONG_TYPE_CALCULATION", "{error}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use bm::{Executable, Phv, State};
+use bm::{Executable, Phv, Refusal, RuntimeError, State, NO_CODE};
 use units::{Bytes, Duration, Time};
 
 use crate::agenda::Agenda;
@@ -26,9 +26,9 @@ use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
 use crate::journey::What;
 use crate::limits::MAX_FRAME_BYTES;
-use crate::mirroring::{MirroringError, MirroringSession, MAX_SESSION_ID};
+use crate::mirroring::{MirroringSession, MAX_SESSION_ID};
 use crate::packet::{PacketId, PacketStore};
-use crate::pre::{GroupImage, Pre, PreError, Replica};
+use crate::pre::{GroupImage, Pre, Replica};
 use crate::stats::{DropCause, PortStats, SwitchStats};
 use crate::switch::gates::Gates;
 use crate::switch::timers::Timers;
@@ -434,7 +434,7 @@ impl Switch {
     }
 
     /// Creates or replaces a multicast group as [`Pre::set_group`] does, with opaque bytes of the client.
-    pub fn set_group(&mut self, mgid: u16, replicas: &[Replica], note: &[u8]) -> Result<(), PreError> {
+    pub fn set_group(&mut self, mgid: u16, replicas: &[Replica], note: &[u8]) -> Result<(), RuntimeError> {
         self.remember_group(mgid);
         self.pre.set_group(mgid, replicas)?;
         self.pre.set_note(mgid, note);
@@ -442,15 +442,16 @@ impl Switch {
     }
 
     /// Destroys a multicast group and its nodes.
-    pub fn delete_group(&mut self, mgid: u16) -> Result<(), PreError> {
+    pub fn delete_group(&mut self, mgid: u16) -> Result<(), RuntimeError> {
         self.remember_group(mgid);
         self.pre.delete_group(mgid)
     }
 
     /// Adds or replaces a clone session.
-    pub fn set_session(&mut self, id: u16, session: MirroringSession) -> Result<(), MirroringError> {
+    pub fn set_session(&mut self, id: u16, session: MirroringSession) -> Result<(), RuntimeError> {
         if id > MAX_SESSION_ID {
-            return Err(MirroringError::IdRange(id));
+            let text = format!("clone session {id}: ids go from 0 to {MAX_SESSION_ID}");
+            return Err(RuntimeError::new(Refusal::InvalidValue, NO_CODE, text));
         }
         self.remember_session(id);
         self.mirroring.insert(id, session);
@@ -458,9 +459,12 @@ impl Switch {
     }
 
     /// Deletes a clone session.
-    pub fn delete_session(&mut self, id: u16) -> Result<(), MirroringError> {
+    pub fn delete_session(&mut self, id: u16) -> Result<(), RuntimeError> {
         self.remember_session(id);
-        self.mirroring.remove(&id).map(drop).ok_or(MirroringError::NotFound(id))
+        self.mirroring.remove(&id).map(drop).ok_or_else(|| {
+            let text = format!("clone session {id}: is not configured");
+            RuntimeError::new(Refusal::NoSuchHandle, "SESSION_NOT_FOUND", text)
+        })
     }
 
     fn remember_group(&mut self, mgid: u16) {
