@@ -7,76 +7,38 @@ use super::op::{Binary, Slot};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ColdOp {
     /// `d` = id of the header that is this member of the union.
-    UnionMember {
-        d: Slot,
-        union: Slot,
-        member: u32,
-    },
+    UnionMember { d: Slot, union: Slot, member: u32 },
     /// `d` = whether any member is valid.
-    UnionValid {
-        d: Slot,
-        union: Slot,
-    },
+    UnionValid { d: Slot, union: Slot },
     /// `d` = whether the same member is valid in both, with equal values.
-    UnionEq {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
+    UnionEq { d: Slot, a: Slot, b: Slot },
     /// Invalidates the other members of the header's union; follows the header's extraction.
-    UnionOnly {
-        header: u32,
-    },
-    AssignUnion {
-        d: Slot,
-        s: Slot,
-    },
+    UnionOnly { header: u32 },
+    /// Copies the header union whose id is in `s` over the one whose id is in `d`.
+    AssignUnion { d: Slot, s: Slot },
     /// Extracts a member of the next element. With `len` (a slot with bits) and `max` (bytes) its length is variable.
-    ExtractUnionStack {
-        stack: u32,
-        member: u32,
-        len: Option<Slot>,
-        max: u32,
-    },
+    ExtractUnionStack { stack: u32, member: u32, len: Option<Slot>, max: u32 },
     /// Arithmetic on values wider than a word.
     Wide(Wide),
     /// Copies a cell into the `words` words at `d`, which do not change if the index is beyond the array.
-    RegisterRead {
-        d: Slot,
-        words: u32,
-        r: u32,
-        idx: Slot,
-    },
-    RegisterWrite {
-        r: u32,
-        words: u32,
-        idx: Slot,
-        a: Slot,
-    },
+    RegisterRead { d: Slot, words: u32, r: u32, idx: Slot },
+    /// Sets a cell to the `words` words at `a`; does nothing if the index is beyond the array.
+    RegisterWrite { r: u32, words: u32, idx: Slot, a: Slot },
     /// Copies the `w` bits that start `bit` bits after the cursor into the words at `d`.
-    Lookahead {
-        d: Slot,
-        w: u32,
-        bit: u32,
-    },
+    Lookahead { d: Slot, w: u32, bit: u32 },
     /// `d` = whether the variable-length fields of two headers are equal.
-    VarbitEq {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
+    VarbitEq { d: Slot, a: Slot, b: Slot },
 }
 
 /// The kind of computation. `w` is in [`Wide`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// Extends a source of `w` bits, signed or not, which has as few words as `w` needs.
-    Extend {
-        signed: bool,
-    },
+    Extend { signed: bool },
     /// The count of a shift is a single slot, and a right shift is arithmetic. A division or remainder writes the quotient to
     /// `d`, and the remainder to the words after it.
     Binary(Binary),
+    /// All bits inverted.
     Not,
     /// Two's complement of `w` bits.
     TwoComp,
@@ -86,6 +48,7 @@ pub(crate) enum Operation {
     USat,
     /// Comparisons write 0 or 1 to the single slot `d`.
     Eq,
+    /// As `Eq`.
     Lt,
 }
 

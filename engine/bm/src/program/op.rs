@@ -113,177 +113,79 @@ impl Comparison {
 /// is a branch target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
-    Mov {
-        w: u8,
-        d: Slot,
-        a: Slot,
-    },
-    Unary {
-        op: Unary,
-        w: u8,
-        d: Slot,
-        a: Slot,
-    },
-    Binary {
-        op: Binary,
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
+    /// `d` = `a`.
+    Mov { w: u8, d: Slot, a: Slot },
+    /// `d` = `op` `a`.
+    Unary { op: Unary, w: u8, d: Slot, a: Slot },
+    /// `d` = `a` `op` `b`.
+    Binary { op: Binary, w: u8, d: Slot, a: Slot, b: Slot },
     /// Arithmetic shift; counts of 64 and more give the sign.
-    Sar {
-        w: u8,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
+    Sar { w: u8, d: Slot, a: Slot, b: Slot },
     /// `d` = whether the comparison holds.
-    Compare {
-        op: Comparison,
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
+    Compare { op: Comparison, d: Slot, a: Slot, b: Slot },
 
-    Jmp {
-        to: Pc,
-    },
-    JumpIf {
-        op: Comparison,
-        a: Slot,
-        b: Slot,
-        to: Pc,
-    },
+    /// Continues at `to`.
+    Jmp { to: Pc },
+    /// Continues at `to` if the comparison holds.
+    JumpIf { op: Comparison, a: Slot, b: Slot, to: Pc },
     /// Counts one step, at the target of every backward jump.
     Step,
 
     /// `d` = id of element `idx` of the stack; faults beyond its size.
-    StackAt {
-        d: Slot,
-        stack: u32,
-        idx: Slot,
-    },
+    StackAt { d: Slot, stack: u32, idx: Slot },
     /// `d` = id of the element of the stack filled last; faults if the stack is empty (in a parser: StackOutOfBounds).
-    StackLast {
-        d: Slot,
-        stack: u32,
-    },
+    StackLast { d: Slot, stack: u32 },
     /// `d` = word `off` of the header whose id is in `h`.
-    Load {
-        d: Slot,
-        h: Slot,
-        off: u32,
-    },
+    Load { d: Slot, h: Slot, off: u32 },
     /// Word `off` of the header whose id is in `h` = `a`, which already has the field's width.
-    Store {
-        h: Slot,
-        off: u32,
-        a: Slot,
-    },
+    Store { h: Slot, off: u32, a: Slot },
     /// `d` = validity of the header whose id is in `h`.
-    IsValid {
-        d: Slot,
-        h: Slot,
-    },
+    IsValid { d: Slot, h: Slot },
     /// `d` = whether both headers are valid and all their fields are equal.
-    HeaderEq {
-        d: Slot,
-        a: Slot,
-        b: Slot,
-    },
-    AddHeader {
-        h: Slot,
-    },
-    RemoveHeader {
-        h: Slot,
-    },
-    AssignHeader {
-        d: Slot,
-        s: Slot,
-    },
-    AssignStack {
-        d: u32,
-        s: u32,
-    },
+    HeaderEq { d: Slot, a: Slot, b: Slot },
+    /// Makes the header whose id is in `h` valid, with zero fields.
+    AddHeader { h: Slot },
+    /// Makes the header whose id is in `h` invalid.
+    RemoveHeader { h: Slot },
+    /// Copies the header whose id is in `s` over the one whose id is in `d`.
+    AssignHeader { d: Slot, s: Slot },
+    /// Copies a stack.
+    AssignStack { d: u32, s: u32 },
     /// `push_front` or `pop_front`.
-    ShiftStack {
-        push: bool,
-        stack: u32,
-        n: Slot,
-    },
+    ShiftStack { push: bool, stack: u32, n: Slot },
     /// Copies a variable-length field: indices of [`crate::program::VlStore`].
-    AssignVl {
-        d: u32,
-        s: u32,
-    },
+    AssignVl { d: u32, s: u32 },
 
-    RegisterRead {
-        w: u8,
-        d: Slot,
-        r: u32,
-        idx: Slot,
-    },
-    RegisterWrite {
-        r: u32,
-        idx: Slot,
-        a: Slot,
-    },
-    Count {
-        c: u32,
-        idx: Slot,
-    },
-    ExecuteMeter {
-        w: u8,
-        d: Slot,
-        m: u32,
-        idx: Slot,
-    },
+    /// `d` = the cell, unless `idx` is beyond the array.
+    RegisterRead { w: u8, d: Slot, r: u32, idx: Slot },
+    /// The cell = `a`, unless `idx` is beyond the array.
+    RegisterWrite { r: u32, idx: Slot, a: Slot },
+    /// Counts the packet in a cell of an indirect counter.
+    Count { c: u32, idx: Slot },
+    /// `d` = the colour that a cell of an indirect meter gives the packet.
+    ExecuteMeter { w: u8, d: Slot, m: u32, idx: Slot },
     /// Index into the program's hash calls.
-    Hash {
-        call: u32,
-    },
-    Rng {
-        w: u8,
-        d: Slot,
-        lo: Slot,
-        hi: Slot,
-    },
+    Hash { call: u32 },
+    /// `d` = a random number from `lo` to `hi`.
+    Rng { w: u8, d: Slot, lo: Slot, hi: Slot },
     /// Slot and width of `egress_spec`, and the slot of `mcast_grp` (or a scratch slot).
-    MarkToDrop {
-        w: u8,
-        egress_spec: Slot,
-        mcast_grp: Slot,
-    },
-    CloneIngress {
-        session: Slot,
-        list: Slot,
-    },
-    CloneEgress {
-        session: Slot,
-        list: Slot,
-    },
-    Resubmit {
-        list: Slot,
-    },
-    Recirculate {
-        list: Slot,
-    },
-    Digest {
-        receiver: Slot,
-        list: Slot,
-    },
-    Truncate {
-        a: Slot,
-    },
+    MarkToDrop { w: u8, egress_spec: Slot, mcast_grp: Slot },
+    /// `clone` in ingress.
+    CloneIngress { session: Slot, list: Slot },
+    /// `clone` in egress.
+    CloneEgress { session: Slot, list: Slot },
+    /// `resubmit`.
+    Resubmit { list: Slot },
+    /// `recirculate`.
+    Recirculate { list: Slot },
+    /// `digest`.
+    Digest { receiver: Slot, list: Slot },
+    /// `truncate` to `a` bytes.
+    Truncate { a: Slot },
     /// Index into the program's log calls.
-    Log {
-        call: u32,
-    },
-    Assert {
-        a: Slot,
-        id: u32,
-    },
+    Log { call: u32 },
+    /// Faults if `a` is zero.
+    Assert { a: Slot, id: u32 },
     /// Ends the pipeline after the current action.
     Exit,
     /// Ends an action: continues with the node after its table.
@@ -291,54 +193,29 @@ pub(crate) enum Op {
     /// Ends an inlined action: ends the pipeline if the action has called `exit`.
     EndInline,
     /// Looks up a table and runs the action found.
-    Apply {
-        table: u32,
-    },
+    Apply { table: u32 },
     /// Ends the pipeline, parser or condition.
     Halt,
 
     /// Extracts a fixed-size header.
-    Extract {
-        header: u32,
-    },
+    Extract { header: u32 },
     /// Extracts a header whose variable-length field has the length in bits in `len`; `max` is the maximum length of the header
     /// in bytes (0: the program sets no limit).
-    ExtractVl {
-        header: u32,
-        len: Slot,
-        max: u32,
-    },
-    ExtractStack {
-        stack: u32,
-    },
-    ExtractStackVl {
-        stack: u32,
-        len: Slot,
-        max: u32,
-    },
+    ExtractVl { header: u32, len: Slot, max: u32 },
+    /// Extracts the next element of a stack.
+    ExtractStack { stack: u32 },
+    /// Extracts the next element of a stack as [`Op::ExtractVl`] does.
+    ExtractStackVl { stack: u32, len: Slot, max: u32 },
     /// Reads at most 64 bits after the cursor.
-    Lookahead {
-        w: u8,
-        d: Slot,
-        bit: u32,
-    },
+    Lookahead { w: u8, d: Slot, bit: u32 },
     /// Raises the parser error with the code in `error` if `a` is zero.
-    Verify {
-        a: Slot,
-        error: Slot,
-    },
+    Verify { a: Slot, error: Slot },
     /// Moves the cursor by the number of bits in `a`.
-    Advance {
-        a: Slot,
-    },
+    Advance { a: Slot },
     /// Index into the program's parser selects.
-    Select {
-        select: u32,
-    },
+    Select { select: u32 },
     /// Index into the program's cold operations.
-    Cold {
-        at: u32,
-    },
+    Cold { at: u32 },
 }
 
 impl Op {
