@@ -24,9 +24,8 @@ mod state;
 mod tables;
 
 pub use control::{
-    ActionChoice, ActionData, ActionSet, ClientAction, ClientDefault, ClientEntry, ClientGroup, ClientMember,
-    EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction, MtDefault,
-    MtEntry, Share, Shown,
+    ActionChoice, ActionData, ActionSet, ClientAction, ClientGroup, DefaultEntry, Entry, EntryHandle,
+    GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction, Share,
 };
 pub use error::{Fault, LoadError, Refusal, RuntimeError, NO_CODE};
 pub use executable::Executable;

@@ -1,9 +1,8 @@
 //! Conversions between Python and the engine: from the values of `eeon_engine.values` to `bm`'s types, and back.
 
 use bm::{
-    ActionChoice, ActionData, ActionId, ActionSet, ClientAction, ClientDefault, ClientEntry, ClientGroup,
-    ClientMember, CounterValue, CrcParameters, GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction,
-    MtDefault, MtEntry, Program, Share, Shown,
+    ActionChoice, ActionData, ActionSet, ClientAction, ClientGroup, CounterValue, CrcParameters,
+    DefaultEntry, Entry, GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction, Share,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,7 +23,7 @@ pub(crate) trait Given {
 pub(crate) trait Told {
     /// The same for Python.
     type As;
-    fn told(self, program: &Program) -> Self::As;
+    fn told(self) -> Self::As;
 }
 
 macro_rules! equal_on_both_sides {
@@ -38,7 +37,7 @@ macro_rules! equal_on_both_sides {
 
         impl Told for $kind {
             type As = $kind;
-            fn told(self, _: &Program) -> $kind {
+            fn told(self) -> $kind {
                 self
             }
         }
@@ -49,30 +48,30 @@ equal_on_both_sides! { () bool u8 u16 u32 u64 usize }
 
 impl<T: Told> Told for Vec<T> {
     type As = Vec<T::As>;
-    fn told(self, program: &Program) -> Self::As {
-        self.into_iter().map(|item| item.told(program)).collect()
+    fn told(self) -> Self::As {
+        self.into_iter().map(|item| item.told()).collect()
     }
 }
 
 impl<T: Told> Told for Option<T> {
     type As = Option<T::As>;
-    fn told(self, program: &Program) -> Self::As {
-        self.map(|value| value.told(program))
+    fn told(self) -> Self::As {
+        self.map(|value| value.told())
     }
 }
 
 impl<A: Told, B: Told> Told for (A, B) {
     type As = (A::As, B::As);
-    fn told(self, program: &Program) -> Self::As {
-        (self.0.told(program), self.1.told(program))
+    fn told(self) -> Self::As {
+        (self.0.told(), self.1.told())
     }
 }
 
 macro_rules! told {
-    ($($kind:ty as $made:ty, |$value:pat_param, $program:pat_param| $told:expr;)*) => {$(
+    ($($kind:ty as $made:ty, |$value:pat_param| $told:expr;)*) => {$(
         impl Told for $kind {
             type As = $made;
-            fn told(self, $program: &Program) -> $made {
+            fn told(self) -> $made {
                 let $value = self;
                 $told
             }
@@ -81,25 +80,23 @@ macro_rules! told {
 }
 
 told! {
-    CounterValue as (u64, u64), |value, _| (value.bytes, value.packets);
-    MeterRate as (f64, u32), |rate, _| (rate.info_rate, rate.burst_size);
-    NodeHandle as u32, |node, _| node.0;
-    Share as (u32, u32, Option<u16>), |share, _| (share.member, share.weight, share.watch);
-    MatchKeyParam as KeyParam, |param, _| KeyParam(param);
-    MtDefault as Option<ShownAction>, |default, program| default.action.told(program);
-    MemberInfo as (u64, String, ActionData),
-        |member, program| (member.handle, name(program, member.action), member.data);
-    GroupInfo as (u64, Vec<u64>), |group, _| (group.handle, group.members);
-    ClientMember as (u32, String, ActionData),
-        |member, program| (member.id, name(program, member.action), member.data);
+    CounterValue as (u64, u64), |value| (value.bytes, value.packets);
+    MeterRate as (f64, u32), |rate| (rate.info_rate, rate.burst_size);
+    NodeHandle as u32, |node| node.0;
+    Share as (u32, u32, Option<u16>), |share| (share.member, share.weight, share.watch);
+    MatchKeyParam as KeyParam, |param| KeyParam(param);
+    DefaultEntry<MtAction> as Option<ShownAction>, |default| default.action.told();
+    MemberInfo<u64> as (u64, String, ActionData), |member| (member.number, member.action, member.data);
+    GroupInfo as (u64, Vec<u64>), |group| (group.handle, group.members);
+    MemberInfo<u32> as (u32, String, ActionData), |member| (member.number, member.action, member.data);
     ClientGroup as (u32, Vec<(u32, u32, Option<u16>)>, Vec<u8>),
-        |group, program| (group.id, group.members.told(program), group.note);
-    ClientDefault as (Option<ShownAction>, Vec<u8>, bool),
-        |default, program| (default.action.told(program), default.note, default.is_set);
-    MtEntry as (u64, Vec<KeyParam>, u32, ShownAction),
-        |entry, program| (entry.handle, entry.key.told(program), entry.priority, entry.action.told(program));
-    ClientEntry as (u64, Vec<KeyParam>, u32, ShownAction, Vec<u8>, u64), |entry, program| {
-        let (key, action) = (entry.key.told(program), entry.action.told(program));
+        |group| (group.id, group.members.told(), group.note);
+    DefaultEntry<ClientAction> as (Option<ShownAction>, Vec<u8>, bool),
+        |default| (default.action.told(), default.note, default.is_set);
+    Entry<MtAction> as (u64, Vec<KeyParam>, u32, ShownAction),
+        |entry| (entry.handle, entry.key.told(), entry.priority, entry.action.told());
+    Entry<ClientAction> as (u64, Vec<KeyParam>, u32, ShownAction, Vec<u8>, u64), |entry| {
+        let (key, action) = (entry.key.told(), entry.action.told());
         (entry.handle, key, entry.priority, action, entry.note, entry.ttl_ns)
     };
 }
@@ -112,33 +109,28 @@ pub(crate) enum ShownAction {
     OneShot(&'static str, Vec<u8>, Vec<(String, ActionData, u32, Option<u16>)>),
 }
 
-fn name(program: &Program, action: ActionId) -> String {
-    program.actions()[action.index()].name.clone()
-}
-
 impl Told for MtAction {
     type As = ShownAction;
-    fn told(self, program: &Program) -> ShownAction {
+    fn told(self) -> ShownAction {
         match self {
-            MtAction::Action(action, data) => ShownAction::Own("action", name(program, action), data),
+            MtAction::Action(name, data) => ShownAction::Own("action", name, data),
             MtAction::Member(handle) => ShownAction::OfProfile("member", handle),
             MtAction::Group(handle) => ShownAction::OfProfile("group", handle),
         }
     }
 }
 
-impl Told for Shown {
+impl Told for ClientAction {
     type As = ShownAction;
-    fn told(self, program: &Program) -> ShownAction {
+    fn told(self) -> ShownAction {
         match self {
-            Shown::Action(action, data) => ShownAction::Own("action", name(program, action), data),
-            Shown::Member(id) => ShownAction::OfProfile("member", id.into()),
-            Shown::Group(id) => ShownAction::OfProfile("group", id.into()),
-            Shown::OneShot(note, choices) => {
-                let choices = choices.into_iter();
-                let named =
-                    choices.map(|(action, data, weight, watch)| (name(program, action), data, weight, watch));
-                ShownAction::OneShot("one_shot", note, named.collect())
+            ClientAction::Action(name, data) => ShownAction::Own("action", name, data),
+            ClientAction::Member(id) => ShownAction::OfProfile("member", id.into()),
+            ClientAction::Group(id) => ShownAction::OfProfile("group", id.into()),
+            ClientAction::OneShot(set) => {
+                let choices = set.choices.into_iter();
+                let choices = choices.map(|choice| (choice.action, choice.data, choice.weight, choice.watch));
+                ShownAction::OneShot("one_shot", set.note, choices.collect())
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bm::{CounterValue, MeterRate, MtDefault, MtEntry};
+use bm::{CounterValue, DefaultEntry, Entry, MeterRate, MtAction};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
@@ -91,7 +91,7 @@ macro_rules! calls {
             fn $name(&self, $($argument: $kind),*) -> PyResult<<$result as Told>::As> {
                 self.$how(|switch| {
                     let result: $result = switch.$part().$name($($argument.given()),*)?;
-                    Ok::<_, Error>(result.told(switch.program()))
+                    Ok::<_, Error>(result.told())
                 })
             }
         )*}
@@ -106,8 +106,8 @@ calls! {
     short_call state_mut.mt_delete_entry(table: &str, handle: u64) -> ();
     short_call state_mut.mt_set_default_action(table: &str, action: &str, data: Data) -> ();
     short_call state_mut.mt_reset_default_entry(table: &str) -> ();
-    call state.mt_get_entries(table: &str) -> Vec<MtEntry>;
-    call state.mt_get_default_entry(table: &str) -> MtDefault;
+    call state.mt_get_entries(table: &str) -> Vec<Entry<MtAction>>;
+    call state.mt_get_default_entry(table: &str) -> DefaultEntry<MtAction>;
 
     #[pyo3(signature = (table, key, member, priority=0))]
     call state_mut.mt_indirect_add_entry(table: &str, key: Key, member: u64, priority: u32) -> u64;
@@ -175,7 +175,7 @@ impl SwitchHandle {
             // For an unknown name, the read of cell 0 reports the error.
             let size = known.map_or(1, |known| known.size as u64);
             let cells = (0..size).map(|index| switch.state().read_counters(counter, index));
-            Ok::<_, Error>(cells.collect::<Result<Vec<_>, _>>()?.told(switch.program()))
+            Ok::<_, Error>(cells.collect::<Result<Vec<_>, _>>()?.told())
         })
     }
 

@@ -1,6 +1,6 @@
 //! The rest of the control interface: calls of BMv2's runtime interface and of its `simple_switch` that P4Runtime does not need.
 
-use bm::{GroupInfo, MemberInfo, MtEntry};
+use bm::{Entry, GroupInfo, MemberInfo, MtAction};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -18,15 +18,15 @@ type NodeOf = (u32, u16, Vec<u16>, Vec<u16>);
 type Lag = (u16, Vec<u16>);
 
 calls! {
-    call state.mt_get_entry(table: &str, handle: u64) -> MtEntry;
+    call state.mt_get_entry(table: &str, handle: u64) -> Entry<MtAction>;
     #[pyo3(signature = (table, key, priority=0))]
-    call state.mt_get_entry_from_key(table: &str, key: Key, priority: u32) -> Option<MtEntry>;
+    call state.mt_get_entry_from_key(table: &str, key: Key, priority: u32) -> Option<Entry<MtAction>>;
     call state.mt_get_num_entries(table: &str) -> usize;
     call state_mut.mt_clear_entries(table: &str, reset_default: bool) -> ();
     call state_mut.mt_indirect_set_default_member(table: &str, member: u64) -> ();
     call state_mut.mt_indirect_ws_set_default_group(table: &str, group: u64) -> ();
     call state_mut.mt_reset_counters(table: &str) -> ();
-    call state.mt_act_prof_get_members(profile: &str) -> Vec<MemberInfo>;
+    call state.mt_act_prof_get_members(profile: &str) -> Vec<MemberInfo<u64>>;
     call state.mt_act_prof_get_groups(profile: &str) -> Vec<GroupInfo>;
     call state_mut.reset_counters(counter: &str) -> ();
     call state_mut.register_write_range(register: &str, start: u64, end: u64, value: PyBackedBytes) -> ();

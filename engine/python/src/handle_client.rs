@@ -1,6 +1,6 @@
 //! The control interface for clients that choose the ids of members and groups, as in P4Runtime; and batches, which can be rolled back.
 
-use bm::{ClientDefault, ClientEntry, ClientGroup, ClientMember};
+use bm::{ClientAction, ClientGroup, DefaultEntry, Entry, MemberInfo};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use simple_switch::{Replica, Savepoint};
@@ -23,14 +23,14 @@ calls! {
     short_call state_mut.client_modify_entry(
         table: &str, handle: u64, action: Option<Action>, note: PyBackedBytes
     ) -> ();
-    call state.client_entries(table: &str) -> Vec<ClientEntry>;
-    call state.client_entries_page(table: &str, first: u32, count: usize) -> (Vec<ClientEntry>, Option<u32>);
-    short_call state.client_entry_from_key(table: &str, key: Key, priority: u32) -> Option<ClientEntry>;
+    call state.client_entries(table: &str) -> Vec<Entry<ClientAction>>;
+    call state.client_entries_page(table: &str, first: u32, count: usize) -> (Vec<Entry<ClientAction>>, Option<u32>);
+    short_call state.client_entry_from_key(table: &str, key: Key, priority: u32) -> Option<Entry<ClientAction>>;
     #[pyo3(signature = (table, action, note))]
     short_call state_mut.client_set_default(
         table: &str, action: Option<(String, Data)>, note: PyBackedBytes
     ) -> ();
-    short_call state.client_default(table: &str) -> ClientDefault;
+    short_call state.client_default(table: &str) -> DefaultEntry<ClientAction>;
 
     short_call state_mut.client_add_member(profile: &str, member: u32, action: &str, data: Data) -> ();
     short_call state_mut.client_modify_member(profile: &str, member: u32, action: &str, data: Data) -> ();
@@ -43,7 +43,7 @@ calls! {
     ) -> ();
     short_call state_mut.client_delete_group(profile: &str, group: u32) -> ();
     #[pyo3(signature = (profile, member=None))]
-    call state.client_members(profile: &str, member: Option<u32>) -> Vec<ClientMember>;
+    call state.client_members(profile: &str, member: Option<u32>) -> Vec<MemberInfo<u32>>;
     #[pyo3(signature = (profile, group=None))]
     call state.client_groups(profile: &str, group: Option<u32>) -> Vec<ClientGroup>;
 }

@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::pack::{pack_key, unpack_data, unpack_key};
 use super::table::table_name;
-use super::{empty_group, wrong_type, ActionData, EntryHandle, MatchKeyParam, Result};
+use super::{
+    empty_group, wrong_type, ActionData, DefaultEntry, Entry, EntryHandle, MatchKeyParam, MemberInfo, Result,
+};
 use crate::error::{Refusal, RuntimeError, NO_CODE};
-use crate::program::{ActionId, TableType};
+use crate::program::TableType;
 use crate::state::State;
 use crate::tables::{
     Group, GroupKind, GroupNote, Member, MemberCopy, MemberKind, MemberNote, OneShot, Outcome,
@@ -39,7 +40,7 @@ pub struct ActionSet {
     pub choices: Vec<ActionChoice>,
 }
 
-/// The action of an entry, as written.
+/// The action of an entry, by ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientAction {
     /// An action of the table with its data.
@@ -50,58 +51,6 @@ pub enum ClientAction {
     Group(u32),
     /// A one-shot.
     OneShot(ActionSet),
-}
-
-/// The action of an entry, as read back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
-    /// An action of the table with its data.
-    Action(ActionId, ActionData),
-    /// A member of the table's action profile, by id.
-    Member(u32),
-    /// A group of the table's action profile, by id.
-    Group(u32),
-    /// A one-shot: opaque bytes, and the actions with their data, weights and watch ports.
-    OneShot(Vec<u8>, Vec<(ActionId, ActionData, u32, Option<u16>)>),
-}
-
-/// One entry as read back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientEntry {
-    /// Its handle.
-    pub handle: EntryHandle,
-    /// Its key.
-    pub key: Vec<MatchKeyParam>,
-    /// BMv2 priority: the lowest number wins.
-    pub priority: u32,
-    /// Its action.
-    pub action: Shown,
-    /// Opaque bytes of the client.
-    pub note: Vec<u8>,
-    /// Its time-out in nanoseconds; 0 means never.
-    pub ttl_ns: u64,
-}
-
-/// A default entry as read back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientDefault {
-    /// Its action; `None` if nothing is set.
-    pub action: Option<Shown>,
-    /// Opaque bytes of the client.
-    pub note: Vec<u8>,
-    /// Whether it has been set since the program was loaded or the entry was reset.
-    pub is_set: bool,
-}
-
-/// A member as read back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientMember {
-    /// Its id.
-    pub id: u32,
-    /// Its action.
-    pub action: ActionId,
-    /// Its data.
-    pub data: ActionData,
 }
 
 /// A member's share of a group.
@@ -176,7 +125,7 @@ impl State {
         table: &str,
         first: u32,
         count: usize,
-    ) -> Result<(Vec<ClientEntry>, Option<u32>)> {
+    ) -> Result<(Vec<Entry<ClientAction>>, Option<u32>)> {
         let id = self.table(table)?;
         let keys = &self.cells.tables[id].keys;
         let mut page = Vec::new();
@@ -184,15 +133,14 @@ impl State {
             if page.len() == count {
                 return Ok((page, Some(at)));
             }
-            page.extend(self.client_entry(id, at));
+            page.extend(self.read_entry(id, at, State::client_action));
         }
         Ok((page, None))
     }
 
     /// Returns the entries in order of their rows.
-    pub fn client_entries(&self, table: &str) -> Result<Vec<ClientEntry>> {
-        let id = self.table(table)?;
-        Ok(self.cells.tables[id].rows().filter_map(|at| self.client_entry(id, at)).collect())
+    pub fn client_entries(&self, table: &str) -> Result<Vec<Entry<ClientAction>>> {
+        self.entries(table, State::client_action)
     }
 
     /// Returns the entry with this key (and priority, for ternary and range tables), if any.
@@ -201,11 +149,8 @@ impl State {
         table: &str,
         key: &[MatchKeyParam],
         priority: u32,
-    ) -> Result<Option<ClientEntry>> {
-        let id = self.table(table)?;
-        let packed =
-            pack_key(self.program.table(id as u32), self.program.match_table(id as u32), key, priority)?;
-        Ok(self.cells.tables[id].unit.find(&packed).and_then(|at| self.client_entry(id, at)))
+    ) -> Result<Option<Entry<ClientAction>>> {
+        self.entry_from_key(table, key, priority, State::client_action)
     }
 
     /// Sets the default action of a direct table, with opaque bytes; without an action, restores the program's default.
@@ -227,58 +172,42 @@ impl State {
     }
 
     /// Returns the default entry.
-    pub fn client_default(&self, table: &str) -> Result<ClientDefault> {
-        let id = self.table(table)?;
-        let entries = &self.cells.tables[id];
-        let action = entries.default.target.as_ref().map(|(outcome, data)| self.shown(id, *outcome, data));
-        Ok(ClientDefault { action, note: entries.default.note.to_vec(), is_set: entries.default.is_set })
+    pub fn client_default(&self, table: &str) -> Result<DefaultEntry<ClientAction>> {
+        self.default_entry(table, State::client_action)
     }
 
-    fn client_entry(&self, id: usize, at: u32) -> Option<ClientEntry> {
-        let entries = &self.cells.tables[id];
-        let table = self.program.match_table(id as u32);
-        let entry = entries.keys[at as usize].as_ref()?;
-        let data = &entries.data[at as usize * table.stride..][..table.stride];
-        Some(ClientEntry {
-            handle: entry.handle,
-            key: unpack_key(self.program.table(id as u32), table, &entry.key),
-            priority: entry.key.priority,
-            action: self.shown(id, entries.outcomes[at as usize], data),
-            note: entries.notes.get(&at).map(|note| note.to_vec()).unwrap_or_default(),
-            ttl_ns: entries.ages.get(at as usize).map_or(0, |age| age.ttl_ns()),
-        })
-    }
-
-    fn shown(&self, table: usize, outcome: Outcome, data: &[u64]) -> Shown {
+    fn client_action(&self, table: usize, outcome: Outcome, data: &[u64]) -> ClientAction {
         let profile_of = self.program.match_table(table as u32).profile.unwrap_or_default() as usize;
         match outcome {
             Outcome::Action(local) => {
                 let action = self.program.match_table(table as u32).actions[local as usize].action;
-                Shown::Action(ActionId(action), unpack_data(self.program.action(action), data))
+                let (name, data) = self.action_with(action, data);
+                ClientAction::Action(name, data)
             }
             Outcome::Member(member) => {
                 let profile = &self.cells.profiles[profile_of];
-                Shown::Member(profile.member_notes[profile.seen(member) as usize].id)
+                ClientAction::Member(profile.member_notes[profile.seen(member) as usize].id)
             }
             Outcome::Group(group) => {
                 let note = &self.cells.profiles[profile_of].group_notes[group as usize];
                 match &note.kind {
-                    GroupKind::OneShot(_) => {
-                        Shown::OneShot(note.note.to_vec(), self.choices(profile_of, group))
-                    }
-                    _ => Shown::Group(note.id),
+                    GroupKind::OneShot(_) => ClientAction::OneShot(ActionSet {
+                        note: note.note.to_vec(),
+                        choices: self.choices(profile_of, group),
+                    }),
+                    _ => ClientAction::Group(note.id),
                 }
             }
         }
     }
 
-    fn choices(&self, profile: usize, group: u32) -> Vec<(ActionId, ActionData, u32, Option<u16>)> {
+    fn choices(&self, profile: usize, group: u32) -> Vec<ActionChoice> {
         self.shares(profile, group)
             .into_iter()
             .filter_map(|(handle, weight, watch)| {
                 let member = self.cells.profiles[profile].member(handle)?;
-                let data = unpack_data(self.program.action(member.action), &member.data);
-                Some((ActionId(member.action), data, weight, watch))
+                let (action, data) = self.action_with(member.action, &member.data);
+                Some(ActionChoice { action, data, weight, watch })
             })
             .collect()
     }
@@ -585,13 +514,13 @@ impl State {
     }
 
     /// Returns the members in ascending order of id, or only the one with the given id.
-    pub fn client_members(&self, profile: &str, id: Option<u32>) -> Result<Vec<ClientMember>> {
+    pub fn client_members(&self, profile: &str, id: Option<u32>) -> Result<Vec<MemberInfo<u32>>> {
         let at = self.profile(profile)?;
         let found = &self.cells.profiles[at];
-        let read = |(id, handle)| {
+        let read = |(number, handle)| {
             let member = found.member(handle)?;
-            let data = unpack_data(self.program.action(member.action), &member.data);
-            Some(ClientMember { id, action: ActionId(member.action), data })
+            let (action, data) = self.action_with(member.action, &member.data);
+            Some(MemberInfo { number, action, data })
         };
         Ok(match id {
             Some(id) => {

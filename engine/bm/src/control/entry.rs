@@ -1,7 +1,5 @@
 //! Entries, members and groups in the form of the control plane.
 
-use crate::program::ActionId;
-
 /// The handle of a table entry, as in BMv2: the row in the low 24 bits (the lowest free one), and the number of deleted entries
 /// of that row in the eight bits above.
 pub type EntryHandle = u64;
@@ -27,27 +25,31 @@ pub enum MatchKeyParam {
     Valid(bool),
 }
 
-/// The action of an entry.
+/// The action of an entry, by handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MtAction {
     /// An action with its data (in direct tables).
-    Action(ActionId, ActionData),
+    Action(String, ActionData),
     /// A member of the table's action profile.
     Member(MemberHandle),
     /// A group of the table's action profile.
     Group(GroupHandle),
 }
 
-/// The default entry of a table.
+/// The default entry of a table as read back; `A` is [`MtAction`] or [`super::ClientAction`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MtDefault {
+pub struct DefaultEntry<A> {
     /// Its action. `None`: a miss runs no action.
-    pub action: Option<MtAction>,
+    pub action: Option<A>,
+    /// Opaque bytes of the client.
+    pub note: Vec<u8>,
+    /// Whether it has been set since the program was loaded or the entry was reset.
+    pub is_set: bool,
 }
 
-/// One entry as read back.
+/// One entry as read back; `A` is [`MtAction`] or [`super::ClientAction`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MtEntry {
+pub struct Entry<A> {
     /// Its handle.
     pub handle: EntryHandle,
     /// Its key, with values padded to whole bytes of the field's width.
@@ -55,16 +57,20 @@ pub struct MtEntry {
     /// BMv2 priority: the lowest number wins. 0 in exact and lpm tables.
     pub priority: u32,
     /// Its action.
-    pub action: MtAction,
+    pub action: A,
+    /// Opaque bytes of the client.
+    pub note: Vec<u8>,
+    /// Its time-out in nanoseconds; 0 means never.
+    pub ttl_ns: u64,
 }
 
-/// A member as read back.
+/// A member as read back; `N` is a [`MemberHandle`], or the id that the client chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemberInfo {
-    /// Handle.
-    pub handle: MemberHandle,
+pub struct MemberInfo<N> {
+    /// Its handle or id.
+    pub number: N,
     /// Action.
-    pub action: ActionId,
+    pub action: String,
     /// Its data.
     pub data: ActionData,
 }

@@ -21,13 +21,10 @@ use std::fmt::Display;
 
 use crate::error::{clip, Refusal, RuntimeError, NO_CODE};
 
-pub use client::{
-    ActionChoice, ActionSet, ClientAction, ClientDefault, ClientEntry, ClientGroup, ClientMember, Share,
-    Shown,
-};
+pub use client::{ActionChoice, ActionSet, ClientAction, ClientGroup, Share};
 pub use entry::{
-    ActionData, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction,
-    MtDefault, MtEntry,
+    ActionData, DefaultEntry, Entry, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle,
+    MemberInfo, MtAction,
 };
 
 type Result<T> = std::result::Result<T, RuntimeError>;

@@ -2,10 +2,9 @@
 //!
 //! These are BMv2's calls. `client` addresses the same members and groups by ids that the client chooses.
 
-use super::pack::{pack_data, unpack_data};
+use super::pack::pack_data;
 use super::{empty_group, find, full, no_action, GroupHandle, GroupInfo, MemberHandle, MemberInfo, Result};
 use crate::error::{Refusal, RuntimeError};
-use crate::program::ActionId;
 use crate::state::State;
 use crate::tables::{
     Change, Group, GroupImage, GroupKind, GroupNote, Member, MemberImage, MemberKind, MemberNote, Outcome,
@@ -334,18 +333,15 @@ impl State {
     }
 
     /// Returns the members in order of handle.
-    pub fn mt_act_prof_get_members(&self, profile: &str) -> Result<Vec<MemberInfo>> {
+    pub fn mt_act_prof_get_members(&self, profile: &str) -> Result<Vec<MemberInfo<MemberHandle>>> {
         let id = self.profile(profile)?;
         let members = (0..).zip(&self.cells.profiles[id].members);
-        Ok(members
-            .filter_map(|(handle, member)| {
-                member.as_ref().map(|m| MemberInfo {
-                    handle,
-                    action: ActionId(m.action),
-                    data: unpack_data(self.program.action(m.action), &m.data),
-                })
-            })
-            .collect())
+        let read = |(number, member): (_, &Option<Member>)| {
+            let member = member.as_ref()?;
+            let (action, data) = self.action_with(member.action, &member.data);
+            Some(MemberInfo { number, action, data })
+        };
+        Ok(members.filter_map(read).collect())
     }
 
     /// Returns the groups in order of handle.

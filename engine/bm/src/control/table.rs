@@ -2,13 +2,16 @@
 
 use super::pack::{pack_data, pack_key, unpack_data, unpack_key};
 use super::{
-    empty_group, find, full, no_action, wrong_type, EntryHandle, GroupHandle, MatchKeyParam, MemberHandle,
-    MtAction, MtDefault, MtEntry, Result,
+    empty_group, find, full, no_action, wrong_type, ActionData, DefaultEntry, Entry, EntryHandle,
+    GroupHandle, MatchKeyParam, MemberHandle, MtAction, Result,
 };
 use crate::error::{Refusal, RuntimeError};
-use crate::program::{ActionId, PackedKey, TableInfo, TableType};
+use crate::program::{PackedKey, TableInfo, TableType};
 use crate::state::State;
 use crate::tables::{Change, NoEntry, Outcome, MAX_ENTRIES};
+
+/// Makes the action of an entry of a table from its target and its data.
+type ReadAction<A> = fn(&State, usize, Outcome, &[u64]) -> A;
 
 pub(super) fn table_name(info: &TableInfo) -> String {
     format!("table '{}'", info.name)
@@ -244,28 +247,63 @@ impl State {
         before.into_iter().for_each(|(outcome, _)| self.leave(id, outcome));
     }
 
+    /// Returns an action's name, and its data from words.
+    pub(super) fn action_with(&self, action: u32, data: &[u64]) -> (String, ActionData) {
+        let info = self.program.action(action);
+        (info.name.clone(), unpack_data(info, data))
+    }
+
     fn action_of(&self, id: usize, outcome: Outcome, data: &[u64]) -> MtAction {
         match outcome {
             Outcome::Action(local) => {
                 let action = self.program.match_table(id as u32).actions[local as usize].action;
-                MtAction::Action(ActionId(action), unpack_data(self.program.action(action), data))
+                let (name, data) = self.action_with(action, data);
+                MtAction::Action(name, data)
             }
             Outcome::Member(member) => MtAction::Member(u64::from(member)),
             Outcome::Group(group) => MtAction::Group(u64::from(group)),
         }
     }
 
-    fn read_entry(&self, id: usize, at: u32) -> Option<MtEntry> {
+    /// Returns the entry of a row; `action` makes its action, by handles or by ids.
+    pub(super) fn read_entry<A>(&self, id: usize, at: u32, action: ReadAction<A>) -> Option<Entry<A>> {
         let entries = &self.cells.tables[id];
         let table = &self.program.match_table(id as u32);
         let entry = entries.keys[at as usize].as_ref()?;
         let data = &entries.data[at as usize * table.stride..][..table.stride];
-        Some(MtEntry {
+        Some(Entry {
             handle: entry.handle,
             key: unpack_key(self.program.table(id as u32), table, &entry.key),
             priority: entry.key.priority,
-            action: self.action_of(id, entries.outcomes[at as usize], data),
+            action: action(self, id, entries.outcomes[at as usize], data),
+            note: entries.notes.get(&at).map(|note| note.to_vec()).unwrap_or_default(),
+            ttl_ns: entries.ages.get(at as usize).map_or(0, |age| age.ttl_ns()),
         })
+    }
+
+    pub(super) fn entries<A>(&self, table: &str, action: ReadAction<A>) -> Result<Vec<Entry<A>>> {
+        let id = self.table(table)?;
+        Ok(self.cells.tables[id].rows().filter_map(|at| self.read_entry(id, at, action)).collect())
+    }
+
+    pub(super) fn entry_from_key<A>(
+        &self,
+        table: &str,
+        key: &[MatchKeyParam],
+        priority: u32,
+        action: ReadAction<A>,
+    ) -> Result<Option<Entry<A>>> {
+        let id = self.table(table)?;
+        let packed =
+            pack_key(self.program.table(id as u32), self.program.match_table(id as u32), key, priority)?;
+        Ok(self.cells.tables[id].unit.find(&packed).and_then(|at| self.read_entry(id, at, action)))
+    }
+
+    pub(super) fn default_entry<A>(&self, table: &str, action: ReadAction<A>) -> Result<DefaultEntry<A>> {
+        let id = self.table(table)?;
+        let default = &self.cells.tables[id].default;
+        let action = default.target.as_ref().map(|(outcome, data)| action(self, id, *outcome, data));
+        Ok(DefaultEntry { action, note: default.note.to_vec(), is_set: default.is_set })
     }
 
     /// Adds an entry to a direct table. `priority` is BMv2's (the lowest number wins), for ternary and range tables only.
@@ -343,16 +381,15 @@ impl State {
     }
 
     /// Returns the entries in order of their rows (the low 24 bits of the handle).
-    pub fn mt_get_entries(&self, table: &str) -> Result<Vec<MtEntry>> {
-        let id = self.table(table)?;
-        Ok(self.cells.tables[id].rows().filter_map(|at| self.read_entry(id, at)).collect())
+    pub fn mt_get_entries(&self, table: &str) -> Result<Vec<Entry<MtAction>>> {
+        self.entries(table, State::action_of)
     }
 
     /// Returns one entry.
-    pub fn mt_get_entry(&self, table: &str, handle: EntryHandle) -> Result<MtEntry> {
+    pub fn mt_get_entry(&self, table: &str, handle: EntryHandle) -> Result<Entry<MtAction>> {
         let id = self.table(table)?;
         let at = self.entry(id, handle)?;
-        Ok(self.read_entry(id, at).expect("a row with a handle has an entry"))
+        Ok(self.read_entry(id, at, State::action_of).expect("a row with a handle has an entry"))
     }
 
     /// Returns the entry with this key (and priority, for ternary and range tables), if any.
@@ -361,18 +398,13 @@ impl State {
         table: &str,
         key: &[MatchKeyParam],
         priority: u32,
-    ) -> Result<Option<MtEntry>> {
-        let id = self.table(table)?;
-        let packed =
-            pack_key(self.program.table(id as u32), self.program.match_table(id as u32), key, priority)?;
-        Ok(self.cells.tables[id].unit.find(&packed).and_then(|at| self.read_entry(id, at)))
+    ) -> Result<Option<Entry<MtAction>>> {
+        self.entry_from_key(table, key, priority, State::action_of)
     }
 
     /// Returns the default entry.
-    pub fn mt_get_default_entry(&self, table: &str) -> Result<MtDefault> {
-        let id = self.table(table)?;
-        let default = self.cells.tables[id].default.target.as_ref();
-        Ok(MtDefault { action: default.map(|(outcome, data)| self.action_of(id, *outcome, data)) })
+    pub fn mt_get_default_entry(&self, table: &str) -> Result<DefaultEntry<MtAction>> {
+        self.default_entry(table, State::action_of)
     }
 
     /// Returns the number of entries.

@@ -1,6 +1,6 @@
 //! Objects named by a client's id and by handle are the same objects, and a batch is undone completely.
 
-use bm::{ActionChoice, ActionSet, ClientAction, MatchKeyParam, Share, Shown, State};
+use bm::{ActionChoice, ActionSet, ClientAction, MatchKeyParam, Share, State};
 
 use crate::harness::{values, Bench};
 
@@ -32,7 +32,7 @@ fn one_shot(choices: &[(u8, u32)]) -> ClientAction {
 }
 
 fn members(state: &State) -> Vec<u64> {
-    state.mt_act_prof_get_members(PROFILE).unwrap().iter().map(|member| member.handle).collect()
+    state.mt_act_prof_get_members(PROFILE).unwrap().iter().map(|member| member.number).collect()
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn what_was_made_by_handle_gives_way_to_a_client_that_takes_its_id() {
     let mut state = state();
     state.mt_act_prof_add_member(PROFILE, ACTION, &values(&[1])).unwrap();
     let ids = |state: &State| -> Vec<u32> {
-        state.client_members(PROFILE, None).unwrap().iter().map(|member| member.id).collect()
+        state.client_members(PROFILE, None).unwrap().iter().map(|member| member.number).collect()
     };
     assert_eq!(ids(&state), [u32::MAX]);
     state.client_add_member(PROFILE, u32::MAX, ACTION, &values(&[2])).unwrap();
@@ -73,7 +73,7 @@ fn a_client_goes_on_with_a_copy_when_its_member_is_deleted_by_handle() {
     state.mt_act_prof_remove_member_from_group(PROFILE, 0, 0).unwrap();
     state.mt_act_prof_delete_member(PROFILE, 0).unwrap();
     assert_eq!(state.client_groups(PROFILE, None).unwrap()[0].members, [share(1, 1)]);
-    assert_eq!(state.client_members(PROFILE, None).unwrap()[0].id, 1);
+    assert_eq!(state.client_members(PROFILE, None).unwrap()[0].number, 1);
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn equal_one_shots_share_a_group_that_goes_with_their_last_entry() {
     let second = state.client_add_entry(TABLE, &key(2), 0, &one_shot(&[(4, 2), (5, 1)]), b"").unwrap();
     assert_eq!((members(&state).len(), state.mt_act_prof_get_groups(PROFILE).unwrap().len()), (3, 1));
     state.mt_delete_entry(TABLE, first).unwrap();
-    let Shown::OneShot(_, choices) = state.client_entries(TABLE).unwrap().remove(0).action else {
+    let ClientAction::OneShot(set) = state.client_entries(TABLE).unwrap().remove(0).action else {
         panic!("the entry has a one-shot");
     };
-    assert_eq!(choices.iter().map(|(_, _, weight, _)| *weight).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(set.choices.iter().map(|choice| choice.weight).collect::<Vec<_>>(), [2, 1]);
     state.client_modify_entry(TABLE, second, Some(&one_shot(&[(5, 1)])), b"").unwrap();
     assert_eq!(members(&state).len(), 1);
     state.mt_clear_entries(TABLE, false).unwrap();

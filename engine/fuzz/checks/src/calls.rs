@@ -2,7 +2,7 @@
 //! name missing objects or have invalid values.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bm::{CounterValue, MatchKeyParam, MatchType, MeterRate, Program, TableInfo};
+use bm::{CounterValue, MatchKeyParam, MatchType, MeterRate, MtAction, Program, TableInfo};
 use simple_switch::{MirroringSession, NodeHandle, Replica, Switch};
 
 use crate::input::Input;
@@ -44,22 +44,14 @@ pub(crate) struct Lead {
     index: Index,
 }
 
-/// The action, member or group of an entry or default, by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum To {
-    Action(String, Vec<Vec<u8>>),
-    Member(u64),
-    Group(u64),
-}
-
 /// A call with names and values.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    Add { table: String, key: Vec<MatchKeyParam>, priority: u32, to: To },
-    Modify { table: String, handle: u64, to: To },
+    Add { table: String, key: Vec<MatchKeyParam>, priority: u32, to: MtAction },
+    Modify { table: String, handle: u64, to: MtAction },
     Delete { table: String, handle: u64 },
     Clear { table: String, reset_default: bool },
-    SetDefault { table: String, to: To },
+    SetDefault { table: String, to: MtAction },
     ResetDefault { table: String },
     AddMember { profile: String, action: String, data: Vec<Vec<u8>> },
     ModifyMember { profile: String, member: u64, action: String, data: Vec<Vec<u8>> },
@@ -468,7 +460,7 @@ fn member(program: &Program, profile: Pick, pick: Pick, data: &Numbers) -> (Stri
 
 fn a_member(switch: &Switch, profile: &str, index: Index) -> u64 {
     let members = switch.state().mt_act_prof_get_members(profile).unwrap_or_default();
-    index.among(members.into_iter().map(|member| member.handle))
+    index.among(members.into_iter().map(|member| member.number))
 }
 
 fn a_group(switch: &Switch, profile: &str, index: Index) -> u64 {
@@ -477,14 +469,14 @@ fn a_group(switch: &Switch, profile: &str, index: Index) -> u64 {
 }
 
 impl Lead {
-    fn to(&self, switch: &Switch, info: Option<&TableInfo>) -> To {
+    fn to(&self, switch: &Switch, info: Option<&TableInfo>) -> MtAction {
         let profile = info.and_then(|info| info.action_profile.as_deref()).unwrap_or_default();
-        let member = || To::Member(a_member(switch, profile, self.index));
-        let group = || To::Group(a_group(switch, profile, self.index));
+        let member = || MtAction::Member(a_member(switch, profile, self.index));
+        let group = || MtAction::Group(a_group(switch, profile, self.index));
         let by_action = || {
             let ids = info.map_or(&[][..], |info| &info.actions);
             let (action, data) = action(switch.program(), ids, self.action, &self.data);
-            To::Action(action, data)
+            MtAction::Action(action, data)
         };
         match (self.kind, info.map(|info| info.table_type)) {
             (254, _) => member(),

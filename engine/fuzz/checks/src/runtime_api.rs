@@ -26,7 +26,7 @@ pub fn runtime_api(bytes: &[u8]) {
         let (answer, expected) = (crate::runtime_interface::make(&mut switch, &op), model.make(&op));
         match (&answer, &expected) {
             (Ok(handle), Ok(expected)) => assert_eq!(handle, expected, "the handle that {op:?} gave"),
-            (Err(error), Err(_)) => assert!(!error.is_empty() && error.len() < 4096, "{error}"),
+            (Err(error), Err(_)) => assert!(!error.text.is_empty() && error.text.len() < 4096, "{error}"),
             (Ok(_), Err(_)) => panic!("{op:?} should have been refused"),
             (Err(error), Ok(_)) => panic!("{op:?} was refused: {error}"),
         }

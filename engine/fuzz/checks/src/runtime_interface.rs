@@ -1,42 +1,30 @@
 //! Makes a call of a switch's runtime interface.
 
-use bm::{RuntimeError, State};
+use bm::{MtAction, RuntimeError, State};
 use simple_switch::Switch;
 
-use crate::calls::{Op, To};
+use crate::calls::Op;
 
-/// The handle that a call returns, if any; or the text of the error.
-pub(crate) type Answer = Result<Option<u64>, String>;
-
-/// Makes the call.
-pub(crate) fn make(switch: &mut Switch, op: &Op) -> Answer {
-    let none = |()| None;
+/// Makes the call. Returns the handle that it gives, if any.
+pub(crate) fn make(switch: &mut Switch, op: &Op) -> Result<Option<u64>, RuntimeError> {
     match op {
-        Op::CreateMulticast { group } => text(switch.pre_mut().mc_mgrp_create(*group)).map(none),
-        Op::DestroyMulticast { group, with_nodes: true } => {
-            text(switch.pre_mut().delete_group(*group)).map(none)
-        }
-        Op::DestroyMulticast { group, .. } => text(switch.pre_mut().mc_mgrp_destroy(*group)).map(none),
-        Op::SetMulticast { group, replicas } => text(switch.pre_mut().set_group(*group, replicas)).map(none),
+        Op::CreateMulticast { group } => switch.pre_mut().mc_mgrp_create(*group),
+        Op::DestroyMulticast { group, with_nodes: true } => switch.pre_mut().delete_group(*group),
+        Op::DestroyMulticast { group, .. } => switch.pre_mut().mc_mgrp_destroy(*group),
+        Op::SetMulticast { group, replicas } => switch.pre_mut().set_group(*group, replicas),
         Op::CreateNode { rid, ports, lags } => {
-            let node = text(switch.pre_mut().mc_node_create(*rid, ports, lags));
-            node.map(|node| Some(u64::from(node.0)))
+            return switch.pre_mut().mc_node_create(*rid, ports, lags).map(|node| Some(node.0.into()))
         }
-        Op::UpdateNode { node, ports, lags } => {
-            text(switch.pre_mut().mc_node_update(*node, ports, lags)).map(none)
-        }
-        Op::SetLag { lag, ports } => text(switch.pre_mut().mc_set_lag_membership(*lag, ports)).map(none),
-        Op::Associate { group, node } => text(switch.pre_mut().mc_node_associate(*group, *node)).map(none),
-        Op::Dissociate { group, node } => text(switch.pre_mut().mc_node_dissociate(*group, *node)).map(none),
-        Op::DestroyNode { node } => text(switch.pre_mut().mc_node_destroy(*node)).map(none),
-        Op::AddSession { id, session } => text(switch.set_session(*id, *session)).map(none),
-        Op::DeleteSession { id } => text(switch.delete_session(*id)).map(none),
-        _ => text(make_to_state(&mut switch.state_mut(), op)),
+        Op::UpdateNode { node, ports, lags } => switch.pre_mut().mc_node_update(*node, ports, lags),
+        Op::SetLag { lag, ports } => switch.pre_mut().mc_set_lag_membership(*lag, ports),
+        Op::Associate { group, node } => switch.pre_mut().mc_node_associate(*group, *node),
+        Op::Dissociate { group, node } => switch.pre_mut().mc_node_dissociate(*group, *node),
+        Op::DestroyNode { node } => switch.pre_mut().mc_node_destroy(*node),
+        Op::AddSession { id, session } => switch.set_session(*id, *session),
+        Op::DeleteSession { id } => switch.delete_session(*id),
+        _ => return make_to_state(&mut switch.state_mut(), op),
     }
-}
-
-fn text<T, E: std::error::Error>(result: Result<T, E>) -> Result<T, String> {
-    result.map_err(|error| error.to_string())
+    .map(|()| None)
 }
 
 /// Makes a call that concerns only the state.
@@ -44,23 +32,23 @@ fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError
     match op {
         Op::Add { table, key, priority, to } => {
             return match to {
-                To::Action(action, data) => state.mt_add_entry(table, key, action, data, *priority),
-                To::Member(member) => state.mt_indirect_add_entry(table, key, *member, *priority),
-                To::Group(group) => state.mt_indirect_ws_add_entry(table, key, *group, *priority),
+                MtAction::Action(action, data) => state.mt_add_entry(table, key, action, data, *priority),
+                MtAction::Member(member) => state.mt_indirect_add_entry(table, key, *member, *priority),
+                MtAction::Group(group) => state.mt_indirect_ws_add_entry(table, key, *group, *priority),
             }
             .map(Some)
         }
         Op::Modify { table, handle, to } => match to {
-            To::Action(action, data) => state.mt_modify_entry(table, *handle, action, data),
-            To::Member(member) => state.mt_indirect_modify_entry(table, *handle, *member),
-            To::Group(group) => state.mt_indirect_ws_modify_entry(table, *handle, *group),
+            MtAction::Action(action, data) => state.mt_modify_entry(table, *handle, action, data),
+            MtAction::Member(member) => state.mt_indirect_modify_entry(table, *handle, *member),
+            MtAction::Group(group) => state.mt_indirect_ws_modify_entry(table, *handle, *group),
         },
         Op::Delete { table, handle } => state.mt_delete_entry(table, *handle),
         Op::Clear { table, reset_default } => state.mt_clear_entries(table, *reset_default),
         Op::SetDefault { table, to } => match to {
-            To::Action(action, data) => state.mt_set_default_action(table, action, data),
-            To::Member(member) => state.mt_indirect_set_default_member(table, *member),
-            To::Group(group) => state.mt_indirect_ws_set_default_group(table, *group),
+            MtAction::Action(action, data) => state.mt_set_default_action(table, action, data),
+            MtAction::Member(member) => state.mt_indirect_set_default_member(table, *member),
+            MtAction::Group(group) => state.mt_indirect_ws_set_default_group(table, *group),
         },
         Op::ResetDefault { table } => state.mt_reset_default_entry(table),
         Op::AddMember { profile, action, data } => {

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bm::{
-    ActionProfileInfo, CounterValue, Executable, MatchKeyParam, MatchType, MeterRate, MtAction, MtDefault,
-    Program, State, TableInfo, TableType,
+    ActionProfileInfo, CounterValue, Executable, MatchKeyParam, MatchType, MeterRate, MtAction, State,
+    TableInfo, TableType,
 };
 
 use super::{masked, padded, place, Answer, No, No::Elsewhere, No::Refused};
-use crate::calls::{Op, To};
+use crate::calls::Op;
 
 /// An entry.
 #[derive(Clone, Debug, PartialEq)]
 struct Entry {
     key: Vec<MatchKeyParam>,
     priority: u32,
-    to: To,
+    to: MtAction,
     counted: CounterValue,
     rates: Vec<MeterRate>,
 }
@@ -27,7 +27,7 @@ struct Table {
     entries: BTreeMap<u64, Entry>,
     /// Number of entries deleted from a row, modulo 256.
     used: BTreeMap<u64, u8>,
-    default: Option<To>,
+    default: Option<MtAction>,
     default_counted: CounterValue,
     default_rates: Vec<MeterRate>,
 }
@@ -56,8 +56,7 @@ pub(super) struct Tables {
 impl Tables {
     /// Reads the program's own table contents from a fresh state.
     pub(super) fn new(program: Arc<Executable>, state: &State) -> Self {
-        let initial: Vec<Table> =
-            program.tables().iter().map(|info| read(&program, state, &info.name)).collect();
+        let initial: Vec<Table> = program.tables().iter().map(|info| read(state, &info.name)).collect();
         let profiles = vec![Profile::default(); program.action_profiles().len()];
         Self { tables: initial.clone(), initial, profiles, program }
     }
@@ -170,7 +169,7 @@ impl Tables {
             Op::DeleteMember { profile, member } => {
                 let at = self.profile(profile)?;
                 let grouped = self.profiles[at].groups.values().any(|members| members.contains(member));
-                if grouped || self.in_use(at, &To::Member(*member)) {
+                if grouped || self.in_use(at, &MtAction::Member(*member)) {
                     return Err(Refused);
                 }
                 self.profiles[at].members.remove(member).ok_or(Refused)?;
@@ -183,7 +182,7 @@ impl Tables {
             }
             Op::DeleteGroup { profile, group } => {
                 let at = self.selector(profile)?;
-                if self.in_use(at, &To::Group(*group)) {
+                if self.in_use(at, &MtAction::Group(*group)) {
                     return Err(Refused);
                 }
                 self.profiles[at].groups.remove(group).ok_or(Refused)?;
@@ -200,7 +199,7 @@ impl Tables {
             }
             Op::Leave { profile, member, group } => {
                 let at = self.selector(profile)?;
-                let used = self.in_use(at, &To::Group(*group));
+                let used = self.in_use(at, &MtAction::Group(*group));
                 let members = self.profiles[at].groups.get_mut(group).ok_or(Refused)?;
                 let place = members.iter().position(|m| m == member).ok_or(Refused)?;
                 if used && members.len() == 1 {
@@ -237,19 +236,19 @@ impl Tables {
     }
 
     /// Returns the target of a table's entry, with padded data.
-    fn lead(&self, at: usize, to: &To) -> Result<To, No> {
+    fn lead(&self, at: usize, to: &MtAction) -> Result<MtAction, No> {
         let info = &self.program.tables()[at];
         let profile = self.profile_of(info);
         match (to, info.table_type, profile) {
-            (To::Action(name, data), TableType::Simple, _) => {
+            (MtAction::Action(name, data), TableType::Simple, _) => {
                 let id = info.actions.iter().find(|id| self.program.actions()[id.index()].name == *name);
                 let data = self.data(id.ok_or(Refused)?.index(), data)?;
-                Ok(To::Action(name.clone(), data))
+                Ok(MtAction::Action(name.clone(), data))
             }
-            (To::Member(member), TableType::Indirect | TableType::IndirectWs, Some(profile)) => {
+            (MtAction::Member(member), TableType::Indirect | TableType::IndirectWs, Some(profile)) => {
                 self.profiles[profile].members.get(member).map(|_| to.clone()).ok_or(Refused)
             }
-            (To::Group(group), TableType::IndirectWs, Some(profile)) => {
+            (MtAction::Group(group), TableType::IndirectWs, Some(profile)) => {
                 let members = self.profiles[profile].groups.get(group).ok_or(Refused)?;
                 (!members.is_empty()).then(|| to.clone()).ok_or(Refused)
             }
@@ -294,7 +293,7 @@ impl Tables {
     }
 
     /// Returns whether an entry or default of the profile's tables refers to `to`.
-    fn in_use(&self, profile: usize, to: &To) -> bool {
+    fn in_use(&self, profile: usize, to: &MtAction) -> bool {
         let tables = self.program.tables().iter().zip(&self.tables);
         let mut of_profile = tables.filter(|(info, _)| self.profile_of(info) == Some(profile));
         of_profile.any(|(_, t)| t.default.as_ref() == Some(to) || t.entries.values().any(|e| e.to == *to))
@@ -303,7 +302,7 @@ impl Tables {
     /// Compares the model with the values read back.
     pub(super) fn check(&self, state: &State) {
         for (info, table) in self.program.tables().iter().zip(&self.tables) {
-            let there = read(&self.program, state, &info.name);
+            let there = read(state, &info.name);
             assert_eq!(there.entries, table.entries, "entries of {}", info.name);
             assert_eq!(there.default, table.default, "default of {}", info.name);
             assert_eq!(there.default_counted, table.default_counted, "default's counter of {}", info.name);
@@ -317,9 +316,8 @@ impl Tables {
         }
         for (info, profile) in self.program.action_profiles().iter().zip(&self.profiles) {
             let members = state.mt_act_prof_get_members(&info.name).expect("the profile is there");
-            let named = |id: bm::ActionId| self.program.actions()[id.index()].name.clone();
             let members: BTreeMap<_, _> =
-                members.into_iter().map(|m| (m.handle, (named(m.action), m.data))).collect();
+                members.into_iter().map(|m| (m.number, (m.action, m.data))).collect();
             assert_eq!(members, profile.members, "members of {}", info.name);
             if info.with_selector {
                 let groups = state.mt_act_prof_get_groups(&info.name).expect("it has a selector");
@@ -335,12 +333,7 @@ fn lowest_free<T>(used: &BTreeMap<u64, T>) -> u64 {
 }
 
 /// Returns a table as it is read back.
-fn read(program: &Program, state: &State, name: &str) -> Table {
-    let to = |action: MtAction| match action {
-        MtAction::Action(id, data) => To::Action(program.actions()[id.index()].name.clone(), data),
-        MtAction::Member(member) => To::Member(member),
-        MtAction::Group(group) => To::Group(group),
-    };
+fn read(state: &State, name: &str) -> Table {
     let there = "the table is there";
     let entries: BTreeMap<_, _> = state
         .mt_get_entries(name)
@@ -350,18 +343,17 @@ fn read(program: &Program, state: &State, name: &str) -> Table {
             let entry_of = |handle| Entry {
                 key: entry.key,
                 priority: entry.priority,
-                to: to(entry.action),
+                to: entry.action,
                 counted: state.mt_read_counters(name, handle).unwrap_or_default(),
                 rates: state.mt_get_meter_rates(name, handle).unwrap_or_default(),
             };
             (entry.handle, entry_of(entry.handle))
         })
         .collect();
-    let MtDefault { action } = state.mt_get_default_entry(name).expect(there);
     Table {
         entries,
         used: BTreeMap::new(),
-        default: action.map(to),
+        default: state.mt_get_default_entry(name).expect(there).action,
         default_counted: state.mt_read_default_counters(name).unwrap_or_default(),
         default_rates: state.mt_get_default_meter_rates(name).unwrap_or_default(),
     }
