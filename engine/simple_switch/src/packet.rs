@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use bm::{Executable, Kept, Phv, SavedPhv, Zeroed};
+use bm::{Executable, Kept, Phv, SavedPhv};
 
 use crate::frame::Frame;
 use crate::limits::{MAX_PACKETS, MAX_STORED_BYTES};
@@ -81,9 +81,7 @@ pub(crate) struct PacketStore {
     holder: Option<PacketId>,
     /// What is saved of a queued packet.
     kept: Kept,
-    /// What is zeroed for an arriving packet.
-    zeroed: Zeroed,
-    /// Whether all headers and metadata are saved and zeroed nevertheless.
+    /// Whether all headers and metadata are saved nevertheless.
     keeps_whole_packets: bool,
     /// Buffers for `Packet::saved`.
     pool: Vec<SavedPhv>,
@@ -96,7 +94,6 @@ impl PacketStore {
     pub(crate) fn new(program: &Arc<Executable>, v1model: &V1Model) -> Self {
         Self {
             kept: v1model.kept_while_queued(program),
-            zeroed: v1model.zeroed_at_arrival(program),
             keeps_whole_packets: false,
             program: Arc::clone(program),
             packets: Vec::new(),
@@ -190,20 +187,15 @@ impl PacketStore {
         self.open(id)
     }
 
-    /// Opens a packet of `length` bytes that has just arrived. It holds the [`Phv`], and every field and validity that
-    /// is read there is 0.
+    /// Opens a packet of `length` bytes that has just arrived. It holds the [`Phv`], in which everything is 0.
     #[inline]
     pub(crate) fn begin(&mut self, id: PacketId, length: u64) -> (&mut Packet, &mut Phv) {
         self.open(id);
-        if self.keeps_whole_packets {
-            self.phv.reset(&self.program, length);
-        } else {
-            self.phv.begin(&self.program, &self.zeroed, length);
-        }
+        self.phv.reset(&self.program, length);
         (&mut self.packets[id as usize], &mut self.phv)
     }
 
-    /// Saves from now on all headers and metadata, and zeroes all of them when a packet arrives.
+    /// Saves from now on all headers and metadata of packets that wait.
     pub(crate) fn keep_whole_packets(&mut self) {
         self.keeps_whole_packets = true;
     }

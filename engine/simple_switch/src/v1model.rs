@@ -2,7 +2,7 @@
 //!
 //! p4c puts all of it into `standard_metadata`; field aliases map BMv2's older names to it.
 
-use bm::{DeparserId, Field, Kept, ParserId, PipelineId, Program, Zeroed};
+use bm::{DeparserId, Field, Kept, ParserId, PipelineId, Program};
 
 use crate::config::ConfigError;
 
@@ -108,14 +108,5 @@ impl V1Model {
             written.extend(fields.qid);
         }
         program.kept_ahead_of(self.egress, self.deparser, &read, &written)
-    }
-
-    /// Returns what must be zero when a packet arrives. The fields that the switch itself reads must be the same as in
-    /// the switch's steps.
-    pub(crate) fn zeroed_at_arrival(&self, program: &Program) -> Zeroed {
-        let mut read = vec![self.egress_spec];
-        read.extend([self.mcast_grp, self.priority].into_iter().flatten());
-        read.extend(self.queueing.map(|fields| fields.enq_timestamp));
-        program.zeroed_ahead_of(self.parser, self.ingress, self.egress, self.deparser, &read)
     }
 }

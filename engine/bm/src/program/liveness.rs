@@ -1,5 +1,4 @@
-//! Liveness analysis of a packet's words: the words that must be saved while the packet waits, and the words that must be zero
-//! when it begins.
+//! Liveness analysis of a packet's words: the words that must be saved while the packet waits.
 //!
 //! The analysis goes backwards over the instructions of a pipeline (a word is needed if it may be read before it is written),
 //! from the words that the deparser, the updated checksums, field lists and the caller read at its end. It is conservative: an
@@ -15,7 +14,7 @@ use std::ops::Range;
 use crate::number::words;
 use crate::program::{
     flow, Binary, Calculation, Checksum, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op,
-    Operation, ParserId, Pc, PipelineId, Program, Slot, Wide,
+    Operation, Pc, PipelineId, Program, Slot, Wide,
 };
 
 /// Maximum number of words of all sets together.
@@ -44,10 +43,6 @@ impl Kept {
         Kept { always: std::iter::once(0..program.packet.reset_end).collect(), if_valid: Vec::new() }
     }
 }
-
-/// The words of a packet that [`crate::Phv::begin`] zeroes, in ascending order, for one program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Zeroed(pub(crate) Vec<Range<usize>>);
 
 #[derive(Debug, Default)]
 struct Node {
@@ -93,21 +88,6 @@ impl Program {
         let analysed = if self.is_marked() { None } else { kept(self, pipeline, deparser, read, written) };
         analysed.unwrap_or_else(|| Kept::everything(self))
     }
-
-    /// Returns the words that must be zero before this parser, which checksum verification, the pipeline `ingress`, and all
-    /// stages of [`Program::kept_ahead_of`] follow. The caller may read the fields of `read` at any time.
-    pub fn zeroed_ahead_of(
-        &self,
-        parser: ParserId,
-        ingress: PipelineId,
-        egress: PipelineId,
-        deparser: DeparserId,
-        read: &[Field],
-    ) -> Zeroed {
-        let analysed =
-            if self.is_marked() { None } else { zeroed(self, parser, ingress, egress, deparser, read) };
-        analysed.unwrap_or_else(|| Zeroed(std::iter::once(0..self.packet.reset_end).collect()))
-    }
 }
 
 fn kept(
@@ -144,42 +124,6 @@ fn kept(
         .filter(|(_, words)| !always.iter().any(|run| run.start <= words.start && words.end <= run.end))
         .collect();
     Some(Kept { always, if_valid })
-}
-
-/// Returns the words that must be zero when the parser begins. A valid header has been written completely, also by the parser,
-/// so words that are read only if their header is valid need not be zero.
-fn zeroed(
-    program: &Program,
-    parser: ParserId,
-    ingress: PipelineId,
-    egress: PipelineId,
-    deparser: DeparserId,
-    read: &[Field],
-) -> Option<Zeroed> {
-    let mut reader = Reader { program, guarded: vec![false; program.packet.headers.len()] };
-    let sets = Sets::new(program.packet.reset_end);
-    let mut always = sets.empty();
-    always_needed(program, &sets, read, &mut always);
-    for checksum in program.code.checksums.iter().filter(|checksum| checksum.verify) {
-        sets.add(&mut always, words_of(checksum.target));
-    }
-    let mut at_end = needed_ahead(&mut reader, &sets, egress, deparser, read)?;
-    at_end.iter_mut().zip(&always).for_each(|(at_end, always)| *at_end |= always);
-    let ingress = walk(&mut reader, program.code.pipelines[ingress.0 as usize].pc)?;
-    // The parser may stop with an error at any instruction, so later stages may see the zeros from before it.
-    for set in [sets.solve(&ingress, &at_end)?, sets.of_checksums(&mut reader, |checksum| checksum.verify)?] {
-        always.iter_mut().zip(set).for_each(|(always, set)| *always |= set);
-    }
-    let parser = walk(&mut reader, program.code.parsers[parser.0 as usize].pc)?;
-    let parsed = sets.solve(&parser, &sets.empty())?;
-    always.iter_mut().zip(parsed).for_each(|(always, set)| *always |= set);
-    for (header, guarded) in program.packet.headers.iter().zip(&reader.guarded) {
-        let is_written = || parser.iter().chain(&ingress).any(|node| node.writes.contains(&header.valid));
-        if *guarded && (header.metadata || is_written()) {
-            sets.add(&mut always, header_words(program, header));
-        }
-    }
-    Some(Zeroed(sets.runs(&always, GAP)))
 }
 
 /// Adds the words that are needed at the end of every pipeline.
@@ -646,104 +590,8 @@ mod tests {
     }
 
     #[test]
-    fn a_program_for_tracing_keeps_and_zeroes_everything() {
+    fn a_program_for_tracing_keeps_everything() {
         let program = Program::from_json_for_tracing(PROBE).unwrap();
         assert_eq!(kept(&program), Kept::everything(&program));
-        assert_eq!(zeroed(&program).0, Kept::everything(&program).always);
-    }
-
-    fn zeroed(program: &Program) -> Zeroed {
-        let pipeline = |name| program.pipeline(name).unwrap();
-        let (parser, deparser) = (program.parser("parser").unwrap(), program.deparser("deparser").unwrap());
-        program.zeroed_ahead_of(parser, pipeline("ingress"), pipeline("egress"), deparser, &[])
-    }
-
-    /// Returns the probe program with another parser and ingress, each up to its `Halt`, and an egress that reads nothing.
-    fn begun(parser: &[Op], ingress: &[Op]) -> Program {
-        let mut program = program(&[Op::Halt]);
-        let (start, pipeline) = (program.parser("parser").unwrap(), program.pipeline("ingress").unwrap());
-        program.code.parsers[start.0 as usize].pc = 1;
-        program.code.pipelines[pipeline.0 as usize].pc = 1 + parser.len() as Pc;
-        // Checksum conditions are instructions, too.
-        program.code.checksums.clear();
-        program.code.ops.extend(parser);
-        program.code.ops.extend(ingress);
-        program
-    }
-
-    fn which_are_zeroed(parser: &[Op], ingress: &[Op]) -> [bool; 3] {
-        let runs = zeroed(&begun(parser, ingress)).0;
-        [A, B, C].map(|slot| runs.iter().any(|run| run.contains(&(slot as usize))))
-    }
-
-    #[test]
-    fn a_word_is_zeroed_if_parser_or_ingress_may_read_it_before_they_write_it() {
-        assert_eq!(which_are_zeroed(&[Op::Halt], &[Op::Halt]), [false, false, false]);
-        assert_eq!(which_are_zeroed(&[Op::Halt], &[copy(A, B), copy(C, A), Op::Halt]), [false, true, false]);
-        assert_eq!(which_are_zeroed(&[copy(A, B), copy(C, A), Op::Halt], &[Op::Halt]), [false, true, false]);
-    }
-
-    #[test]
-    fn a_word_that_the_parser_writes_is_zeroed_for_ingress_because_the_parser_may_stop_before() {
-        assert_eq!(which_are_zeroed(&[copy(A, B), Op::Halt], &[copy(C, A), Op::Halt]), [true, true, false]);
-    }
-
-    #[test]
-    fn a_word_that_egress_reads_is_zeroed_unless_ingress_writes_it() {
-        let with_egress = |ingress: &[Op]| {
-            let mut program = begun(&[Op::Halt], ingress);
-            let egress = program.pipeline("egress").unwrap();
-            program.code.pipelines[egress.0 as usize].pc = program.code.ops.len() as Pc;
-            program.code.ops.extend([copy(C, A), Op::Halt]);
-            zeroed(&program).0.iter().any(|run| run.contains(&(A as usize)))
-        };
-        assert!(with_egress(&[Op::Halt]));
-        assert!(!with_egress(&[copy(A, B), Op::Halt]));
-    }
-
-    #[test]
-    fn a_select_leads_to_each_of_its_cases() {
-        let field = Field { slot: C, width: 8, signed: false };
-        let case = Case::Value { value: vec![1], mask: vec![255], to: 4 };
-        let key = KeyPlan::new(&[(field, None)]);
-        let select = Select { key, cases: vec![case], narrow: None, default: 2 };
-        let parser = [Op::Select { select: 0 }, copy(C, A), Op::Halt, copy(C, B), Op::Halt];
-        let mut program = begun(&parser, &[Op::Halt]);
-        program.code.selects = vec![select];
-        let runs = zeroed(&program).0;
-        assert!([A, B, C].iter().all(|slot| runs.iter().any(|run| run.contains(&(*slot as usize)))));
-    }
-
-    #[test]
-    fn a_deparsed_header_is_zeroed_only_where_it_may_be_read_or_become_valid_without_being_written() {
-        let large = |program: &Program| {
-            let headers = program.packet.headers.iter().enumerate().filter(|(_, header)| !header.metadata);
-            let of_words = |header: &Header| program.header_type(header.type_id).words;
-            headers
-                .max_by_key(|(_, header)| of_words(header))
-                .map(|(id, header)| (id as u32, header.clone()))
-                .unwrap()
-        };
-        let (header, report) = large(&begun(&[Op::Halt], &[Op::Halt]));
-        // The longest header comes last: its last word is far from all other words that are zeroed.
-        let last = report.base + begun(&[Op::Halt], &[Op::Halt]).header_type(report.type_id).words - 1;
-        let is_zeroed = |parser: &[Op], ingress: &[Op]| {
-            zeroed(&begun(parser, ingress)).0.iter().any(|run| run.contains(&(last as usize)))
-        };
-        assert!(!is_zeroed(&[Op::Extract { header }, Op::Halt], &[Op::Halt]));
-        assert!(is_zeroed(&[Op::Extract { header }, Op::Halt], &[copy(A, last), Op::Halt]));
-        assert!(is_zeroed(&[Op::Halt], &[copy(report.valid, A), Op::Halt]));
-    }
-
-    #[test]
-    fn of_the_e_eon_program_a_quarter_need_not_be_zeroed() {
-        let program = Program::from_json(include_bytes!("../../../../p4src/compiled/eeon.json")).unwrap();
-        let runs = zeroed(&program).0;
-        let words: usize = runs.iter().map(ExactSizeIterator::len).sum();
-        assert!(
-            words < program.packet.reset_end * 3 / 4,
-            "{words} of {} in {runs:?}",
-            program.packet.reset_end
-        );
     }
 }

@@ -34,7 +34,7 @@ pub use info::{
 };
 pub(crate) use key::{ones_128, KeyField, KeyPlan};
 pub(crate) use layout::{FieldDef, Layout, Piece};
-pub use liveness::{Kept, Zeroed};
+pub use liveness::Kept;
 pub(crate) use mark::Mark;
 pub(crate) use match_table::{ActionCall, Bound, MatchTable, PackedKey, TableAction};
 pub use op::LogValue;

@@ -5,10 +5,7 @@
 //! parameters, temporaries, constants.
 
 use crate::number::to_bytes;
-use crate::program::{Field, FieldList, Program, Slot, VlStore, Zeroed};
-
-/// Value of words that must not be read before they are written, in debug builds: it exposes a wrong read.
-pub(super) const UNREAD: u64 = 0xdead_dead_dead_dead;
+use crate::program::{Field, FieldList, Program, Slot, VlStore};
 
 /// The scratch memory of one packet; reusable through [`Phv::reset`].
 #[derive(Debug, Clone)]
@@ -61,23 +58,6 @@ impl Phv {
     /// Invalidates every header, zeroes every field, and sets both lengths to `length` bytes.
     pub fn reset(&mut self, program: &Program, length: u64) {
         zero(&mut self.slots[..program.packet.reset_end]);
-        self.set_length(length);
-    }
-
-    /// Resets the words that may be read, as [`Phv::reset`] does for all words; `zeroed` lists them for this program. Other
-    /// words have any value.
-    #[inline]
-    pub fn begin(&mut self, program: &Program, zeroed: &Zeroed, length: u64) {
-        if cfg!(debug_assertions) {
-            self.slots[..program.packet.reset_end].fill(UNREAD);
-        }
-        for run in &zeroed.0 {
-            zero(&mut self.slots[run.clone()]);
-        }
-        self.set_length(length);
-    }
-
-    fn set_length(&mut self, length: u64) {
         self.ingress_length = length;
         self.packet_length = length;
         self.payload_offset = 0;

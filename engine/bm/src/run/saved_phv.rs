@@ -4,8 +4,11 @@
 //! Most fields of a packet are zero: the fields of headers that it does not have, and most metadata. The packet data are
 //! therefore saved in blocks of a few words, without the blocks of zeros.
 
-use super::phv::{Phv, UNREAD};
+use super::phv::Phv;
 use crate::program::{Kept, Program};
+
+/// Value of words that were not kept and must not be read, in debug builds: it exposes a wrong read.
+const UNREAD: u64 = 0xdead_dead_dead_dead;
 
 /// Words per block. Smaller blocks need less memory; larger blocks are faster to save.
 const BLOCK: usize = 4;

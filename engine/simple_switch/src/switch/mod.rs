@@ -524,8 +524,8 @@ impl Switch {
         self.clock.microseconds(now)
     }
 
-    /// Zeroes from now on all headers and metadata of a packet when it arrives and saves them while it waits, also those that
-    /// nothing reads: the reference for the analysis that finds these. [`Switch::stop_following`] does not undo it.
+    /// Saves from now on all headers and metadata of a packet while it waits, also those that nothing reads: the reference for
+    /// the analysis that finds these. [`Switch::stop_following`] does not undo it.
     pub fn keep_whole_packets(&mut self) {
         self.packets.keep_whole_packets();
     }
