@@ -9,6 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt;
 use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 
 use crate::{sys, IoError};
@@ -16,7 +17,7 @@ use crate::{sys, IoError};
 const BATCH: usize = 64;
 /// Maximum number of bytes received of a frame; only its headers are needed.
 const BUFFER_BYTES: usize = 2048;
-const BUFFERED_BYTES: i32 = 8 << 20;
+const BUFFERED_BYTES: usize = 8 << 20;
 /// The kernel may report the link of an interface that has just been set up as much as a second late.
 const LINK_WAIT: Duration = Duration::from_secs(2);
 const LINK_POLL: Duration = Duration::from_millis(10);
@@ -84,7 +85,7 @@ impl HostSocket {
         sys::set_buffer(&fd, false, BUFFERED_BYTES);
         sys::bind(&fd, index).map_err(failed("cannot bind to it"))?;
         sys::set_promiscuous(&fd, index).map_err(failed("promiscuous mode"))?;
-        let _ = sys::take_error(&fd);
+        let _ = sockopt::socket_error(&fd);
         Ok(Self { fd, index })
     }
 

@@ -8,6 +8,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use rustix::net::sockopt;
+
 use crate::offload::{self, VnetHeader, VNET_HEADER_BYTES};
 use crate::pcap_output::Output;
 use crate::{sys, IoCounts, IoError, Poller, PortInfo, PortIo};
@@ -19,8 +21,8 @@ const FRAMES_PER_TURN: usize = 256;
 /// The longest GSO super-frame without BIG TCP, including its headers and the kernel's own header.
 const BUFFER_BYTES: usize = VNET_HEADER_BYTES + 65_536 + 256;
 /// Kernel buffer for frames that wait for the switch: a few thousand frames, because the kernel includes its own overhead.
-const RECEIVE_BUFFER_BYTES: i32 = 8 << 20;
-const SEND_BUFFER_BYTES: i32 = 8 << 20;
+const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
+const SEND_BUFFER_BYTES: usize = 8 << 20;
 
 const MAC_ADDRESSES_BYTES: usize = 12;
 const ETHERNET_BYTES: usize = 14;
@@ -60,7 +62,7 @@ impl Interface {
         sys::bind(&fd, index).map_err(failed("cannot bind to it"))?;
         sys::set_promiscuous(&fd, index).map_err(failed("promiscuous mode"))?;
         // An interface that is down reports this as an error on the socket; `maintain` notices when it comes up.
-        let _ = sys::take_error(&fd);
+        let _ = sockopt::socket_error(&fd);
         let capture = capture
             .map(|folder| {
                 let output = |suffix| Output::create(port, folder.join(format!("{name}_{suffix}.pcap")));
@@ -95,7 +97,7 @@ impl Interface {
             if sys::bind(&self.fd, index).is_err() || sys::set_promiscuous(&self.fd, index).is_err() {
                 return None;
             }
-            let _ = sys::take_error(&self.fd);
+            let _ = sockopt::socket_error(&self.fd);
             (self.index, self.is_up) = (index, is_up);
             let link = if is_up { "up" } else { "down" };
             return Some(format!("port {port}: interface {name} is back, {link}"));

@@ -7,7 +7,9 @@
 use std::ffi::CString;
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::net::{socket_with, sockopt, AddressFamily, SocketFlags, SocketType};
 
 /// From linux/if_packet.h; the libc crate lacks them.
 const PACKET_VNET_HDR: libc::c_int = 15;
@@ -40,15 +42,8 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
 
 /// Returns a packet socket that does not receive yet.
 pub(crate) fn packet_socket() -> io::Result<OwnedFd> {
-    // SAFETY: plain call; a descriptor that it returns has no other owner.
-    unsafe {
-        let fd = check(libc::socket(
-            libc::AF_PACKET,
-            libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK,
-            0,
-        ))?;
-        Ok(OwnedFd::from_raw_fd(fd))
-    }
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?)
 }
 
 fn set<T>(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
@@ -86,16 +81,15 @@ pub(crate) fn ignore_outgoing(fd: &OwnedFd) -> io::Result<()> {
 }
 
 /// Sets the receive or send buffer, beyond the system's limit if the process has the right.
-pub(crate) fn set_buffer(fd: &OwnedFd, receive: bool, bytes: i32) {
-    let (force, plain) = if receive {
-        (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF)
+pub(crate) fn set_buffer(fd: &OwnedFd, receive: bool, bytes: usize) {
+    // Without the right, the kernel grants its limit; overruns are counted.
+    let _ = if receive {
+        sockopt::set_socket_recv_buffer_size_force(fd, bytes)
+            .or_else(|_| sockopt::set_socket_recv_buffer_size(fd, bytes))
     } else {
-        (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)
+        sockopt::set_socket_send_buffer_size_force(fd, bytes)
+            .or_else(|_| sockopt::set_socket_send_buffer_size(fd, bytes))
     };
-    if set(fd, libc::SOL_SOCKET, force, &bytes).is_err() {
-        // The kernel then grants its limit; overruns are counted.
-        let _ = set(fd, libc::SOL_SOCKET, plain, &bytes);
-    }
 }
 
 /// Receives frames for every address, not only for the interface's own.
@@ -128,23 +122,6 @@ pub(crate) fn bind(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
         ))?;
     }
     Ok(())
-}
-
-/// Returns the pending error of a socket, and clears it.
-pub(crate) fn take_error(fd: &OwnedFd) -> Option<io::Error> {
-    let mut error = 0i32;
-    let mut length = size_of::<i32>() as libc::socklen_t;
-    // SAFETY: both pointers are to live variables of the sizes given.
-    let result = unsafe {
-        libc::getsockopt(
-            fd.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ERROR,
-            std::ptr::from_mut(&mut error).cast(),
-            &mut length,
-        )
-    };
-    (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
 }
 
 /// Returns the number of frames that the kernel dropped on this socket since the last call.
