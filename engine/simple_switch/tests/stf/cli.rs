@@ -58,8 +58,18 @@ fn entry<'a>(table: &TableInfo, words: &[&'a str]) -> Result<Entry<'a>, Stop> {
     Ok((key.collect::<Result<_, _>>()?, rest, priority))
 }
 
-fn hex(text: &str) -> Result<u32, Stop> {
-    Ok(u32::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16)?)
+fn crc<T: TryFrom<u32>>(numbers: [&str; 3], reflects: [&str; 2]) -> Result<CrcParameters<T>, Stop> {
+    let number = |text: &str| {
+        let number = u32::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16)?;
+        T::try_from(number).or_else(|_| failed(format!("number {text} is too large for this CRC")))
+    };
+    Ok(CrcParameters {
+        polynomial: number(numbers[0])?,
+        initial_remainder: number(numbers[1])?,
+        final_xor: number(numbers[2])?,
+        reflect_data: reflects[0].parse()?,
+        reflect_remainder: reflects[1].parse()?,
+    })
 }
 
 fn data(words: &[&str]) -> Result<Vec<Vec<u8>>, Stop> {
@@ -127,32 +137,12 @@ impl Bench {
                 state.mt_act_prof_add_member_to_group(name, member.parse()?, group.parse()?, None)?;
             }
             ["set_crc16_parameters", name, polynomial, initial, xor, data, remainder] => {
-                let [polynomial, initial_remainder, final_xor] = [hex(polynomial)?, hex(initial)?, hex(xor)?];
-                let (reflect_data, reflect_remainder) = (data.parse()?, remainder.parse()?);
-                state.set_crc16_custom_parameters(
-                    name,
-                    CrcParameters {
-                        polynomial: u16::try_from(polynomial)?,
-                        initial_remainder: u16::try_from(initial_remainder)?,
-                        final_xor: u16::try_from(final_xor)?,
-                        reflect_data,
-                        reflect_remainder,
-                    },
-                )?;
+                let crc = crc::<u16>([polynomial, initial, xor], [data, remainder])?;
+                state.set_crc16_custom_parameters(name, crc)?;
             }
             ["set_crc32_parameters", name, polynomial, initial, xor, data, remainder] => {
-                let [polynomial, initial_remainder, final_xor] = [hex(polynomial)?, hex(initial)?, hex(xor)?];
-                let (reflect_data, reflect_remainder) = (data.parse()?, remainder.parse()?);
-                state.set_crc32_custom_parameters(
-                    name,
-                    CrcParameters {
-                        polynomial,
-                        initial_remainder,
-                        final_xor,
-                        reflect_data,
-                        reflect_remainder,
-                    },
-                )?;
+                let crc = crc::<u32>([polynomial, initial, xor], [data, remainder])?;
+                state.set_crc32_custom_parameters(name, crc)?;
             }
             ["pvs_add", name, value] => state.parse_vset_add(name, &number_bytes(value)?)?,
             ["pvs_remove", name, value] => state.parse_vset_remove(name, &number_bytes(value)?)?,
