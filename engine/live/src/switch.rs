@@ -11,8 +11,8 @@ use bm::Executable;
 use parking_lot::Mutex;
 use port_io::{Interface, Interfaces, IoCounts, IoError, Poller, PortInfo, PortIo};
 use serde::Serialize;
-use simple_switch::{PortConfig, Quanta, Switch, SwitchConfig};
-use units::{Bytes, DataRate, Time};
+use simple_switch::{PortConfig, Switch, SwitchConfig};
+use units::{DataRate, Time};
 
 use crate::clock::Clock;
 use crate::engine::Engine;
@@ -31,25 +31,16 @@ pub enum Ports {
 /// Link and queue settings of every port.
 #[derive(Clone, Debug, Default)]
 pub struct PortDefaults {
-    /// Rate of the link; `None` sends at once.
-    pub rate: Option<DataRate>,
-    /// Rates of individual ports, which override `rate`.
-    pub port_rates: BTreeMap<u16, DataRate>,
-    /// Bytes added to each frame for its transmit time on the link.
-    pub overhead: Bytes,
-    /// Maximum number of packets in one queue. BMv2: 64.
-    pub queue_limit_packets: Option<usize>,
-    /// Maximum number of bytes in one queue.
-    pub queue_limit_bytes: Option<Bytes>,
-    /// Weights of the queues of a port that share its link.
-    pub quanta: Quanta,
+    /// The settings of each port but its number.
+    pub each: PortConfig,
+    /// Rates of individual ports, which override that of `each`.
+    pub rates: BTreeMap<u16, DataRate>,
 }
 
 impl PortDefaults {
     fn port(&self, port: u16) -> PortConfig {
-        let Self { rate, ref port_rates, overhead, queue_limit_packets, queue_limit_bytes, quanta } = *self;
-        let rate = port_rates.get(&port).copied().or(rate);
-        PortConfig { port, rate, overhead, queue_limit_packets, queue_limit_bytes, quanta }
+        let rate = self.rates.get(&port).copied().or(self.each.rate);
+        PortConfig { port, rate, ..self.each.clone() }
     }
 }
 
@@ -200,16 +191,9 @@ impl LiveSwitch {
         Ok(())
     }
 
-    /// Checks that `load_program` would accept the program.
-    pub fn check_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
-        let config = self.shared.engine.lock().config.clone();
-        Switch::new(program, config)?;
-        Ok(())
-    }
-
-    /// Returns the running program.
-    pub fn program(&self) -> Option<Arc<Executable>> {
-        self.shared.engine.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
+    /// Returns the settings, with the present ports.
+    pub fn config(&self) -> SwitchConfig {
+        self.shared.engine.lock().config.clone()
     }
 
     /// Returns the pauses of the loop, in which frames wait at the ports, and the turns of control calls.

@@ -212,7 +212,8 @@ impl SwitchHandle {
 
     fn check_program(&self, py: Python<'_>, program: &Bound<'_, Program>) -> PyResult<()> {
         let inner = Arc::clone(&program.get().inner);
-        Ok(py.detach(|| self.host.check_program(inner))?)
+        py.detach(|| Switch::new(inner, self.host.config())).map_err(Error::from)?;
+        Ok(())
     }
 
     fn pause(&self, py: Python<'_>) {

@@ -8,7 +8,7 @@ use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 use live::{LiveConfig, LiveError, PacketIns, PortDefaults, Ports, Turns};
 use port_io::{PacketIn, PcapPort, PcapPorts};
 use pyo3::prelude::*;
-use simple_switch::{SwitchConfig, PORT_COUNT};
+use simple_switch::{PortConfig, SwitchConfig, PORT_COUNT};
 use units::{Bytes, DataRate, Duration, Time};
 
 use crate::error::Error;
@@ -48,12 +48,8 @@ impl SwitchHost for LiveSwitchHost {
         self.follows_all
     }
 
-    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        Ok(self.switch.check_program(program)?)
-    }
-
-    fn program(&self) -> Option<Arc<bm::Executable>> {
-        self.switch.program()
+    fn config(&self) -> SwitchConfig {
+        self.switch.config()
     }
 
     fn turns(&self) -> &dyn Turns {
@@ -79,6 +75,10 @@ impl SwitchHost for LiveSwitchHost {
 
     fn port_remove(&self, port: u16) -> Result<(), Error> {
         Ok(self.switch.remove_port(port)?)
+    }
+
+    fn port_set_link(&self, port: u16, _up: bool) -> Result<(), Error> {
+        Err(Error::Config(format!("port {port}: its interface says whether it is up")))
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
@@ -157,15 +157,15 @@ impl LiveSwitch {
                 ..SwitchConfig::default()
             },
             port_defaults: PortDefaults {
-                rate: rate_bps.map(DataRate::from_bps),
-                port_rates: port_rates
-                    .into_iter()
-                    .map(|(port, rate)| (port, DataRate::from_bps(rate)))
-                    .collect(),
-                overhead: Bytes::new(overhead_bytes),
-                queue_limit_packets,
-                queue_limit_bytes: queue_limit_bytes.map(Bytes::new),
-                quanta: quanta(quanta_bytes)?,
+                each: PortConfig {
+                    port: 0,
+                    rate: rate_bps.map(DataRate::from_bps),
+                    overhead: Bytes::new(overhead_bytes),
+                    queue_limit_packets,
+                    queue_limit_bytes: queue_limit_bytes.map(Bytes::new),
+                    quanta: quanta(quanta_bytes)?,
+                },
+                rates: port_rates.into_iter().map(|(port, bps)| (port, DataRate::from_bps(bps))).collect(),
             },
             capture,
             follows_all,

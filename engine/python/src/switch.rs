@@ -12,7 +12,7 @@ use units::{Bytes, DataRate, Duration, Time};
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
-use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost, Turns};
+use crate::switch_host::{virtual_ports, LoopLock, PacketIns, SwitchHost, Turns};
 
 /// Events handled before control calls get their turn.
 const SLICE: usize = 1024;
@@ -114,14 +114,8 @@ impl SwitchHost for StandaloneSwitchHost {
         Ok(())
     }
 
-    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        let config = self.standalone.lock().config.clone();
-        simple_switch::Switch::new(program, config)?;
-        Ok(())
-    }
-
-    fn program(&self) -> Option<Arc<bm::Executable>> {
-        self.standalone.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
+    fn config(&self) -> SwitchConfig {
+        self.standalone.lock().config.clone()
     }
 
     fn turns(&self) -> &dyn Turns {
@@ -137,10 +131,6 @@ impl SwitchHost for StandaloneSwitchHost {
         virtual_ports(&standalone.config.ports, |port| {
             standalone.switch.as_ref().is_none_or(|switch| switch.is_up(port))
         })
-    }
-
-    fn port_set_link(&self, port: u16, up: bool) -> Result<(), Error> {
-        set_link(self.standalone.lock().switch.as_mut().ok_or(Error::NoProgram)?, port, up)
     }
 
     fn port_add(&self, _interface: &str, port: u16) -> Result<(), Error> {

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 pub(crate) use live::{LoopLock, PacketIns, Turns};
-use simple_switch::{PortConfig, Switch};
+use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::Time;
 
 use crate::error::Error;
@@ -20,15 +20,6 @@ pub(crate) fn virtual_ports(ports: &[PortConfig], is_up: impl Fn(u16) -> bool) -
     let mut info: Vec<_> = ports.iter().map(|p| (p.port, format!("port{}", p.port), is_up(p.port))).collect();
     info.sort_unstable();
     info
-}
-
-/// Sets the link state of a virtual port of a switch.
-pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), Error> {
-    if !switch.is_attached(port) {
-        return Err(Error::Config(format!("port {port} is not attached; port_info lists those that are")));
-    }
-    switch.set_link(port, up);
-    Ok(())
 }
 
 /// The operations on a switch, in any environment.
@@ -43,10 +34,14 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn traces(&self) -> bool {
         false
     }
-    /// Checks that `load_program` would accept the program.
-    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
+    /// Returns the settings with which `load_program` creates or checks a switch.
+    fn config(&self) -> SwitchConfig;
     /// Returns the running program.
-    fn program(&self) -> Option<Arc<bm::Executable>>;
+    fn program(&self) -> Option<Arc<bm::Executable>> {
+        let mut running = None;
+        self.with(&mut |switch| running = Some(Arc::clone(switch.program()))).ok()?;
+        running
+    }
     /// Returns the pauses of its run loop, and the turns of control calls.
     fn turns(&self) -> &dyn Turns;
     /// Returns the time of the switch's clock, which begins at zero.
@@ -65,9 +60,19 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn port_remove(&self, port: u16) -> Result<(), Error> {
         Err(Error::Config(format!("port {port}: the ports of this switch are those of its topology")))
     }
-    /// Sets a port's link state.
-    fn port_set_link(&self, port: u16, _up: bool) -> Result<(), Error> {
-        Err(Error::Config(format!("port {port}: its interface says whether it is up")))
+    /// Sets the link state of a virtual port.
+    fn port_set_link(&self, port: u16, up: bool) -> Result<(), Error> {
+        let mut is_attached = false;
+        self.with(&mut |switch| {
+            is_attached = switch.is_attached(port);
+            switch.set_link(port, up);
+        })?;
+        if !is_attached {
+            return Err(Error::Config(format!(
+                "port {port} is not attached; port_info lists those that are"
+            )));
+        }
+        Ok(())
     }
     /// Sends a packet into the switch on the CPU port, now.
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error>;

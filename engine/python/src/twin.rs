@@ -12,7 +12,7 @@ use units::Time;
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
-use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost, Turns};
+use crate::switch_host::{virtual_ports, LoopLock, PacketIns, SwitchHost, Turns};
 
 /// Approximate maximum time that a control call waits for the fabric. Slices grow and shrink in virtual time to take
 /// this long; their boundaries do not affect the results.
@@ -62,14 +62,8 @@ impl SwitchHost for TwinSwitchHost {
         Ok(self.shared.fabric.lock().switch_mut(self.index).load_program(program)?)
     }
 
-    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        let config = self.shared.fabric.lock().switch(self.index).config().clone();
-        simple_switch::Switch::new(program, config)?;
-        Ok(())
-    }
-
-    fn program(&self) -> Option<Arc<bm::Executable>> {
-        Some(Arc::clone(self.shared.fabric.lock().switch(self.index).program()))
+    fn config(&self) -> simple_switch::SwitchConfig {
+        self.shared.fabric.lock().switch(self.index).config().clone()
     }
 
     fn turns(&self) -> &dyn Turns {
@@ -84,10 +78,6 @@ impl SwitchHost for TwinSwitchHost {
         let fabric = self.shared.fabric.lock();
         let switch = fabric.switch(self.index);
         virtual_ports(&switch.config().ports, |port| switch.is_up(port))
-    }
-
-    fn port_set_link(&self, port: u16, up: bool) -> Result<(), Error> {
-        set_link(self.shared.fabric.lock().switch_mut(self.index), port, up)
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {

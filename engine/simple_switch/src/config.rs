@@ -77,8 +77,8 @@ impl Default for SwitchConfig {
     }
 }
 
-/// One port and its link.
-#[derive(Clone, Debug)]
+/// One port and its link. The default is port 0, which sends without delay and queues without limit.
+#[derive(Clone, Debug, Default)]
 pub struct PortConfig {
     /// Number, 0 to 511.
     pub port: u16,
@@ -97,14 +97,7 @@ pub struct PortConfig {
 impl PortConfig {
     /// Creates a port that sends without delay and queues without limit.
     pub fn unlimited(port: u16) -> Self {
-        Self {
-            port,
-            rate: None,
-            overhead: Bytes::ZERO,
-            queue_limit_packets: None,
-            queue_limit_bytes: None,
-            quanta: [None; MAX_PRIORITIES],
-        }
+        Self { port, ..Self::default() }
     }
 
     /// Creates a port with a link of `rate`, Ethernet's 24 bytes of overhead and no queue limit.

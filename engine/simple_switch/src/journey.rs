@@ -39,8 +39,7 @@ pub struct Step {
     /// The packet: 0 for the first frame, and the next number for each further frame or copy.
     pub packet: u32,
     /// Time.
-    #[serde(rename = "at_ps", serialize_with = "ps")]
-    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+    #[serde(rename = "at_ps")]
     pub at: Time,
     /// What happened.
     #[serde(flatten)]
@@ -134,12 +133,10 @@ pub enum What {
         #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
         gate_opens: Time,
         /// Time at which the pause of the queue ends (priority flow control): not after now if there is none.
-        #[serde(rename = "pause_ends_ps", serialize_with = "ps")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        #[serde(rename = "pause_ends_ps")]
         pause_ends: Time,
         /// Time at which the wire becomes free.
-        #[serde(rename = "wire_free_ps", serialize_with = "ps")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        #[serde(rename = "wire_free_ps")]
         wire_free: Time,
     },
     /// It left the queue.
@@ -158,8 +155,7 @@ pub enum What {
     #[cfg_attr(feature = "schema", schemars(title = "RecirculatedStep"))]
     Recirculated {
         /// Time at which it reaches ingress.
-        #[serde(rename = "back_at_ps", serialize_with = "ps")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        #[serde(rename = "back_at_ps")]
         back_at: Time,
     },
     /// It was lost.
@@ -177,8 +173,7 @@ pub enum What {
         /// Port.
         port: u16,
         /// Time for which the wire is busy with it.
-        #[serde(rename = "wire_time_ps", serialize_with = "duration_ps")]
-        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
+        #[serde(rename = "wire_time_ps")]
         wire_time: Duration,
         /// The frame.
         #[serde(serialize_with = "hex")]
@@ -209,16 +204,8 @@ pub(crate) fn error_name(program: &Program, code: u32) -> String {
     listed.map_or_else(|| format!("error {code}"), |(name, _)| name.clone())
 }
 
-fn ps<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(time.as_ps())
-}
-
 fn ps_or_never<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
-    (*time != Time::MAX).then(|| time.as_ps()).serialize(serializer)
-}
-
-fn duration_ps<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(time.as_ps())
+    (*time != Time::MAX).then_some(time).serialize(serializer)
 }
 
 fn text<S: Serializer>(fault: &Option<Fault>, serializer: S) -> Result<S::Ok, S::Error> {

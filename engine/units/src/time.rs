@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::{self, ParseError};
 
-/// A point in time: picoseconds since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A point in time: picoseconds since the start of the run, also in JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(transparent)]
 pub struct Time(u64);
 
 /// A span of time: picoseconds, also in JSON.
