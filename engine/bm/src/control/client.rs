@@ -186,10 +186,10 @@ impl State {
             }
             Outcome::Member(member) => {
                 let profile = &self.cells.profiles[profile_of];
-                ClientAction::Member(profile.member_notes[profile.seen(member) as usize].id)
+                ClientAction::Member(profile.members.note(profile.seen(member)).id)
             }
             Outcome::Group(group) => {
-                let note = &self.cells.profiles[profile_of].group_notes[group as usize];
+                let note = &self.cells.profiles[profile_of].groups.note(group);
                 match &note.kind {
                     GroupKind::OneShot(_) => ClientAction::OneShot(ActionSet {
                         note: note.note.to_vec(),
@@ -205,7 +205,7 @@ impl State {
         self.shares(profile, group)
             .into_iter()
             .filter_map(|(handle, weight, watch)| {
-                let member = self.cells.profiles[profile].member(handle)?;
+                let member = self.cells.profiles[profile].members.get(handle)?;
                 let (action, data) = self.action_with(member.action, &member.data);
                 Some(ActionChoice { action, data, weight, watch })
             })
@@ -216,11 +216,11 @@ impl State {
     fn shares(&self, profile: usize, group: u32) -> Vec<(u32, u32, Option<u16>)> {
         let profile = &self.cells.profiles[profile];
         let mut shares: Vec<(u32, u32, Option<u16>)> = Vec::new();
-        for copy in &profile.group_notes[group as usize].copies {
+        for copy in &profile.groups.note(group).copies {
             match shares.last_mut().filter(|_| !copy.first) {
                 Some(share) => share.1 += 1,
                 None => {
-                    let watched = profile.group(group).and_then(|group| group.watched(copy.member));
+                    let watched = profile.groups.get(group).and_then(|group| group.watched(copy.member));
                     shares.push((copy.member, 1, watched));
                 }
             }
@@ -300,7 +300,7 @@ impl State {
             copies: shape.copies.iter().map(|(copy, _)| *copy).collect(),
             kind: GroupKind::OneShot(Some(Arc::new(shape))),
         };
-        let handle = self.cells.profiles[profile].next_group();
+        let handle = self.cells.profiles[profile].groups.next();
         self.put_group(profile, handle, Some((group, note)));
         Ok(handle)
     }
@@ -308,17 +308,17 @@ impl State {
     /// Deletes a one-shot's group without entries, and its shared members without other users.
     pub(super) fn release(&mut self, profile: usize, group: u32) {
         let found = &self.cells.profiles[profile];
-        let note = &found.group_notes[group as usize];
-        if found.entries_of_group(group) > 0 || !matches!(note.kind, GroupKind::OneShot(_)) {
+        let note = &found.groups.note(group);
+        if found.groups.entries(group) > 0 || !matches!(note.kind, GroupKind::OneShot(_)) {
             return;
         }
         let members: Vec<u32> = note.copies.iter().map(|copy| copy.member).collect();
         self.put_group(profile, group, None);
         for member in members {
             let found = &self.cells.profiles[profile];
-            let is_shared = matches!(found.member_notes[member as usize].kind, MemberKind::Shared(_));
-            let is_used = found.groups_of(member) > 0 || found.entries_of_member(member) > 0;
-            if is_shared && !is_used && found.member(member).is_some() {
+            let is_shared = matches!(found.members.note(member).kind, MemberKind::Shared(_));
+            let is_used = found.groups_of(member) > 0 || found.members.entries(member) > 0;
+            if is_shared && !is_used && found.members.get(member).is_some() {
                 self.put_member(profile, member, None);
             }
         }
@@ -334,11 +334,11 @@ impl State {
 /// Members and groups.
 impl State {
     fn member_by_id(&self, profile: usize, id: u32) -> Result<u32> {
-        self.cells.profiles[profile].member_ids.get(id).ok_or_else(|| self.no_such_id(profile, "member", id))
+        self.cells.profiles[profile].members.by_id(id).ok_or_else(|| self.no_such_id(profile, "member", id))
     }
 
     fn group_by_id(&self, profile: usize, id: u32) -> Result<u32> {
-        self.cells.profiles[profile].group_ids.get(id).ok_or_else(|| self.no_such_id(profile, "group", id))
+        self.cells.profiles[profile].groups.by_id(id).ok_or_else(|| self.no_such_id(profile, "group", id))
     }
 
     fn no_such_id(&self, profile: usize, kind: &str, id: u32) -> RuntimeError {
@@ -369,12 +369,12 @@ impl State {
         let at = self.profile(profile)?;
         let (action, data) = self.action_of_profile(at, action, data)?;
         self.whole(|state| {
-            if let Some(holder) = state.cells.profiles[at].member_ids.get(id) {
+            if let Some(holder) = state.cells.profiles[at].members.by_id(id) {
                 let found = &state.cells.profiles[at];
-                if found.member_notes[holder as usize].kind == MemberKind::ByClient {
+                if found.members.note(holder).kind == MemberKind::ByClient {
                     return Err(state.duplicate(at, "member", id));
                 }
-                let aside = found.made_up_member_id(holder);
+                let aside = found.members.made_up_id(holder);
                 state.edit_member_note(at, holder, |note| note.id = aside);
             }
             state.check_no_one_shots(at)?;
@@ -395,7 +395,7 @@ impl State {
         let handle = self.member_by_id(at, id)?;
         let (action, data) = self.action_of_profile(at, action, data)?;
         for handle in self.copies(at, handle) {
-            let note = self.cells.profiles[at].member_notes[handle as usize].clone();
+            let note = self.cells.profiles[at].members.note(handle).clone();
             self.put_member(at, handle, Some((Member { action, data: data.clone() }, note)));
         }
         Ok(())
@@ -414,7 +414,7 @@ impl State {
 
     /// Returns a member and its copies.
     fn copies(&self, profile: usize, handle: u32) -> Vec<u32> {
-        let note = &self.cells.profiles[profile].member_notes[handle as usize];
+        let note = &self.cells.profiles[profile].members.note(handle);
         std::iter::once(handle).chain(note.copies.iter().copied()).collect()
     }
 
@@ -422,20 +422,20 @@ impl State {
     pub fn client_add_group(&mut self, profile: &str, id: u32, members: &[Share], note: &[u8]) -> Result<()> {
         let at = self.profile_with_selector(profile)?;
         self.whole(|state| {
-            if let Some(holder) = state.cells.profiles[at].group_ids.get(id) {
+            if let Some(holder) = state.cells.profiles[at].groups.by_id(id) {
                 let found = &state.cells.profiles[at];
-                if found.group_notes[holder as usize].kind == GroupKind::ByClient {
+                if found.groups.note(holder).kind == GroupKind::ByClient {
                     return Err(state.duplicate(at, "group", id));
                 }
-                let aside = found.made_up_group_id(holder);
-                if let Some((group, mut note)) = found.group_image(holder) {
+                let aside = found.groups.made_up_id(holder);
+                if let Some((group, mut note)) = found.groups.image(holder) {
                     note.id = aside;
                     state.put_group(at, holder, Some((group, note)));
                 }
             }
             state.check_no_one_shots(at)?;
             let made = GroupNote { kind: GroupKind::ByClient, id, note: note.into(), copies: Vec::new() };
-            let handle = state.cells.profiles[at].next_group();
+            let handle = state.cells.profiles[at].groups.next();
             state.put_group(at, handle, Some((Group::default(), made)));
             state.set_shares(at, handle, members)
         })
@@ -454,7 +454,7 @@ impl State {
         self.whole(|state| {
             state.remember_group(at, handle);
             state.set_shares(at, handle, members)?;
-            state.cells.profiles[at].group_notes[handle as usize].note = note.into();
+            state.cells.profiles[at].groups.note_mut(handle).note = note.into();
             Ok(())
         })
     }
@@ -480,7 +480,7 @@ impl State {
         }
         let State { cells, ports_up, .. } = self;
         let found = &mut cells.profiles[profile];
-        let had = found.group(group).map(|group| group.members().to_vec()).unwrap_or_default();
+        let had = found.groups.get(group).map(|group| group.members().to_vec()).unwrap_or_default();
         // Add before removing: a group that entries point at is never empty in between.
         for (copy, watch) in &wanted {
             if had.binary_search(&copy.member).is_ok() {
@@ -495,7 +495,7 @@ impl State {
             self.cells.profiles[profile].take_out(group, member, &self.ports_up);
         }
         let copies = wanted.into_iter().map(|(copy, _)| copy).collect();
-        self.cells.profiles[profile].group_notes[group as usize].copies = copies;
+        self.cells.profiles[profile].groups.note_mut(group).copies = copies;
         Ok(())
     }
 
@@ -503,10 +503,10 @@ impl State {
     fn copy(&mut self, profile: usize, member: u32, number: u32) -> Result<u32> {
         let found = &self.cells.profiles[profile];
         let Some(made) = number.checked_sub(1) else { return Ok(member) };
-        if let Some(&copy) = found.member_notes[member as usize].copies.get(made as usize) {
+        if let Some(&copy) = found.members.note(member).copies.get(made as usize) {
             return Ok(copy);
         }
-        let Some(like) = found.member(member).cloned() else { return Ok(member) };
+        let Some(like) = found.members.get(member).cloned() else { return Ok(member) };
         let note = MemberNote { kind: MemberKind::Copy(member), ..MemberNote::default() };
         let copy = self.make_member(profile, like, note)?;
         self.edit_member_note(profile, member, |note| note.copies.push(copy));
@@ -518,15 +518,15 @@ impl State {
         let at = self.profile(profile)?;
         let found = &self.cells.profiles[at];
         let read = |(number, handle)| {
-            let member = found.member(handle)?;
+            let member = found.members.get(handle)?;
             let (action, data) = self.action_with(member.action, &member.data);
             Some(MemberInfo { number, action, data })
         };
         Ok(match id {
             Some(id) => {
-                found.member_ids.get(id).map(|handle| (id, handle)).and_then(read).into_iter().collect()
+                found.members.by_id(id).map(|handle| (id, handle)).and_then(read).into_iter().collect()
             }
-            None => found.member_ids.iter().filter_map(read).collect(),
+            None => found.members.ids().filter_map(read).collect(),
         })
     }
 
@@ -540,16 +540,16 @@ impl State {
                 .shares(at, handle)
                 .into_iter()
                 .map(|(member, weight, watch)| Share {
-                    member: found.member_notes[found.seen(member) as usize].id,
+                    member: found.members.note(found.seen(member)).id,
                     weight,
                     watch,
                 })
                 .collect(),
-            note: found.group_notes[handle as usize].note.to_vec(),
+            note: found.groups.note(handle).note.to_vec(),
         };
         Ok(match id {
-            Some(id) => found.group_ids.get(id).map(|handle| read((id, handle))).into_iter().collect(),
-            None => found.group_ids.iter().map(read).collect(),
+            Some(id) => found.groups.by_id(id).map(|handle| read((id, handle))).into_iter().collect(),
+            None => found.groups.ids().map(read).collect(),
         })
     }
 }

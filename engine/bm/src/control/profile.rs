@@ -30,7 +30,7 @@ impl State {
 
     pub(super) fn member(&self, profile: usize, handle: MemberHandle) -> Result<u32> {
         let found =
-            u32::try_from(handle).ok().filter(|id| self.cells.profiles[profile].member(*id).is_some());
+            u32::try_from(handle).ok().filter(|id| self.cells.profiles[profile].members.get(*id).is_some());
         found.ok_or_else(|| {
             let text = format!("{}: no member has handle {handle}", self.profile_name(profile));
             RuntimeError::new(Refusal::NoSuchHandle, "INVALID_MBR_HANDLE", text)
@@ -38,7 +38,8 @@ impl State {
     }
 
     pub(super) fn group(&self, profile: usize, handle: GroupHandle) -> Result<u32> {
-        let found = u32::try_from(handle).ok().filter(|id| self.cells.profiles[profile].group(*id).is_some());
+        let found =
+            u32::try_from(handle).ok().filter(|id| self.cells.profiles[profile].groups.get(*id).is_some());
         found.ok_or_else(|| {
             let text = format!("{}: no group has handle {handle}", self.profile_name(profile));
             RuntimeError::new(Refusal::NoSuchHandle, "INVALID_GRP_HANDLE", text)
@@ -78,7 +79,7 @@ impl State {
         self.remember(|state| Change::Member {
             profile,
             handle,
-            before: Box::new(state.cells.profiles[profile].member_image(handle)),
+            before: Box::new(state.cells.profiles[profile].members.image(handle)),
         });
         self.cells.profiles[profile].put_member(handle, image);
     }
@@ -94,7 +95,7 @@ impl State {
         self.remember(|state| Change::Group {
             profile,
             handle,
-            before: Box::new(state.cells.profiles[profile].group_image(handle)),
+            before: Box::new(state.cells.profiles[profile].groups.image(handle)),
         });
     }
 
@@ -105,7 +106,7 @@ impl State {
         handle: u32,
         edit: impl FnOnce(&mut MemberNote),
     ) {
-        if let Some((member, mut note)) = self.cells.profiles[profile].member_image(handle) {
+        if let Some((member, mut note)) = self.cells.profiles[profile].members.image(handle) {
             edit(&mut note);
             self.put_member(profile, handle, Some((member, note)));
         }
@@ -114,18 +115,18 @@ impl State {
     /// Adds a member and returns its handle; refused if the profile is full.
     pub(super) fn make_member(&mut self, profile: usize, member: Member, note: MemberNote) -> Result<u32> {
         let limit = self.program.action_profile(profile as u32).max_size;
-        if limit != 0 && self.cells.profiles[profile].member_count() >= limit {
+        if limit != 0 && self.cells.profiles[profile].members.len() >= limit {
             return Err(full(self.profile_name(profile), limit));
         }
-        let handle = self.cells.profiles[profile].next_member();
+        let handle = self.cells.profiles[profile].members.next();
         self.put_member(profile, handle, Some((member, note)));
         Ok(handle)
     }
 
     /// Makes a member that only one-shots have used an ordinary member, because a client refers to it by handle.
     pub(super) fn adopt(&mut self, profile: usize, member: u32) {
-        if matches!(self.cells.profiles[profile].member_notes[member as usize].kind, MemberKind::Shared(_)) {
-            let id = self.cells.profiles[profile].made_up_member_id(member);
+        if matches!(self.cells.profiles[profile].members.note(member).kind, MemberKind::Shared(_)) {
+            let id = self.cells.profiles[profile].members.made_up_id(member);
             self.edit_member_note(profile, member, |note| {
                 (note.kind, note.id) = (MemberKind::ByHandle, id);
             });
@@ -136,7 +137,7 @@ impl State {
     fn change_by_handle(&mut self, profile: usize, group: u32, member: u32) {
         self.adopt(profile, member);
         self.remember_group(profile, group);
-        if let Some((found, mut note)) = self.cells.profiles[profile].group_image(group) {
+        if let Some((found, mut note)) = self.cells.profiles[profile].groups.image(group) {
             if matches!(note.kind, GroupKind::OneShot(Some(_))) {
                 note.kind = GroupKind::OneShot(None);
                 self.cells.profiles[profile].put_group(group, Some((found, note)));
@@ -145,7 +146,7 @@ impl State {
     }
 
     fn in_group(&self, profile: usize, member: u32, group: u32) -> bool {
-        let found = self.cells.profiles[profile].group(group);
+        let found = self.cells.profiles[profile].groups.get(group);
         found.is_some_and(|group| group.members().binary_search(&member).is_ok())
     }
 
@@ -173,9 +174,9 @@ impl State {
     ) -> Result<MemberHandle> {
         let id = self.profile(profile)?;
         let (action, data) = self.action_of_profile(id, action, data)?;
-        let handle = self.cells.profiles[id].next_member();
+        let handle = self.cells.profiles[id].members.next();
         let note =
-            MemberNote { id: self.cells.profiles[id].made_up_member_id(handle), ..MemberNote::default() };
+            MemberNote { id: self.cells.profiles[id].members.made_up_id(handle), ..MemberNote::default() };
         self.make_member(id, Member { action, data }, note).map(u64::from)
     }
 
@@ -190,7 +191,7 @@ impl State {
         let id = self.profile(profile)?;
         let (action, data) = self.action_of_profile(id, action, data)?;
         let handle = self.member(id, member)?;
-        let note = self.cells.profiles[id].member_notes[handle as usize].clone();
+        let note = self.cells.profiles[id].members.note(handle).clone();
         self.put_member(id, handle, Some((Member { action, data }, note)));
         Ok(())
     }
@@ -200,7 +201,7 @@ impl State {
         let id = self.profile(profile)?;
         let handle = self.member(id, member)?;
         self.check_member_unused(id, handle, member)?;
-        let note = self.cells.profiles[id].member_notes[handle as usize].clone();
+        let note = self.cells.profiles[id].members.note(handle).clone();
         if let MemberKind::Copy(of) = note.kind {
             self.edit_member_note(id, of, |note| note.copies.retain(|copy| *copy != handle));
         }
@@ -219,7 +220,7 @@ impl State {
     /// Refuses a member that entries or groups use. `name` is the caller's handle or id of it.
     pub(super) fn check_member_unused(&self, profile: usize, handle: u32, name: u64) -> Result<()> {
         let found = &self.cells.profiles[profile];
-        let reason = if found.entries_of_member(handle) > 0 {
+        let reason = if found.members.entries(handle) > 0 {
             let table = self.pointing_table(profile, Outcome::Member(handle));
             format!("entries of table '{table}' point at it")
         } else if found.groups_of(handle) > 0 {
@@ -234,8 +235,9 @@ impl State {
     /// Creates an empty group.
     pub fn mt_act_prof_create_group(&mut self, profile: &str) -> Result<GroupHandle> {
         let id = self.profile_with_selector(profile)?;
-        let handle = self.cells.profiles[id].next_group();
-        let note = GroupNote { id: self.cells.profiles[id].made_up_group_id(handle), ..GroupNote::default() };
+        let handle = self.cells.profiles[id].groups.next();
+        let note =
+            GroupNote { id: self.cells.profiles[id].groups.made_up_id(handle), ..GroupNote::default() };
         self.put_group(id, handle, Some((Group::default(), note)));
         Ok(u64::from(handle))
     }
@@ -251,7 +253,7 @@ impl State {
 
     /// Refuses a group that entries use. `name` is the caller's handle or id of it.
     pub(super) fn check_group_unused(&self, profile: usize, handle: u32, name: u64) -> Result<()> {
-        if self.cells.profiles[profile].entries_of_group(handle) == 0 {
+        if self.cells.profiles[profile].groups.entries(handle) == 0 {
             return Ok(());
         }
         let table = self.pointing_table(profile, Outcome::Group(handle));
@@ -321,8 +323,8 @@ impl State {
     /// Refuses to remove the last member of a group that entries use.
     pub(super) fn check_not_last(&self, profile: usize, group: u32, member: u64) -> Result<()> {
         let found = &self.cells.profiles[profile];
-        let is_last = found.group(group).is_some_and(|group| group.members().len() == 1);
-        if !is_last || found.entries_of_group(group) == 0 {
+        let is_last = found.groups.get(group).is_some_and(|group| group.members().len() == 1);
+        if !is_last || found.groups.entries(group) == 0 {
             return Ok(());
         }
         let table = self.pointing_table(profile, Outcome::Group(group));
@@ -335,24 +337,20 @@ impl State {
     /// Returns the members in order of handle.
     pub fn mt_act_prof_get_members(&self, profile: &str) -> Result<Vec<MemberInfo<MemberHandle>>> {
         let id = self.profile(profile)?;
-        let members = (0..).zip(&self.cells.profiles[id].members);
-        let read = |(number, member): (_, &Option<Member>)| {
-            let member = member.as_ref()?;
+        let read = |(number, member): (u32, &Member)| {
             let (action, data) = self.action_with(member.action, &member.data);
-            Some(MemberInfo { number, action, data })
+            MemberInfo { number: u64::from(number), action, data }
         };
-        Ok(members.filter_map(read).collect())
+        Ok(self.cells.profiles[id].members.iter().map(read).collect())
     }
 
     /// Returns the groups in order of handle.
     pub fn mt_act_prof_get_groups(&self, profile: &str) -> Result<Vec<GroupInfo>> {
         let id = self.profile_with_selector(profile)?;
-        let groups = (0..).zip(&self.cells.profiles[id].groups);
-        Ok(groups
-            .filter_map(|(handle, group)| {
-                let members = group.as_ref()?.members();
-                Some(GroupInfo { handle, members: members.iter().map(|&m| u64::from(m)).collect() })
-            })
-            .collect())
+        let read = |(handle, group): (u32, &Group)| {
+            let members = group.members().iter().map(|&member| u64::from(member)).collect();
+            GroupInfo { handle: u64::from(handle), members }
+        };
+        Ok(self.cells.profiles[id].groups.iter().map(read).collect())
     }
 }

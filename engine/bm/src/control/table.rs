@@ -92,7 +92,7 @@ impl State {
 
     /// Returns a group if it has members: an entry must have an action. `name` is the caller's handle or id of it.
     pub(super) fn filled(&self, profile: usize, handle: u32, name: u64) -> Result<u32> {
-        if self.cells.profiles[profile].group(handle).is_some_and(|group| !group.members().is_empty()) {
+        if self.cells.profiles[profile].groups.get(handle).is_some_and(|group| !group.members().is_empty()) {
             return Ok(handle);
         }
         let object = format!("{} group {name}", self.profile_name(profile));

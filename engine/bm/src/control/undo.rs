@@ -86,8 +86,8 @@ impl State {
         let profile = &mut self.cells.profiles[profile as usize];
         match outcome {
             Outcome::Action(_) => {}
-            Outcome::Member(member) => profile.count_member(member, more),
-            Outcome::Group(group) => profile.count_group(group, more),
+            Outcome::Member(member) => profile.members.count_entry(member, more),
+            Outcome::Group(group) => profile.groups.count_entry(group, more),
         }
     }
 

@@ -67,21 +67,24 @@ pub(crate) fn look_up<'c, T: Externs>(
             let member = match outcome {
                 Outcome::Member(member) => Some(member),
                 Outcome::Group(group) => {
-                    profile.group(group).map(Group::active).filter(|m| !m.is_empty()).and_then(|members| {
-                        let hash = match program.selector(profile_id as u32) {
-                            // Every hash selects the only member.
-                            Some(selector) if members.len() > 1 => {
-                                let writer = context.native.and_then(|native| native.selector(profile_id));
-                                output(selector, program, phv, writer, &[], None)
-                            }
-                            _ => 0,
-                        };
-                        member_of_group(members, hash)
-                    })
+                    profile.groups.get(group).map(Group::active).filter(|m| !m.is_empty()).and_then(
+                        |members| {
+                            let hash = match program.selector(profile_id as u32) {
+                                // Every hash selects the only member.
+                                Some(selector) if members.len() > 1 => {
+                                    let writer =
+                                        context.native.and_then(|native| native.selector(profile_id));
+                                    output(selector, program, phv, writer, &[], None)
+                                }
+                                _ => 0,
+                            };
+                            member_of_group(members, hash)
+                        },
+                    )
                 }
                 Outcome::Action(_) => None,
             };
-            match member.and_then(|m| profile.member(m)) {
+            match member.and_then(|m| profile.members.get(m)) {
                 Some(m) => (static_part.actions.iter().position(|a| a.named == m.action), &m.data[..]),
                 None => (None, &[][..]),
             }

@@ -6,14 +6,14 @@
 //!
 //! The data that packets need of a member or group are separate from those that only the control plane needs, its
 //! [`MemberNote`] or [`GroupNote`]. P4Runtime clients choose ids; objects created by handle, as over Thrift, get generated ids
-//! ([`Ids`]). A member of weight w is represented by w members with the same action, as in BMv2 below P4Runtime:
+//! ([`Slots`]). A member of weight w is represented by w members with the same action, as in BMv2 below P4Runtime:
 //! [`MemberKind::Copy`]. The actions of a one-shot are members that all one-shots of the profile share: [`MemberKind::Shared`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A member.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Member {
     /// Index into the program's actions.
     pub(crate) action: u32,
@@ -155,98 +155,152 @@ pub(crate) struct OneShot {
     pub(crate) copies: Vec<(MemberCopy, Option<u16>)>,
 }
 
-/// Ids, and the handles that they refer to. An object without a client's id gets one from the top of the range downwards, and a
-/// new one if a client takes that id.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Ids(BTreeMap<u32, u32>);
+/// The control plane's data of an object.
+pub(crate) trait Note: Clone + Default {
+    /// Returns the object's id; 0 for none.
+    fn id(&self) -> u32;
+}
 
-impl Ids {
-    pub(crate) fn get(&self, id: u32) -> Option<u32> {
-        self.0.get(&id).copied()
-    }
-
-    /// Returns the ids in ascending order, with their handles.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.0.iter().map(|(id, handle)| (*id, *handle))
-    }
-
-    /// Returns a free id for an object without one: 2^32-1 less the handle, or the next free one below.
-    fn made_up(&self, handle: u32) -> u32 {
-        let below = (1..=u32::MAX - handle).rev().chain((1..=u32::MAX).rev());
-        below.into_iter().find(|id| !self.0.contains_key(id)).unwrap_or(u32::MAX)
+impl Note for MemberNote {
+    fn id(&self) -> u32 {
+        self.id
     }
 }
 
-/// The members and groups of one action profile, by handle. As in BMv2, the lowest free handle is used first.
+impl Note for GroupNote {
+    fn id(&self) -> u32 {
+        self.id
+    }
+}
+
+/// An object with its data, for undoing changes; `None` for a free slot.
+pub(crate) type Image<T, N> = Option<(T, N)>;
+pub(crate) type MemberImage = Image<Member, MemberNote>;
+pub(crate) type GroupImage = Image<Group, GroupNote>;
+
+/// The members or the groups of an action profile, by handle. As in BMv2, the lowest free handle is used first.
+///
+/// An object without a client's id gets one from the top of the range downwards, and a new one if a client takes that id.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Slots<T, N> {
+    objects: Vec<Option<T>>,
+    notes: Vec<N>,
+    /// Number of entries and default entries that point at each.
+    entries: Vec<u32>,
+    free: BTreeSet<u32>,
+    /// Handles by id.
+    ids: BTreeMap<u32, u32>,
+}
+
+impl<T: Clone, N: Note> Slots<T, N> {
+    #[inline]
+    pub(crate) fn get(&self, handle: u32) -> Option<&T> {
+        self.objects.get(handle as usize)?.as_ref()
+    }
+
+    fn get_mut(&mut self, handle: u32) -> Option<&mut T> {
+        self.objects.get_mut(handle as usize)?.as_mut()
+    }
+
+    pub(crate) fn note(&self, handle: u32) -> &N {
+        &self.notes[handle as usize]
+    }
+
+    pub(crate) fn note_mut(&mut self, handle: u32) -> &mut N {
+        &mut self.notes[handle as usize]
+    }
+
+    /// Returns the objects in order of their handles.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        (0..).zip(&self.objects).filter_map(|(handle, object)| Some((handle, object.as_ref()?)))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.objects.len() - self.free.len()
+    }
+
+    /// Returns the handle that the next object gets.
+    pub(crate) fn next(&self) -> u32 {
+        self.free.first().copied().unwrap_or(self.objects.len() as u32)
+    }
+
+    /// Returns the number of entries and default entries that point at an object.
+    pub(crate) fn entries(&self, handle: u32) -> u32 {
+        self.entries[handle as usize]
+    }
+
+    /// Increments or decrements the number of entries that point at an object.
+    pub(crate) fn count_entry(&mut self, handle: u32, more: bool) {
+        let entries = &mut self.entries[handle as usize];
+        *entries = if more { *entries + 1 } else { *entries - 1 };
+    }
+
+    /// Returns the handle of the object with this id.
+    pub(crate) fn by_id(&self, id: u32) -> Option<u32> {
+        self.ids.get(&id).copied()
+    }
+
+    /// Returns the ids in ascending order, with their handles.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.ids.iter().map(|(id, handle)| (*id, *handle))
+    }
+
+    /// Returns a free id for an object without one: 2^32-1 less the handle, or the next free one below.
+    pub(crate) fn made_up_id(&self, handle: u32) -> u32 {
+        let mut below = (1..=u32::MAX - handle).rev().chain((1..=u32::MAX).rev());
+        below.find(|id| !self.ids.contains_key(id)).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn image(&self, handle: u32) -> Image<T, N> {
+        Some((self.get(handle)?.clone(), self.note(handle).clone()))
+    }
+
+    /// Sets a slot to `image`, and returns what it held. The count of its users does not change.
+    fn put(&mut self, handle: u32, image: Image<T, N>) -> Image<T, N> {
+        let at = handle as usize;
+        while self.objects.len() <= at {
+            self.free.insert(self.objects.len() as u32);
+            self.objects.push(None);
+            self.notes.push(N::default());
+            self.entries.push(0);
+        }
+        let before = self.objects[at].take().map(|object| (object, std::mem::take(&mut self.notes[at])));
+        if let Some((_, note)) = &before {
+            self.ids.remove(&note.id());
+        }
+        self.free.insert(handle);
+        if let Some((object, note)) = image {
+            self.free.remove(&handle);
+            if note.id() != 0 {
+                self.ids.insert(note.id(), handle);
+            }
+            (self.objects[at], self.notes[at]) = (Some(object), note);
+        }
+        before
+    }
+}
+
+/// The members and groups of one action profile.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActionProfile {
-    pub(crate) members: Vec<Option<Member>>,
-    pub(crate) groups: Vec<Option<Group>>,
-    pub(crate) member_notes: Vec<MemberNote>,
-    pub(crate) group_notes: Vec<GroupNote>,
-    /// Number of entries and default entries that point at each member.
-    member_entries: Vec<u32>,
+    pub(crate) members: Slots<Member, MemberNote>,
+    pub(crate) groups: Slots<Group, GroupNote>,
     /// Number of groups that each member is in.
     member_groups: Vec<u32>,
-    /// Number of entries and default entries that point at each group.
-    group_entries: Vec<u32>,
-    free_members: BTreeSet<u32>,
-    free_groups: BTreeSet<u32>,
-    pub(crate) member_ids: Ids,
-    pub(crate) group_ids: Ids,
     /// Members of one-shots, by action, data and number.
     shared: BTreeMap<(u32, Vec<u64>, u32), u32>,
     one_shots: BTreeMap<Arc<OneShot>, u32>,
 }
 
-/// A copy of a member's slot, for undoing changes.
-pub(crate) type MemberImage = Option<(Member, MemberNote)>;
-/// A copy of a group's slot, for undoing changes.
-pub(crate) type GroupImage = Option<(Group, GroupNote)>;
-
 impl ActionProfile {
-    pub(crate) fn member(&self, handle: u32) -> Option<&Member> {
-        self.members.get(handle as usize)?.as_ref()
-    }
-
-    #[inline]
-    pub(crate) fn group(&self, handle: u32) -> Option<&Group> {
-        self.groups.get(handle as usize)?.as_ref()
-    }
-
-    /// Returns the number of members, including copies and actions of one-shots.
-    pub(crate) fn member_count(&self) -> usize {
-        self.members.len() - self.free_members.len()
-    }
-
-    /// Returns the handle that the next member gets.
-    pub(crate) fn next_member(&self) -> u32 {
-        self.free_members.first().copied().unwrap_or(self.members.len() as u32)
-    }
-
-    /// Returns the handle that the next group gets.
-    pub(crate) fn next_group(&self) -> u32 {
-        self.free_groups.first().copied().unwrap_or(self.groups.len() as u32)
-    }
-
     /// Returns the number of groups that a member is in.
     pub(crate) fn groups_of(&self, member: u32) -> u32 {
         self.member_groups[member as usize]
     }
 
-    /// Returns the number of entries and default entries that point at a member.
-    pub(crate) fn entries_of_member(&self, member: u32) -> u32 {
-        self.member_entries[member as usize]
-    }
-
-    /// Returns the number of entries and default entries that point at a group.
-    pub(crate) fn entries_of_group(&self, group: u32) -> u32 {
-        self.group_entries[group as usize]
-    }
-
     /// Returns the member that a client sees; for a copy, this is the original member.
     pub(crate) fn seen(&self, member: u32) -> u32 {
-        match self.member_notes[member as usize].kind {
+        match self.members.note(member).kind {
             MemberKind::Copy(of) => of,
             _ => member,
         }
@@ -264,116 +318,60 @@ impl ActionProfile {
 
     /// Returns whether the profile has one-shots, and whether it has other members or groups.
     pub(crate) fn styles(&self) -> (bool, bool) {
-        let one_shots = self.group_notes.iter().zip(&self.groups);
-        let has_one_shots = !self.one_shots.is_empty()
-            || one_shots
-                .into_iter()
-                .any(|(note, group)| group.is_some() && matches!(note.kind, GroupKind::OneShot(_)));
-        (has_one_shots, !self.member_ids.0.is_empty() || !self.group_ids.0.is_empty())
-    }
-
-    pub(crate) fn member_image(&self, handle: u32) -> MemberImage {
-        let member = self.member(handle)?;
-        Some((member.clone(), self.member_notes[handle as usize].clone()))
-    }
-
-    pub(crate) fn group_image(&self, handle: u32) -> GroupImage {
-        let group = self.group(handle)?;
-        Some((group.clone(), self.group_notes[handle as usize].clone()))
+        let is_one_shot = |group| matches!(self.groups.note(group).kind, GroupKind::OneShot(_));
+        let has_one_shots = self.groups.iter().any(|(group, _)| is_one_shot(group));
+        (has_one_shots, !self.members.ids.is_empty() || !self.groups.ids.is_empty())
     }
 
     /// Sets a member's slot to `image`. The counts of its users do not change.
     pub(crate) fn put_member(&mut self, handle: u32, image: MemberImage) {
-        let at = handle as usize;
-        while self.members.len() <= at {
-            self.free_members.insert(self.members.len() as u32);
-            self.members.push(None);
-            self.member_notes.push(MemberNote::default());
-            self.member_entries.push(0);
-            self.member_groups.push(0);
-        }
-        if let Some(before) = self.members[at].take() {
-            let note = std::mem::take(&mut self.member_notes[at]);
-            self.member_ids.0.remove(&note.id);
-            if let MemberKind::Shared(number) = note.kind {
-                self.forget_shared(handle, (before.action, before.data, number));
+        let name = |(member, note): &(Member, MemberNote)| match note.kind {
+            MemberKind::Shared(number) => Some((member.action, member.data.clone(), number)),
+            _ => None,
+        };
+        let after = image.as_ref().and_then(name);
+        let before = self.members.put(handle, image);
+        self.member_groups.resize(self.members.objects.len(), 0);
+        if let Some(name) = before.as_ref().and_then(name) {
+            if self.shared.get(&name) == Some(&handle) {
+                self.shared.remove(&name);
             }
         }
-        self.free_members.insert(handle);
-        let Some((member, note)) = image else { return };
-        self.free_members.remove(&handle);
-        if note.id != 0 {
-            self.member_ids.0.insert(note.id, handle);
-        }
-        if let MemberKind::Shared(number) = note.kind {
+        if let Some(name) = after {
             // A member that was changed by handle may now equal another one, which keeps the key.
-            self.shared.entry((member.action, member.data.clone(), number)).or_insert(handle);
-        }
-        self.members[at] = Some(member);
-        self.member_notes[at] = note;
-    }
-
-    fn forget_shared(&mut self, handle: u32, name: (u32, Vec<u64>, u32)) {
-        if self.shared.get(&name) == Some(&handle) {
-            self.shared.remove(&name);
+            self.shared.entry(name).or_insert(handle);
         }
     }
 
     /// Sets a group's slot to `image`. The counts of its users do not change.
     pub(crate) fn put_group(&mut self, handle: u32, image: GroupImage) {
-        let at = handle as usize;
-        while self.groups.len() <= at {
-            self.free_groups.insert(self.groups.len() as u32);
-            self.groups.push(None);
-            self.group_notes.push(GroupNote::default());
-            self.group_entries.push(0);
-        }
-        if let Some(before) = self.groups[at].take() {
+        if let Some((before, note)) = self.groups.put(handle, image) {
             for &member in before.members() {
                 self.member_groups[member as usize] -= 1;
             }
-            let note = std::mem::take(&mut self.group_notes[at]);
-            self.group_ids.0.remove(&note.id);
             if let GroupKind::OneShot(Some(shape)) = note.kind {
                 self.one_shots.remove(&shape);
             }
         }
-        self.free_groups.insert(handle);
-        let Some((group, note)) = image else { return };
-        self.free_groups.remove(&handle);
+        let Some(group) = self.groups.get(handle) else { return };
         for &member in group.members() {
             self.member_groups[member as usize] += 1;
         }
-        if note.id != 0 {
-            self.group_ids.0.insert(note.id, handle);
-        }
-        if let GroupKind::OneShot(Some(shape)) = &note.kind {
+        if let GroupKind::OneShot(Some(shape)) = &self.groups.note(handle).kind {
             self.one_shots.insert(Arc::clone(shape), handle);
         }
-        self.groups[at] = Some(group);
-        self.group_notes[at] = note;
-    }
-
-    /// Returns a generated id for a member without a client's id.
-    pub(crate) fn made_up_member_id(&self, handle: u32) -> u32 {
-        self.member_ids.made_up(handle)
-    }
-
-    /// Returns a generated id for a group without a client's id.
-    pub(crate) fn made_up_group_id(&self, handle: u32) -> u32 {
-        self.group_ids.made_up(handle)
     }
 
     /// Adds a member to a group without it, but not to the control plane's order.
     pub(crate) fn put_in(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
-        let Some(joined) = self.groups[group as usize].as_mut() else { return };
+        let Some(joined) = self.groups.get_mut(group) else { return };
         joined.add(member, watch, up);
         self.member_groups[member as usize] += 1;
     }
 
     /// Removes a member from its group, but not from the control plane's order.
     pub(crate) fn take_out(&mut self, group: u32, member: u32, up: &BTreeSet<u16>) {
-        let Some(left) = self.groups[group as usize].as_mut() else { return };
+        let Some(left) = self.groups.get_mut(group) else { return };
         left.remove(member, up);
         self.member_groups[member as usize] -= 1;
     }
@@ -382,17 +380,17 @@ impl ActionProfile {
     pub(crate) fn join(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
         let at = self.copies_end(group, self.seen(member));
         self.put_in(group, member, watch, up);
-        let copies = &mut self.group_notes[group as usize].copies;
+        let copies = &mut self.groups.note_mut(group).copies;
         copies.insert(at.unwrap_or(copies.len()), MemberCopy { member, first: at.is_none() });
     }
 
     /// Returns the place for another copy of a member, after its last copy. Returns `None` if it has no copy in the group, and
     /// for members of one-shots.
     fn copies_end(&self, group: u32, seen: u32) -> Option<usize> {
-        if matches!(self.member_notes[seen as usize].kind, MemberKind::Shared(_)) {
+        if matches!(self.members.note(seen).kind, MemberKind::Shared(_)) {
             return None;
         }
-        let copies = &self.group_notes[group as usize].copies;
+        let copies = &self.groups.note(group).copies;
         let last = copies.iter().rposition(|copy| self.seen(copy.member) == seen)?;
         Some(last + 1)
     }
@@ -400,7 +398,7 @@ impl ActionProfile {
     /// Removes a member from its group.
     pub(crate) fn leave(&mut self, group: u32, member: u32, up: &BTreeSet<u16>) {
         self.take_out(group, member, up);
-        let copies = &mut self.group_notes[group as usize].copies;
+        let copies = &mut self.groups.note_mut(group).copies;
         if let Some(at) = copies.iter().position(|copy| copy.member == member) {
             let gone = copies.remove(at);
             if let Some(next) = copies.get_mut(at).filter(|_| gone.first) {
@@ -411,36 +409,22 @@ impl ActionProfile {
 
     /// Changes or removes the watch port of a member in a group.
     pub(crate) fn watch(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
-        if let Some(group) = self.groups[group as usize].as_mut() {
+        if let Some(group) = self.groups.get_mut(group) {
             group.watch(member, watch, up);
         }
     }
 
-    /// Increments or decrements the number of entries that point at a member.
-    pub(crate) fn count_member(&mut self, member: u32, more: bool) {
-        count(&mut self.member_entries[member as usize], more);
-    }
-
-    /// Increments or decrements the number of entries that point at a group.
-    pub(crate) fn count_group(&mut self, group: u32, more: bool) {
-        count(&mut self.group_entries[group as usize], more);
-    }
-
     /// Recomputes the active members of a group.
     pub(crate) fn refresh(&mut self, group: u32, up: &BTreeSet<u16>) {
-        if let Some(group) = self.groups[group as usize].as_mut() {
+        if let Some(group) = self.groups.get_mut(group) {
             group.refresh(up);
         }
     }
 
     /// Updates every group after a port went down or came up.
     pub(crate) fn port_changed(&mut self, port: u16, up: &BTreeSet<u16>) {
-        self.groups.iter_mut().flatten().for_each(|group| group.port_changed(port, up));
+        self.groups.objects.iter_mut().flatten().for_each(|group| group.port_changed(port, up));
     }
-}
-
-fn count(users: &mut u32, more: bool) {
-    *users = if more { *users + 1 } else { *users - 1 };
 }
 
 #[cfg(test)]
@@ -458,9 +442,9 @@ mod tests {
     #[test]
     fn members_whose_port_is_down_are_passed_over_until_it_is_up() {
         let mut up = BTreeSet::from([1, 2]);
-        let groups = vec![Some(group(&up)), None];
-        let mut profile = ActionProfile { groups, ..ActionProfile::default() };
-        let active = |profile: &ActionProfile| profile.group(0).unwrap().active().to_vec();
+        let mut profile = ActionProfile::default();
+        profile.groups.objects = vec![Some(group(&up)), None];
+        let active = |profile: &ActionProfile| profile.groups.get(0).unwrap().active().to_vec();
         assert_eq!(active(&profile), [3, 5, 7]);
         up.remove(&1);
         profile.port_changed(1, &up);
@@ -471,7 +455,7 @@ mod tests {
         up.insert(1);
         profile.port_changed(1, &up);
         assert_eq!(active(&profile), [3, 5]);
-        assert_eq!(profile.group(0).unwrap().members(), [3, 5, 7]);
+        assert_eq!(profile.groups.get(0).unwrap().members(), [3, 5, 7]);
     }
 
     #[test]

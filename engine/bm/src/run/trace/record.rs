@@ -224,12 +224,7 @@ impl Trace {
             }
             Op::Apply { table } => self.table(moment, table),
             Op::MarkToDrop { .. } => request("mark_to_drop", &[]),
-            Op::CloneIngress { session, list } => request("clone_ingress_pkt_to_egress", &[session, list]),
-            Op::CloneEgress { session, list } => request("clone_egress_pkt_to_egress", &[session, list]),
-            Op::Resubmit { list } => request("resubmit", &[list]),
-            Op::Recirculate { list } => request("recirculate", &[list]),
-            Op::Digest { receiver, list } => request("generate_digest", &[receiver, list]),
-            Op::Truncate { a } => request("truncate", &[a]),
+            Op::Request { request: asked, a, b } => request(asked.name(), asked.arguments(&[a, b])),
             Op::Exit => self.events.push(Event::Exit),
             _ => {}
         }
@@ -272,7 +267,7 @@ impl Trace {
             Some(Outcome::Member(chosen)) => member = Some(chosen),
             Some(Outcome::Group(chosen)) => {
                 let profile = fixed.profile.unwrap_or_default() as usize;
-                let active = cells.profiles[profile].group(chosen).map_or(&[][..], Group::active);
+                let active = cells.profiles[profile].groups.get(chosen).map_or(&[][..], Group::active);
                 (group, members) = (Some(chosen), Some(active.len()));
                 let selector = program.selector(profile as u32);
                 let computed = selector.map_or(0, |s| output(s, program, &mut phv.clone(), None, &[], None));
