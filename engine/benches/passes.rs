@@ -6,7 +6,7 @@
 use std::hint::black_box;
 
 use benches::common::eeon;
-use bm::{Externs, Field, LogMessage, Phv, State};
+use bm::{Externs, Field, LogMessage, Phv, Request, State};
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 
 const PORT: u16 = 3;
@@ -24,12 +24,7 @@ impl Externs for Idle {
     fn random(&mut self, lo: u64, _hi: u64) -> u64 {
         lo
     }
-    fn clone_ingress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
-    fn clone_egress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
-    fn resubmit(&mut self, _phv: &Phv, _field_list: u64) {}
-    fn recirculate(&mut self, _phv: &Phv, _field_list: u64) {}
-    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, _learn_list: u64) {}
-    fn truncate(&mut self, _phv: &Phv, _bytes: u64) {}
+    fn request(&mut self, _: Request, _: [u64; 2]) {}
     fn log_msg(&mut self, _message: LogMessage<'_>) {}
 }
 

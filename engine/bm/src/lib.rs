@@ -33,7 +33,7 @@ pub use load::{Limits, JSON_VERSION};
 pub use program::{
     ActionId, ActionInfo, ActionProfileInfo, CounterInfo, CrcParameters, DeparserId, Field, FieldList,
     FieldListInfo, Kept, LearnListInfo, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId,
-    PipelineId, Program, RegisterInfo, TableInfo, TableKeyInfo, TableType,
+    PipelineId, Program, RegisterInfo, Request, TableInfo, TableKeyInfo, TableType,
 };
 pub use run::{trace, Externs, LogMessage, Phv, SavedPhv};
 pub use state::State;

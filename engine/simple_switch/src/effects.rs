@@ -1,6 +1,6 @@
 //! The requests of a pipeline run to the switch: calls of v1model primitives, collected until the run has ended.
 
-use bm::{Externs, LogMessage, Phv};
+use bm::{Externs, LogMessage, Request};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Time;
@@ -70,11 +70,6 @@ impl Effects {
     pub(crate) fn requests(&self) -> Requests {
         self.requests
     }
-
-    fn clone_to(&mut self, session: u64, field_list: u64) {
-        // BMv2 keeps the session in 15 bits; the sixteenth means "clone called".
-        self.requests.clone = Some(CloneRequest { session: (session & 0x7fff) as u16, field_list });
-    }
 }
 
 impl Externs for Effects {
@@ -98,28 +93,19 @@ impl Externs for Effects {
         }
     }
 
-    fn clone_ingress(&mut self, _phv: &Phv, session: u64, field_list: u64) {
-        self.clone_to(session, field_list);
-    }
-
-    fn clone_egress(&mut self, _phv: &Phv, session: u64, field_list: u64) {
-        self.clone_to(session, field_list);
-    }
-
-    fn resubmit(&mut self, _phv: &Phv, field_list: u64) {
-        self.requests.resubmit = field_list;
-    }
-
-    fn recirculate(&mut self, _phv: &Phv, field_list: u64) {
-        self.requests.recirculate = field_list;
-    }
-
-    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, learn_list: u64) {
-        self.requests.digest = learn_list;
-    }
-
-    fn truncate(&mut self, _phv: &Phv, bytes: u64) {
-        self.requests.truncate_to = self.requests.truncate_to.min(bytes);
+    fn request(&mut self, request: Request, [first, last]: [u64; 2]) {
+        let requests = &mut self.requests;
+        match request {
+            Request::CloneIngress | Request::CloneEgress => {
+                // BMv2 keeps the session in 15 bits; the sixteenth means "clone called".
+                let session = (first & 0x7fff) as u16;
+                requests.clone = Some(CloneRequest { session, field_list: last });
+            }
+            Request::Resubmit => requests.resubmit = first,
+            Request::Recirculate => requests.recirculate = first,
+            Request::Digest => requests.digest = last,
+            Request::Truncate => requests.truncate_to = requests.truncate_to.min(first),
+        }
     }
 
     fn log_msg(&mut self, message: LogMessage<'_>) {

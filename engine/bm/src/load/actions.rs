@@ -10,7 +10,9 @@ use super::limits::Limits;
 use super::{look_up, ActionSource, Loader, Result};
 use crate::error::{clip, LoadError};
 use crate::number::{self, words};
-use crate::program::{ActionInfo, ColdOp, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Slot};
+use crate::program::{
+    ActionInfo, ColdOp, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Request, Slot,
+};
 
 /// Primitives that a parser may call: those without effect on a switch or its state.
 const PARSER_PRIMITIVES: [&str; 13] = [
@@ -29,39 +31,24 @@ const PARSER_PRIMITIVES: [&str; 13] = [
     "log_msg",
 ];
 
-/// The target of an assignment.
-enum Lvalue {
-    Fixed(Field),
-    /// A field of a header that is determined at run time.
-    Found {
-        header: HeaderRef,
-        off: u32,
-        width: u32,
-        signed: bool,
-    },
+/// The target of an assignment: a field with its first slot, or, in a header that is determined at run time, its offset.
+struct Lvalue {
+    header: Option<HeaderRef>,
+    at: u32,
+    width: u32,
+    signed: bool,
 }
 
 impl Lvalue {
-    fn width(&self) -> u32 {
-        match self {
-            Lvalue::Fixed(f) => f.width(),
-            Lvalue::Found { width, .. } => *width,
-        }
-    }
-
-    fn signed(&self) -> bool {
-        match self {
-            Lvalue::Fixed(f) => f.signed,
-            Lvalue::Found { signed, .. } => *signed,
-        }
+    fn fixed(field: Field) -> Lvalue {
+        Lvalue { header: None, at: field.slot, width: field.width(), signed: field.signed }
     }
 
     fn value(&self) -> Expr {
-        match self {
-            Lvalue::Fixed(f) => super::expressions::field_value(*f),
-            Lvalue::Found { header, off, width, signed } => {
-                Expr::Field { header: header.clone(), off: *off, width: *width, signed: *signed }
-            }
+        let Lvalue { ref header, at, width, signed } = *self;
+        match header {
+            None => Expr::Slot { slot: at, width, signed },
+            Some(header) => Expr::Field { header: header.clone(), off: at, width, signed },
         }
     }
 }
@@ -346,40 +333,24 @@ impl Loader<'_> {
             }
             // p4c emitted this for mark_to_drop until 2019, and p4c-bm emitted it for drop.
             "drop" => self.drop(json),
-            "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
-                let [session, list] = arguments.tuple()?;
-                let (session, list) = (self.scalar(&session, params)?, self.scalar(&list, params)?);
-                let ingress = op == "clone_ingress_pkt_to_egress";
-                self.emit(
-                    json,
-                    if ingress {
-                        Op::CloneIngress { session, list }
-                    } else {
-                        Op::CloneEgress { session, list }
-                    },
-                )
-            }
-            "resubmit" | "recirculate" => {
-                let [list] = arguments.tuple()?;
-                let list = self.scalar(&list, params)?;
-                self.emit(
-                    json,
-                    if op == "resubmit" { Op::Resubmit { list } } else { Op::Recirculate { list } },
-                )
-            }
-            "generate_digest" => {
-                let [receiver, list] = arguments.tuple()?;
-                let (receiver, list) = (self.scalar(&receiver, params)?, self.scalar(&list, params)?);
-                self.emit(json, Op::Digest { receiver, list })
-            }
-            "truncate" => {
-                let [length] = arguments.tuple()?;
-                let a = self.scalar(&length, params)?;
-                self.emit(json, Op::Truncate { a })
-            }
             "no_op" => Ok(()),
-            other => Err(json.error(format!("primitive '{}' is not supported", clip(other)))),
+            other => match Request::named(other) {
+                Some(request) => self.request(json, request, params),
+                None => Err(json.error(format!("primitive '{}' is not supported", clip(other)))),
+            },
         }
+    }
+
+    fn request(&mut self, json: &Json<'_>, request: Request, params: Params<'_>) -> Result<()> {
+        let arguments = json.get("parameters")?;
+        let [a, b] = if request.arguments(&[(); 2]).len() == 1 {
+            let [only] = arguments.tuple()?;
+            [self.scalar(&only, params)?; 2]
+        } else {
+            let [first, last] = arguments.tuple()?;
+            [self.scalar(&first, params)?, self.scalar(&last, params)?]
+        };
+        self.emit(json, Op::Request { request, a, b })
     }
 
     /// Copies a written header's validity to its shown validity, if it has one.
@@ -474,9 +445,9 @@ impl Loader<'_> {
                 }
             }
             if let Some(field) = self.empty_field(&header, &member)? {
-                return Ok(Lvalue::Fixed(field));
+                return Ok(Lvalue::fixed(field));
             }
-            return Ok(Lvalue::Fixed(self.field(&target)?.0));
+            return Ok(Lvalue::fixed(self.field(&target)?.0));
         }
         let first_param = params.first().map_or(Slot::MAX, |p| p.slot);
         match self.int(json, params)? {
@@ -484,25 +455,28 @@ impl Loader<'_> {
             Expr::Slot { slot, width, signed }
                 if slot < first_param && (slot as usize) < self.packet.reset_end =>
             {
-                Ok(Lvalue::Fixed(Field { slot, width: width as u16, signed }))
+                Ok(Lvalue { header: None, at: slot, width, signed })
             }
-            Expr::Field { header, off, width, signed } => Ok(Lvalue::Found { header, off, width, signed }),
+            Expr::Field { header, off, width, signed } => {
+                Ok(Lvalue { header: Some(header), at: off, width, signed })
+            }
             _ => Err(json.error("is not an lvalue: it cannot be assigned to")),
         }
     }
 
     fn assign(&mut self, json: &Json<'_>, to: &Lvalue, value: &Expr) -> Result<()> {
         let fail = |e: String| json.error(e);
-        match to {
-            _ if to.width() == 0 => Ok(()),
-            Lvalue::Fixed(f) => self.compiler.store(f.slot, f.width(), f.signed, value).map_err(fail),
-            Lvalue::Found { header, off, width, signed } => {
-                let words = number::words(*width);
+        let Lvalue { ref header, at, width, signed } = *to;
+        match header {
+            _ if width == 0 => Ok(()),
+            None => self.compiler.store(at, width, signed, value).map_err(fail),
+            Some(header) => {
+                let words = number::words(width);
                 let t = self.compiler.temp(words).map_err(fail)?;
-                self.compiler.store(t, *width, *signed, value).map_err(fail)?;
+                self.compiler.store(t, width, signed, value).map_err(fail)?;
                 let h = self.header_slot(json, header)?;
                 for word in 0..words {
-                    self.emit(json, Op::Store { h, off: off + word, a: t + word })?;
+                    self.emit(json, Op::Store { h, off: at + word, a: t + word })?;
                 }
                 Ok(())
             }
@@ -512,18 +486,18 @@ impl Loader<'_> {
     /// Emits an instruction that writes a value of at most 64 bits to an lvalue, or leaves the old value.
     fn write_lvalue(&mut self, json: &Json<'_>, to: &Lvalue, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
         match to {
-            Lvalue::Fixed(f) if (1..=64).contains(&f.width) && !f.signed => {
-                self.emit(json, op(f.width as u8, f.slot))
+            Lvalue { header: None, at, width: 1..=64, signed: false } => {
+                self.emit(json, op(to.width as u8, *at))
             }
             // The value is discarded, but the call may have a side effect.
-            _ if to.width() == 0 => self.emit(json, op(1, self.unused_slot)),
+            _ if to.width == 0 => self.emit(json, op(1, self.unused_slot)),
             _ => {
                 let fail = |e: String| json.error(e);
                 let t = self.compiler.temp(1).map_err(fail)?;
-                let old = self.compiler.low64(&to.value(), to.width().min(64)).map_err(fail)?;
+                let old = self.compiler.low64(&to.value(), to.width.min(64)).map_err(fail)?;
                 self.emit(json, Op::Mov { w: 64, d: t, a: old })?;
-                self.emit(json, op(to.width().min(64) as u8, t))?;
-                self.assign(json, to, &Expr::Slot { slot: t, width: 64, signed: to.signed() })
+                self.emit(json, op(to.width.min(64) as u8, t))?;
+                self.assign(json, to, &Expr::Slot { slot: t, width: 64, signed: to.signed })
             }
         }
     }
@@ -534,15 +508,15 @@ impl Loader<'_> {
         let to = self.lvalue(&to, params)?;
         let idx = self.scalar(&index, params)?;
         let width = self.declared.register_arrays[r as usize].bitwidth;
-        if to.width() == 0 {
+        if to.width == 0 {
             return Ok(());
         }
-        if width <= 64 && to.width() <= 64 {
+        if width <= 64 && to.width <= 64 {
             return self.write_lvalue(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
         }
         // An index out of range must leave the old value, regardless of its width.
         let fail = |e: String| json.error(e);
-        let words = number::words(width.max(to.width()));
+        let words = number::words(width.max(to.width));
         let t = self.compiler.temp(words).map_err(fail)?;
         self.compiler.store(t, 64 * words, false, &to.value()).map_err(fail)?;
         self.emit_cold(json, ColdOp::RegisterRead { d: t, words, r, idx })?;

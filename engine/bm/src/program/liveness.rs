@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use crate::number::words;
 use crate::program::{
-    flow, Binary, Calculation, Checksum, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op,
-    Operation, Pc, PipelineId, Program, Slot, Wide,
+    flow, Binary, Calculation, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op, Operation,
+    Pc, PipelineId, Program, Request, Slot, Wide,
 };
 
 /// Maximum number of words of all sets together.
@@ -99,7 +99,21 @@ fn kept(
 ) -> Option<Kept> {
     let mut reader = Reader { program, guarded: vec![false; program.packet.headers.len()] };
     let sets = Sets::new(program.packet.reset_end);
-    let mut always = needed_ahead(&mut reader, &sets, pipeline, deparser, read)?;
+    let mut at_end = sets.of_updated_checksums(&mut reader)?;
+    always_needed(program, &sets, read, &mut at_end);
+    for &header in &program.code.deparsers[deparser.0 as usize].headers {
+        reader.guarded[header as usize] = true;
+    }
+    let nodes = walk(&mut reader, program.code.pipelines[pipeline.0 as usize].pc)?;
+    // Metadata is always valid; a header whose validity is written like a field may become valid with its present words.
+    for (header, guarded) in program.packet.headers.iter().zip(&mut reader.guarded) {
+        let is_written = || nodes.iter().any(|node| node.writes.contains(&header.valid));
+        if *guarded && (header.metadata || is_written()) {
+            *guarded = false;
+            sets.add(&mut at_end, header_words(program, header));
+        }
+    }
+    let mut always = sets.solve(&nodes, &at_end)?;
     let kept_by_caller = |slot: Slot| read.iter().any(|field| words_of(*field).contains(&slot));
     for slot in written.iter().flat_map(|field| words_of(*field)).filter(|&slot| !kept_by_caller(slot)) {
         sets.take(&mut always, slot);
@@ -138,47 +152,11 @@ fn always_needed(program: &Program, sets: &Sets, read: &[Field], needed: &mut [u
     program.packet.stacks.iter().for_each(|stack| sets.add(needed, stack.next..stack.next + 1));
     program.packet.vl_stores.iter().for_each(|store| sets.add(needed, store.length..store.length + 1));
     // A clone starts a pipeline again with the headers that are kept here, so only its field list is added.
-    let starts_again = |op: &Op| {
-        matches!(
-            op,
-            Op::CloneIngress { .. }
-                | Op::CloneEgress { .. }
-                | Op::Resubmit { .. }
-                | Op::Recirculate { .. }
-                | Op::Digest { .. }
-        )
-    };
+    let starts_again = |op: &Op| matches!(op, Op::Request { request, .. } if *request != Request::Truncate);
     if program.code.ops.iter().any(starts_again) {
         let fields = program.packet.lists.iter().flatten();
         fields.for_each(|field| sets.add(needed, words_of(*field)));
     }
-}
-
-/// Returns the words needed before a pipeline that is followed by checksum updates and a deparser. Marks in the reader the
-/// headers whose words are needed if they are valid.
-fn needed_ahead(
-    reader: &mut Reader<'_>,
-    sets: &Sets,
-    pipeline: PipelineId,
-    deparser: DeparserId,
-    read: &[Field],
-) -> Option<Vec<u64>> {
-    let program = reader.program;
-    let mut at_end = sets.of_checksums(reader, |checksum| checksum.update)?;
-    always_needed(program, sets, read, &mut at_end);
-    for &header in &program.code.deparsers[deparser.0 as usize].headers {
-        reader.guarded[header as usize] = true;
-    }
-    let nodes = walk(reader, program.code.pipelines[pipeline.0 as usize].pc)?;
-    // Metadata is always valid; a header whose validity is written like a field may become valid with its present words.
-    for (header, guarded) in program.packet.headers.iter().zip(&mut reader.guarded) {
-        let is_written = || nodes.iter().any(|node| node.writes.contains(&header.valid));
-        if *guarded && (header.metadata || is_written()) {
-            *guarded = false;
-            sets.add(&mut at_end, header_words(program, header));
-        }
-    }
-    sets.solve(&nodes, &at_end)
 }
 
 fn words_of(field: Field) -> Range<Slot> {
@@ -288,12 +266,8 @@ impl Reader<'_> {
                 node.writes.push(call.d);
             }
             Op::MarkToDrop { egress_spec, mcast_grp, .. } => node.writes.extend([egress_spec, mcast_grp]),
-            Op::CloneIngress { session, list } | Op::CloneEgress { session, list } => {
-                [session, list].into_iter().for_each(one);
-            }
-            Op::Resubmit { list } | Op::Recirculate { list } => one(list),
-            Op::Digest { receiver, list } => [receiver, list].into_iter().for_each(one),
-            Op::Truncate { a } | Op::Assert { a, .. } => one(a),
+            Op::Request { a, b, .. } => [a, b].into_iter().for_each(one),
+            Op::Assert { a, .. } => one(a),
             Op::Log { call } => {
                 let words = |value: &LogValue| value.first as Slot..(value.first + value.count) as Slot;
                 reads.extend(program.log_call(call).values.iter().map(words));
@@ -398,15 +372,11 @@ impl Sets {
         set[slot as usize / 64] >> (slot % 64) & 1 == 1
     }
 
-    /// Returns the words that checksums of a kind cover, and the words that their conditions read.
-    fn of_checksums(
-        &self,
-        reader: &mut Reader<'_>,
-        is_of_kind: impl Fn(&Checksum) -> bool,
-    ) -> Option<Vec<u64>> {
+    /// Returns the words that updated checksums cover, and the words that their conditions read.
+    fn of_updated_checksums(&self, reader: &mut Reader<'_>) -> Option<Vec<u64>> {
         let program = reader.program;
         let mut set = self.empty();
-        for checksum in program.code.checksums.iter().filter(|checksum| is_of_kind(checksum)) {
+        for checksum in program.code.checksums.iter().filter(|checksum| checksum.update) {
             let mut reads = reader.calculation(program.calculation(checksum.calculation));
             if let Some(pc) = checksum.condition {
                 for node in walk(reader, pc)? {
@@ -470,7 +440,7 @@ impl Sets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::program::{Case, Comparison, KeyPlan, Select};
+    use crate::program::Comparison;
 
     const PROBE: &[u8] = include_bytes!("../../../simple_switch/tests/p4/probe.json");
     /// Words of metadata further apart than `GAP`; words in small gaps are kept with their neighbours.
@@ -546,8 +516,8 @@ mod tests {
 
     #[test]
     fn field_lists_are_kept_where_a_packet_may_begin_again() {
-        for (op, expected) in [(Op::Recirculate { list: C }, true), (Op::Truncate { a: C }, false)] {
-            let mut program = program(&[op, Op::Halt]);
+        for (request, expected) in [(Request::Recirculate, true), (Request::Truncate, false)] {
+            let mut program = program(&[Op::Request { request, a: C, b: C }, Op::Halt]);
             program.packet.lists = vec![vec![Field { slot: B, width: 8, signed: false }]];
             assert_eq!(is_kept(&kept(&program), B), expected);
         }

@@ -37,8 +37,8 @@ pub(crate) use layout::{FieldDef, Layout, Piece};
 pub use liveness::Kept;
 pub(crate) use mark::Mark;
 pub(crate) use match_table::{ActionCall, Bound, MatchTable, PackedKey, TableAction};
-pub use op::LogValue;
 pub(crate) use op::{Binary, Comparison, LogCall, Op, Pc, Slot, Unary};
+pub use op::{LogValue, Request};
 pub(crate) use select::{Case, Select};
 
 /// A deparser: its headers in the order of emission.

@@ -109,6 +109,52 @@ impl Comparison {
     }
 }
 
+/// A primitive that requests an operation of the switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Clones the packet after ingress. Arguments: session, and the field list to keep (0: none).
+    CloneIngress,
+    /// Clones the packet after egress. Arguments likewise.
+    CloneEgress,
+    /// Runs ingress again. Argument: the field list to keep.
+    Resubmit,
+    /// Sends the packet to ingress again after egress. Argument: the field list to keep.
+    Recirculate,
+    /// Sends a digest. Arguments: receiver, and the id of the learn list.
+    Digest,
+    /// Keeps at most this many bytes of the packet when it is deparsed.
+    Truncate,
+}
+
+impl Request {
+    /// Returns the name in the JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Request::CloneIngress => "clone_ingress_pkt_to_egress",
+            Request::CloneEgress => "clone_egress_pkt_to_egress",
+            Request::Resubmit => "resubmit",
+            Request::Recirculate => "recirculate",
+            Request::Digest => "generate_digest",
+            Request::Truncate => "truncate",
+        }
+    }
+
+    /// Returns the request with a name in the JSON.
+    pub(crate) fn named(name: &str) -> Option<Request> {
+        use Request::*;
+        let all = [CloneIngress, CloneEgress, Resubmit, Recirculate, Digest, Truncate];
+        all.into_iter().find(|request| request.name() == name)
+    }
+
+    /// Returns the arguments, of which some requests have one.
+    pub fn arguments<T>(self, pair: &[T; 2]) -> &[T] {
+        match self {
+            Request::CloneIngress | Request::CloneEgress | Request::Digest => pair,
+            Request::Resubmit | Request::Recirculate | Request::Truncate => &pair[..1],
+        }
+    }
+}
+
 /// One instruction. `d` is the destination, `a` and `b` are sources, `w` is the width to which the result is cut (1..=64), `to`
 /// is a branch target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,18 +216,8 @@ pub(crate) enum Op {
     Rng { w: u8, d: Slot, lo: Slot, hi: Slot },
     /// Slot and width of `egress_spec`, and the slot of `mcast_grp` (or a scratch slot).
     MarkToDrop { w: u8, egress_spec: Slot, mcast_grp: Slot },
-    /// `clone` in ingress.
-    CloneIngress { session: Slot, list: Slot },
-    /// `clone` in egress.
-    CloneEgress { session: Slot, list: Slot },
-    /// `resubmit`.
-    Resubmit { list: Slot },
-    /// `recirculate`.
-    Recirculate { list: Slot },
-    /// `digest`.
-    Digest { receiver: Slot, list: Slot },
-    /// `truncate` to `a` bytes.
-    Truncate { a: Slot },
+    /// Requests an operation of the switch; `b` is `a` if it has one argument.
+    Request { request: Request, a: Slot, b: Slot },
     /// Index into the program's log calls.
     Log { call: u32 },
     /// Faults if `a` is zero.

@@ -132,18 +132,7 @@ pub(crate) fn execute_cold<T: Externs>(
             phv.slots[egress_spec as usize] = cut_word(context.externs.drop_port(), w);
             phv.slots[mcast_grp as usize] = 0;
         }
-        Op::CloneIngress { session, list } => {
-            context.externs.clone_ingress(phv, value(phv, session), value(phv, list));
-        }
-        Op::CloneEgress { session, list } => {
-            context.externs.clone_egress(phv, value(phv, session), value(phv, list));
-        }
-        Op::Resubmit { list } => context.externs.resubmit(phv, value(phv, list)),
-        Op::Recirculate { list } => context.externs.recirculate(phv, value(phv, list)),
-        Op::Digest { receiver, list } => {
-            context.externs.generate_digest(phv, value(phv, receiver), value(phv, list));
-        }
-        Op::Truncate { a } => context.externs.truncate(phv, value(phv, a)),
+        Op::Request { request, a, b } => context.externs.request(request, [value(phv, a), value(phv, b)]),
         Op::Log { call } => {
             let call = program.log_call(call);
             let (texts, values) = (&call.texts, &call.values);

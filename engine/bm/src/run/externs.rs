@@ -1,8 +1,7 @@
 //! The interface through which v1model primitives act on the switch. The switch implements it; dispatch is static.
 
-use super::phv::Phv;
 use crate::number::decimal;
-use crate::program::LogValue;
+use crate::program::{LogValue, Request};
 
 /// One `log_msg` call: its texts and values in turn. `Display` formats it with decimal values.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +27,7 @@ impl std::fmt::Display for LogMessage<'_> {
     }
 }
 
-/// Side effects of v1model primitives. `phv` is the packet at the moment of the call.
+/// Side effects of v1model primitives.
 ///
 /// Only the last clone, resubmit, recirculate and digest call of a pipeline run counts, because each overwrites a packet
 /// register in BMv2; the implementor must keep the last one.
@@ -39,18 +38,8 @@ pub trait Externs {
     fn now_ps(&self) -> u64;
     /// Returns a uniform draw from `lo..=hi`; called only with `lo <= hi`.
     fn random(&mut self, lo: u64, hi: u64) -> u64;
-    /// Runs `clone_ingress_pkt_to_egress`, with the session id and the field list to keep (0: none).
-    fn clone_ingress(&mut self, phv: &Phv, session: u64, field_list: u64);
-    /// Runs `clone_egress_pkt_to_egress`, with the session id and the field list to keep (0: none).
-    fn clone_egress(&mut self, phv: &Phv, session: u64, field_list: u64);
-    /// Runs `resubmit`, with the field list to keep.
-    fn resubmit(&mut self, phv: &Phv, field_list: u64);
-    /// Runs `recirculate`, with the field list to keep.
-    fn recirculate(&mut self, phv: &Phv, field_list: u64);
-    /// Runs `generate_digest`, with the receiver and the id of the learn list.
-    fn generate_digest(&mut self, phv: &Phv, receiver: u64, learn_list: u64);
-    /// Runs `truncate`: the packet keeps at most this many bytes when it is deparsed.
-    fn truncate(&mut self, phv: &Phv, bytes: u64);
+    /// Carries out a request with its arguments; of a request with one, both are the same.
+    fn request(&mut self, request: Request, arguments: [u64; 2]);
     /// Runs `log_msg`.
     fn log_msg(&mut self, message: LogMessage<'_>);
 }
@@ -68,12 +57,7 @@ impl Externs for Detached {
     fn random(&mut self, lo: u64, _hi: u64) -> u64 {
         lo
     }
-    fn clone_ingress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
-    fn clone_egress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
-    fn resubmit(&mut self, _phv: &Phv, _field_list: u64) {}
-    fn recirculate(&mut self, _phv: &Phv, _field_list: u64) {}
-    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, _learn_list: u64) {}
-    fn truncate(&mut self, _phv: &Phv, _bytes: u64) {}
+    fn request(&mut self, _: Request, _: [u64; 2]) {}
     fn log_msg(&mut self, _message: LogMessage<'_>) {}
 }
 

@@ -160,16 +160,16 @@ fn a_switch_hears_of_every_call_in_order() {
     run(&mut bench, &[(3, 1), (0, 0)]);
     let expected = [
         "random 5..=9",
-        "digest 1 1",
-        "clone_ingress 7 1",
-        "resubmit 1",
-        "truncate 60",
+        "generate_digest [1, 1]",
+        "clone_ingress_pkt_to_egress [7, 1]",
+        "resubmit [1]",
+        "truncate [60]",
         "log kind 3 of 2048",
     ];
     assert_eq!(bench.externs.calls, expected);
     bench.externs.calls.clear();
     bench.run("egress").unwrap();
-    assert_eq!(bench.externs.calls, ["recirculate 1"]);
+    assert_eq!(bench.externs.calls, ["recirculate [1]"]);
 }
 
 #[test]

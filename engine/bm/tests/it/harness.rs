@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bm::{Executable, Externs, Fault, Field, LogMessage, Phv, Program, State};
+use bm::{Executable, Externs, Fault, Field, LogMessage, Phv, Program, Request, State};
 
 pub const DROP_PORT: u64 = 511;
 
@@ -25,23 +25,8 @@ impl Externs for Recorder {
         self.calls.push(format!("random {lo}..={hi}"));
         hi
     }
-    fn clone_ingress(&mut self, _phv: &Phv, session: u64, list: u64) {
-        self.calls.push(format!("clone_ingress {session} {list}"));
-    }
-    fn clone_egress(&mut self, _phv: &Phv, session: u64, list: u64) {
-        self.calls.push(format!("clone_egress {session} {list}"));
-    }
-    fn resubmit(&mut self, _phv: &Phv, list: u64) {
-        self.calls.push(format!("resubmit {list}"));
-    }
-    fn recirculate(&mut self, _phv: &Phv, list: u64) {
-        self.calls.push(format!("recirculate {list}"));
-    }
-    fn generate_digest(&mut self, _phv: &Phv, receiver: u64, list: u64) {
-        self.calls.push(format!("digest {receiver} {list}"));
-    }
-    fn truncate(&mut self, _phv: &Phv, bytes: u64) {
-        self.calls.push(format!("truncate {bytes}"));
+    fn request(&mut self, request: Request, arguments: [u64; 2]) {
+        self.calls.push(format!("{} {:?}", request.name(), request.arguments(&arguments)));
     }
     fn log_msg(&mut self, message: LogMessage<'_>) {
         self.calls.push(format!("log {message}"));

@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use bm::{Executable, Externs, LogMessage, Phv, Program, State};
+use bm::{Executable, Externs, LogMessage, Phv, Program, Request, State};
 use serde_json::Value;
 use simple_switch::{PortConfig, SwitchConfig};
 use units::{DataRate, Duration};
@@ -103,12 +103,7 @@ impl Externs for Nowhere {
         assert!(lo <= hi, "a draw from {lo}..={hi}");
         hi
     }
-    fn clone_ingress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
-    fn clone_egress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
-    fn resubmit(&mut self, _phv: &Phv, _field_list: u64) {}
-    fn recirculate(&mut self, _phv: &Phv, _field_list: u64) {}
-    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, _learn_list: u64) {}
-    fn truncate(&mut self, _phv: &Phv, _bytes: u64) {}
+    fn request(&mut self, _: Request, _: [u64; 2]) {}
     fn log_msg(&mut self, message: LogMessage<'_>) {
         std::hint::black_box(message.to_string());
     }
