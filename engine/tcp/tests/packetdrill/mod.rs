@@ -116,6 +116,38 @@ fn a_script_of_ours_that_leaves_something_out_differs_at_its_line() {
     }
 }
 
+/// A client whose segments are acknowledged round by round, and then lost.
+const ROUNDS: &str = "
+--endpoint=newreno
+--established=10ms
+2 times {
+ +0   write(4, ..., 1000) = 1000
+ +.01 round(4) = 0
+}
+ +0   write(4, ..., 2000) = 2000
+ +0   lose(4) = 2
+ +0   %{ acknowledged == 2000 }%
+ +.2  > . 2001:3001(1000) ack 1
+";
+
+#[test]
+fn rounds_and_losses_are_counted_and_what_leaves_after_a_loss_is_expected() {
+    assert_eq!(outcome(ROUNDS), Outcome::Passes { compared: 1, passed_over: 0 });
+    for (said, instead, line) in [
+        ("round(4) = 0", "round(4) = 1", 6),
+        ("lose(4) = 2", "lose(4) = 1", 9),
+        ("2 times", "3 times", 10),
+        ("2001:3001(1000)", "1:1001(1000)", 11),
+        (" +.2  > . 2001:3001(1000) ack 1", " +.21 %{ cwnd == 1000 }%", 11),
+    ] {
+        assert!(ROUNDS.contains(said), "{said}");
+        match outcome(&ROUNDS.replacen(said, instead, 1)) {
+            Outcome::Differs(at, what) => assert_eq!(at, line, "{instead}: {what}"),
+            other => panic!("{instead}: {other:?}"),
+        }
+    }
+}
+
 /// Plays the scripts in `tests/scripts`: a line `[situation_and_outcome]` begins one, and its lines count from there.
 #[test]
 fn scripts_of_ours_pass() {

@@ -1,11 +1,15 @@
-//! What scripts of ours have beyond packetdrill's language: settings of the endpoint, the handshake in one line, and values.
+//! What scripts of ours have beyond packetdrill's language: settings of the endpoint, the handshake in one line, values, and rounds.
 //!
 //! In these scripts everything that leaves is expected, whole and at its exact time. The peer's window is 65535 unless it is told,
 //! and what is not told to be ECN-capable is not.
+//!
+//! For exchanges that are too long to be told: `10 times {` begins what happens ten times, up to the line `}`. `round(4) = 20`
+//! acknowledges all that has left and was not expected, each segment by an ACK, whereupon 20 segments leave. `lose(4) = 20`: 20
+//! such segments are lost. From the first round to a loss, nothing needs to be expected.
 
 use std::fmt::Display;
 
-use tcp::{Config, Connection, DctcpEct, DelayedAck, Segment, State};
+use tcp::{Config, Connection, DctcpEct, DelayedAck, HyStart, Segment, State};
 use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, ECE, SYN};
 use wire::tcp_options::{Options, Timestamps};
@@ -38,6 +42,7 @@ fn set(config: &mut Config, word: &str) -> Option<()> {
             config.dctcp_ect = choices.into_iter().find(|choice| format!("{choice:?}") == value)?;
         }
         "dctcp_initial_alpha" => config.dctcp_initial_alpha = value.parse().ok()?,
+        "cwr_growth" => config.cwr_growth = flag()?,
         "delayed_ack" => {
             let (segments, timer) = value.split_once('/')?;
             config.delayed_ack =
@@ -48,6 +53,7 @@ fn set(config: &mut Config, word: &str) -> Option<()> {
         "ect_retransmissions" => config.ect_retransmissions = flag()?,
         "fin" => config.fin = flag()?,
         "frto" => config.frto = flag()?,
+        "hystart" => config.hystart = Some(HyStart::default()),
         "initial_rto" => config.initial_rto = span()?,
         "initial_window_segments" => config.initial_window_segments = number()?,
         "l4s" => config.l4s = flag()?,
@@ -79,13 +85,18 @@ fn told<T: Display>(value: Option<T>) -> String {
     value.map_or_else(|| "none".to_owned(), |value| value.to_string())
 }
 
+/// Returns the peer's timestamps in answer to ours.
+fn echo(ours: Timestamps) -> Timestamps {
+    Timestamps { value: 77, echo_reply: ours.value }
+}
+
 impl Player {
     /// Opens a connection to a peer that accepts all that our SYN offers, and whose SYN-ACK arrives after `rtt`.
     pub fn establish(&mut self, rtt: Duration) -> Result<(), Stop> {
         let mut tcp = Connection::connect(&self.settings()?, OUR_ISN);
         let syn = tcp.poll_transmit(self.now).expect("a SYN leaves at once");
         self.now += rtt;
-        let timestamps = syn.options.timestamps.map(|ours| Timestamps { value: 77, echo_reply: ours.value });
+        let timestamps = syn.options.timestamps.map(echo);
         let answer = Segment {
             sequence: PEER_ISN,
             acknowledgement: OUR_ISN.wrapping_add(1),
@@ -106,6 +117,43 @@ impl Player {
         tcp.handle_segment(self.now, &window);
         self.tcp = Some(tcp);
         self.drain();
+        Ok(())
+    }
+
+    /// Acknowledges all that is under way, each segment by an ACK, and compares the number of segments that leave.
+    pub fn round(&mut self, expected: i64) -> Result<(), Stop> {
+        self.in_rounds = true;
+        for (_, segment) in std::mem::take(&mut self.sent) {
+            let Some(tcp) = &mut self.tcp else { return self.without_connection("round") };
+            let ack = Segment {
+                sequence: PEER_ISN.wrapping_add(1),
+                acknowledgement: segment.sequence.wrapping_add(segment.payload_len),
+                flags: ACK,
+                ae: false,
+                window: u16::MAX,
+                ecn: Ecn::NotEct,
+                payload_len: 0,
+                options: Options { timestamps: segment.options.timestamps.map(echo), ..Options::default() },
+            };
+            tcp.handle_segment(self.now, &ack);
+            self.drain();
+        }
+        self.compare_count(expected)
+    }
+
+    /// Loses all that is under way, and compares its number.
+    pub fn lose(&mut self, expected: i64) -> Result<(), Stop> {
+        self.compare_count(expected)?;
+        self.in_rounds = false;
+        self.sent.clear();
+        Ok(())
+    }
+
+    fn compare_count(&self, expected: i64) -> Result<(), Stop> {
+        let count = self.sent.len();
+        if count as i64 != expected || self.sent.iter().any(|(_, segment)| segment.payload_len == 0) {
+            return differs(format!("{count} segments, expected {expected} with data: {:?}", self.sent));
+        }
         Ok(())
     }
 
