@@ -193,15 +193,6 @@ mod tests {
         assert_eq!(flow.recovery.target_bps, LINE / 2 + 7 * 40_000_000 + 400_000_000);
     }
 
-    #[test]
-    fn settings_that_would_not_end_are_refused() {
-        let default = DcqcnSettings::default();
-        let refused = |settings: DcqcnSettings| settings.check().unwrap_err().name;
-        assert_eq!(refused(DcqcnSettings { alpha_timer_ps: 999_999, ..default }), "alpha_timer_ps");
-        assert_eq!(refused(DcqcnSettings { gain_shift: 0, ..default }), "gain_shift");
-        assert_eq!(refused(DcqcnSettings { timer_ps: 0, ..default }), "timer_ps");
-    }
-
     proptest! {
         #[test]
         fn the_rate_stays_between_its_bounds_and_comes_back(
