@@ -22,6 +22,16 @@ fn theirs(offset: u32) -> u32 {
 }
 
 #[test]
+fn an_impossible_setting_is_refused_with_its_name() {
+    for row in include_str!("../refusals.txt").lines().filter(|line| line.starts_with('{')) {
+        let (json, expected) = row.split_once(" -> ").unwrap();
+        let config: Config = serde_json::from_str(json).unwrap();
+        let error = config.check().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("tcp: {expected}")), "{row}: {error}");
+    }
+}
+
+#[test]
 fn bytes_that_cannot_be_sent_are_refused_with_the_reason() {
     let settings = Config::default().check().unwrap();
     let mut tcp = Connection::connect(&settings, OUR_ISN);

@@ -9,7 +9,8 @@
 
 use std::fmt::Display;
 
-use tcp::{Config, Connection, DctcpEct, DelayedAck, HyStart, Segment, State};
+use serde_json::{json, Value};
+use tcp::{Config, Connection, HyStart, Segment, State};
 use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, ECE, SYN};
 use wire::tcp_options::{Options, Timestamps};
@@ -22,63 +23,28 @@ use super::play::{differs, Player, Stop, OUR_ISN, PEER_ISN};
 pub fn endpoint(text: &str) -> Result<Config, String> {
     let mut words = text.split_whitespace();
     let name = words.next().unwrap_or_default();
-    let named: Config = name.parse().map_err(|error| format!("{error}"))?;
-    let mut config = Config { mss: 1_000, delayed_ack: None, ..named };
+    let mut config: Config = name.parse().map_err(|error| format!("{error}"))?;
+    let mut json = json!({"algorithm": name, "ecn": config.ecn, "mss": 1_000, "delayed_ack": null});
     for word in words {
-        set(&mut config, word).ok_or_else(|| format!("the setting {word}"))?;
-    }
-    Ok(config)
-}
-
-fn set(config: &mut Config, word: &str) -> Option<()> {
-    let (name, value) = word.split_once('=').unwrap_or((word, "true"));
-    let flag = || value.parse().ok();
-    let number = || value.parse().ok();
-    let span = || value.parse::<Duration>().ok();
-    match name {
-        "accecn" => config.accecn = flag()?,
-        "dctcp_ect" => {
-            let choices = [DctcpEct::DataOnly, DctcpEct::Ns2, DctcpEct::Linux];
-            config.dctcp_ect = choices.into_iter().find(|choice| format!("{choice:?}") == value)?;
+        let (name, value) = word.split_once('=').unwrap_or((word, "true"));
+        let wrong = |_| format!("the setting {word}");
+        match (name, value.split_once('/'), value.parse::<Duration>()) {
+            // Fields that JSON does not have, or of which it would have to give the parts.
+            ("hystart", _, _) => config.hystart = Some(HyStart::default()),
+            ("reads_at_once", _, _) => config.reads_at_once = value == "true",
+            ("retries", _, _) => config.retries = value.parse().map_err(|_| format!("the setting {word}"))?,
+            ("delayed_ack", Some((segments, timer)), _) => {
+                let segments: Value = serde_json::from_str(segments).map_err(wrong)?;
+                let timer: Duration = timer.parse().map_err(|_| format!("the setting {word}"))?;
+                json[name] = json!({"segments": segments, "timer_ps": timer});
+            }
+            (_, _, Ok(span)) => json[format!("{name}_ps")] = json!(span),
+            _ => json[name] = serde_json::from_str(value).unwrap_or_else(|_| json!(value)),
         }
-        "dctcp_initial_alpha" => config.dctcp_initial_alpha = value.parse().ok()?,
-        "cwr_growth" => config.cwr_growth = flag()?,
-        "delayed_ack" => {
-            let (segments, timer) = value.split_once('/')?;
-            config.delayed_ack =
-                Some(DelayedAck { segments: segments.parse().ok()?, timer: timer.parse().ok()? });
-        }
-        "dsack" => config.dsack = flag()?,
-        "ecn" => config.ecn = flag()?,
-        "ect_retransmissions" => config.ect_retransmissions = flag()?,
-        "fin" => config.fin = flag()?,
-        "frto" => config.frto = flag()?,
-        "hystart" => config.hystart = Some(HyStart::default()),
-        "initial_rto" => config.initial_rto = span()?,
-        "initial_window_segments" => config.initial_window_segments = number()?,
-        "l4s" => config.l4s = flag()?,
-        "limited_transmit" => config.limited_transmit = flag()?,
-        "max_ack_delay" => config.max_ack_delay = Some(span()?),
-        "max_rto" => config.max_rto = span()?,
-        "min_rto" => config.min_rto = span()?,
-        "min_window_segments" => config.min_window_segments = number()?,
-        "prr" => config.prr = flag()?,
-        "quick_acks" => config.quick_acks = number()?,
-        "rack" => config.rack = flag()?,
-        "reads_at_once" => config.reads_at_once = flag()?,
-        "receive_buffer" => config.receive_buffer = Some(Bytes::new(value.parse().ok()?)),
-        "restart_after_idle" => config.restart_after_idle = flag()?,
-        "retries" => config.retries = number()?,
-        "rto_slop" => config.rto_slop = span()?,
-        "sack" => config.sack = flag()?,
-        "slow_start_limit" => config.slow_start_limit = if value == "none" { None } else { Some(number()?) },
-        "syn_lost_rto" => config.syn_lost_rto = span()?,
-        "syn_retries" => config.syn_retries = number()?,
-        "timestamps" => config.timestamps = Some(span()?),
-        "tsq" => config.tsq = Some(span()?),
-        _ => return None,
     }
-    Some(())
+    let read: Config = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let Config { hystart, reads_at_once, retries, .. } = config;
+    Ok(Config { hystart, reads_at_once, retries, ..read })
 }
 
 fn told<T: Display>(value: Option<T>) -> String {
