@@ -4,6 +4,7 @@
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 
 use proptest::prelude::*;
 use serde_json::{json, Value};
@@ -44,6 +45,13 @@ fn settings(members: &Value) -> (NicSettings, Bytes) {
 fn number<T: std::str::FromStr>(words: &[&str], name: &str) -> Option<T> {
     let value = words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     value.map(|value| value.parse().unwrap_or_else(|_| panic!("{value} is no number")))
+}
+
+/// Returns the numbers behind a word, such as 7 to 9 of `flow=7-9`.
+fn range(words: &[&str], name: &str) -> Option<RangeInclusive<u16>> {
+    let range = words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))?;
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    Some(first.parse().unwrap()..=last.parse().unwrap())
 }
 
 /// Returns the first bytes of a datagram from this port: all that a NIC looks at.
@@ -133,17 +141,13 @@ impl Player {
         let due = self.advance(at);
         assert!(due.is_none_or(|due| due >= at), "before, something leaves at {due:?}");
         self.now = at;
-        let ports = || -> std::ops::RangeInclusive<u16> {
-            let range = words.iter().find_map(|word| word.strip_prefix("flow=")).unwrap_or("0");
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            first.parse().unwrap()..=last.parse().unwrap()
-        };
+        let flow = range(words, "flow").unwrap_or(0..=0);
         match verb {
             "offer" | "notify" => {
                 let is_known = words
                     .iter()
                     .any(|word| ["flow=", "dscp=", "arp"].iter().any(|one| word.starts_with(one)));
-                let captured = if is_known { datagram(*ports().start(), words) } else { Vec::new() };
+                let captured = if is_known { datagram(*flow.start(), words) } else { Vec::new() };
                 let limiter = number(words, "limiter").and_then(NonZeroU32::new);
                 let (what, refused) = said.split_once(" -> ").map_or((said, false), |(what, _)| (what, true));
                 let frame = HostFrame::new(at, captured, words[0].parse().unwrap());
@@ -167,14 +171,23 @@ impl Player {
                 self.limiters -= 1;
                 self.nic.remove_limiter(NonZeroU32::new(words[0].parse().unwrap()).unwrap());
             }
-            "message" => ports().for_each(|port| {
-                let mut frame = message(&datagram(port, words), number(words, "feedback").unwrap_or(63));
-                frame.truncate(number(words, "cut").unwrap_or(frame.len()));
-                self.nic.handle_message(at, &frame);
-            }),
+            "message" => {
+                for port in flow {
+                    let mut frame = message(&datagram(port, words), number(words, "feedback").unwrap_or(63));
+                    if let Some((at, value)) = words.iter().find_map(|word| word.split_once(':')) {
+                        frame[at.parse::<usize>().unwrap()] = value.parse().unwrap();
+                    }
+                    let whole = frame.len() as u16;
+                    for len in range(words, "bytes").unwrap_or(whole..=whole) {
+                        let mut frame = frame.clone();
+                        frame.resize(len.into(), 0);
+                        self.nic.handle_message(at, &frame);
+                    }
+                }
+            }
             "notification" => {
-                let mut frame = notification(&datagram(*ports().start(), words));
-                frame.truncate(number(words, "cut").unwrap_or(frame.len()));
+                let mut frame = notification(&datagram(*flow.start(), words));
+                frame.truncate(number(words, "bytes").unwrap_or(frame.len()));
                 assert!(self.nic.handle_notification(at, &frame));
                 assert!(!self.nic.handle_notification(at, &datagram(7, words)), "no notification");
             }
