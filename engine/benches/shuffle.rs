@@ -19,7 +19,7 @@ use std::process::Command;
 
 use benches::common::{
     classes, congestion_point, copies, eee_values, lossless, marking, pausable, peak_resident_bytes,
-    start_workload, LeafSpine, PortSettings, GIGABIT, TEN_GIGABIT,
+    start_workload, LeafSpine, PortSettings, GIGABIT,
 };
 use netsim::reaction::QcnSettings;
 use netsim::spec::{NicDcqcnSpec, NicEeeSpec, NicSpec};
@@ -116,25 +116,20 @@ impl Case {
             ..marking(97_500)
         });
         if self.lossless {
-            self.make_lossless(&mut fabric, &size);
+            Self::make_lossless(&mut fabric, &size);
         }
         fabric
     }
 
     /// XOFF at 40 KB of a port, above it 64 KB: more than comes before a pause is obeyed, at both rates.
-    fn make_lossless(&self, fabric: &mut Fabric, size: &LeafSpine) {
-        for switch in 0..self.leaves + self.spines {
+    fn make_lossless(fabric: &mut Fabric, size: &LeafSpine) {
+        for switch in 0..size.switch_count() {
             classes(fabric, switch, &[(0, PRIORITY)]);
             copies(fabric, switch);
-            let rates = if switch < self.leaves {
-                [vec![GIGABIT; size.hosts_per_leaf], vec![TEN_GIGABIT; self.spines]].concat()
-            } else {
-                vec![TEN_GIGABIT; self.leaves]
-            };
-            for (port, bps) in (1..).zip(rates) {
-                lossless(fabric, switch, port, bps, PRIORITY, [40_000, 37_000, 104_000]);
-                congestion_point(fabric, switch, port, PRIORITY, 26_000);
-            }
+        }
+        for (switch, port, bps) in size.ports() {
+            lossless(fabric, switch, port, bps, PRIORITY, [40_000, 37_000, 104_000]);
+            congestion_point(fabric, switch, port, PRIORITY, 26_000);
         }
     }
 

@@ -119,18 +119,6 @@ def entity(of: Any) -> Any:
     return made
 
 
-def batches(updates: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yields the updates in lists."""
-    batch = []
-    for one in updates:
-        batch.append(p4r.Update(type=p4r.Update.INSERT, entity=entity(one)))
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
 def chunks(updates: list[Any]) -> Iterator[list[Any]]:
     """Yields the list in parts."""
     return (updates[at : at + _BATCH] for at in range(0, len(updates), _BATCH))
@@ -202,13 +190,13 @@ def fill(stub: Any, info: Any, row: Any) -> None:
         count = sum(len(request.updates) for request in requests)
         return count, count / (time.monotonic() - start)
 
-    count, rate = write(batches(Filler(info).updates()))
+    entities = [entity(of) for of in Filler(info).updates()]
+    inserts = [p4r.Update(type=p4r.Update.INSERT, entity=one) for one in entities]
+    count, rate = write(chunks(inserts))
     row(f"with {count:,} members, groups, entries", rate)
-    again = [update for batch in batches(Filler(info).updates()) for update in batch]
-    again = [update for update in again if update.entity.WhichOneof("entity") == "table_entry"]
-    for update in again:
-        update.type = p4r.Update.MODIFY
-    row("entries modified, 512 in a batch", write(list(chunks(again)))[1])
+    entries = [one for one in entities if one.WhichOneof("entity") == "table_entry"]
+    again = [p4r.Update(type=p4r.Update.MODIFY, entity=one) for one in entries]
+    row("entries modified, 512 in a batch", write(chunks(again))[1])
     row("entries modified one by one", write([update] for update in again[:_SINGLE_WRITES])[1])
     read = p4r.ReadRequest(device_id=1)
     for kind in (p4r.TableEntry(), p4r.ActionProfileMember(), p4r.ActionProfileGroup()):

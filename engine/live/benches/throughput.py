@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from scapy.layers.inet import IP, UDP
+
 ENGINE = Path(__file__).resolve().parents[2]
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 MACS = bytes.fromhex("020000000001020000000002")
@@ -43,15 +45,8 @@ class Program:
 
 def _udp(length: int) -> bytes:
     """Returns an IPv4 UDP frame from 10.0.0.1 to 10.0.0.2."""
-    header = struct.pack(
-        "!BBHHHBBH4s4s", 0x45, 0, length - 14, 0, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
-    )
-    words = sum(struct.unpack("!10H", header))
-    while words > 0xFFFF:
-        words = (words & 0xFFFF) + (words >> 16)
-    header = header[:10] + struct.pack("!H", words ^ 0xFFFF) + header[12:]
-    udp = struct.pack("!HHHH", 1000, 2000, length - 34, 0)
-    return (MACS + b"\x08\x00" + header + udp).ljust(length, b"\0")
+    packet = IP(src="10.0.0.1", dst="10.0.0.2") / UDP(sport=1000, dport=2000) / bytes(max(0, length - 42))
+    return MACS + b"\x08\x00" + bytes(packet)
 
 
 def programs(length: int) -> list[Program]:

@@ -20,6 +20,8 @@ pub mod nic_classes;
 mod nic_fair;
 mod nic_limit;
 mod nic_queues;
+#[cfg(test)]
+mod nic_tests;
 mod nic_transmitter;
 mod path;
 mod pauses;

@@ -131,3 +131,59 @@ fn check_recovery(rules: &recovery::Rules, min_bps: u64) -> Result<(), SettingsE
     within("hyper_bps", rules.hyper_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")?;
     within("min_bps", min_bps, 1..=MAX_INCREASE_BPS, "must be from 1 to 10^12")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use units::Duration;
+
+    use super::*;
+
+    const MICROSECOND: u64 = 1_000_000;
+
+    fn point(settings: &Value) -> ReactionPoint {
+        let (kind, settings) = settings.as_object().unwrap().iter().next().unwrap();
+        let (settings, gbps) = match kind.as_str() {
+            "qcn" => (ReactionSettings::Qcn(serde_json::from_value(settings.clone()).unwrap()), 10),
+            _ => (ReactionSettings::Dcqcn(serde_json::from_value(settings.clone()).unwrap()), 40),
+        };
+        ReactionPoint::new(settings, DataRate::from_bps(gbps * 1_000_000_000))
+    }
+
+    fn value(point: &ReactionPoint, name: &str) -> String {
+        match (name, &point.cut) {
+            ("rate", _) => point.rate_bps().to_string(),
+            ("target", _) => point.recovery.target_bps.to_string(),
+            ("alpha", Cut::Dcqcn(estimate)) => estimate.alpha.to_string(),
+            ("next", _) if point.next_timeout() == Time::MAX => "never".to_owned(),
+            ("next", _) => (point.next_timeout().as_ps() / MICROSECOND).to_string(),
+            _ => panic!("no value is called {name}"),
+        }
+    }
+
+    /// Plays the scripts of `tests/reaction.txt`, which says what their lines mean.
+    #[test]
+    fn scripts_of_reaction_points_pass() {
+        for script in include_str!("../../tests/reaction.txt").split("\n[").skip(1) {
+            let mut lines = script.lines().skip(1).filter(|line| !line.is_empty() && !line.starts_with('#'));
+            let mut point = point(&serde_json::from_str(lines.next().unwrap()).unwrap());
+            for line in lines {
+                let (happens, expected) = line.split_once(" -> ").unwrap_or((line, ""));
+                let words: Vec<&str> = happens.split(' ').collect();
+                let number = |at: usize| words[at].parse::<u64>().unwrap();
+                let now = Time::ZERO + Duration::from_us(number(0));
+                match words[1] {
+                    "feedback" => {
+                        let times = if words.len() > 3 { number(3) } else { 1 };
+                        (0..times).for_each(|_| point.handle(now, number(2) as u8));
+                    }
+                    "sent" => point.sent(now, number(2)),
+                    _ => point.advance(now),
+                }
+                for (name, expected) in expected.split(", ").filter_map(|one| one.split_once(' ')) {
+                    assert_eq!(value(&point, name), expected, "{name} at {line:?} of [{script}");
+                }
+            }
+        }
+    }
+}

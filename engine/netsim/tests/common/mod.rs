@@ -93,6 +93,20 @@ impl LeafSpine {
         (self.hosts_per_leaf + spine + 1) as u16
     }
 
+    pub fn switch_count(&self) -> usize {
+        self.leaves + self.spines
+    }
+
+    /// Returns all ports of switches, with the rates of their links: switch, port, bits per second.
+    pub fn ports(&self) -> impl Iterator<Item = (usize, u16, u64)> {
+        let leaf = [vec![self.host_bps; self.hosts_per_leaf], vec![self.uplink_bps; self.spines]].concat();
+        let spine = vec![self.uplink_bps; self.leaves];
+        let rates = [vec![leaf; self.leaves], vec![spine; self.spines]].concat();
+        let of_switch =
+            |(switch, rates): (usize, Vec<u64>)| (1..).zip(rates).map(move |(port, bps)| (switch, port, bps));
+        rates.into_iter().enumerate().flat_map(of_switch)
+    }
+
     pub fn spec(&self) -> FabricSpec {
         let eee = self.eee.then_some(PhyEeeSpec { stall_ps: 0 });
         let end = |node: String, port: u16, eee| EndSpec { node, port, eee };
@@ -153,25 +167,22 @@ impl LeafSpine {
                 let host = leaf * self.hosts_per_leaf + place;
                 let ports = [(place as u16 + 1, self.mac(host))];
                 add_route(&mut fabric, leaf, self.ip(host), 32, &ports);
-                set_port(&mut fabric, leaf, place as u16 + 1, &settings(self.host_bps));
             }
             let uplinks: Vec<_> =
                 (0..self.spines).map(|s| (self.uplink_port(s), switch_mac(self.leaves + s))).collect();
             if !uplinks.is_empty() {
                 add_route(&mut fabric, leaf, Ipv4Addr::new(10, 0, 0, 0), 16, &uplinks);
             }
-            for (port, _) in uplinks {
-                set_port(&mut fabric, leaf, port, &settings(self.uplink_bps));
-            }
             set_seed(&mut fabric, leaf, 0x9E37_79B1 + 2 * leaf as u32);
         }
-        for spine in self.leaves..self.leaves + self.spines {
+        for spine in self.leaves..self.switch_count() {
             for leaf in 0..self.leaves {
-                let port = leaf as u16 + 1;
                 let network = Ipv4Addr::new(10, 0, leaf as u8 + 1, 0);
-                add_route(&mut fabric, spine, network, 24, &[(port, switch_mac(leaf))]);
-                set_port(&mut fabric, spine, port, &settings(self.uplink_bps));
+                add_route(&mut fabric, spine, network, 24, &[(leaf as u16 + 1, switch_mac(leaf))]);
             }
+        }
+        for (switch, port, bps) in self.ports() {
+            set_port(&mut fabric, switch, port, &settings(bps));
         }
         fabric
     }

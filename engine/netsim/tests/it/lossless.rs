@@ -56,37 +56,27 @@ fn fabric(
         PortSettings { eee, ..PLAIN }
     };
     let mut fabric = size.fabric(spec, settings);
-    for switch in 0..size.leaves + size.spines {
+    for switch in 0..size.switch_count() {
         classes(&mut fabric, switch, &[&[(DSCP, PRIORITY)], others].concat());
         copies(&mut fabric, switch);
-        let rates = if switch < size.leaves {
-            [vec![size.host_bps; size.hosts_per_leaf], vec![size.uplink_bps; size.spines]].concat()
-        } else {
-            vec![size.uplink_bps; size.leaves]
-        };
-        for (port, bps) in (1..).zip(rates) {
-            let [xoff, limit] = group(bps);
-            let xon = xoff.saturating_sub(2 * LONGEST);
-            lossless(&mut fabric, switch, port, bps, PRIORITY, [xoff, xon, limit]);
-        }
+    }
+    for (switch, port, bps) in size.ports() {
+        let [xoff, limit] = group(bps);
+        let xon = xoff.saturating_sub(2 * LONGEST);
+        lossless(&mut fabric, switch, port, bps, PRIORITY, [xoff, xon, limit]);
     }
     fabric
 }
 
 /// Returns the packets of the lossless class at a port in one of the program's counters.
-fn packets(fabric: &Fabric, counter: &str, switch: usize, port: usize) -> u64 {
-    let cell = (port << 3 | usize::from(PRIORITY)) as u64;
+fn packets(fabric: &Fabric, counter: &str, switch: usize, port: u16) -> u64 {
+    let cell = u64::from(port << 3 | u16::from(PRIORITY));
     fabric.switch(switch).state().read_counters(counter, cell).unwrap().packets
 }
 
 /// Returns the same at all ports.
 fn all_packets(size: &LeafSpine, fabric: &Fabric, counter: &str) -> u64 {
-    ports(size).map(|(switch, port)| packets(fabric, counter, switch, port)).sum()
-}
-
-fn ports(size: &LeafSpine) -> impl Iterator<Item = (usize, usize)> {
-    let count = size.hosts_per_leaf.max(size.leaves) + size.spines;
-    (0..size.leaves + size.spines).flat_map(move |switch| (0..=count).map(move |port| (switch, port)))
+    size.ports().map(|(switch, port, _)| packets(fabric, counter, switch, port)).sum()
 }
 
 fn delivered(report: &Report) -> u64 {
@@ -141,8 +131,8 @@ fn run_frames(case: &Case, share: u64, mut frames: Vec<(u64, usize, Vec<u8>)>) -
 }
 
 fn assert_at_rest(size: &LeafSpine, fabric: &Fabric) -> Result<(), TestCaseError> {
-    for (switch, port) in ports(size) {
-        let port = port as u64;
+    for (switch, port, _) in size.ports() {
+        let port = u64::from(port);
         prop_assert_eq!(register(fabric, switch, "occupancy_bytes", port), 0);
         for queue in port << 3..(port + 1) << 3 {
             for name in ["ingress_bytes", "pause_sent_at", "pause_timer", "queue_bytes", "class_gate_open_at"]

@@ -121,25 +121,19 @@ impl Case {
 
     fn ports(&self) -> Vec<PortRun> {
         let mut ports = Vec::new();
-        for switch in 0..self.size.leaves + self.size.spines {
-            let is_leaf = switch < self.size.leaves;
-            let count = if is_leaf { self.size.hosts_per_leaf + self.size.spines } else { self.size.leaves };
-            for place in 0..count {
-                let is_to_host = is_leaf && place < self.size.hosts_per_leaf;
-                let bps = if is_to_host { GIGABIT } else { self.size.uplink_bps };
-                let mut run =
-                    PortRun { switch, port: place as u16 + 1, bps, is_to_host, settings: Vec::new() };
-                run.settings.push(self.with_phy(self.ports[ports.len()], bps));
-                if let Some((_, later)) = &self.change {
-                    let mut later = self.with_phy(later[ports.len()], bps);
-                    later.eee = match (run.settings[0].eee, later.eee) {
-                        (Some(first), Some(eee)) => Some(random::settings::Eee { stall: first.stall, ..eee }),
-                        (first, _) => first,
-                    };
-                    run.settings.push(later);
-                }
-                ports.push(run);
+        for (switch, port, bps) in self.size.ports() {
+            let is_to_host = switch < self.size.leaves && usize::from(port) <= self.size.hosts_per_leaf;
+            let mut run = PortRun { switch, port, bps, is_to_host, settings: Vec::new() };
+            run.settings.push(self.with_phy(self.ports[ports.len()], bps));
+            if let Some((_, later)) = &self.change {
+                let mut later = self.with_phy(later[ports.len()], bps);
+                later.eee = match (run.settings[0].eee, later.eee) {
+                    (Some(first), Some(eee)) => Some(random::settings::Eee { stall: first.stall, ..eee }),
+                    (first, _) => first,
+                };
+                run.settings.push(later);
             }
+            ports.push(run);
         }
         ports
     }

@@ -26,7 +26,7 @@ fn fabric(size: &LeafSpine, quanta: &[(usize, u32)]) -> Fabric {
         eee: size.eee.then(|| eee_values(rate_bps, 12, 10)),
         ..marking(30_000)
     });
-    for switch in 0..size.leaves + size.spines {
+    for switch in 0..size.switch_count() {
         classes(&mut fabric, switch, &[VOICE, STORAGE, BULK]);
     }
     fabric

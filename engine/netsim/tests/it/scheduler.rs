@@ -3,7 +3,7 @@
 
 use crate::common::{coflows, start_workload, transfer, LeafSpine, PLAIN};
 use netsim::spec::SchedulerSpec;
-use netsim::{Fabric, FabricError, FabricSpec, Report};
+use netsim::{FabricSpec, Report};
 use schedule::Name;
 use serde_json::{json, Value};
 use units::Time;
@@ -125,28 +125,4 @@ fn mice_and_transfers_over_shared_connections_are_not_announced() {
     let counts = report.workload.unwrap().scheduler.unwrap();
     assert_eq!((counts.flows, counts.mice, counts.left_out), (1, 1, 6));
     assert_eq!((counts.refused, counts.late, counts.without_limiter), (0, 0, 0));
-}
-
-#[test]
-fn a_scheduler_that_cannot_be_is_refused_with_its_place() {
-    let size = LeafSpine::default();
-    let fca = scheduler(Name::Fca);
-    let refused = |scheduler: SchedulerSpec| {
-        let mut spec = size.spec();
-        spec.scheduler = Some(scheduler);
-        match Fabric::new(crate::common::program(), spec) {
-            Err(FabricError::Spec(error)) => error.to_string(),
-            Err(error) => panic!("{error}"),
-            Ok(_) => panic!("a wrong scheduler is taken"),
-        }
-    };
-    assert!(
-        refused(SchedulerSpec { capacity_ppm: 1_000_001, ..fca }).contains("scheduler.capacity_ppm: 1000001")
-    );
-    assert!(refused(SchedulerSpec { capacity_ppm: 0, ..fca }).contains("nothing could be sent"));
-    assert!(
-        refused(SchedulerSpec { enforce_delay_ps: u64::MAX, ..fca }).contains("scheduler.enforce_delay_ps")
-    );
-    let sebf = SchedulerSpec { preempt: true, ..scheduler(Name::Sebf) };
-    assert!(refused(sebf).contains("scheduler.kind: sebf: has no order"));
 }

@@ -1,25 +1,46 @@
-//! Untrusted input: RFC 5961, and random segments. `scripts/input.pkt` has single segments.
+//! Untrusted input: any segments and calls. `scripts/input.pkt` has single segments.
 
 use proptest::prelude::*;
-use tcp::{Config, Connection, Segment};
+use tcp::{Config, Connection, DelayedAck, Segment, SendError, State};
 use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, SYN};
 use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
 use wire::Ecn;
 
-use crate::common::{config, ours, theirs, Script, DELAYED, OUR_ISN, PEER_ISN};
+/// The sequence numbers of both SYNs.
+const OUR_ISN: u32 = 1000;
+const PEER_ISN: u32 = 5000;
 
-/// RFC 5961, 7: two ends that disagree do not answer each other endlessly.
+/// Returns the sequence number of byte `offset` of our data, from 0.
+fn ours(offset: u32) -> u32 {
+    (OUR_ISN + 1).wrapping_add(offset)
+}
+
+/// Returns the sequence number of byte `offset` of the peer's data.
+fn theirs(offset: u32) -> u32 {
+    (PEER_ISN + 1).wrapping_add(offset)
+}
+
 #[test]
-fn empty_segments_outside_the_window_are_answered_seldom() {
-    let mut script = Script::established(config("newreno"), Duration::from_ms(10));
-    let mut answers = 0;
-    for _ in 0..100 {
-        script.receive(script.peer_segment(theirs(0).wrapping_sub(1_000), ours(0)));
-        answers += script.sent().len();
-        script.wait(Duration::from_ms(10));
+fn an_impossible_setting_is_refused_with_its_name() {
+    for row in include_str!("../refusals.txt").lines().filter(|line| line.starts_with('{')) {
+        let (json, expected) = row.split_once(" -> ").unwrap();
+        let config: Config = serde_json::from_str(json).unwrap();
+        let error = config.check().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("tcp: {expected}")), "{row}: {error}");
     }
-    assert_eq!(answers, 2, "in one second");
+}
+
+#[test]
+fn bytes_that_cannot_be_sent_are_refused_with_the_reason() {
+    let settings = Config::default().check().unwrap();
+    let mut tcp = Connection::connect(&settings, OUR_ISN);
+    tcp.poll_transmit(Time::ZERO);
+    tcp.send(1 << 61).unwrap();
+    let room = (1 << 61) - 1;
+    assert_eq!(tcp.send(1 << 62), Err(SendError::TooMany { bytes: 1 << 62, room }));
+    tcp.close();
+    assert_eq!(tcp.send(1), Err(SendError::Closed { bytes: 1, state: State::SynSent }));
 }
 
 /// A call, or a segment with numbers near the relevant ones, so that many are acceptable.
@@ -80,13 +101,14 @@ fn any_config() -> impl Strategy<Value = Config> {
             )| Config {
                 sack,
                 timestamps: timestamps.then_some(Duration::from_us(10)),
-                delayed_ack: DELAYED.filter(|_| delayed),
+                delayed_ack: delayed.then_some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
                 reads_at_once,
                 rack,
                 prr,
                 receive_buffer: buffer.map(Bytes::new),
                 initial_window_segments,
-                ..config(name)
+                mss: 1_000,
+                ..name.parse().unwrap()
             },
         )
 }

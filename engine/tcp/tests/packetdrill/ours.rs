@@ -1,11 +1,16 @@
-//! What scripts of ours have beyond packetdrill's language: settings of the endpoint, the handshake in one line, and values.
+//! What scripts of ours have beyond packetdrill's language: settings of the endpoint, the handshake in one line, values, and rounds.
 //!
 //! In these scripts everything that leaves is expected, whole and at its exact time. The peer's window is 65535 unless it is told,
 //! and what is not told to be ECN-capable is not.
+//!
+//! For exchanges that are too long to be told: `10 times {` begins what happens ten times, up to the line `}`. `round(4) = 20`
+//! acknowledges all that has left and was not expected, each segment by an ACK, whereupon 20 segments leave. `lose(4) = 20`: 20
+//! such segments are lost. From the first round to a loss, nothing needs to be expected.
 
 use std::fmt::Display;
 
-use tcp::{Config, Connection, DctcpEct, DelayedAck, Segment, State};
+use serde_json::{json, Value};
+use tcp::{Config, Connection, HyStart, Segment, State};
 use units::{Bytes, Duration, Time};
 use wire::tcp::{ACK, ECE, SYN};
 use wire::tcp_options::{Options, Timestamps};
@@ -18,65 +23,37 @@ use super::play::{differs, Player, Stop, OUR_ISN, PEER_ISN};
 pub fn endpoint(text: &str) -> Result<Config, String> {
     let mut words = text.split_whitespace();
     let name = words.next().unwrap_or_default();
-    let named: Config = name.parse().map_err(|error| format!("{error}"))?;
-    let mut config = Config { mss: 1_000, delayed_ack: None, ..named };
+    let mut config: Config = name.parse().map_err(|error| format!("{error}"))?;
+    let mut json = json!({"algorithm": name, "ecn": config.ecn, "mss": 1_000, "delayed_ack": null});
     for word in words {
-        set(&mut config, word).ok_or_else(|| format!("the setting {word}"))?;
-    }
-    Ok(config)
-}
-
-fn set(config: &mut Config, word: &str) -> Option<()> {
-    let (name, value) = word.split_once('=').unwrap_or((word, "true"));
-    let flag = || value.parse().ok();
-    let number = || value.parse().ok();
-    let span = || value.parse::<Duration>().ok();
-    match name {
-        "accecn" => config.accecn = flag()?,
-        "dctcp_ect" => {
-            let choices = [DctcpEct::DataOnly, DctcpEct::Ns2, DctcpEct::Linux];
-            config.dctcp_ect = choices.into_iter().find(|choice| format!("{choice:?}") == value)?;
+        let (name, value) = word.split_once('=').unwrap_or((word, "true"));
+        let wrong = |_| format!("the setting {word}");
+        match (name, value.split_once('/'), value.parse::<Duration>()) {
+            // Fields that JSON does not have, or of which it would have to give the parts.
+            ("hystart", _, _) => config.hystart = Some(HyStart::default()),
+            ("reads_at_once", _, _) => config.reads_at_once = value == "true",
+            ("retries", _, _) => config.retries = value.parse().map_err(|_| format!("the setting {word}"))?,
+            ("delayed_ack", Some((segments, timer)), _) => {
+                let segments: Value = serde_json::from_str(segments).map_err(wrong)?;
+                let timer: Duration = timer.parse().map_err(|_| format!("the setting {word}"))?;
+                json[name] = json!({"segments": segments, "timer_ps": timer});
+            }
+            (_, _, Ok(span)) => json[format!("{name}_ps")] = json!(span),
+            _ => json[name] = serde_json::from_str(value).unwrap_or_else(|_| json!(value)),
         }
-        "dctcp_initial_alpha" => config.dctcp_initial_alpha = value.parse().ok()?,
-        "delayed_ack" => {
-            let (segments, timer) = value.split_once('/')?;
-            config.delayed_ack =
-                Some(DelayedAck { segments: segments.parse().ok()?, timer: timer.parse().ok()? });
-        }
-        "dsack" => config.dsack = flag()?,
-        "ecn" => config.ecn = flag()?,
-        "ect_retransmissions" => config.ect_retransmissions = flag()?,
-        "fin" => config.fin = flag()?,
-        "frto" => config.frto = flag()?,
-        "initial_rto" => config.initial_rto = span()?,
-        "initial_window_segments" => config.initial_window_segments = number()?,
-        "l4s" => config.l4s = flag()?,
-        "limited_transmit" => config.limited_transmit = flag()?,
-        "max_ack_delay" => config.max_ack_delay = Some(span()?),
-        "max_rto" => config.max_rto = span()?,
-        "min_rto" => config.min_rto = span()?,
-        "min_window_segments" => config.min_window_segments = number()?,
-        "prr" => config.prr = flag()?,
-        "quick_acks" => config.quick_acks = number()?,
-        "rack" => config.rack = flag()?,
-        "reads_at_once" => config.reads_at_once = flag()?,
-        "receive_buffer" => config.receive_buffer = Some(Bytes::new(value.parse().ok()?)),
-        "restart_after_idle" => config.restart_after_idle = flag()?,
-        "retries" => config.retries = number()?,
-        "rto_slop" => config.rto_slop = span()?,
-        "sack" => config.sack = flag()?,
-        "slow_start_limit" => config.slow_start_limit = if value == "none" { None } else { Some(number()?) },
-        "syn_lost_rto" => config.syn_lost_rto = span()?,
-        "syn_retries" => config.syn_retries = number()?,
-        "timestamps" => config.timestamps = Some(span()?),
-        "tsq" => config.tsq = Some(span()?),
-        _ => return None,
     }
-    Some(())
+    let read: Config = serde_json::from_value(json).map_err(|error| error.to_string())?;
+    let Config { hystart, reads_at_once, retries, .. } = config;
+    Ok(Config { hystart, reads_at_once, retries, ..read })
 }
 
 fn told<T: Display>(value: Option<T>) -> String {
     value.map_or_else(|| "none".to_owned(), |value| value.to_string())
+}
+
+/// Returns the peer's timestamps in answer to ours.
+fn echo(ours: Timestamps) -> Timestamps {
+    Timestamps { value: 77, echo_reply: ours.value }
 }
 
 impl Player {
@@ -85,7 +62,7 @@ impl Player {
         let mut tcp = Connection::connect(&self.settings()?, OUR_ISN);
         let syn = tcp.poll_transmit(self.now).expect("a SYN leaves at once");
         self.now += rtt;
-        let timestamps = syn.options.timestamps.map(|ours| Timestamps { value: 77, echo_reply: ours.value });
+        let timestamps = syn.options.timestamps.map(echo);
         let answer = Segment {
             sequence: PEER_ISN,
             acknowledgement: OUR_ISN.wrapping_add(1),
@@ -106,6 +83,43 @@ impl Player {
         tcp.handle_segment(self.now, &window);
         self.tcp = Some(tcp);
         self.drain();
+        Ok(())
+    }
+
+    /// Acknowledges all that is under way, each segment by an ACK, and compares the number of segments that leave.
+    pub fn round(&mut self, expected: i64) -> Result<(), Stop> {
+        self.in_rounds = true;
+        for (_, segment) in std::mem::take(&mut self.sent) {
+            let Some(tcp) = &mut self.tcp else { return self.without_connection("round") };
+            let ack = Segment {
+                sequence: PEER_ISN.wrapping_add(1),
+                acknowledgement: segment.sequence.wrapping_add(segment.payload_len),
+                flags: ACK,
+                ae: false,
+                window: u16::MAX,
+                ecn: Ecn::NotEct,
+                payload_len: 0,
+                options: Options { timestamps: segment.options.timestamps.map(echo), ..Options::default() },
+            };
+            tcp.handle_segment(self.now, &ack);
+            self.drain();
+        }
+        self.compare_count(expected)
+    }
+
+    /// Loses all that is under way, and compares its number.
+    pub fn lose(&mut self, expected: i64) -> Result<(), Stop> {
+        self.compare_count(expected)?;
+        self.in_rounds = false;
+        self.sent.clear();
+        Ok(())
+    }
+
+    fn compare_count(&self, expected: i64) -> Result<(), Stop> {
+        let count = self.sent.len();
+        if count as i64 != expected || self.sent.iter().any(|(_, segment)| segment.payload_len == 0) {
+            return differs(format!("{count} segments, expected {expected} with data: {:?}", self.sent));
+        }
         Ok(())
     }
 

@@ -84,6 +84,7 @@ pub fn script(text: &str) -> Result<Script, String> {
     let mut script = Script::default();
     let mut lines = text.lines().peekable();
     let mut number = 0;
+    let mut repeated = None;
     while let Some(line) = lines.next() {
         number += 1;
         let at = number;
@@ -91,7 +92,14 @@ pub fn script(text: &str) -> Result<Script, String> {
         if line.is_empty() {
             continue;
         }
-        if let Some(option) = line.strip_prefix("--") {
+        if let Some(times) = line.strip_suffix(" times {") {
+            let times: usize = times.parse().map_err(|_| format!("the line {line:?}"))?;
+            repeated = Some((times, script.events.len()));
+        } else if line == "}" {
+            let (times, first) = repeated.take().ok_or("the end of a repetition")?;
+            let once = script.events.split_off(first);
+            script.events.extend(std::iter::repeat_n(once, times).flatten());
+        } else if let Some(option) = line.strip_prefix("--") {
             option_of(option, &mut script)?;
         } else if let Some(rest) = line.strip_prefix('`') {
             shell(&block(rest, "`", &mut lines, &mut number), &mut script)?;
