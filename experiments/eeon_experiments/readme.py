@@ -78,7 +78,8 @@ def of_all() -> str:
             (
                 ("`experiment.yaml`", "the runs: settings, axes, sweeps, seeds, the quick form"),
                 ("`setup.yaml`", "the values from a paper, and the assumptions beyond it"),
-                ("`claims.py`", "the paper's claims, each with its judge"),
+                ("`claims.yaml`", "the paper's claims, each with its band"),
+                ("`claims.py`", "the judge of each claim"),
                 ("`figures.py`", "the figures of the report"),
                 ("`findings.yaml`", "why a result differs from the paper's claim"),
                 ("`judged.yaml`", "the experiments whose claims also judge its rows"),
