@@ -5,6 +5,7 @@
     claims.yaml       a paper's claims (`claims.texts`)
     claims.py         `JUDGES`: the judge of each claim (`claims.model`)
     figures.py        `drawings(runs)`: the figures of its report (`report.drawing`)
+    figures.yaml      their texts (`report.captions`)
     findings.yaml     the reasons why claims differ (`claims.texts`)
     judged.yaml       other experiments whose claims are judged by its rows, too (`report.elsewhere`)
 

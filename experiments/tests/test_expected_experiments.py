@@ -15,6 +15,7 @@ from eeon_experiments.fabric import workload_of
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.report import elsewhere, gather
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.comparison import Compared, compare
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.settings import Nic
@@ -118,6 +119,7 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
     read: dict[str, Callable[[], object]] = {
         "setup.yaml": lambda: setup.load(folder),
         "claims.yaml": lambda: texts.statements(folder),
+        "figures.yaml": lambda: Figures(str(folder / "figures.py")),
         "findings.yaml": lambda: texts.findings(folder),
         "judged.yaml": lambda: elsewhere.load(folder),
     }

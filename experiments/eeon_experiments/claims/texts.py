@@ -2,15 +2,13 @@
 `findings.yaml` the reasons why some differ. Plain text, code between backquotes."""
 
 from pathlib import Path
-from typing import TypeVar
 
 from eeon_control.model_base import Strict
-from eeon_control.sources import read_yaml
-from eeon_control.validation import input_error
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
+
+from eeon_experiments import named_texts
 
 CLAIMS, FINDINGS = "claims.yaml", "findings.yaml"
-_Text = TypeVar("_Text", "Statement", "Finding")
 
 
 class Statement(Strict):
@@ -35,19 +33,9 @@ class Finding(Strict):
 
 def statements(folder: Path) -> dict[str, Statement]:
     """Returns the claims of the experiment in a folder; none without a file. Raises InputError."""
-    return _read(folder / CLAIMS, Statement, TypeAdapter(dict[str, Statement]))
+    return named_texts.read(folder / CLAIMS, Statement, TypeAdapter(dict[str, Statement]))
 
 
 def findings(folder: Path) -> dict[str, Finding]:
     """Returns the findings of the experiment in a folder; none without a file. Raises InputError."""
-    return _read(folder / FINDINGS, Finding, TypeAdapter(dict[str, Finding]))
-
-
-def _read(path: Path, kind: type[_Text], by_claim: TypeAdapter[dict[str, _Text]]) -> dict[str, _Text]:
-    if not path.is_file():
-        return {}
-    document = read_yaml(path)
-    try:
-        return by_claim.validate_python(document.value)
-    except ValidationError as error:
-        raise input_error(error, document, kind) from None
+    return named_texts.read(folder / FINDINGS, Finding, TypeAdapter(dict[str, Finding]))
