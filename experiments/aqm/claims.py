@@ -17,9 +17,9 @@ from eeon_experiments.claims.bands import (
 from eeon_experiments.claims.model import (
     Check,
     Checks,
+    Judges,
     Point,
     change,
-    claim,
     level,
     means,
     within,
@@ -137,47 +137,10 @@ def _q5(results: Results) -> Checks:
     return Checks(checks)
 
 
-CLAIMS = (
-    claim(
-        "Q1",
-        "RED with a target delay of 100 us costs 30 % of throughput; 1 ms cuts the latency of deep buffers "
-        "by 85 %, with a runtime still about 5 % better than shallow DropTail's.",
-        "T 5.3.1, figure 5.2",
-        "throughput -60 % to -15 %; latency -92.5 % to -70 %; runtime -10 % to 0 %",
-        _q1,
-    ),
-    claim(
-        "Q2",
-        "Fixed RED thresholds of 70/70, 25/51 and 25/75 packets cost 10 % of runtime; 50/150 keeps the "
-        "runtime and cuts latency by up to 90 %.",
-        "T 5.3.1, table 5.3, figure 5.3",
-        "deep buffers, mean of drops and ECN: +5 % to +20 % each; 50/150 within 5 %, latency -95 % to -80 %",
-        _q2,
-    ),
-    claim(
-        "Q3",
-        "RED on the average queue length behaves like DropTail; RED on the instantaneous length works.",
-        "T 5.3.1",
-        "averaged: runtime within 5 % and latency within 20 % of DropTail's; instantaneous: latency 20 % "
-        "lower or more",
-        _q3,
-    ),
-    claim(
-        "Q4",
-        "CoDel 500us/20ms: delay about -25 % on shallow, -35 % on deep buffers with about 10 % of "
-        "execution time gained. 800us/1.5ms: shallow delay halved without loss of throughput; deep below "
-        "700 us from about 6 ms. 300us/0.75ms: below 400 us, but throughput is hurt.",
-        "T 5.3.2, figure 5.4",
-        "with drops: -50 % to -12.5 %; -67.5 % to -17.5 %; runtime -20 % to -5 %; -75 % to -25 % and "
-        "throughput -5 % or better; DropTail 3 to 12 ms; below 700 us; below 400 us and throughput 5 % "
-        "lower or more",
-        _q4,
-    ),
-    claim(
-        "Q5",
-        "Delay with CoDel is lowest with drops, then with ECN, and highest with DCTCP.",
-        "T 5.3.2",
-        "this order at levels 2 and 4 on deep buffers",
-        _q5,
-    ),
-)
+JUDGES: Judges = {
+    "Q1": _q1,
+    "Q2": _q2,
+    "Q3": _q3,
+    "Q4": _q4,
+    "Q5": _q5,
+}

@@ -14,8 +14,11 @@ from eeon_experiments.report.alternatives import (
     delay_label,
     lines,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, paper
 from eeon_experiments.report.runs import Metric, Runs
+
+figure = Figures(__file__)
 
 _FIXED = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
 _NAMES = {**TRANSPORTS, "newreno": "TCP (dropped, not marked)"}
@@ -38,6 +41,11 @@ _PAPER: dict[str, dict[tuple[str, str], Rule]] = {
     },
 }
 """The numbers in claims Q1, Q2 and Q4, by figure, number and buffer."""
+_CAPTION = (
+    "Runtime and throughput are relative to DropTail with shallow buffers, latency to DropTail of the same "
+    "depth. The dashed line in the deep panels is DropTail with deep buffers for runtime and throughput, and "
+    "with shallow buffers for latency."
+)
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -48,18 +56,14 @@ def drawings(runs: Runs) -> list[Drawing]:
     best = [queue for queue in ("codel_1", "codel_2", "red_1ms", "red_50_150") if queue in queues]
     averaged = [queue for queue in queues if queue.endswith("_averaged")]
     both = [queue for one in averaged for queue in (one.removesuffix("_averaged"), one)]
-    titled = "RED on the instantaneous and on the averaged queue"
-    figures = (
-        ("autored", "Auto RED by target delay", "figure 5.2", red, "target delay of auto RED"),
-        ("red", "RED with fixed thresholds", "figure 5.3", fixed, "thresholds of RED, packets"),
-        ("codel", "CoDel by target and interval", "figure 5.4", codel, "target/interval of CoDel"),
-        ("best", "CoDel and RED: the better settings of each", "figure 5.5", best, "setting"),
-        ("averaged", titled, "section 5.3.1 (text, no figure)", both, ""),
-    )
-    return [
-        _normalised(runs, f"aqm-{name}", title, f"Thesis, {where}", settings, x_label)
-        for name, title, where, settings, x_label in figures
-    ]
+    figures: dict[str, Sequence[str]] = {
+        "autored": red,
+        "red": fixed,
+        "codel": codel,
+        "best": best,
+        "averaged": both,
+    }
+    return [_normalised(runs, f"aqm-{name}", settings) for name, settings in figures.items()]
 
 
 def _label(queue: str) -> str:
@@ -97,20 +101,6 @@ def _panels(runs: Runs, name: str, queues: Sequence[str], positions: Sequence[st
     return panels
 
 
-def _normalised(
-    runs: Runs, name: str, title: str, paper: str, queues: Sequence[str], x_label: str
-) -> Drawing:
+def _normalised(runs: Runs, name: str, queues: Sequence[str]) -> Drawing:
     positions = [_long_label(queue) if name == "aqm-best" else _label(queue) for queue in queues]
-    return Drawing(
-        name,
-        title,
-        paper,
-        "Runtime and throughput are relative to DropTail with shallow buffers, latency to DropTail of the "
-        "same depth. The dashed line in the deep panels is DropTail with deep buffers for runtime and "
-        "throughput, and with shallow buffers for latency.",
-        x_label,
-        "",
-        _panels(runs, name, queues, positions),
-        share_y=False,
-        panel_height=2.6,
-    )
+    return figure(name, _panels(runs, name, queues, positions), caption=_CAPTION)

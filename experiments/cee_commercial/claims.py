@@ -6,11 +6,10 @@ Query completion times are compared seed by seed, and each setting with its coun
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Claim,
+    Judges,
     Point,
     by_seed,
     change,
-    claim,
     level,
     mean,
     mean_by_seed,
@@ -110,36 +109,9 @@ def _c6(results: Results) -> Checks:
     return Checks([*checks, within(mean(changes), *_WORSE, words, name="qcn_20_against_none")])
 
 
-CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "C2",
-        "PFC improves the completion time in all tests but those with QCN/20.",
-        "Short-and-fat paper, results (notes)",
-        "The mean query is shorter with PFC under each TCP and queue; under QCN/20 not by more than 2 %.",
-        _c2,
-    ),
-    claim(
-        "C4",
-        "Vegas bounds the queue, so that PFC hardly matters for it, and is the best of the three given fine "
-        "timers.",
-        "Short-and-fat paper, results and conclusion (notes)",
-        "With drop tail: no queue before a host ever reaches 80 KB, nothing is dropped, PFC changes the mean "
-        "query by less than 5 %, and the mean over both is the lowest of the three.",
-        _c4,
-    ),
-    claim(
-        "C5",
-        "CUBIC without PFC is worse than NewReno and Vegas.",
-        "Short-and-fat paper, results (notes)",
-        "The mean query with CUBIC is the longest, with drop tail and with RED.",
-        _c5,
-    ),
-    claim(
-        "C6",
-        "With commercial traffic RED is better than QCN; QCN/20 without PFC is 131 to 311 % worse.",
-        "Short-and-fat paper, results and conclusion (notes)",
-        "Mean over the three TCPs: RED's mean query is shorter than that of QCN/20 and QCN/66, with and "
-        "without PFC; QCN/20's without PFC is 65 to 622 % longer than without QCN.",
-        _c6,
-    ),
-)
+JUDGES: Judges = {
+    "C2": _c2,
+    "C4": _c4,
+    "C5": _c5,
+    "C6": _c6,
+}

@@ -1,10 +1,13 @@
 """Queries with each TCP and queue, with and without PFC, and the settings that the notes leave open."""
 
 from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Spread
 from eeon_tools.svg import BLUE, ORANGE
+
+figure = Figures(__file__)
 
 _UNKNOWNS: dict[str | None, str] = {
     None: "as assumed",
@@ -37,18 +40,12 @@ def _there(runs: Runs) -> list[str]:
 def _queries(runs: Runs) -> Drawing:
     queues = _there(runs)
     names = [CEE_QUEUES[queue] for queue in queues]
-    return Drawing(
+    return figure(
         "cee-commercial-queries",
-        "The mean query, with and without PFC",
-        "Short-and-fat paper, commercial traffic (notes)",
-        "Scatter and gather over a background of 30 %.",
-        "queue",
-        "ms",
         [
             Panel(title, names, _series(runs, queues, tcp=tcp, unknown=None), "bars")
             for tcp, title in CEE_TCPS.items()
         ],
-        unit="{:.3f}",
     )
 
 
@@ -68,13 +65,4 @@ def _unknowns(runs: Runs) -> Drawing:
         ]
         return Panel(title, names, series, "bars", [one])
 
-    return Drawing(
-        "cee-commercial-unknowns",
-        "What PFC changes where the notes are silent",
-        "Not in the paper",
-        "The mean query with PFC against that without, under the same setting.",
-        "queue",
-        "without PFC = 1",
-        [panel(tcp, title) for tcp, title in CEE_TCPS.items()],
-        unit="{:.3f}",
-    )
+    return figure("cee-commercial-unknowns", [panel(tcp, title) for tcp, title in CEE_TCPS.items()])

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Point, claim, level, share
+from eeon_experiments.claims.model import Check, Checks, Judges, Missing, Point, level, share
 from eeon_experiments.results import Results, Spread, Value
 
 _EPISODES = ("episode", "short_episode")
@@ -81,20 +81,7 @@ def _c3(results: Results) -> Checks:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "C1",
-        "Without PFC the queue of a hot spot is a sawtooth, with PFC a step.",
-        "Short-and-fat paper, queue dynamics (notes)",
-        "With PFC at least 80 % of the samples above half of the maximum are above 0.77 of it, and nothing "
-        "is dropped; without, at least three falls below half, and drops. In every seed.",
-        _c1,
-    ),
-    claim(
-        "C3",
-        "QCN with a set point of 66 KB is unfair: one flow has more than 40 % of the capacity.",
-        "Short-and-fat paper, QCN/66 (notes)",
-        "With PFC the largest share of five flows is at least 40 % in every seed.",
-        _c3,
-    ),
-)
+JUDGES: Judges = {
+    "C1": _c1,
+    "C3": _c3,
+}

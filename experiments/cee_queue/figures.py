@@ -1,11 +1,14 @@
 """The shape of a hot spot's queue, and the first finished flow's share of the link."""
 
 from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS, PFC, lines
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, paper
 from eeon_experiments.report.runs import Metric, Runs
 from eeon_experiments.results import Row
 
 from .claims import first_share
+
+figure = Figures(__file__)
 
 _SHAPE: tuple[tuple[Metric, str, str, str], ...] = (
     ("queue_falls", "falls of the queue below half of its maximum", "times", "{:,.0f}"),
@@ -29,17 +32,7 @@ def _queue(runs: Runs) -> Drawing:
     for metric, title, label, unit in _SHAPE:
         series = lines(own, metric, "tcp", CEE_TCPS, "pfc", PFC)
         panels.append(Panel(title, list(CEE_TCPS.values()), series, "bars", y_label=label, unit=unit))
-    return Drawing(
-        "cee-queue-shape",
-        "A sawtooth without PFC, a step with it",
-        "Short-and-fat paper, queue dynamics (notes; C1)",
-        "One hot spot under drop tail. A sawtooth falls many times and loses packets at each peak; a step "
-        "does neither.",
-        "",
-        "",
-        panels,
-        share_y=False,
-    )
+    return figure("cee-queue-shape", panels)
 
 
 def _shares(runs: Runs) -> Drawing:
@@ -53,14 +46,7 @@ def _shares(runs: Runs) -> Drawing:
 
     series = lines(own, percent, "queue", queues, "pfc", PFC)
     rules = [paper(40, "QCN/66, one flow has more than 40 %")]
-    return Drawing(
+    return figure(
         "cee-queue-shares",
-        "The largest share of a link",
-        "Short-and-fat paper, QCN/66 (notes; C3)",
-        "Five flows of NewReno into one port: what the first to end has had of the link until then; a fifth "
-        "is fair.",
-        "queue",
-        "% of the link",
         [Panel("five flows", [CEE_QUEUES[queue] for queue in queues], series, "bars", rules)],
-        unit="{:.1f}",
     )

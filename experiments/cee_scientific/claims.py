@@ -2,7 +2,7 @@
 
 import math
 
-from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim, of_common_seeds
+from eeon_experiments.claims.model import Check, Checks, Judges, by_seed, of_common_seeds
 from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES
 from eeon_experiments.results import Results, Spread
 
@@ -52,13 +52,6 @@ def _c7(results: Results) -> Checks:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "C7",
-        "With scientific traffic RED with PFC is the best; without PFC, QCN/20 is.",
-        "Short-and-fat paper, results and conclusion (notes)",
-        "The sum of the runtimes of IS, FT, CG, MG and BT is lowest for RED with PFC among all, and for "
-        "QCN/20 among those without PFC.",
-        _c7,
-    ),
-)
+JUDGES: Judges = {
+    "C7": _c7,
+}

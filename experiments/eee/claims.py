@@ -10,10 +10,9 @@ from contextlib import suppress
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Claim,
+    Judges,
     Missing,
     change,
-    claim,
     compare,
     each,
     mean,
@@ -25,8 +24,8 @@ from eeon_experiments.claims.model import (
 )
 from eeon_experiments.results import Results, Spread
 
-from .delay_claims import ADDED_LATENCY, STALL
-from .load_claims import CLAIMS as LOAD_CLAIMS
+from .delay_claims import e2, e8
+from .load_claims import e9, e10
 from .points import (
     SCENARIOS,
     changes,
@@ -176,57 +175,15 @@ def _both_workloads(found: Iterable[str]) -> None:
             raise Missing(f"{workload} runs with deep buffers and tuned TCP")
 
 
-CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "E1",
-        "Standard EEE uses 1/5 to 1/8 of legacy energy; ideal is lower by another factor of about 2.",
-        "EEE-MapReduce paper IV-D, figure 6; thesis 4.3.2, figure 4.5",
-        "Legacy over Standard EEE: mean of the scenarios 4 to 10, each 2.5 to 16. Standard EEE over "
-        "ideal: 1.5 to 3.",
-        _e1,
-    ),
-    STALL,
-    claim(
-        "E3",
-        "12us10 and 120us100 cost less than 5 % runtime in every scenario and below 1 % on average; "
-        "energy is 75 % and 60 % of Standard EEE's.",
-        "EEE-MapReduce paper IV-E1, figures 7 and 8; thesis 4.3.3.1",
-        "Worst runtime at most +5 %, mean at most +2 %. Energy within 10 points of 75 % and 60 %, in this "
-        "order.",
-        _e3,
-    ),
-    claim(
-        "E4",
-        "1ms1000 with deep buffers and tuned TCP: energy 55 %, runtime below +2 %. Shallow: about +25 %, far "
-        "worse with 64 KB, 10ms1000 worse still.",
-        "EEE-MapReduce paper IV-E1, figure 7; thesis 4.3.3.1, figure 4.8",
-        "Energy 45 to 65 %, runtime at most +4 %. Shallow and tuned +12.5 to +50 %; with 64 KB at least 5 "
-        "points more; 10ms1000 more than that.",
-        _e4,
-    ),
-    claim(
-        "E5",
-        "Batch jobs with deep buffers need no TCP tuning: the 1000-packet trigger fires before the timer, so "
-        "10ms1000 takes as long as 1ms1000.",
-        "EEE-MapReduce paper IV-E1, figure 8; thesis 4.3.3.1",
-        "Each runtime within 5 % of the other.",
-        _e5,
-    ),
-    claim(
-        "E6",
-        "10GbE ports save 35 to 75 % more energy than with Standard EEE; 1GbE ports at most 5 %.",
-        "EEE-MapReduce paper V, figure 10; thesis 4.3.3.3, figure 4.10",
-        "10GbE: 25 to 85 % in each scenario. 1GbE: at most 10 %.",
-        _e6,
-    ),
-    claim(
-        "E7",
-        "Non-uniform (`+`) settings save 20 % (batch 4:1) to 50-60 % (small) against Standard EEE on "
-        "average, at the same runtime.",
-        "EEE-MapReduce paper IV-E2 and V, figure 9; thesis 4.3.3.2, figure 4.9",
-        "Batch 4:1: 10 to 40 %. Small jobs: 35 to 75 %, more than batch. Runtime at most +5 %.",
-        _e7,
-    ),
-    ADDED_LATENCY,
-    *LOAD_CLAIMS,
-)
+JUDGES: Judges = {
+    "E1": _e1,
+    "E2": e2,
+    "E3": _e3,
+    "E4": _e4,
+    "E5": _e5,
+    "E6": _e6,
+    "E7": _e7,
+    "E8": e8,
+    "E9": e9,
+    "E10": e10,
+}

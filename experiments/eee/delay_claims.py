@@ -5,10 +5,8 @@ from contextlib import suppress
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Claim,
     Missing,
     change,
-    claim,
     each,
     means,
     within,
@@ -21,7 +19,7 @@ _USED = "energy_used_joules"
 _RUNTIME = "runtime_seconds"
 
 
-def _e2(results: Results) -> Checks:
+def e2(results: Results) -> Checks:
     base = point("small_24", eee="standard", stall="0us")
     runtime, energy = {}, {}
     for stall in ("10us", "50us", "500us", "5ms"):
@@ -42,7 +40,7 @@ def _e2(results: Results) -> Checks:
     )
 
 
-def _e8(results: Results) -> Checks:
+def e8(results: Results) -> Checks:
     small, batch = _slowed(results, "small_24"), _slowed(results, "batch_24")
     checks = [
         within(small["100us"], -1, 0.05, "small jobs at 100 us a link"),
@@ -70,23 +68,3 @@ def _slowed(results: Results, scenario: str) -> dict[str, Spread]:
         if needed not in found:
             raise Missing(f"{scenario} with {needed} on every link")
     return found
-
-
-STALL: Claim = claim(
-    "E2",
-    "A stall timer brings no benefit; without one runtime is about 1 % longer at worst.",
-    "EEE-MapReduce paper IV-D, figures 4 and 5; thesis 4.3.2",
-    "Stall 0 is at most 3 % slower than any other stall time, and no other saves more than 1 % of its "
-    "energy.",
-    _e2,
-)
-
-ADDED_LATENCY: Claim = claim(
-    "E8",
-    "With latency added to every link, small jobs slow down above about 100 us per link, batch jobs above "
-    "about 5 ms.",
-    "EEE-MapReduce paper IV-C, figure 3; thesis 4.3.1, figure 4.2",
-    "Small: at most +5 % at 100 us, more than that at 1 ms and 5 ms. Batch: at most +5 % at 1 ms and "
-    "+25 % at 5 ms, more than +5 % at 10 ms, and less than small at 5 ms.",
-    _e8,
-)

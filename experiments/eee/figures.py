@@ -12,12 +12,15 @@ from eeon_experiments.report.alternatives import (
     nanoseconds,
     percent,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs, over
 from eeon_experiments.results import Spread
 from eeon_tools.svg import BLUE, INK, ORANGE, SKY
 
 from .load_figures import load_drawings
+
+figure = Figures(__file__)
 
 USED = "energy_used_joules"
 _SCENARIOS = {
@@ -83,16 +86,7 @@ def _fixed_latency(runs: Runs) -> Drawing:
         values = along(runs, RUNTIME, "delay", delays, base, scenario=scenario)
         series.append(Series(scenario.split("_")[0] + " jobs", values, colour))
     panel = Panel("24 nodes", [delay_label(delay) for delay in delays], series, rules=[BASELINE])
-    return Drawing(
-        "eee-delay",
-        "Runtime over a fixed latency added to every link",
-        "EEE paper, figure 3 (thesis 4.2)",
-        "No EEE, 64 KB windows; relative to the same jobs without added latency.",
-        "added latency a link",
-        "runtime, no added latency = 1",
-        [panel],
-        from_zero=False,
-    )
+    return figure("eee-delay", [panel])
 
 
 def _stall(runs: Runs) -> list[Drawing]:
@@ -107,27 +101,10 @@ def _stall(runs: Runs) -> list[Drawing]:
         )
     runtime = along(runs, RUNTIME, "stall", stalls, {"stall": first})
     return [
-        Drawing(
-            "eee-stall-energy",
-            "Energy per port over the stall timer, small jobs, no coalescing",
-            "EEE paper, figure 4 (thesis 4.4)",
-            "Mean energy of a port as a share of the energy of a port that never sleeps. This is the paper's "
-            "axis in another unit.",
-            "stall timer",
-            "energy, % of never asleep",
-            [Panel("small jobs, 24 nodes", positions, energy)],
-            unit="{:.1f}",
-        ),
-        Drawing(
+        figure("eee-stall-energy", [Panel("small jobs, 24 nodes", positions, energy)]),
+        figure(
             "eee-stall-runtime",
-            "Runtime over the stall timer, small jobs, no coalescing",
-            "EEE paper, figure 5 (thesis 4.3)",
-            "Relative to a stall timer of zero, which is Standard EEE.",
-            "stall timer",
-            "runtime, Standard EEE = 1",
             [Panel("small jobs, 24 nodes", positions, [Series("runtime", runtime, BLUE)], rules=[_ONE])],
-            unit="{:.3f}",
-            from_zero=False,
         ),
     ]
 
@@ -163,15 +140,8 @@ def _settings(
 
 def _legacy(runs: Runs, scenarios: Sequence[str]) -> Drawing:
     series = _settings(runs, USED, ("off", "standard", "ideal"), scenarios, "deep", "tuned")
-    return Drawing(
-        "eee-legacy",
-        "Energy of legacy links, Standard EEE and ideal links",
-        "EEE paper, figure 6 (thesis 4.5)",
-        "All ports of hosts and switches, deep buffers, 1 MB windows; relative to Standard EEE. Legacy is "
-        "the energy of the same runs if links never slept, ideal if they slept and woke in no time.",
-        "",
-        "energy, Standard EEE = 1",
-        [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", _OF_LEGACY)],
+    return figure(
+        "eee-legacy", [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", _OF_LEGACY)]
     )
 
 
@@ -187,17 +157,7 @@ def _average(runs: Runs, scenarios: Sequence[str]) -> Drawing:
             name = f"{BUFFERS[buffer]}, {_WINDOWS[window]}"
             series.append(Series(name, values, _CORNER_COLOURS[buffer, window]))
         panels.append(Panel(word, list(_UNIFORM), series, "bars", [_ONE, *_ON_AVERAGE[metric]]))
-    return Drawing(
-        "eee-average",
-        "Runtime and energy, mean of the measured scenarios",
-        "EEE paper, figure 7 (thesis 4.8)",
-        "Relative to Standard EEE of the same scenario. Lines show the lowest and the highest scenario. The "
-        "mean of a setting leaves out scenarios that were not run with it; the next figure shows which.",
-        "",
-        "Standard EEE = 1",
-        panels,
-        share_y=False,
-    )
+    return figure("eee-average", panels)
 
 
 def _all(runs: Runs, scenarios: Sequence[str]) -> Drawing:
@@ -208,29 +168,13 @@ def _all(runs: Runs, scenarios: Sequence[str]) -> Drawing:
             series = _settings(runs, metric, _UNIFORM, scenarios, buffer, window)
             title = f"{word}, {BUFFERS[buffer]}, {_WINDOWS[window]}"
             panels.append(Panel(title, positions, series, "bars", [_ONE], y_label="Standard EEE = 1"))
-    return Drawing(
-        "eee-all",
-        "Runtime and energy by scenario",
-        "EEE paper, figure 8 (thesis 4.6, 4.7)",
-        "Relative to Standard EEE with the same scenario, buffers and windows.",
-        "",
-        "",
-        panels,
-        share_y=False,
-        panel_height=2.3,
-    )
+    return figure("eee-all", panels)
 
 
 def _plus(runs: Runs, scenarios: Sequence[str]) -> Drawing:
     series = _settings(runs, USED, (*_PLUS, "ideal"), scenarios, "deep", "tuned")
-    return Drawing(
+    return figure(
         "eee-plus",
-        "Energy with different settings on 10GbE and 1GbE",
-        "EEE paper, figure 9 (thesis 4.9)",
-        "All ports, deep buffers, 1 MB windows; relative to Standard EEE. `+` is 1ms1000 on 10GbE links and "
-        "the named setting on 1GbE links.",
-        "",
-        "energy, Standard EEE = 1",
         [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", [_ONE, *_SAVED_BY_PLUS])],
     )
 
@@ -247,12 +191,4 @@ def _by_speed(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         )
         for speed, title in (("1g", "1GbE"), ("10g", "10GbE"))
     ]
-    return Drawing(
-        "eee-by-speed",
-        "Energy by the speed of the port",
-        "EEE paper, figure 10 (thesis 4.10)",
-        "Deep buffers, 1 MB windows; relative to Standard EEE.",
-        "",
-        "energy, Standard EEE = 1",
-        panels,
-    )
+    return figure("eee-by-speed", panels)

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Claim,
     Missing,
     Point,
     change,
-    claim,
     compare,
     each,
     percent,
@@ -30,7 +28,7 @@ _FRAME_BYTES = 1500
 """Size of E10's frames in bytes, including preamble, FCS and gap."""
 
 
-def _e9(results: Results) -> Checks:
+def e9(results: Results) -> Checks:
     slowed: dict[str, Spread] = {}
     best: dict[str, str] = {}
     numbers: dict[str, float] = {}
@@ -112,7 +110,7 @@ def closed_form(eee: str, load: float) -> float:
     return closed_forms.coalescing(closed_forms.TEN_GIGABIT, load, _FRAME_BYTES, timer, count)
 
 
-def _e10(results: Results) -> Checks:
+def e10(results: Results) -> Checks:
     power: dict[tuple[str, str], Spread] = {}
     for rho in ("1", "5", "10", "20", "30", "50", "70", "90"):
         for eee in ("standard", "12us10", "120us100"):
@@ -151,25 +149,3 @@ def _e10(results: Results) -> Checks:
         ],
         {f"{eee}_at_{rho}": one.mean for (eee, rho), one in power.items()} | {"off_theory": worst},
     )
-
-
-CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "E9",
-        "Terasort at 5 to 55 % CPU load, shallow buffers: 1ms1000 slows jobs below 40 % load, by 20 % at "
-        "5 %; its energy-delay product is the best above 10 % load, 120us100's below.",
-        "Thesis 4.3.3.4, figures 4.11 to 4.13",
-        "+10 to +40 % at 5 % load, falling to at most +5 % from 40 % on. Best products (energy of "
-        "10GbE): 120us100 at 5 %, 1ms1000 at 25 % and more.",
-        _e9,
-    ),
-    claim(
-        "E10",
-        "Poisson arrivals on 10GbE: Standard EEE near 50 % of full power at 10 % load and 70 % at 20 %; "
-        "12us10 and 120us100 approach the ideal line, 10 % + 90 % x load.",
-        "EEE-MapReduce paper figure 2, after Christensen et al. 2010",
-        "50 and 70 % within 10 points; Standard EEE above 12us10 above 120us100 above ideal from 10 to "
-        "50 %; every point within 2 % of its closed form.",
-        _e10,
-    ),
-)

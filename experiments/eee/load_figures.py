@@ -1,11 +1,14 @@
 """Figures 4.11 to 4.13 of the thesis (EEE over CPU load), figure 2 of the EEE paper (power over load)."""
 
 from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import BASELINE, Curve, Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs
 from eeon_experiments.results import Row, Spread
 
 from . import closed_forms, load_claims
+
+figure = Figures(__file__)
 
 _LOADED = ("standard", "12us10_10g", "120us100_10g", "1ms1000_10g")
 _COALESCING = ("12us10", "120us100")
@@ -45,57 +48,17 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
             found.append(Series(EEE[name], [relative(eee, load) for load in loads], EEE_COLOURS[name]))
         return found
 
-    common = (
-        "Terasort jobs, shallow buffers, 1 MB windows, 24 nodes. Coalescing is on the 10GbE links only; 1GbE "
-        "links run Standard EEE (thesis, section 4.3.3.3)."
+    metrics: tuple[tuple[str, Metric, Metric | None], ...] = (
+        ("eee-load-runtime", RUNTIME, None),
+        ("eee-load-energy", "energy_10g_used_joules", "energy_10g_ideal_joules"),
+        ("eee-load-product", energy_delay, _ideal_energy_delay),
     )
-    rows = (
-        (
-            "eee-load-runtime",
-            "Total runtime over CPU load",
-            "4.11",
-            (RUNTIME, None),
-            "runtime, Standard EEE = 1",
-            False,
-        ),
-        (
-            "eee-load-energy",
-            "Energy of the 10GbE links over CPU load",
-            "4.12",
-            ("energy_10g_used_joules", "energy_10g_ideal_joules"),
-            "energy, Standard EEE = 1",
-            True,
-        ),
-        (
-            "eee-load-product",
-            "Energy-delay product of the 10GbE links over CPU load",
-            "4.13",
-            (energy_delay, _ideal_energy_delay),
-            "energy x runtime, Standard EEE = 1",
-            True,
-        ),
-    )
-    return [
-        Drawing(
-            name,
-            title,
-            f"Thesis, figure {number}",
-            common,
-            "CPU load, %",
-            label,
-            [
-                Panel(
-                    "",
-                    loads,
-                    series(metric, ideal),
-                    rules=[BASELINE, *_PAPER.get(name, ())],
-                    numeric=[float(load) for load in loads],
-                )
-            ],
-            from_zero=from_zero,
-        )
-        for name, title, number, (metric, ideal), label, from_zero in rows
-    ]
+    found = []
+    for name, metric, ideal in metrics:
+        rules = [BASELINE, *_PAPER.get(name, ())]
+        numeric = [float(load) for load in loads]
+        found.append(figure(name, [Panel("", loads, series(metric, ideal), rules=rules, numeric=numeric)]))
+    return found
 
 
 def _power_percent(run: Row) -> float | None:
@@ -133,16 +96,7 @@ def _power(runs: Runs) -> Drawing:
         numeric=[float(load) for load in loads],
         curves=curves,
     )
-    return Drawing(
-        "eee-power",
-        "Power of a 10GbE transmitter over Poisson load",
-        "EEE paper, figure 2 (thesis 2.2), after Christensen et al. 2010",
-        "Marks are measurements; lines are the closed forms for Poisson arrivals.",
-        "utilisation, %",
-        "power, % of full",
-        [panel],
-        unit="{:.1f}",
-    )
+    return figure("eee-power", [panel])
 
 
 def _closed(eee: str, load: float) -> float:

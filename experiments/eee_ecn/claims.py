@@ -9,11 +9,10 @@ J5), the comparison with the other baseline is given as well.
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Claim,
+    Judges,
     Point,
     by_seed,
     change,
-    claim,
     compare,
     each,
     mean,
@@ -166,45 +165,10 @@ def _j5(results: Results) -> Checks:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "J1",
-        "Legacy uses more than 5 times the ideal energy; Standard EEE nearly 80 % above ideal; 120us100 "
-        "about 10 % above; 1ms1000 with deep buffers about 5 % above.",
-        "Thesis 7.4.1, figure 7.4",
-        "5 to 20 times; +40 to +160 %; up to +20 %; up to +10 %; in this order. All but the last are "
-        "means of both depths.",
-        _j1,
-    ),
-    claim(
-        "J2",
-        "Coalescing adds 12 % latency on shallow buffers, 6 % on deep ones.",
-        "Thesis 7.4.1, figure 7.2",
-        "1ms1000, the longest hold: +6 to +24 % shallow, +1 to +11 % deep, and less on deep buffers.",
-        _j2,
-    ),
-    claim(
-        "J3",
-        "With RED and ECN, 500us500 costs about 25 % performance and 1ms1000 more than 50 %, and their "
-        "energy advantage is lost.",
-        "Thesis 7.4.2, figure 7.6",
-        "Runtime, mean of both depths: +12.5 to +50 % and +50 to +150 %; both use more energy than 120us100.",
-        _j3,
-    ),
-    claim(
-        "J4",
-        "With RED and ECN, 1ms1000 adds almost 50 % latency on shallow buffers and 10 % on deep ones.",
-        "Thesis 7.4.2, figure 7.6",
-        "+25 to +100 % shallow, +5 to +20 % deep.",
-        _j4,
-    ),
-    claim(
-        "J5",
-        "With RED and ECN, 120us100 keeps runtime and throughput, at about 10 % above ideal energy and "
-        "far below the latency of deep drop tail; 10GbE energy is 70 % below Standard EEE's.",
-        "Thesis 7.4.3 and 7.6, figure 7.7",
-        "Runtime at most +5 %, throughput at least -5 %, energy at most 20 % above ideal, latency at "
-        "most half, energy 35 % or more below Standard EEE.",
-        _j5,
-    ),
-)
+JUDGES: Judges = {
+    "J1": _j1,
+    "J2": _j2,
+    "J3": _j3,
+    "J4": _j4,
+    "J5": _j5,
+}

@@ -11,10 +11,13 @@ from eeon_experiments.report.alternatives import (
     along,
     lines,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Chosen, Metric, Runs, over
 from eeon_experiments.results import Row
 from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
+
+figure = Figures(__file__)
 
 ENERGY = "energy_10g_used_joules"
 _BUFFERS = {"shallow": (BUFFERS["shallow"], SKY), "deep": (BUFFERS["deep"], BLUE)}
@@ -38,7 +41,7 @@ def drawings(runs: Runs) -> list[Drawing]:
         _depth(runs),
         _latency(runs, settings),
         _runtime(runs, settings),
-        _energy(runs, "tcp", settings, "eee-ecn-energy", "Thesis, figure 7.4"),
+        _energy(runs, settings),
         _control(runs, settings),
         _four(runs, settings),
         _together(runs, settings),
@@ -62,27 +65,13 @@ def _depth(runs: Runs) -> Drawing:
     panel = Panel(
         "TCP on DropTail, no EEE", list(BUFFERS.values()), [Series("mean latency", scaled, BLUE)], "bars"
     )
-    return Drawing(
-        "eee-ecn-depth",
-        "Network latency by buffer depth",
-        "Thesis, figure 7.1",
-        "Mean latency of all packets from host to host.",
-        "",
-        "latency, ms",
-        [panel],
-        panel_height=2.6,
-    )
+    return figure("eee-ecn-depth", [panel])
 
 
 def _latency(runs: Runs, settings: Sequence[str]) -> Drawing:
     series = _by_buffer(runs, LATENCY, settings, "tcp", {"eee": "off"})
-    return Drawing(
+    return figure(
         "eee-ecn-latency",
-        "Latency that coalescing adds",
-        "Thesis, figure 7.2",
-        "TCP on DropTail; relative to the same buffers without EEE.",
-        "10GbE links",
-        "latency, no EEE = 1",
         [Panel("TCP on DropTail", _names(settings), series, "bars", [BASELINE, *_ADDED_LATENCY])],
     )
 
@@ -92,15 +81,7 @@ def _runtime(runs: Runs, settings: Sequence[str]) -> Drawing:
         Panel(word, _names(settings), _by_buffer(runs, metric, settings, "tcp", _SHALLOW), "bars", [BASELINE])
         for metric, word in ((RUNTIME, "runtime"), (THROUGHPUT, "throughput"))
     ]
-    return Drawing(
-        "eee-ecn-runtime",
-        "Runtime and throughput with coalescing",
-        "Thesis, figure 7.3",
-        "TCP on DropTail; relative to shallow buffers without EEE.",
-        "10GbE links",
-        "shallow, no EEE = 1",
-        panels,
-    )
+    return figure("eee-ecn-runtime", panels)
 
 
 def _against_ideal(runs: Runs, settings: Sequence[str], control: str) -> list[Series]:
@@ -115,40 +96,22 @@ def _against_ideal(runs: Runs, settings: Sequence[str], control: str) -> list[Se
     return found
 
 
-def _energy(runs: Runs, control: str, settings: Sequence[str], name: str, paper: str) -> Drawing:
+def _energy(runs: Runs, settings: Sequence[str]) -> Drawing:
     asleep = [eee for eee in settings if eee != "off"]
     rule = Rule("ideal = 1", 1.0, GREEN, ":")
     panels = [
-        Panel("all", _names(settings), _against_ideal(runs, settings, control), "bars", [rule, _LEGACY]),
+        Panel("all", _names(settings), _against_ideal(runs, settings, "tcp"), "bars", [rule, _LEGACY]),
         Panel(
-            "without legacy", _names(asleep), _against_ideal(runs, asleep, control), "bars", [rule, *_ASLEEP]
+            "without legacy", _names(asleep), _against_ideal(runs, asleep, "tcp"), "bars", [rule, *_ASLEEP]
         ),
     ]
-    return Drawing(
-        name,
-        "Energy of the 10GbE links",
-        paper,
-        f"{_CONTROLS[control]}; relative to ideal links, which sleep and wake in no time, in the run without "
-        "EEE and with the same buffers. The lower panel omits legacy links and has its own scale.",
-        "10GbE links",
-        "energy, ideal = 1",
-        panels,
-        share_y=False,
-    )
+    return figure("eee-ecn-energy", panels)
 
 
 def _control(runs: Runs, settings: Sequence[str]) -> Drawing:
     controls = {"tcp": (_CONTROLS["tcp"], ORANGE), "red_ecn": (_CONTROLS["red_ecn"], BLUE)}
     series = lines(runs, LATENCY, "eee", settings, "control", controls, _DEEP, buffer="deep")
-    return Drawing(
-        "eee-ecn-control",
-        "Latency in deep buffers with RED and ECN",
-        "Thesis, figure 7.5",
-        "Relative to deep buffers with TCP on DropTail and without EEE.",
-        "10GbE links",
-        "latency, deep DropTail = 1",
-        [Panel("deep buffers", _names(settings), series, "bars", [BASELINE])],
-    )
+    return figure("eee-ecn-control", [Panel("deep buffers", _names(settings), series, "bars", [BASELINE])])
 
 
 def _four(runs: Runs, settings: Sequence[str]) -> Drawing:
@@ -165,18 +128,7 @@ def _four(runs: Runs, settings: Sequence[str]) -> Drawing:
         Panel("energy of 10GbE links", _names(asleep), _against_ideal(runs, asleep, "red_ecn"), "bars",
               [BASELINE, _ASLEEP[1]], y_label="ideal = 1"),
     ]  # fmt: skip
-    return Drawing(
-        "eee-ecn-four",
-        "Runtime, latency, throughput and energy with RED and ECN",
-        "Thesis, figure 7.6",
-        "RED marks with thresholds of 125 and 375 packets; TCP-ECN reacts. The energy panel omits legacy "
-        "links, whose bars would dwarf the others; the table of the energy figure has them.",
-        "10GbE links",
-        "",
-        panels,
-        share_y=False,
-        panel_height=2.6,
-    )
+    return figure("eee-ecn-four", panels)
 
 
 def _together(runs: Runs, settings: Sequence[str]) -> Drawing:
@@ -193,17 +145,7 @@ def _together(runs: Runs, settings: Sequence[str]) -> Drawing:
                 Series("energy of 10GbE links", energy, GREEN),
             ]
             panels.append(Panel(f"{control_name}, {title}", _names(asleep), series, "bars", [BASELINE]))
-    return Drawing(
-        "eee-ecn-together",
-        "All four measures together",
-        "Thesis, figure 7.7",
-        "Runtime and throughput are relative to shallow DropTail without EEE, latency to deep DropTail "
-        "without EEE, energy to ideal. The thesis' best combination is 120us100 with RED and ECN.",
-        "10GbE links",
-        "baseline = 1",
-        panels,
-        panel_height=2.5,
-    )
+    return figure("eee-ecn-together", panels)
 
 
 def _every_link(runs: Runs) -> Drawing:
@@ -217,13 +159,4 @@ def _every_link(runs: Runs) -> Drawing:
             (LATENCY, "latency, RED and ECN without EEE = 1", {"eee": "off"}),
         )
     ]
-    return Drawing(
-        "eee-ecn-every-link",
-        "Coalescing on every link instead of on 10GbE links only",
-        "Not in the thesis: an ablation",
-        "RED and ECN; with “every link”, 1GbE links coalesce as well instead of running Standard EEE.",
-        "",
-        "baseline = 1",
-        panels,
-        share_y=False,
-    )
+    return figure("eee-ecn-every-link", panels)

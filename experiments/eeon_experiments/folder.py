@@ -2,9 +2,11 @@
 
     experiment.yaml   the runs (`files`)
     setup.yaml        the set-up taken from a paper, and the assumptions beyond it (`setup`)
-    claims.py         `CLAIMS`: a paper's claims, each with its judge (`claims.model`)
+    claims.yaml       a paper's claims (`claims.texts`)
+    claims.py         `JUDGES`: the judge of each claim (`claims.model`)
     figures.py        `drawings(runs)`: the figures of its report (`report.drawing`)
-    findings.yaml     the reasons why claims differ (`report.findings`)
+    figures.yaml      their texts (`report.captions`)
+    findings.yaml     the reasons why claims differ (`claims.texts`)
     judged.yaml       other experiments whose claims are judged by its rows, too (`report.elsewhere`)
 
 Only the first file is required. A command that names a folder runs its Python. A folder's modules import one
@@ -13,14 +15,15 @@ another as `from .points import point`; the folder needs no `__init__.py`, and n
 
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from eeon_tools.errors import InputError
 
-from eeon_experiments.claims.model import Claim
+from eeon_experiments.claims import texts
+from eeon_experiments.claims.model import Claim, claim
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs
 
@@ -28,16 +31,31 @@ Draw = Callable[[Runs], list[Drawing]]
 
 
 def claims(folder: Path) -> Sequence[Claim]:
-    """Returns the experiment's claims; none without a claims.py. Raises InputError."""
+    """Returns the experiment's claims; none without a claims.py. Raises InputError.
+
+    A claims.py without `JUDGES` has whole claims, a tuple `CLAIMS`.
+    """
     found = module(folder, "claims")
     if found is None:
         return ()
+    if hasattr(found, "JUDGES"):
+        return _judged(folder, found.JUDGES)
     listed = getattr(found, "CLAIMS", None)
     if not isinstance(listed, (list, tuple)) or not all(isinstance(one, Claim) for one in listed):
         raise InputError(
             str(folder / "claims.py"), "CLAIMS", "must be a tuple of claims (eeon_experiments.claims.Claim)"
         )
     return tuple(listed)
+
+
+def _judged(folder: Path, judges: object) -> Sequence[Claim]:
+    """Returns the claims of claims.yaml with their judges."""
+    told = texts.statements(folder)
+    if not isinstance(judges, Mapping) or judges.keys() != told.keys():
+        raise InputError(
+            str(folder / "claims.py"), "JUDGES", f"must have a judge for each claim in {texts.CLAIMS}"
+        )
+    return tuple(claim(id, one.statement, one.where, one.band, judges[id]) for id, one in told.items())
 
 
 def figures(folder: Path) -> Draw | None:

@@ -78,8 +78,10 @@ def of_all() -> str:
             (
                 ("`experiment.yaml`", "the runs: settings, axes, sweeps, seeds, the quick form"),
                 ("`setup.yaml`", "the values from a paper, and the assumptions beyond it"),
-                ("`claims.py`", "the paper's claims, each with its judge"),
-                ("`figures.py`", "the figures of the report"),
+                ("`claims.yaml`", "the paper's claims, each with its band"),
+                ("`claims.py`", "the judge of each claim"),
+                ("`figures.yaml`", "the titles, captions and axes of the report's figures"),
+                ("`figures.py`", "the numbers of the figures"),
                 ("`findings.yaml`", "why a result differs from the paper's claim"),
                 ("`judged.yaml`", "the experiments whose claims also judge its rows"),
                 ("`README.md`", "generated from `experiment.yaml` and `setup.yaml` by `make reference`"),

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 
 from eeon_experiments.report.alternatives import FLOW_CHASING, TCP_ALONE, along, by_flow_chasing
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.report.runs import Chosen, Runs
+
+figure = Figures(__file__)
 
 _SCHEDULERS = {
     "fca": "flow chasing",
@@ -39,16 +42,7 @@ def drawings(runs: Runs) -> list[Drawing]:
 
 def _sizes(runs: Runs) -> Drawing:
     sizes = {size: size for size in ("200GB", "20GB", "5GB")}
-    return Drawing(
-        "flow-chasing-job",
-        "Flow chasing against TCP alone",
-        "Flow-chasing paper, figures 9 to 11",
-        "The same job, compared seed by seed: 1 is TCP without a scheduler.",
-        "job",
-        "TCP alone = 1",
-        by_flow_chasing(runs, "size", sizes, "flow chasing", unknown=None),
-        unit="{:.3f}",
-    )
+    return figure("flow-chasing-job", by_flow_chasing(runs, "size", sizes, "flow chasing", unknown=None))
 
 
 def _schedulers(runs: Runs) -> Drawing:
@@ -59,16 +53,7 @@ def _schedulers(runs: Runs) -> Drawing:
         for column, title, colour in FLOW_CHASING
     ]
     names: Sequence[str] = [_SCHEDULERS[one] for one in schedulers]
-    return Drawing(
-        "flow-chasing-schedulers",
-        "Comparison of schedulers",
-        "Not in the paper",
-        "A tenth of the job; each scheduler sets the rates of the flows.",
-        "scheduler",
-        "TCP alone = 1",
-        [Panel("20 GB", names, series, "bars", [TCP_ALONE])],
-        unit="{:.3f}",
-    )
+    return figure("flow-chasing-schedulers", [Panel("20 GB", names, series, "bars", [TCP_ALONE])])
 
 
 def _unknowns(runs: Runs) -> Drawing:
@@ -87,14 +72,4 @@ def _unknowns(runs: Runs) -> Drawing:
             for column, title, colour in FLOW_CHASING
         ]
         panels.append(Panel(what, [unknowns[one] for one in present], series, "bars", [TCP_ALONE]))
-    return Drawing(
-        "flow-chasing-unknowns",
-        "Settings that the paper leaves open",
-        "Not in the paper",
-        "A tenth of the job, one open setting at a time; flow chasing relative to TCP alone at the same "
-        "setting.",
-        "setting",
-        "TCP alone = 1",
-        panels,
-        unit="{:.3f}",
-    )
+    return figure("flow-chasing-unknowns", panels)

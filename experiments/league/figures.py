@@ -1,9 +1,12 @@
 """The league table: each profile's slowdown of flows relative to the threshold found by `eeon tune`."""
 
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs, over
 from eeon_experiments.results import Spread
 from eeon_tools.svg import BLUE, GREEN, ORANGE
+
+figure = Figures(__file__)
 
 _PROFILES = {
     "drop_tail": "drop tail",
@@ -15,10 +18,9 @@ _PROFILES = {
     "cisco": "Cisco",
     "cumulus": "Cumulus",
 }
-_TRAFFICS = {"websearch": "web search", "storage": "storage", "shuffle": "shuffle"}
+_TRAFFICS = ("websearch", "storage", "shuffle")
 _COLOURS = (BLUE, ORANGE)
 _BEST = Rule("1 = the threshold that was found", 1.0, "#888888", ":")
-_ABOVE = "slowdown, of the best found"
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -39,22 +41,18 @@ def drawings(runs: Runs) -> list[Drawing]:
     )
     told = ", ".join(f"{name} {_mean(means[name]):.2f}" for name in ranked)
     return [
-        Drawing(
+        figure(
             "league",
-            "Loss of shipped profiles against a tuned threshold",
-            "Not in the papers",
-            "Mean slowdown of all flows, relative to that under the marking threshold that `eeon tune` "
-            "found for the same traffic with another seed. Below 1 the profile is better. From best to "
-            f"worst: {told}.",
-            "profile",
-            _ABOVE,
             [table],
+            caption="Mean slowdown of all flows, relative to that under the marking threshold that `eeon "
+            "tune` found for the same traffic with another seed. Below 1 the profile is better. From best to "
+            f"worst: {told}.",
         ),
-        *(_of(runs, kind, words) for kind, words in _TRAFFICS.items() if _of_kind(runs, kind)),
+        *(_of(runs, kind) for kind in _TRAFFICS if _of_kind(runs, kind)),
     ]
 
 
-def _of(runs: Runs, kind: str, words: str) -> Drawing:
+def _of(runs: Runs, kind: str) -> Drawing:
     queues = [queue for queue in _PROFILES if queue in runs.values("queue")]
     panels = []
     for delay in dict.fromkeys(traffic.split("_")[2] for traffic in _of_kind(runs, kind)):
@@ -70,15 +68,7 @@ def _of(runs: Runs, kind: str, words: str) -> Drawing:
         ]
         names = [_PROFILES[queue] for queue in queues]
         panels.append(Panel(f"host delay {delay}", names, series, kind="bars", rules=[_BEST]))
-    return Drawing(
-        f"league-{kind}",
-        f"Profiles under {words}",
-        "Not in the papers",
-        "As above, by load and by host delay (the time for a segment's way out and in).",
-        "profile",
-        _ABOVE,
-        panels,
-    )
+    return figure(f"league-{kind}", panels)
 
 
 def _of_kind(runs: Runs, kind: str) -> list[str]:

@@ -26,9 +26,9 @@ from eeon_experiments.claims.bands import (
 from eeon_experiments.claims.model import (
     Check,
     Checks,
+    Judges,
     Point,
     change,
-    claim,
     level,
     of_common_seeds,
     percent,
@@ -331,104 +331,17 @@ def _m12(results: Results) -> Checks:
     return Checks(checks)
 
 
-CLAIMS = (
-    claim(
-        "M1",
-        "RED that protects only ECT packets loses throughput at aggressive targets: the runtime on shallow "
-        "buffers rises by up to 35 %. With CoDel it rises by 10 % at worst.",
-        "T 6.4.3, M 4.5, figures 7a and 10a",
-        "RED +17.5 % to +70 %, CoDel +5 % to +20 %, RED's worst above CoDel's",
-        _m1,
-    ),
-    claim(
-        "M2",
-        "At loose targets practically all dropped packets are data (deep buffers with ECN excepted). At "
-        "aggressive targets they are mostly ACKs (TCP-ECN) or SYNs and SYN-ACKs (DCTCP; about 70 % on deep "
-        "buffers).",
-        "M 4.1, figures 5 and 6",
-        "data 90 % or more at red_2ms; ACKs, or SYNs, half or more at red_100us",
-        _m2,
-    ),
-    claim(
-        "M3",
-        "If packets with the ECE bit are protected, most of the remaining drops are ACKs without it.",
-        "M 4.1",
-        "half of all drops or more at red_100us, both buffers, ECN and DCTCP",
-        _m3,
-    ),
-    claim(
-        "M4",
-        "If all ACKs and SYNs are protected, about 1 % of the drops remain.",
-        "M 4.1",
-        "ECN and DCTCP together at red_100us: at most 2 % of the early drops, which protection is meant to "
-        "prevent, remain on both buffers, and at most 2 % of all drops on deep ones",
-        _m4,
-    ),
-    claim(
-        "M5",
-        "RED with ACK+SYN on shallow buffers: throughput about +10 % at aggressive targets; latency down "
-        "to about half, never below.",
-        "T 6.4.1, M 4.3, figures 8a and 9a",
-        "throughput +5 % to +20 % at red_100us; lowest latency -55 % to -25 %",
-        _m5,
-    ),
-    claim(
-        "M6",
-        "RED with the ECE bit or ACK+SYN on deep buffers: full throughput at loose settings, latency -60 % "
-        "there and about -85 % from 500 us on; runtime about -10 %, the same as DropTail on deep buffers.",
-        "T 6.4.1, 6.7, M 4.4, figures 7b, 8b, 9b",
-        "mean of ECN and DCTCP, ECE and ACK+SYN: throughput -5 % or better; latency -80 % to -30 % and "
-        "-92.5 % to -70 %; runtime -20 % to -5 %, within 5 % of deep DropTail",
-        _m6,
-    ),
-    claim(
-        "M7",
-        "CoDel with ACK+SYN and ECN on shallow buffers: runtime about -8 %; throughput above +5 % even at "
-        "the most aggressive level; latency -40 %.",
-        "T 6.4.2, M 4.4, figures 10a, 11a, 12a",
-        "runtime -13 % to -3 %; throughput +2.5 % or more; latency -70 % to -20 %",
-        _m7,
-    ),
-    claim(
-        "M8",
-        "CoDel on deep buffers: latency about -80 %, a small loss of throughput at aggressive levels; ECN "
-        "has much lower latency than DCTCP.",
-        "T 6.4.2, M 4.4, figures 10b, 11b, 12b",
-        "ACK+SYN: latency -90 % to -60 %; throughput -10 % to +1 % at level 4; ECN 20 % or more below DCTCP",
-        _m8,
-    ),
-    claim(
-        "M9",
-        "The best runtime of RED on shallow buffers with ECN is at a target of 500 us, for ECE-bit and "
-        "ACK+SYN.",
-        "T 6.4.1, M 4.3, figure 7a",
-        "red_500us within 1 % of the best target",
-        _m9,
-    ),
-    claim(
-        "M10",
-        "In summary, commodity switches: throughput +10 %, latency -40 %; deep buffers: latency -85 % at "
-        "the same throughput.",
-        "T 8",
-        "best ACK+SYN setting with ECN: shallow +5 % to +20 % and -70 % to -20 %; deep -92.5 % to -70 % "
-        "within 5 % of DropTail's throughput",
-        _m10,
-    ),
-    claim(
-        "M11",
-        "The true marking threshold, in bytes and without any early drop, is at least as good as ACK+SYN "
-        "on both depths and at every threshold: the setting hardly matters.",
-        "T 6.2, 6.5, M 2.2, 5",
-        "runtime at most 2 % above RED with ACK+SYN at the same target; slowest threshold at most 5 % "
-        "above the fastest",
-        _m11,
-    ),
-    claim(
-        "M12",
-        "For long shuffles, classic ECN has lower latency than DCTCP at the same threshold and the same "
-        "throughput. DCTCP is better for short flows (below 1 MB).",
-        "T 6.5, M 5",
-        "latency 5 % lower or more, throughput within 5 %; short flows end earlier with DCTCP",
-        _m12,
-    ),
-)
+JUDGES: Judges = {
+    "M1": _m1,
+    "M2": _m2,
+    "M3": _m3,
+    "M4": _m4,
+    "M5": _m5,
+    "M6": _m6,
+    "M7": _m7,
+    "M8": _m8,
+    "M9": _m9,
+    "M10": _m10,
+    "M11": _m11,
+    "M12": _m12,
+}

@@ -8,12 +8,15 @@ from eeon_experiments.report.alternatives import (
     by_delay,
     delay_label,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Series
 from eeon_experiments.report.drops import all_dropped, dropped
 from eeon_experiments.report.runs import Chosen, Metric, Runs
 from eeon_experiments.results import Row
 from eeon_tools.svg import CLASS_COLOURS, INK
 from eeon_tools.trace.frames import CLASS_NAMES
+
+figure = Figures(__file__)
 
 CLASS_TITLES = {
     "data": "data",
@@ -43,7 +46,7 @@ def drop_share(name: str) -> Metric:
 
 def drop_drawings(runs: Runs) -> list[Drawing]:
     """Returns drops by class: standard RED with both transports, and RED that protects packets with ECE."""
-    return [_drops(runs, "ecn", "5", "ect"), _drops(runs, "dctcp", "6", "ect"), _drops_protected(runs)]
+    return [_drops(runs, "ecn"), _drops(runs, "dctcp"), _drops_protected(runs)]
 
 
 def _drop_panel(runs: Runs, buffer: str, transport: str, protect: str, title: str) -> Panel:
@@ -73,33 +76,17 @@ def _drop_panel(runs: Runs, buffer: str, transport: str, protect: str, title: st
     )
 
 
-def _drops(runs: Runs, transport: str, number: str, protect: str) -> Drawing:
-    return Drawing(
-        f"marking-drops-{transport}",
-        f"Dropped packets by class over RED's target delay, {TRANSPORTS[transport]}",
-        f"Marking paper, figure {number}",
-        "Share of each class in all dropped packets (early and tail drops) with standard RED, which "
-        "protects ECT packets only; the line is the throughput per node. Settings go from loose (left) to "
-        "aggressive (right).",
-        "target delay of RED",
-        "dropped packets, %",
-        [_drop_panel(runs, buffer, transport, protect, title) for buffer, title in BUFFERS.items()],
-        unit="{:.1f}",
-    )
+def _drops(runs: Runs, transport: str) -> Drawing:
+    panels = [_drop_panel(runs, buffer, transport, "ect", title) for buffer, title in BUFFERS.items()]
+    return figure(f"marking-drops-{transport}", panels)
 
 
 def _drops_protected(runs: Runs) -> Drawing:
-    return Drawing(
+    return figure(
         "marking-drops-ece",
-        "Dropped packets by class when packets with the ECE bit are protected",
-        "Marking paper, section 4.1 (text, no figure)",
-        "As in the figures above; RED protects ECT packets and packets with the ECE bit.",
-        "target delay of RED",
-        "dropped packets, %",
         [
             _drop_panel(runs, buffer, transport, "ece", f"{TRANSPORTS[transport]}, {title}")
             for transport in ("ecn", "dctcp")
             for buffer, title in BUFFERS.items()
         ],
-        unit="{:.1f}",
     )

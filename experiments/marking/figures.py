@@ -15,17 +15,18 @@ from eeon_experiments.report.alternatives import (
     by_delay,
     delay_label,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.drops import all_dropped
 from eeon_experiments.report.runs import Metric, Runs
 
 from .drop_figures import drop_drawings, drop_tail
 
+figure = Figures(__file__)
+
 _ECN = ("ecn", "dctcp")
 _MARKERS = {"ecn": "o", "dctcp": "s"}
 _DASHES = {"ecn": "-", "dctcp": "--"}
-_RUNTIME_CUT = 2.0
-"""End of the runtime axis; the paper's own axes end below 1.5."""
 _PAPER: dict[tuple[str, Metric, str], list[Rule]] = {
     ("RED", RUNTIME, "shallow"): [paper(1.35, "ECT only at worst, +35 %")],
     ("CoDel", RUNTIME, "shallow"): [
@@ -47,8 +48,8 @@ def drawings(runs: Runs) -> list[Drawing]:
     return [
         *drop_drawings(runs),
         _drop_totals(runs),
-        *_normalised(runs, "RED", ("7 (thesis 6.3)", "8 (thesis 6.4)", "9 (thesis 6.5)")),
-        *_normalised(runs, "CoDel", ("10 (thesis 6.6)", "11 (thesis 6.7)", "12 (thesis 6.8)")),
+        *_normalised(runs, "RED"),
+        *_normalised(runs, "CoDel"),
         _ecn_against_dctcp(runs, short),
     ]
 
@@ -63,18 +64,7 @@ def _drop_totals(runs: Runs) -> Drawing:
         )
         for buffer, title in BUFFERS.items()
     ]
-    return Drawing(
-        "marking-drops-total",
-        "All dropped packets, by protection",
-        "Marking paper, section 4.1 (text, no figure)",
-        "Packets that switches and NICs dropped during the whole job, early or because a buffer was full. "
-        "The scale is logarithmic above 10 packets and linear below, so that it can show zero.",
-        "target delay",
-        "dropped packets",
-        panels,
-        unit="{:,.0f}",
-        scale="symlog",
-    )
+    return figure("marking-drops-total", panels)
 
 
 def _alternatives(
@@ -106,52 +96,22 @@ def _alternatives(
     return found
 
 
-def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Drawing]:
+def _normalised(runs: Runs, aqm: str) -> list[Drawing]:
     if aqm == "RED":
         queues = by_delay(runs.values("queue"), "red_")
         positions = [delay_label(queue) for queue in queues]
-        x_label = "target delay"
-        addition = (
-            " Green: the true marking threshold at the same delays, which is not in the paper's figure."
-        )
     else:
         queues = [queue for queue in CODEL if queue in runs.values("queue")]
         positions = [f"{queue[-1]}: {CODEL[queue]}" for queue in queues]
-        x_label = "CoDel level: target/interval"
-        addition = ""
     shallow = drop_tail("shallow")
     found = []
-    for number, (metric, whose, word) in zip(
-        numbers,
-        (
-            (RUNTIME, "Hadoop", "runtime"),
-            (THROUGHPUT, "Cluster", "throughput"),
-            (LATENCY, "Network", "latency"),
-        ),
-        strict=True,
-    ):
+    for metric, word in ((RUNTIME, "runtime"), (THROUGHPUT, "throughput"), (LATENCY, "latency")):
         panels = []
         for buffer, title in BUFFERS.items():
             base = drop_tail(buffer) if metric == LATENCY else shallow
             series = _alternatives(runs, metric, queues, base, buffer)
             panels.append(Panel(title, positions, series, rules=_rules(runs, aqm, metric, base, buffer)))
-        relative = "DropTail of the same depth = 1" if metric == LATENCY else "DropTail shallow = 1"
-        dashed = "shallow" if metric == LATENCY else "deep"
-        beyond = f" Numbers at the upper edge are values above {_RUNTIME_CUT:g}." if metric == RUNTIME else ""
-        found.append(
-            Drawing(
-                f"marking-{aqm.lower()}-{word}",
-                f"{whose} {word}, {aqm}",
-                f"Marking paper, figure {number}",
-                f"{relative}; in the deep panel the dashed line is DropTail with {dashed} buffers. "
-                f"Settings go from loose (left) to aggressive (right).{addition}{beyond}",
-                x_label,
-                f"{word}, {relative}",
-                panels,
-                from_zero=metric == LATENCY,
-                cut=_RUNTIME_CUT if metric == RUNTIME else None,
-            )
-        )
+        found.append(figure(f"marking-{aqm.lower()}-{word}", panels))
     return found
 
 
@@ -185,15 +145,4 @@ def _ecn_against_dctcp(runs: Runs, short: Runs) -> Drawing:
                 scaled = [None if value is None else value.scaled(factor) for value in values]
                 series.append(Series(TRANSPORTS[transport], scaled, TRANSPORT_COLOURS[transport]))
             panels.append(Panel(f"{word}, {title}", positions, series, "bars", y_label=label))
-    return Drawing(
-        "marking-ecn-dctcp",
-        "TCP-ECN against DCTCP at the same marking threshold",
-        "Thesis, section 6.5 (text, no figure)",
-        "Left and middle: the shuffle. Right: queries that many servers answer at once with 20 KB each, to a "
-        "client that also receives long transfers; mean completion time of flows below 1 MB, shallow "
-        "buffers only.",
-        "threshold as delay",
-        "",
-        panels,
-        share_y=False,
-    )
+    return figure("marking-ecn-dctcp", panels)

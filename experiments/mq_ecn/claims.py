@@ -4,9 +4,8 @@ queues that share a port by weight."""
 from eeon_experiments.claims.model import (
     Check,
     Checks,
-    Claim,
+    Judges,
     change,
-    claim,
     compare,
     each,
     percent,
@@ -96,32 +95,8 @@ def _mq3(results: Results) -> Checks:
     )
 
 
-CLAIMS: tuple[Claim, ...] = (
-    claim(
-        "MQ1",
-        "A threshold on the port marks a service because of another one's queue, which violates weighted "
-        "fair sharing. A threshold on each queue does not.",
-        "MQ-ECN paper (NSDI 2016), section 2",
-        "One of two services of equal weight has a single flow. With marking by the port, its share of the "
-        "link falls with the number of the other's flows, to less than 35 % from four flows on; with marking "
-        "by the queue it is 45 to 55 % for any number.",
-        _mq1,
-    ),
-    claim(
-        "MQ2",
-        "The standard threshold on each queue makes latency grow with the number of busy queues.",
-        "MQ-ECN paper (NSDI 2016), section 2",
-        "With seven busy queues mean latency is at least three times that with one, and at least three times "
-        "that with the same threshold on the port.",
-        _mq2,
-    ),
-    claim(
-        "MQ3",
-        "A fixed fraction of the standard threshold on each queue keeps latency low, but loses throughput "
-        "when few queues are busy.",
-        "MQ-ECN paper (NSDI 2016), section 2",
-        "A seventh of the threshold: with seven busy queues at most half the latency; with one, two flows "
-        "take at least 5 % longer.",
-        _mq3,
-    ),
-)
+JUDGES: Judges = {
+    "MQ1": _mq1,
+    "MQ2": _mq2,
+    "MQ3": _mq3,
+}

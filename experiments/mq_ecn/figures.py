@@ -1,10 +1,13 @@
 """Shares of a link and latency, by the scope of the marking threshold."""
 
 from eeon_experiments.report.alternatives import along, lines, percent
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Row
 from eeon_tools.svg import BLUE, GREEN, ORANGE
+
+figure = Figures(__file__)
 
 _MARKINGS = {
     "port_32": ("32 KB, the port", ORANGE),
@@ -39,26 +42,8 @@ def drawings(runs: Runs) -> list[Drawing]:
         lines(runs, "latency_mean_us", "traffic", queues, "marking", _MARKINGS),
     )
     return [
-        Drawing(
-            "mq-ecn-share",
-            "Two services of equal weight",
-            "After the MQ-ECN paper, section 2",
-            "The first service has one flow. If packets are marked by the bytes that wait at the port, it "
-            "backs off because of the other service's queue.",
-            "flows of the second service",
-            "share of the link, %",
-            [share_of],
-        ),
-        Drawing(
-            "mq-ecn-latency",
-            "Latency by the number of busy queues",
-            "After the MQ-ECN paper, section 2",
-            "Two flows in each queue. With a threshold per queue, more busy queues hold more packets in "
-            "total.",
-            "busy queues",
-            "latency, us",
-            [waits],
-        ),
+        figure("mq-ecn-share", [share_of]),
+        figure("mq-ecn-latency", [waits]),
     ]
 
 

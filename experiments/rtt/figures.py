@@ -1,9 +1,12 @@
 """The completion time of long flows over the round-trip time of hosts, by marking threshold."""
 
 from eeon_experiments.report.alternatives import RUNTIME, along, by_delay
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
+
+figure = Figures(__file__)
 
 _QUEUES = {
     "drop_tail": ("DropTail, CUBIC", GREY),
@@ -34,17 +37,4 @@ def drawings(runs: Runs) -> list[Drawing]:
                 if len(runs.where(flows=flows, queue=queue))
             ]
             panels.append(Panel(f"{number} flows, {words}", delays, series, rules=[_ONE]))
-    return [
-        Drawing(
-            "rtt",
-            "Cost of a low threshold for long flows",
-            "Not in the papers",
-            "Completion time of all flows, relative to the highest threshold at the same round-trip time "
-            "(200 frames; 65 in the quick form).",
-            "round-trip time of hosts",
-            "time, of that behind the highest threshold",
-            panels,
-            share_y=False,
-            from_zero=False,
-        )
-    ]
+    return [figure("rtt", panels)]

@@ -9,9 +9,12 @@ from eeon_experiments.report.alternatives import (
     WITH_ECN,
     lines,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, paper
 from eeon_experiments.report.drops import all_dropped
 from eeon_experiments.report.runs import Chosen, Metric, Runs
+
+figure = Figures(__file__)
 
 _RED = {"queue": "red_100us", "protect": "ect"}
 _FETCHES = ("1", "2", "5", "10", "20", "50", "all")
@@ -39,17 +42,4 @@ def drawings(runs: Runs) -> list[Drawing]:
         )
         for metric, word, against, rules in metrics
     ]
-    return [
-        Drawing(
-            "setup-fetches",
-            "RED that protects only ECT packets, by the number of fetches",
-            "Not in the papers: the set-up behind marking paper, section 4.2 (M1)",
-            "RED at a target of 100 µs on shallow buffers, relative to TCP on DropTail with the same "
-            "number of fetches at a time, seed by seed. The scales are logarithmic.",
-            "maps that a reducer fetches from at a time",
-            "",
-            panels,
-            share_y=False,
-            scale="log",
-        )
-    ]
+    return [figure("setup-fetches", panels)]

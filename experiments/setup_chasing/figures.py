@@ -1,8 +1,11 @@
 """Flow chasing relative to TCP alone with other numbers of reducers, maps and fetches."""
 
 from eeon_experiments.report.alternatives import by_flow_chasing
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs
+
+figure = Figures(__file__)
 
 _SET_UPS = {
     "maps_first": "maps before reducers",
@@ -13,15 +16,4 @@ _SET_UPS = {
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    return [
-        Drawing(
-            "setup-chasing-job",
-            "Flow chasing against TCP alone in other set-ups",
-            "Not in the paper: the set-ups behind its figures 9 to 11 (F1 to F3)",
-            "The same job, compared seed by seed: 1 is TCP without a scheduler in the same set-up.",
-            "",
-            "TCP alone = 1",
-            by_flow_chasing(runs, "set_up", _SET_UPS),
-            unit="{:.3f}",
-        )
-    ]
+    return [figure("setup-chasing-job", by_flow_chasing(runs, "set_up", _SET_UPS))]

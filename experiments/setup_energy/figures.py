@@ -1,8 +1,11 @@
 """The effect of the number of copies of the input on energy (block D)."""
 
 from eeon_experiments.report.alternatives import EEE, EEE_COLOURS
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Runs
+
+figure = Figures(__file__)
 
 _COPIES = {"1": "one", "3": "three (Hadoop)", "all": "one a worker"}
 _SHUFFLE = ("standard", "120us100", "1ms1000")
@@ -22,19 +25,7 @@ def drawings(runs: Runs) -> list[Drawing]:
         _panel(own, "batch_24", "all ports, batch job of 24 nodes", "deep_10mb", "", _JOBS),
         _panel(own, "small_24", "all ports, small jobs of 24 nodes", "deep_10mb", "", _JOBS),
     ]
-    return [
-        Drawing(
-            "setup-energy-copies",
-            "Energy over ideal by the copies of the input",
-            "Not in the papers: the set-up behind J1, and behind E1, E3 and E6",
-            "TCP on DropTail, all fetches at a time. Ideal is the energy of the same run if links slept "
-            "and woke in no time. With a copy at each worker no map reads over the fabric.",
-            "workers that hold a split of the input",
-            "energy, ideal = 1",
-            panels,
-            from_zero=False,
-        )
-    ]
+    return [figure("setup-energy-copies", panels)]
 
 
 def _panel(

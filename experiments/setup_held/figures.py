@@ -1,9 +1,12 @@
 """The cost of coalescing on shallow buffers when held packets wait outside the buffer."""
 
 from eeon_experiments.report.alternatives import LATENCY, RUNTIME, STANDARD_EEE, lines
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Series, paper
 from eeon_experiments.report.runs import Runs
 from eeon_tools.svg import BLUE, ORANGE
+
+figure = Figures(__file__)
 
 _PLACES = {
     ("batch_24", "tuned"): "batch, 1 MB windows",
@@ -39,16 +42,7 @@ def _runtime(runs: Runs) -> Drawing:
         ]
         series = [Series("runtime", values, BLUE)]
         panels.append(Panel(eee, [_PLACES[place] for place in there], series, "bars", [STANDARD_EEE, *rules]))
-    return Drawing(
-        "setup-held-runtime",
-        "Runtime with coalescing, held packets outside the buffer",
-        "Not in the papers: the set-up behind EEE paper, figure 7 (E4)",
-        "24 nodes, 128 KB per port.",
-        "",
-        "runtime, Standard EEE = 1",
-        panels,
-        share_y=False,
-    )
+    return figure("setup-held-runtime", panels)
 
 
 def _latency(runs: Runs) -> Drawing:
@@ -58,12 +52,4 @@ def _latency(runs: Runs) -> Drawing:
         awake = {"eee": "off"}
         series = lines(own, LATENCY, "replicas", _COPIES, "control", _CONTROLS, awake, eee="1ms1000_10g")
         panels.append(Panel(title, list(_COPIES.values()), series, "bars", [rule]))
-    return Drawing(
-        "setup-held-latency",
-        "Latency with 1ms1000, held packets outside the buffer",
-        "Not in the papers: the set-up behind thesis, chapter 7 (J2 and J4)",
-        "One shuffle on 80 nodes; 300 KB and 3 MB per port.",
-        "workers that hold a split of the input",
-        "mean latency, no EEE = 1",
-        panels,
-    )
+    return figure("setup-held-latency", panels)

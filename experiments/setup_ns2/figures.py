@@ -10,10 +10,13 @@ from eeon_experiments.report.alternatives import (
     TRANSPORTS,
     along,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.drops import all_dropped
 from eeon_experiments.report.runs import Chosen, Metric, Runs
 from eeon_tools.svg import BLUE, GREEN, ORANGE, SKY, VERMILION
+
+figure = Figures(__file__)
 
 _NAMES = {
     "base": "RFCs",
@@ -65,17 +68,7 @@ def _hosts(runs: Runs) -> Drawing:
         label, unit = ("DropTail = 1", None) if relative else ("packets", "{:,.0f}")
         positions = [_NAMES[level] for level in levels]
         panels.append(Panel(word, positions, series, "bars", rules, y_label=label, unit=unit))
-    return Drawing(
-        "setup-ns2-hosts",
-        "Connections and retransmissions as in ns-2 and MRPerf",
-        "Not in the papers: the set-up behind M4 and M1",
-        "RED at a target of 100 µs, shallow buffers, five fetches at a time. No FINs: connections are not "
-        "closed. ECT again: retransmissions are ECT. First alpha: DCTCP's estimate before the first mark.",
-        "",
-        "",
-        panels,
-        share_y=False,
-    )
+    return figure("setup-ns2-hosts", panels)
 
 
 def _averaged(runs: Runs) -> Drawing:
@@ -93,13 +86,4 @@ def _averaged(runs: Runs) -> Drawing:
         ]
         rules = [_ONE]
         panels.append(Panel(title, [_AVERAGES[queue] for queue in queues], series, "bars", rules))
-    return Drawing(
-        "setup-ns2-average",
-        "RED on an average that ages while the port is idle",
-        "Not in the papers: the set-up behind thesis, section 5.3.1 (Q3)",
-        "RED at a target of 500 µs without ECN, five fetches at a time, relative to TCP on DropTail of the "
-        "same depth. The paper says that RED on the average behaves like DropTail, which is 1.",
-        "what RED compares with its thresholds",
-        "DropTail, same depth = 1",
-        panels,
-    )
+    return figure("setup-ns2-average", panels)

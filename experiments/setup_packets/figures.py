@@ -7,9 +7,12 @@ from eeon_experiments.report.alternatives import (
     RUNTIME,
     TRANSPORTS,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.drops import all_dropped
 from eeon_experiments.report.runs import Runs
+
+figure = Figures(__file__)
 
 _QUEUES = {"red_100us": "RED 100 µs", "codel_4": "CoDel"}
 
@@ -17,9 +20,9 @@ _QUEUES = {"red_100us": "RED 100 µs", "codel_4": "CoDel"}
 def drawings(runs: Runs) -> list[Drawing]:
     by_flow, by_packet = (runs.where(paths=value) for value in (None, "by_packet"))
     return [
-        _runtime(by_flow, "runtime", "Runtime on buffers that count packets", ""),
+        _runtime(by_flow, "setup-packets-runtime"),
         _drops(by_flow),
-        _runtime(by_packet, "paths", "Runtime with a path for each packet", ", and a packet takes any path"),
+        _runtime(by_packet, "setup-packets-paths"),
     ]
 
 
@@ -32,7 +35,7 @@ def _points(runs: Runs, buffer: str) -> dict[str, dict[str, str]]:
     }
 
 
-def _runtime(runs: Runs, name: str, title: str, more: str) -> Drawing:
+def _runtime(runs: Runs, name: str) -> Drawing:
     one = Rule("1 = DropTail, same depth", 1.0, "#888888", ":")
     panels = []
     for buffer, depth in BUFFERS.items():
@@ -48,15 +51,7 @@ def _runtime(runs: Runs, name: str, title: str, more: str) -> Drawing:
         ]
         rules = [one, *([paper(1.35, "ECT only, at most +35 %")] if buffer == "shallow" else [])]
         panels.append(Panel(depth, list(points), series, "bars", rules))
-    return Drawing(
-        f"setup-packets-{name}",
-        title,
-        "Not in the papers: the set-up behind marking paper, section 4.2 (M1)",
-        f"Five fetches at a time; as in ns-2, a port holds a number of packets, whatever their size{more}.",
-        "",
-        "DropTail, same depth = 1",
-        panels,
-    )
+    return figure(name, panels)
 
 
 def _drops(runs: Runs) -> Drawing:
@@ -72,15 +67,4 @@ def _drops(runs: Runs) -> Drawing:
             for protect, name in PROTECTIONS.items()
         ]
         panels.append(Panel(title, list(points), series, "bars"))
-    return Drawing(
-        "setup-packets-drops",
-        "Dropped packets on buffers that count packets",
-        "Not in the papers: the set-up behind marking paper, section 4.2 (M2 to M4)",
-        "Five fetches at a time. In the paper, about 1 % of the drops are left when all ACKs and SYNs are "
-        "protected. The scale is logarithmic.",
-        "",
-        "packets",
-        panels,
-        unit="{:,.0f}",
-        scale="symlog",
-    )
+    return figure("setup-packets-drops", panels)

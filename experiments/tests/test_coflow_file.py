@@ -4,7 +4,6 @@ from pathlib import Path
 
 from eeon_experiments import files
 from eeon_experiments.expand import Point, expand
-from eeon_experiments.versions import Versions
 from made_experiments import VERSIONS, write
 
 from control_plane.tests.expected_rows import bases
@@ -14,9 +13,9 @@ EXPERIMENT = bases(Path(__file__).parent / "expected" / "workloads.yaml")["trace
 TRACE = bases(Path(__file__).parent / "expected" / "workloads.yaml")["trace"]
 
 
-def points(folder: Path, given: str = "file: trace.txt", made_for: Versions = VERSIONS) -> list[Point]:
+def points(folder: Path, given: str = "file: trace.txt") -> list[Point]:
     (folder / "trace.txt").write_text(TRACE, encoding="ascii")
-    return expand(files.load(write(folder, EXPERIMENT.replace("file: trace.txt", given))), made_for)
+    return expand(files.load(write(folder, EXPERIMENT.replace("file: trace.txt", given))), VERSIONS)
 
 
 def test_a_rack_is_a_host_and_a_reducer_gets_equal_parts_from_its_mappers(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ links have targets."""
 import re
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from eeon_control.reference import into
@@ -62,7 +63,9 @@ def test_the_example_is_legal_and_means_what_its_comments_say(tmp_path: Path) ->
     assert len(points(tmp_path, example, quick=True)) == 2
 
 
-def test_columns_have_each_name_once_and_fit_the_axes_names() -> None:
-    names = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
+def test_columns_have_each_name_once_and_a_known_type_and_fit_the_axes_names() -> None:
+    listed = (*columns.IDENTITY, *columns.MEASURED)
+    names = [one.name for one in listed]
     assert len(names) == len(set(names))
+    assert {one.type for one in listed} == set(get_args(columns.Type))
     assert not any(name.startswith(columns.AXIS) for name in names)

@@ -10,12 +10,13 @@ from eeon_control import config, topology
 from eeon_control.errors import EeonError
 from eeon_control.errors import InputError as ControlInputError
 from eeon_experiments import setup
+from eeon_experiments.claims import texts
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.report import elsewhere, gather
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.comparison import Compared, compare
-from eeon_experiments.report.findings import load as load_findings
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.settings import Nic
 from eeon_experiments.tcp import Tcp
@@ -117,7 +118,9 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
     (folder / file).write_text(text)
     read: dict[str, Callable[[], object]] = {
         "setup.yaml": lambda: setup.load(folder),
-        "findings.yaml": lambda: load_findings(folder),
+        "claims.yaml": lambda: texts.statements(folder),
+        "figures.yaml": lambda: Figures(str(folder / "figures.py")),
+        "findings.yaml": lambda: texts.findings(folder),
         "judged.yaml": lambda: elsewhere.load(folder),
     }
     found = refused(read.get(file, lambda: gather.family(str(folder), folder)), folder)

@@ -7,6 +7,9 @@ from click.testing import CliRunner
 from eeon_experiments import files, folder, setup, shipped
 from eeon_experiments.cli.report import report
 from eeon_experiments.report import gather, points
+from eeon_experiments.report.captions import Figures
+from eeon_experiments.report.drawing import Drawing
+from eeon_tools.errors import InputError
 
 EXPERIMENT = """\
 name: mine
@@ -68,6 +71,15 @@ def test_a_judge_of_ones_own_that_fails_or_checks_nothing_has_not_measured(
     (mine / "claims.py").write_text(CLAIMS.partition("lambda")[0] + f"{examine}),)\n")
     [claim] = gather.family(str(mine), tmp_path).claims
     assert (claim.outcome, claim.measured) == ("not measured", told)
+
+
+def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(mine: Path) -> None:
+    (mine / "figures.yaml").write_text("own: {title: Mine, caption: Told., cut: 2.5, from_zero: false}")
+    figure = Figures(str(mine / "figures.py"))
+    made = figure("own", [], y_label="ms")
+    assert made == Drawing("own", "Mine", "", "Told.", "", "ms", [], cut=2.5, from_zero=False)
+    with pytest.raises(InputError, match=r"figures\.yaml: other: is missing"):
+        figure("other", [])
 
 
 def test_a_folder_without_figures_has_those_of_its_points(mine: Path, tmp_path: Path) -> None:

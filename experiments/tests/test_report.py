@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from eeon_experiments import folder, shipped
 from eeon_experiments.claims.model import Claim, Judgment
+from eeon_experiments.claims.texts import Finding
 from eeon_experiments.quantities import rough_time
 from eeon_experiments.report import markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.elsewhere import Elsewhere
 from eeon_experiments.report.family import Failure, Family, judged
-from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.rendered import rendered
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row, Spread

@@ -64,7 +64,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     (own / "setup.yaml").write_text(SETUP)
     (own / "claims.py").write_text(CLAIMS)
     (own / "numbers.py").write_text("LEGACY = 6.1\n")
-    shutil.copy(shipped.folder() / "eee_ecn" / "figures.py", own)
+    for name in ("figures.py", "figures.yaml"):
+        shutil.copy(shipped.folder() / "eee_ecn" / name, own)
     (own / "findings.yaml").write_text("J1: {reason: Ports are idle., evidence: busy 4 %}\n")
     monkeypatch.setattr(shipped, "_PLACES", (experiments,))
     # A name means a folder here first, and the experiments' folder has one with this name.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from eeon_experiments.report import gather, output
+from eeon_experiments import shipped
+from eeon_experiments.report import captions, gather, output
 from eeon_experiments.report.family import Family
 
 pytestmark = pytest.mark.slow
@@ -94,6 +95,13 @@ def test_the_data_that_a_page_names_are_there(page: Page) -> None:
         there = [(folder / name).is_file() for name in ("rows.csv.xz", "manifest.json")]
         # An experiment that is registered but was not run has a page, but no data.
         assert all(there) if family.rows else not any(there)
+
+
+def test_every_figure_that_is_written_about_is_drawn(page: Page) -> None:
+    for family in page.families:
+        folder = shipped.folder() / family.name
+        written = captions.Figures(str(folder / "figures.py")).names()
+        assert family.draw is not None and written <= {one.name for one in family.draw(family.runs)}
 
 
 @pytest.mark.system

@@ -14,12 +14,14 @@ from eeon_experiments.report.alternatives import (
     along,
     lines,
 )
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import BASELINE, Drawing, Panel, Series
 from eeon_experiments.report.drops import all_dropped, dropped_control
 from eeon_experiments.report.runs import Metric, Runs
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 
-_NOT_IN_PAPERS = "Not in the papers"
+figure = Figures(__file__)
+
 _QUEUES = {
     "drop_tail": "DropTail",
     "red_100us": "RED 100\N{NO-BREAK SPACE}µs",
@@ -76,19 +78,7 @@ def _sweep(runs: Runs) -> Drawing:
             series = lines(runs, metric, "queue", own, "transport", WITH_ECN, base, buffer=buffer)
             positions = [str(packets(queue)) for queue in own]
             panels.append(Panel(f"{word}, {title}", positions, series, rules=[BASELINE], y_label=relative))
-    return Drawing(
-        "threshold-sweep",
-        "The marking threshold, from one packet to the whole buffer",
-        _NOT_IN_PAPERS,
-        "Ports of both speeds have the same threshold, in full frames. No packet is dropped before the "
-        "buffer is full (198 frames shallow, 1980 deep).",
-        "threshold, frames of 1514 bytes",
-        "",
-        panels,
-        share_y=False,
-        panel_height=2.5,
-        from_zero=False,
-    )
+    return figure("threshold-sweep", panels)
 
 
 def _beside(runs: Runs) -> Drawing:
@@ -108,17 +98,7 @@ def _beside(runs: Runs) -> Drawing:
                     y_label=relative,
                 )
             )
-    return Drawing(
-        "threshold-beside",
-        "Marking thresholds compared with RED and CoDel",
-        _NOT_IN_PAPERS,
-        "RED and CoDel as switches ship them, and with ACKs and SYNs protected; CoDel 800 µs/1.5 ms.",
-        "",
-        "",
-        panels,
-        share_y=False,
-        panel_height=2.8,
-    )
+    return figure("threshold-beside", panels)
 
 
 def _ect(runs: Runs) -> Drawing:
@@ -137,19 +117,7 @@ def _ect(runs: Runs) -> Drawing:
         panels.append(Panel(title, [label(queue) for queue in queues], series, "bars",
                             [BASELINE] if against else [], y_label=y_label,
                             unit=None if against else "{:,.0f}"))  # fmt: skip
-    return Drawing(
-        "threshold-ect",
-        "The packets that DCTCP sends as ECT",
-        f"{_NOT_IN_PAPERS}: an ablation of M2",
-        "RED and CoDel drop packets that are not ECT where they would mark others; a marking threshold drops "
-        "none early. Shallow buffers.",
-        "",
-        "",
-        panels,
-        unit="{:,.2f}",
-        share_y=False,
-        panel_height=2.5,
-    )
+    return figure("threshold-ect", panels)
 
 
 def _coalescing(runs: Runs) -> Drawing:
@@ -178,14 +146,4 @@ def _coalescing(runs: Runs) -> Drawing:
             for transport, queue, name, colour in alternatives
         ]
         panels.append(Panel(title, names, series, "bars", [BASELINE], y_label="DropTail, no EEE = 1"))
-    return Drawing(
-        "threshold-coalescing",
-        "A marking threshold together with coalescing",
-        f"{_NOT_IN_PAPERS}: the thesis stops at RED with coalescing",
-        "Shallow buffers; all numbers are relative to TCP on DropTail without EEE.",
-        "EEE",
-        "",
-        panels,
-        share_y=False,
-        panel_height=2.5,
-    )
+    return figure("threshold-coalescing", panels)

@@ -13,7 +13,7 @@ CLASSES = (
     (10**7, "1 to 10 MB"),
     (None, "above"),
 )
-"""The largest flow of each class in bytes, and its name, as in `eeon_experiments.columns`."""
+"""The largest flow of each class in bytes, and its name, as in `eeon_experiments/columns.csv`."""
 
 
 class FlowRow(TypedDict):

@@ -2,92 +2,26 @@
 
 Documents are written for readers of the repository. Each is copied to the same place below SOURCE, so that
 links between documents stay valid; a link to any other file or folder is replaced by its text. Pictures are
-copied. The sections are those of SECTIONS, and `release/tests/test_site.py` checks that every document is in
-one.
+copied. The sections are those of `sections.toml`.
 """
 
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-_EXPERIMENTS = (
-    *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
-    *("cee_queue", "cee_commercial", "cee_scientific", "mq_ecn"),
-    *("setup", "setup_chasing", "setup_eee", "setup_energy", "setup_held", "setup_ns2", "setup_packets"),
-    *("setup_reaction", "setup_scale", "threshold", "rtt", "workloads", "league"),
-)
-"""The documents that ship, in the order of pages."""
-SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Start": (
-        "What it is, and everything there is to read.",
-        ("README.md", "docs/README.md", "ARCHITECTURE.md", "examples/README.md"),
-    ),
-    "Run a network": (
-        "From nothing to a fabric that keeps its configuration.",
-        (
-            *("docs/run/install.md", "docs/run/guide.md", "docs/run/changing-a-fabric.md"),
-            *("docs/run/controller.md", "docs/run/show.md", "docs/run/configuration.md"),
-            *("topologies/README.md", "docs/run/live-fabric.md", "docs/run/security.md", "SECURITY.md"),
-            *("docs/run/gnmi.md", "docs/run/sonic.md", "examples/gitops/README.md"),
-            "control_plane/README.md",
-        ),
-    ),
-    "Write P4": (
-        "The program that ships, and one of your own.",
-        (
-            *("docs/p4/program.md", "docs/p4/lab.md", "docs/p4/explain.md", "docs/p4/eeon-switch.md"),
-            *("docs/p4/behaviour.md", "ptf_tests/README.md"),
-        ),
-    ),
-    "Experiment": (
-        "Hosts that react, in virtual time.",
-        (
-            *("docs/experiments.md", "docs/validation.md", "experiments/README.md"),
-            *("engine/python/README.md", "tools/README.md"),
-        ),
-    ),
-    "Models": (
-        "What is modelled: scope, equations, validation.",
-        (
-            *("docs/models/marking.md", "docs/models/codel.md", "docs/models/eee_hold.md"),
-            *("docs/models/pfc.md", "docs/models/qcn.md", "docs/models/dcqcn.md", "docs/models/shuffle.md"),
-            *("docs/models/tcp.md", "docs/models/mapreduce.md", "docs/models/flow_chasing.md"),
-        ),
-    ),
-    "Results": (
-        "The papers' claims beside what was measured.",
-        (
-            "docs/results/README.md",
-            *(f"docs/results/{name}.md" for name in _EXPERIMENTS),
-            *(f"experiments/{name}/README.md" for name in _EXPERIMENTS),
-        ),
-    ),
-    "Develop": (
-        "How it is changed, what it keeps, and how fast it is.",
-        (
-            *("CONTRIBUTING.md", "docs/develop/properties.md", "docs/develop/conformance.md"),
-            *("differential/README.md", "docs/develop/performance.md"),
-            *("docs/LIMITATIONS.md", "CHANGELOG.md"),
-        ),
-    ),
-    "Crates": (
-        "The engine's parts, each with an example that its tests run.",
-        tuple(
-            f"engine/{crate}/README.md"
-            for crate in ("bm", "wire", "port_io", "live", "netsim", "tcp", "traffic", "workload", "schedule")
-        ),
-    ),
-    "Glossary": ("Each term, its source, and its name in code.", ("docs/GLOSSARY.md",)),
-}
-"""Title: (purpose of the section, its documents in order)."""
+_FILE = HERE / "sections.toml"
+SECTIONS: list[dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))["section"]
+"""Each with a title, a purpose, and the paths of its pages from the root."""
 
 _FENCED = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[^\S\n]*$", re.M | re.S)
 _LINK = re.compile(r"(?<!\\)(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
@@ -96,7 +30,7 @@ _HTML_ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
 
 def documents() -> list[str]:
     """Returns the paths of all pages, from the root, in the order of the sections."""
-    return [page for _, pages in SECTIONS.values() for page in pages]
+    return [page for section in SECTIONS for page in section["pages"]]
 
 
 def lay_out(source: Path) -> None:
@@ -107,10 +41,11 @@ def lay_out(source: Path) -> None:
         text = (ROOT / page).read_text(encoding="utf-8")
         to.write_text(_of_site(page, text, source), encoding="utf-8")
     names = []
-    for title, (purpose, pages) in SECTIONS.items():
-        names.append(title.lower().replace(" ", "-"))
-        entries = "\n".join("/" + page.removesuffix(".md") for page in pages)
-        text = f"# {title}\n\n{purpose}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
+    for section in SECTIONS:
+        names.append(section["title"].lower().replace(" ", "-"))
+        entries = "\n".join("/" + page.removesuffix(".md") for page in section["pages"])
+        head = f"# {section['title']}\n\n{section['purpose']}\n\n"
+        text = f"{head}```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
         (source / f"{names[-1]}.md").write_text(text, encoding="utf-8")
     front = (HERE / "front.txt").read_text(encoding="utf-8")
     _copy("docs/images/parts.svg", source)

@@ -19,6 +19,8 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 REPRODUCED, DIFFERS, NOT_MEASURED = OUTCOMES
 Point = Mapping[str, Chosen]
 """Values of axes; an axis that is not listed may have any value."""
+Judges = Mapping[str, "Callable[[Results], Checks]"]
+"""The judges of an experiment's claims, by claim."""
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eeon_experiments.claims.model import NOT_MEASURED, Claim, Judgment
+from eeon_experiments.claims.texts import Finding
 from eeon_experiments.folder import Draw
 from eeon_experiments.report.elsewhere import Elsewhere
-from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row
 from eeon_experiments.setup import Setup

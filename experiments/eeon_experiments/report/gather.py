@@ -14,8 +14,9 @@ from eeon_tools.errors import ToolsError
 
 from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
+from eeon_experiments.claims import texts
 from eeon_experiments.expand import Point, expand
-from eeon_experiments.report import elsewhere, findings, points
+from eeon_experiments.report import elsewhere, points
 from eeon_experiments.report.family import Failure, Family, judged
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results
@@ -59,7 +60,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     scaled_down: Path | None = place.with_name(place.name + QUICK)
     if quick or not (place.with_name(place.name + QUICK) / store.MANIFEST).is_file():
         scaled_down = None
-    reasons = findings.load(own) if own else {}
+    reasons = texts.findings(own) if own else {}
     judgments = judged(claims, results, reasons, None if scaled_down is None else store.load(scaled_down))
     forms = (QUICK,) if quick else (FULL, QUICK)
     tried = elsewhere.judged_elsewhere(experiment.name, claims, results_folder, forms)

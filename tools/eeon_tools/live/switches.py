@@ -172,12 +172,12 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def last_lines(state: State, switch: str, count: int = 5) -> str:
+def last_lines(state: State, switch: str) -> str:
     try:
         text = (state.folder / f"{switch}.log").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return "no log"
-    return " | ".join(line.strip() for line in text.splitlines()[-count:]) or "it printed nothing"
+    return " | ".join(line.strip() for line in text.splitlines()[-5:]) or "it printed nothing"
 
 
 def _found(name: str) -> str | None:

@@ -10,6 +10,8 @@ from eeon_tools.replay.result import ClassPackets, QueueDepth, ReplayResult, Run
 from eeon_tools.svg import CLASS_COLOURS, INK, element, new_figure, styled
 from eeon_tools.trace.frames import CLASS_NAMES
 
+_TCP = ("data", "ack", "syn")
+
 
 def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
     """Draws the depth over time, one row for each queue: (title, queue, line to draw in bytes or None). All
@@ -65,16 +67,12 @@ def _stacked(axis: Axes, runs: Sequence[ReplayResult[ClassPackets]], field: str)
     axis.grid(axis="y", visible=False)
 
 
-def latency(
-    runs: Sequence[ReplayResult[ClassPackets]],
-    labels: Sequence[str],
-    classes: Sequence[str] = ("data", "ack", "syn"),
-) -> str:
+def latency(runs: Sequence[ReplayResult[ClassPackets]], labels: Sequence[str]) -> str:
     """Draws the median and 99th percentile of each class, one row per run, in microseconds on a log scale."""
     with styled():
         figure = new_figure(9.5, 0.9 + 0.34 * len(runs))
-        axes = figure.subplots(1, len(classes), sharey=True, sharex=True, squeeze=False)[0]
-        for axis, name in zip(axes, classes, strict=True):
+        axes = figure.subplots(1, len(_TCP), sharey=True, sharex=True, squeeze=False)[0]
+        for axis, name in zip(axes, _TCP, strict=True):
             colour = CLASS_COLOURS[name]
             for row, run in enumerate(runs):
                 found = run.latency_us[name]
@@ -87,7 +85,7 @@ def latency(
                 axis.plot(found.p99, row, "|", color=colour, markersize=11, markeredgewidth=2.5, zorder=3)
             axis.set_title(name)
             axis.set_xscale("log")
-            axis.set_xlim(*_decades(runs, classes))
+            axis.set_xlim(*_decades(runs))
             axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
             axis.xaxis.set_minor_formatter(NullFormatter())
             axis.set_xlabel("microseconds")
@@ -96,12 +94,12 @@ def latency(
         return element(figure)
 
 
-def _decades(runs: Sequence[ReplayResult[ClassPackets]], classes: Sequence[str]) -> tuple[float, float]:
+def _decades(runs: Sequence[ReplayResult[ClassPackets]]) -> tuple[float, float]:
     """Returns powers of ten around all latencies drawn, so that every axis has labels at powers of ten."""
     shown = [
         value
         for run in runs
-        for name in classes
+        for name in _TCP
         for value in (run.latency_us[name].p50, run.latency_us[name].p99)
         if value
     ]
