@@ -1,0 +1,294 @@
+"""Scenarios as data: commands on fake switches of leaf-spine-4, and their answers.
+
+A file has scenarios, which are lists of steps, and `begins`, the steps with which each of them begins. A step has
+one key. If that is one of `DEEDS`, it changes the fabric or its files. Any other is a command without `eeon`, in
+which `FABRIC` stands for the options for topology and targets. The answer to a command is a text or a list of
+texts, each of which occurs in its output, or a mapping with some of these keys:
+
+    code    the exit code, if it is not 0
+    says    texts, each of which occurs in the output; a text in slashes is a regular expression
+    lacks   texts, none of which occurs in the output
+    is      the whole output, without that on stderr
+    writes  true, for a command that fails after it has changed the fabric
+    about   the same as any other key, but numbers may differ by 5%
+
+Any other key is a path in the document that the command prints with `-o json`, and its value is what is there. The
+words of a path are keys, numbers, `*` for each member of a list, `#` for its length, and `KEY=VALUE` for the only
+member of a list with this value.
+
+A command that does not end with 0, or has the option --dry-run, changes neither switches nor the revision.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eeon_command import eeon, place
+from eeon_control import constants, program
+from eeon_control.fabric import sync
+from expected_rows import value
+from fake_p4runtime import FakeFabric
+from finsy.proto import p4r
+
+Step = dict[str, Any]
+_SCHEMA = program.load().schema()
+_NO_PATHS = {"code", "says", "lacks", "is", "writes", "about"}
+
+
+class World:
+    """Fake switches, a folder with files, and what happens while a command waits."""
+
+    def __init__(self, folder: Path, fakes: FakeFabric) -> None:
+        self.folder = folder
+        self.fakes = fakes
+        self.meanwhile: list[Step] | None = None
+        self.waited: list[float] = []
+        self.targets: dict[str, object] = {}
+        self.place()
+
+    def place(self) -> None:
+        place(self.folder, self.fakes.targets, **self.targets)
+
+    def wait(self, seconds: float) -> None:
+        """Does what happens while a command waits, instead of waiting; without `while it waits`, waits."""
+        self.waited.append(seconds)
+        if self.meanwhile is None:
+            time.sleep(seconds)
+        for step in self.meanwhile or ():
+            self.do(step)
+
+    def do(self, step: Step) -> None:
+        ((what, answer),) = step.items()
+        if what in DEEDS:
+            DEEDS[what](self, answer)
+        else:
+            self._command(what, answer)
+
+    def _command(self, what: str, answer: Any) -> None:
+        told = answer if isinstance(answer, dict) else {"says": answer or []}
+        paths = {path: one for path, one in told.items() if path not in _NO_PATHS}
+        words = shlex.split(what.replace("FABRIC", "-t leaf-spine-4 -T targets.yaml"))
+        before = self._held()
+        with contextlib.chdir(self.folder):
+            done = eeon(*words, *(["-o", "json"] if paths or "about" in told else []))
+        assert done.exit_code == told.get("code", 0), f"{what}: {done.output}"
+        if (done.exit_code or "--dry-run" in words) and not told.get("writes"):
+            assert self._held() == before, what
+        for text in _texts(told.get("says", [])):
+            assert _occurs(text, done.output), f"{what}: {text} is not in {done.output}"
+        for text in _texts(told.get("lacks", [])):
+            assert not _occurs(text, done.output), f"{what}: {text} is in {done.output}"
+        assert done.stdout == told.get("is", done.stdout), what
+        document = json.loads(done.stdout) if paths or "about" in told else None
+        about = {path: pytest.approx(one, rel=0.05) for path, one in told.get("about", {}).items()}
+        for path, one in (paths | about).items():
+            found = part(document, path)
+            assert found == one, f"{what}: {path} is {found}"
+
+    def _held(self) -> object:
+        current = self.folder / "state" / "current"
+        return self.fakes.state(), current.read_text() if current.exists() else None
+
+
+def _texts(given: str | list[str]) -> list[str]:
+    return [given] if isinstance(given, str) else given
+
+
+def _occurs(text: str, output: str) -> bool:
+    if len(text) > 2 and text[0] == text[-1] == "/":
+        return re.search(text[1:-1], output, re.MULTILINE) is not None
+    return text in output
+
+
+def part(document: Any, path: str) -> Any:
+    """Returns what is at a path in a JSON document."""
+    word, _, rest = path.partition(" ")
+    if not word:
+        return document
+    if word == "#":
+        return len(document)
+    if word == "*":
+        return [part(one, rest) for one in document]
+    if "=" in word:
+        key, _, wanted = word.partition("=")
+        (found,) = [one for one in document if str(one[key]) == wanted]
+        return part(found, rest)
+    return part(document[int(word) if isinstance(document, list) else word], rest)
+
+
+def _counts(world: World, counts: dict[str, list[int]]) -> None:
+    """Sets packets and bytes of counters: `SWITCH PORT CLASS VERDICT`; received packets have `received`."""
+    for name, count in counts.items():
+        switch, port, packet_class, verdict = name.split()
+        cell = int(port) << 3 | constants.CLASSES.index(packet_class)
+        counter = "received"
+        if verdict != "received":
+            counter, cell = "verdicts", cell << 4 | constants.VERDICTS.index(verdict)
+        world.fakes.switches[switch].counters[_SCHEMA.counters[counter].id, cell] = (count[0], count[1])
+
+
+def _registers(world: World, registers: dict[str, int]) -> None:
+    """Sets registers: `SWITCH PORT NAME`."""
+    for name, number in registers.items():
+        switch, port, register = name.split()
+        world.fakes.switches[switch].registers[_SCHEMA.registers[register].id, int(port)] = number
+
+
+def _counters_restart(world: World, names: list[str]) -> None:
+    for name in names:
+        world.fakes.switches[name].counters.clear()
+
+
+def _stop(world: World, name: str) -> None:
+    sync.run(world.fakes.switches[name].stop())
+
+
+def _move(world: World, names: list[str]) -> None:
+    """Serves switches at other addresses, which the targets file then has."""
+    for name in names:
+        _stop(world, name)
+        sync.run(world.fakes.switches[name].__aenter__())
+    world.place()
+
+
+def _set(world: World, attributes: dict[str, Any]) -> None:
+    """Sets attributes of fake switches: `SWITCH ATTRIBUTE`, or of all with `*`."""
+    for name, new in attributes.items():
+        switch, attribute = name.split()
+        for one in world.fakes.switches.values() if switch == "*" else [world.fakes.switches[switch]]:
+            assert hasattr(one, attribute), attribute
+            setattr(one, attribute, new)
+
+
+def _targets(world: World, more: dict[str, object]) -> None:
+    world.targets = more
+    world.place()
+
+
+def _thrift(world: World, address: str) -> None:
+    """Gives all switches the address of a Thrift server in the targets file."""
+    switches = {name: {"address": at, "thrift": address} for name, at in world.fakes.targets.items()}
+    place(world.folder, switches)
+
+
+def _files(world: World, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (world.folder / name).write_text(text)
+
+
+def _waits(world: World, steps: list[Step]) -> None:
+    world.meanwhile = steps
+
+
+def _waited(world: World, seconds: list[float]) -> None:
+    assert world.waited == seconds
+
+
+def _route(world: World, name: str, prefix: str) -> tuple[bytes, p4r.TableEntry]:
+    """Returns key and entry of a switch's IPv4 route of a prefix's first address."""
+    address = bytes(map(int, prefix.split(".")))
+    table = _SCHEMA.tables["ipv4_route"].id
+    (found,) = [
+        (key, entry)
+        for key, entry in world.fakes.switches[name].entries.items()
+        if entry.table_id == table and entry.match[0].lpm.value == address
+    ]
+    return found
+
+
+def _remove_entries(world: World, of: str) -> None:
+    """Removes all entries of a table: `SWITCH TABLE`."""
+    name, table = of.split()
+    entries = world.fakes.switches[name].entries
+    gone = [key for key, entry in entries.items() if entry.table_id == _SCHEMA.tables[table].id]
+    assert gone
+    for key in gone:
+        del entries[key]
+
+
+def _default_action(world: World, actions: dict[str, str]) -> None:
+    """Sets default actions of tables: `SWITCH TABLE`."""
+    for of, action in actions.items():
+        name, table = of.split()
+        default = world.fakes.switches[name].defaults[_SCHEMA.tables[table].id]
+        default.action.action.action_id = _SCHEMA.actions[action].id
+
+
+def _leave(world: World, new: str) -> None:
+    """Moves the state folder away."""
+    (world.folder / "state").rename(world.folder / new)
+
+
+def _remove_route(world: World, of: str) -> None:
+    name, prefix = of.split()
+    del world.fakes.switches[name].entries[_route(world, name, prefix)[0]]
+
+
+def _group(world: World, of: str) -> Any:
+    return _route(world, *of.split())[1].action.action_profile_action_set.action_profile_actions
+
+
+def _remove_next_hop(world: World, of: str) -> None:
+    """Removes the first next hop of a route's group."""
+    del _group(world, of)[0]
+
+
+def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
+    """Changes the members of routes' groups: as many remain as are given; `port` and `weight` are set."""
+    for of, members in routes.items():
+        group = _group(world, of)
+        ports = [one.action.params[0].value[0] for one in group]
+        for member, new in zip(list(group), members, strict=False):
+            member.action.params[0].value = bytes([new.get("port", ports.pop(0))])
+            member.weight = new.get("weight", 1)
+        del group[len(members) :]
+
+
+def _route_to(world: World, routes: dict[str, str]) -> None:
+    """Gives routes another prefix of the same length."""
+    for of, prefix in routes.items():
+        _route(world, *of.split())[1].match[0].lpm.value = bytes(map(int, prefix.split(".")))
+
+
+DEEDS: dict[str, Callable[[World, Any], None]] = {
+    "counts": _counts,
+    "registers": _registers,
+    "counters restart": _counters_restart,
+    "stop": _stop,
+    "move": _move,
+    "set": _set,
+    "targets": _targets,
+    "thrift": _thrift,
+    "files": _files,
+    "while it waits": _waits,
+    "it has waited": _waited,
+    "leave the state folder": _leave,
+    "remove entries": _remove_entries,
+    "default action": _default_action,
+    "remove route": _remove_route,
+    "remove next hop": _remove_next_hop,
+    "next hops": _next_hops,
+    "route to": _route_to,
+}
+
+
+def scenarios(file: Path) -> dict[str, list[Step]]:
+    """Returns the scenarios of a file, and `begins`."""
+    found: dict[str, list[Step]] = value(file.read_text("utf-8"))
+    return found
+
+
+def parameters(file: Path) -> Iterator[Any]:
+    """Returns the whole scenarios of a file as parameters of pytest."""
+    found = scenarios(file)
+    begins = found.pop("begins", [])
+    for name, steps in found.items():
+        yield pytest.param([*begins, *steps], id=f"{file.stem}: {name}"[:160])

@@ -1,0 +1,23 @@
+"""Commands on fake switches, and their answers: each scenario of `expected/scenarios/*.yaml`."""
+
+from pathlib import Path
+
+import pytest
+from eeon_control.cli.show import watch
+from fake_p4runtime import FakeFabric
+from scenarios import Step, World, parameters
+
+pytestmark = pytest.mark.system
+
+FILES = sorted((Path(__file__).parent / "expected" / "scenarios").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("steps", [one for file in FILES for one in parameters(file)])
+def test_each_command_has_the_expected_answer(
+    steps: list[Step], tmp_path: Path, fakes: FakeFabric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    world = World(tmp_path, fakes)
+    monkeypatch.setattr(watch, "sleep", world.wait)
+    for step in steps:
+        world.do(step)
