@@ -34,6 +34,8 @@ import pytest
 from eeon_command import eeon, place
 from eeon_control import constants, program
 from eeon_control.fabric import sync
+from eeon_control.fabric.undo import Snapshot
+from eeon_control.state import Draft, Journal, StateStore
 from expected_rows import value
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r
@@ -222,6 +224,19 @@ def _default_action(world: World, actions: dict[str, str]) -> None:
         default.action.action.action_id = _SCHEMA.actions[action].id
 
 
+def _kill_apply(world: World, name: str) -> None:
+    """Leaves the journal of an apply of the present revision that wrote to one switch."""
+    store = StateStore.open(world.folder / "state")
+    with store.lock("a killed apply") as lock:
+        draft = Draft(
+            made="2026-11-22T00:00:00+00:00", by="me", action="apply", intent=store.current().intent
+        )
+        number = store.current_number() + 1
+        store.begin(
+            lock, Journal(revision=number, draft=draft, holder=lock.holder, before={name: Snapshot(False)})
+        )
+
+
 def _leave(world: World, new: str) -> None:
     """Moves the state folder away."""
     (world.folder / "state").rename(world.folder / new)
@@ -270,6 +285,7 @@ DEEDS: dict[str, Callable[[World, Any], None]] = {
     "files": _files,
     "while it waits": _waits,
     "it has waited": _waited,
+    "an apply was killed": _kill_apply,
     "leave the state folder": _leave,
     "remove entries": _remove_entries,
     "default action": _default_action,
