@@ -13,8 +13,8 @@ texts, each of which occurs in its output, or a mapping with some of these keys:
     about   the same as any other key, but numbers may differ by 5%
 
 Any other key is a path in the document that the command prints with `-o json`, and its value is what is there. The
-words of a path are keys, numbers, `*` for each member of a list, `#` for its length, and `KEY=VALUE` for the only
-member of a list with this value.
+words of a path are keys, numbers, `*` for each member of a list, `#` for its length, and `KEY=VALUE,...` for the only
+member of a list with these values.
 
 A command that does not end with 0, or has the option --dry-run, changes neither switches nor the revision.
 """
@@ -120,8 +120,10 @@ def part(document: Any, path: str) -> Any:
     if word == "*":
         return [part(one, rest) for one in document]
     if "=" in word:
-        key, _, wanted = word.partition("=")
-        (found,) = [one for one in document if str(one[key]) == wanted]
+        wanted = dict(one.split("=", 1) for one in word.split(","))
+        (found,) = [
+            one for one in document if wanted.items() <= {key: str(one[key]) for key in wanted}.items()
+        ]
         return part(found, rest)
     return part(document[int(word) if isinstance(document, list) else word], rest)
 
@@ -184,6 +186,13 @@ def _thrift(world: World, address: str) -> None:
 def _files(world: World, files: dict[str, str]) -> None:
     for name, text in files.items():
         (world.folder / name).write_text(text)
+
+
+def _file_has(world: World, files: dict[str, str | list[str]]) -> None:
+    """Checks that texts, as those that `says` names, occur in files."""
+    for name, texts in files.items():
+        for text in _texts(texts):
+            assert _occurs(text, (world.folder / name).read_text()), f"{name}: {text}"
 
 
 def _waits(world: World, steps: list[Step]) -> None:
@@ -283,6 +292,7 @@ DEEDS: dict[str, Callable[[World, Any], None]] = {
     "targets": _targets,
     "thrift": _thrift,
     "files": _files,
+    "a file has": _file_has,
     "while it waits": _waits,
     "it has waited": _waited,
     "an apply was killed": _kill_apply,

@@ -5,7 +5,6 @@ ptf_tests/tests/queue_aqm.py tests the effect of the entries.
 
 import pytest
 import yaml
-from eeon_command import eeon
 from eeon_control import config, plan, port_settings, topology, views
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.fabric.diff import difference
@@ -48,16 +47,6 @@ def test_a_summary_of_what_a_switch_has():
 def test_quanta_are_of_queues_the_highest_first():
     assert list(over_marking(f"classes: {SHARED}").quanta.items()) == [(3, 6000), (1, 1500)]
     assert over_marking("classes: {gold: {priority: 5, dscp: [46]}}").quanta == {}
-
-
-@pytest.mark.system
-def test_plans_say_that_quanta_are_not_set(tmp_path):
-    (tmp_path / "c.yaml").write_text(f"classes: {SHARED}\n")
-    place = ["-t", "leaf-spine-4", "--tick", "1ns", "-c", "mark_threshold", "-c", str(tmp_path / "c.yaml")]
-    place += [part for name in FABRIC.switches for part in ("--target", f"{name}=127.0.0.1:1")]
-    for verb in (["plan"], ["apply", "--dry-run"]):
-        warned = eeon("config", *verb, *place).stderr
-        assert "start eeon-switch with --queue-quantum 3=6KB --queue-quantum 1=1.5KB" in warned, warned
 
 
 def shown(found):
