@@ -187,12 +187,32 @@ def netbox_notes(text: str, folder: Path) -> list[str]:
     return test_netbox.imported(edited(test_netbox.inventory(), text))[1]
 
 
-def sonic_switch(text: str, folder: Path) -> Messages:
+def sonic_switch(text: str, folder: Path, **how: object) -> Messages:
     """Returns the problems, or notes, of an import of SONiC's switch with changes of its database."""
     database = edited(tables(), text)
     notes: list[str] = []
-    refusals = refused(lambda: notes.extend(sonic.import_(test_sonic.read(database), LEAF1)[1]))
+    refusals = refused(lambda: notes.extend(sonic.import_(test_sonic.read(database), LEAF1, **how)[1]))
     return refusals or Messages(f"note: {note}" for note in notes)
+
+
+def ports_of_sonic(text: str, folder: Path, **how: object) -> list[str]:
+    """Returns the queue of each port of an import of SONiC's switch with changes of its database."""
+    found = sonic.import_(test_sonic.read(edited(tables(), text)), LEAF1, **how)[0]
+    queues = {name: one["queue"] for name, one in found["ports"].items()}
+    profiles = found["profiles"]["queue"]
+    return [
+        f"{name} {profiles[queue]['buffer']} {profiles[queue]['aqm']['mode']}"
+        for name, queue in queues.items()
+    ]
+
+
+def beside_a_patch(text: str, folder: Path) -> Messages:
+    """Returns why a patch for SONiC's switch without queues, with changes, is refused."""
+    database = edited(tables(QUEUE={}, BUFFER_QUEUE={}), text)
+    meant = config.from_text(
+        "profiles: {queue: {own: {buffer: 300KB}}}\nroles: {host_facing: {queue: own}, uplink: {queue: own}}"
+    )
+    return refused(lambda: sonic.export(test_sonic.read(database), meant, LEAF1, source="c"))
 
 
 def profiles_of_sonic(text: str, folder: Path, **how: str) -> object:
@@ -269,6 +289,8 @@ READERS = {
     "notes of NetBox": netbox_notes,
     "a switch of SONiC": sonic_switch,
     "profiles of SONiC": profiles_of_sonic,
+    "ports of SONiC": ports_of_sonic,
+    "beside a patch for SONiC": beside_a_patch,
     "targets": targets_file,
     "switches of targets": targets_in,
     "SONiC": sonic_file,
