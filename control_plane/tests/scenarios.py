@@ -10,6 +10,8 @@ texts, each of which occurs in its output, or a mapping with some of these keys:
     lacks   texts, none of which occurs in the output
     is      the whole output, without that on stderr
     writes  true, for a command that fails after it has changed the fabric
+    saves   a file that is given the output, without that on stderr
+    is saved    the file with the same output
     about   the same as any other key, but numbers may differ by 5%
 
 Any other key is a path in the document that the command prints with `-o json`, and its value is what is there. The
@@ -26,34 +28,57 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from eeon_command import eeon, place
-from eeon_control import constants, program
+from eeon_control import constants, fabric, program, topology
 from eeon_control.fabric import sync
+from eeon_control.fabric.diff import Change, ChangeKind
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.undo import Snapshot
+from eeon_control.plan import Action, Entry, Exact
 from eeon_control.state import Draft, Journal, StateStore
+from eeon_control.targets import Target
 from expected_rows import value
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r
 
+SCENARIOS = Path(__file__).parent / "expected" / "scenarios"
 Step = dict[str, Any]
+FABRIC = topology.load("leaf-spine-4")
 _SCHEMA = program.load().schema()
-_NO_PATHS = {"code", "says", "lacks", "is", "writes", "about"}
+_NO_PATHS = {"code", "says", "lacks", "is", "writes", "about", "saves", "is saved"}
+
+
+class RealSwitches:
+    """Switches at these addresses; only few deeds are for them."""
+
+    def __init__(self, targets: Mapping[str, str]) -> None:
+        self.targets = targets
+
+    def state(self) -> object:
+        """Returns all entries, to compare before and after."""
+
+        async def held() -> object:
+            status = await fabric.read_status(FABRIC, self.targets)
+            has_program = set(status.values()) == {"ready"}
+            return await fabric.read_entries(FABRIC, self.targets) if has_program else status
+
+        return sync.run(held())
 
 
 class World:
-    """Fake switches, a folder with files, and what happens while a command waits."""
+    """Switches, a folder with files, and what happens while a command waits. `more`: keys of the targets file."""
 
-    def __init__(self, folder: Path, fakes: FakeFabric) -> None:
+    def __init__(self, folder: Path, switches: FakeFabric | RealSwitches, **more: object) -> None:
         self.folder = folder
-        self.fakes = fakes
+        self.fakes = switches
         self.meanwhile: list[Step] | None = None
         self.waited: list[float] = []
-        self.targets: dict[str, object] = {}
+        self.targets = more
         self.place()
 
     def place(self) -> None:
@@ -89,6 +114,10 @@ class World:
         for text in _texts(told.get("lacks", [])):
             assert not _occurs(text, done.output), f"{what}: {text} is in {done.output}"
         assert done.stdout == told.get("is", done.stdout), what
+        if "is saved" in told:
+            assert done.stdout == (self.folder / told["is saved"]).read_text(), what
+        if "saves" in told:
+            (self.folder / told["saves"]).write_text(done.stdout)
         document = json.loads(done.stdout) if paths or "about" in told else None
         about = {path: pytest.approx(one, rel=0.05) for path, one in told.get("about", {}).items()}
         for path, one in (paths | about).items():
@@ -233,6 +262,18 @@ def _default_action(world: World, actions: dict[str, str]) -> None:
         default.action.action.action_id = _SCHEMA.actions[action].id
 
 
+def _write_behind_its_back(world: World, name: str) -> None:
+    """Sets the buffer of port 1 of a switch to 5 bytes, as another controller."""
+    entry = Entry("port_buffer", (Exact("port", 1),), (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
+    target = Target(world.fakes.targets[name], FABRIC.switches[name].device_id)
+
+    async def write() -> None:
+        async with P4RuntimeSession(name, target, _SCHEMA, election_id=10) as session:
+            await session.write_changes([Change(ChangeKind.MODIFY, None, entry)])
+
+    sync.run(write())
+
+
 def _kill_apply(world: World, name: str) -> None:
     """Leaves the journal of an apply of the present revision that wrote to one switch."""
     store = StateStore.open(world.folder / "state")
@@ -295,6 +336,7 @@ DEEDS: dict[str, Callable[[World, Any], None]] = {
     "a file has": _file_has,
     "while it waits": _waits,
     "it has waited": _waited,
+    "another controller sets the buffer of port 1": _write_behind_its_back,
     "an apply was killed": _kill_apply,
     "leave the state folder": _leave,
     "remove entries": _remove_entries,
@@ -318,3 +360,11 @@ def parameters(file: Path) -> Iterator[Any]:
     begins = found.pop("begins", [])
     for name, steps in found.items():
         yield pytest.param([*begins, *steps], id=f"{file.stem}: {name}"[:160])
+
+
+def tell_verbs(folder: Path, addresses: Mapping[str, str], tick: str) -> None:
+    """Runs the scenario of all verbs on real switches, which are still blank."""
+    world = World(folder, RealSwitches(addresses), tick=tick)
+    (steps,) = scenarios(SCENARIOS / "verbs.yaml").values()
+    for step in steps:
+        world.do(step)

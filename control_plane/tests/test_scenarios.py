@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from eeon_control.cli.show import watch
 from fake_p4runtime import FakeFabric
-from scenarios import Step, World, parameters
+from scenarios import SCENARIOS, Step, World, parameters
 
 pytestmark = pytest.mark.system
 
-FILES = sorted((Path(__file__).parent / "expected" / "scenarios").glob("*.yaml"))
+FILES = sorted(SCENARIOS.glob("*.yaml"))
 
 
 @pytest.mark.parametrize("steps", [one for file in FILES for one in parameters(file)])

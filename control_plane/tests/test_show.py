@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from eeon_command import Command, at_terminal, eeon
@@ -16,11 +15,11 @@ from eeon_control.views.change import nonzero
 from eeon_control.views.ecn import ecn
 from eeon_control.views.pfc import pfc
 from eeon_control.views.qcn import qcn
-from scenarios import World, scenarios
+from scenarios import SCENARIOS, World, scenarios
 
 pytestmark = pytest.mark.system
 
-BEGINS = scenarios(Path(__file__).parent / "expected" / "scenarios" / "show.yaml")["begins"]
+BEGINS = scenarios(SCENARIOS / "show.yaml")["begins"]
 RED, YELLOW, GREEN, RESET = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
 
 
