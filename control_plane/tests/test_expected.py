@@ -1,18 +1,24 @@
 """The controller's answers to files and command lines: each row of `expected/*.yaml`."""
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
 import pytest
 import test_netbox
 import test_sonic
+from click.shell_completion import ShellComplete
 from eeon_control import config, plan, sonic, topology, units
+from eeon_control.cli import main
 from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
+from eeon_control.sources import parse_yaml
 from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
+from eeon_control.views import scale
 from expected_rows import Messages, Reader, Row, command, edited, rows, value
 from planned import lines
 from sixteen import TOPOLOGY as SIXTEEN
@@ -275,6 +281,26 @@ def probability(text: str, folder: Path) -> object:
         return Messages([error])
 
 
+def yaml_value(text: str, folder: Path) -> str:
+    """Returns the value of a key in a YAML file, as Python shows it."""
+    return repr(parse_yaml(f"key: {text}", "f.yaml").value["key"])
+
+
+def column(text: str, folder: Path, of: str) -> list[str]:
+    """Returns the texts of a column's numbers."""
+    return list(getattr(scale, of)(value(text)))
+
+
+def completions(text: str, folder: Path) -> list[str]:
+    """Returns what a shell offers for the last word of a command line."""
+    *words, incomplete = text.split(" ")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        found = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE").get_completions(words, incomplete)
+    assert not said.getvalue()
+    return [item.value or item.type for item in found]
+
+
 READERS = {
     "eeon": command,
     "topology": topology_file,
@@ -312,6 +338,9 @@ READERS = {
     "entries": entries,
     "explanation": explanation,
     "refused by": refused_by,
+    "YAML": yaml_value,
+    "column": column,
+    "completions": completions,
 }
 TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
