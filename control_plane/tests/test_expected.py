@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,17 @@ def fabric_of(text: str, folder: Path) -> dict[str, object]:
     }
 
 
+def shape(text: str, folder: Path) -> dict[str, str]:
+    """Returns the number of nodes of each role, and the rates and delays of links, by the role of their ports."""
+    found = fabric(text)
+    roles = Counter(switch.role.value for switch in found.switches.values())
+    links = {port.role.value: f"{port.rate} {port.delay}" for port in found.ports()}
+    assert len(set(links.items())) == len({(port.role, port.rate, port.delay) for port in found.ports()})
+    assert [one.device_id for one in found.switches.values()] == [*range(1, len(found.switches) + 1)]
+    nodes = f"{roles['leaf']} leaves, {roles['spine']} spines, {len(found.hosts)} hosts"
+    return {found.name: f"{nodes}, {len(found.links)} links"} | links
+
+
 def addresses(text: str, folder: Path, of: list[str]) -> list[str]:
     """Returns the addresses of some hosts and switches. No address is that of two of them."""
     found = fabric(text)
@@ -307,6 +319,7 @@ READERS = {
     "ports": ports,
     "name of a fabric": name_of_a_fabric,
     "fabric": fabric_of,
+    "shape": shape,
     "addresses": addresses,
     "assumed": assumed,
     "round trip": lambda text, folder: str(topology.base_rtt(topology.from_text(text))),
