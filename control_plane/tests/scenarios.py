@@ -217,6 +217,27 @@ def _files(world: World, files: dict[str, str]) -> None:
         (world.folder / name).write_text(text)
 
 
+def _edit(world: World, files: dict[str, dict[str, str]]) -> None:
+    """Replaces the first occurrence of texts in files."""
+    for name, changes in files.items():
+        text = (world.folder / name).read_text()
+        for old, new in changes.items():
+            assert old in text, old
+            text = text.replace(old, new, 1)
+        (world.folder / name).write_text(text)
+
+
+def _permissions(world: World, modes: dict[str, int]) -> None:
+    """Sets the permissions of files, in octal digits."""
+    for name, mode in modes.items():
+        (world.folder / name).chmod(int(str(mode), 8))
+
+
+def _link(world: World, links: dict[str, str]) -> None:
+    for name, to in links.items():
+        (world.folder / name).symlink_to(world.folder / to)
+
+
 def _file_has(world: World, files: dict[str, str | list[str]]) -> None:
     """Checks that texts, as those that `says` names, occur in files."""
     for name, texts in files.items():
@@ -333,6 +354,9 @@ DEEDS: dict[str, Callable[[World, Any], None]] = {
     "targets": _targets,
     "thrift": _thrift,
     "files": _files,
+    "edit": _edit,
+    "permissions": _permissions,
+    "link": _link,
     "a file has": _file_has,
     "while it waits": _waits,
     "it has waited": _waited,
