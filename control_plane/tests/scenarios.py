@@ -15,7 +15,7 @@ texts, each of which occurs in its output, or a mapping with some of these keys:
     about   the same as any other key, but numbers may differ by 5%
 
 Any other key is a path in the document that the command prints with `-o json`, and its value is what is there. The
-words of a path are keys, numbers, `*` for each member of a list, `#` for its length, and `KEY=VALUE,...` for the only
+words of a path are keys, numbers, `*` for each member of a list or mapping, `#` for its length, and `KEY=VALUE,...` for the only
 member of a list with these values.
 
 A command that does not end with 0, or has the option --dry-run, changes neither switches nor the revision.
@@ -45,6 +45,7 @@ from eeon_control.targets import Target
 from expected_rows import value
 from fake_p4runtime import FakeFabric
 from finsy.proto import p4r
+from programs import another, commented, without_table
 
 SCENARIOS = Path(__file__).parent / "expected" / "scenarios"
 Step = dict[str, Any]
@@ -147,7 +148,7 @@ def part(document: Any, path: str) -> Any:
     if word == "#":
         return len(document)
     if word == "*":
-        return [part(one, rest) for one in document]
+        return [part(one, rest) for one in (document.values() if isinstance(document, dict) else document)]
     if "=" in word:
         wanted = dict(one.split("=", 1) for one in word.split(","))
         (found,) = [
@@ -276,11 +277,48 @@ def _remove_entries(world: World, of: str) -> None:
 
 
 def _default_action(world: World, actions: dict[str, str]) -> None:
-    """Sets default actions of tables: `SWITCH TABLE`."""
-    for of, action in actions.items():
+    """Sets default actions of tables, `SWITCH TABLE`, with the values of their parameters."""
+    for of, text in actions.items():
         name, table = of.split()
-        default = world.fakes.switches[name].defaults[_SCHEMA.tables[table].id]
-        default.action.action.action_id = _SCHEMA.actions[action].id
+        action, *values = text.split()
+        default = world.fakes.switches[name].defaults[_SCHEMA.tables[table].id].action.action
+        default.action_id = _SCHEMA.actions[action].id
+        for param, number in zip(default.params, values, strict=True):
+            param.value = bytes([int(number)])
+
+
+def _program(world: World, programs: dict[str, str]) -> None:
+    """Gives switches, or all with `*`, a variant of the program that they run."""
+    for name, variant in programs.items():
+        for one in world.fakes.switches.values() if name == "*" else [world.fakes.switches[name]]:
+            assert one.config is not None
+            match variant.split():
+                case ["commented"]:
+                    one.config.p4_device_config = commented(one.config.p4_device_config)
+                    one.config.cookie.cookie = 7
+                case ["other", "bytes"]:
+                    one.config.p4_device_config = another(one.config, 0).p4_device_config
+                case ["other", "P4Info"]:
+                    one.config.p4info.tables[0].size += 1
+                case ["no", "bytes"]:
+                    one.config.ClearField("p4_device_config")
+                case ["without", table]:
+                    one.config = without_table(one.config, table)
+                    one.defaults.pop(_SCHEMA.tables[table].id)
+            one.updates.clear()
+
+
+def _loads(world: World, number: int) -> None:
+    assert [one.pushes for one in world.fakes.switches.values()] == [number] * len(world.fakes.switches)
+
+
+def _written(world: World, expected: bool) -> None:
+    """Checks whether all switches, or none, were written to since their program became another one."""
+    assert {bool(one.updates) for one in world.fakes.switches.values()} == {expected}
+
+
+def _entries(world: World, numbers: dict[str, int]) -> None:
+    assert {name: len(world.fakes.switches[name].entries) for name in numbers} == numbers
 
 
 def _write_behind_its_back(world: World, name: str) -> None:
@@ -341,7 +379,12 @@ def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
 def _route_to(world: World, routes: dict[str, str]) -> None:
     """Gives routes another prefix of the same length."""
     for of, prefix in routes.items():
-        _route(world, *of.split())[1].match[0].lpm.value = bytes(map(int, prefix.split(".")))
+        name, old = of.split()
+        key, entry = _route(world, name, old)
+        del world.fakes.switches[name].entries[key]
+        entry.match[0].lpm.value = bytes(map(int, prefix.split(".")))
+        again = p4r.TableEntry(table_id=entry.table_id, match=entry.match)
+        world.fakes.switches[name].entries[again.SerializeToString(deterministic=True)] = entry
 
 
 DEEDS: dict[str, Callable[[World, Any], None]] = {
@@ -365,6 +408,10 @@ DEEDS: dict[str, Callable[[World, Any], None]] = {
     "leave the state folder": _leave,
     "remove entries": _remove_entries,
     "default action": _default_action,
+    "program": _program,
+    "programs were loaded": _loads,
+    "switches were written to after it": _written,
+    "a switch has entries": _entries,
     "remove route": _remove_route,
     "remove next hop": _remove_next_hop,
     "next hops": _next_hops,
