@@ -12,6 +12,7 @@ import test_sonic
 from click.shell_completion import ShellComplete
 from eeon_control import config, plan, sonic, topology, units
 from eeon_control.cli import main
+from eeon_control.controller.metrics import MetricsServer
 from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
 from eeon_control.plan.waves import waves
@@ -78,6 +79,19 @@ def bmv2_queues(text: str, folder: Path, of: list[str]) -> list[object]:
 
 def planned(text: str, folder: Path) -> Messages:
     return refused(plan.intended, FABRIC, loaded(text, "mark_threshold"), TICK)
+
+
+def unplanned(text: str, folder: Path, over: str) -> Messages:
+    """Returns why an example cannot be planned for a topology."""
+    return refused(plan.intended, topology.from_text(text), config.load(over), TICK)
+
+
+def metrics_address(text: str, folder: Path) -> str | Messages:
+    try:
+        found = MetricsServer.parse(text)
+    except ValueError as error:
+        return Messages([error])
+    return f"{found.host} {found.port}"
 
 
 def planned_lines(
@@ -347,6 +361,8 @@ READERS = {
     "AQM": aqm,
     "queues of BMv2": bmv2_queues,
     "planned": planned,
+    "unplanned": unplanned,
+    "metrics address": metrics_address,
     "plan": planned_lines,
     "entries": entries,
     "explanation": explanation,
