@@ -5,18 +5,18 @@ one key. If that is one of `DEEDS`, it changes the fabric or its files. Any othe
 which `FABRIC` stands for the options for topology and targets. The answer to a command is a text or a list of
 texts, each of which occurs in its output, or a mapping with some of these keys:
 
-    code    the exit code, if it is not 0
-    says    texts, each of which occurs in the output; a text in slashes is a regular expression
-    lacks   texts, none of which occurs in the output
-    is      the whole output, without that on stderr
-    writes  true, for a command that fails after it has changed the fabric
-    saves   a file that is given the output, without that on stderr
+    code        the exit code, if it is not 0
+    says        texts, each of which occurs in the output; a text in slashes is a regular expression
+    lacks       texts, none of which occurs in the output
+    is          the whole output, without that on stderr
+    saves       a file that is given the output, without that on stderr
     is saved    the file with the same output
-    about   the same as any other key, but numbers may differ by 5%
+    writes      true, for a command that fails after it has changed the fabric
+    about       the same as any other key, but numbers may differ by 5%
 
-Any other key is a path in the document that the command prints with `-o json`, and its value is what is there. The
-words of a path are keys, numbers, `*` for each member of a list or mapping, `#` for its length, and `KEY=VALUE,...` for the only
-member of a list with these values.
+Any other key is a path in the document that the command prints with `-o json`, and its value is what is there.
+The words of a path are keys, numbers, `*` for each member of a list or mapping, `#` for its length, and
+`KEY=VALUE,...` for the only member of a list with these values.
 
 A command that does not end with 0, or has the option --dry-run, changes neither switches nor the revision.
 """
@@ -43,7 +43,7 @@ from eeon_control.plan import Action, Entry, Exact
 from eeon_control.state import Draft, Journal, StateStore
 from eeon_control.targets import Target
 from expected_rows import value
-from fake_p4runtime import FakeFabric
+from fake_p4runtime import FakeFabric, FakeSwitch
 from finsy.proto import p4r
 from programs import another, commented, without_table
 
@@ -51,7 +51,19 @@ SCENARIOS = Path(__file__).parent / "expected" / "scenarios"
 Step = dict[str, Any]
 FABRIC = topology.load("leaf-spine-4")
 _SCHEMA = program.load().schema()
+Deed = Callable[["World", Any], None]
+DEEDS: dict[str, Deed] = {}
 _NO_PATHS = {"code", "says", "lacks", "is", "writes", "about", "saves", "is saved"}
+
+
+def deed(name: str) -> Callable[[Deed], Deed]:
+    """Makes a function a step with this name."""
+
+    def add(function: Deed) -> Deed:
+        DEEDS[name] = function
+        return function
+
+    return add
 
 
 class RealSwitches:
@@ -84,6 +96,10 @@ class World:
 
     def place(self) -> None:
         place(self.folder, self.fakes.targets, **self.targets)
+
+    def switches(self, name: str) -> list[FakeSwitch]:
+        """Returns a fake switch, or all for `*`."""
+        return [*self.fakes.switches.values()] if name == "*" else [self.fakes.switches[name]]
 
     def wait(self, seconds: float) -> None:
         """Does what happens while a command waits, instead of waiting; without `while it waits`, waits."""
@@ -158,6 +174,7 @@ def part(document: Any, path: str) -> Any:
     return part(document[int(word) if isinstance(document, list) else word], rest)
 
 
+@deed("counts")
 def _counts(world: World, counts: dict[str, list[int]]) -> None:
     """Sets packets and bytes of counters: `SWITCH PORT CLASS VERDICT`; received packets have `received`."""
     for name, count in counts.items():
@@ -169,6 +186,7 @@ def _counts(world: World, counts: dict[str, list[int]]) -> None:
         world.fakes.switches[switch].counters[_SCHEMA.counters[counter].id, cell] = (count[0], count[1])
 
 
+@deed("registers")
 def _registers(world: World, registers: dict[str, int]) -> None:
     """Sets registers: `SWITCH PORT NAME`."""
     for name, number in registers.items():
@@ -176,15 +194,18 @@ def _registers(world: World, registers: dict[str, int]) -> None:
         world.fakes.switches[switch].registers[_SCHEMA.registers[register].id, int(port)] = number
 
 
+@deed("counters restart")
 def _counters_restart(world: World, names: list[str]) -> None:
     for name in names:
         world.fakes.switches[name].counters.clear()
 
 
+@deed("stop")
 def _stop(world: World, name: str) -> None:
     sync.run(world.fakes.switches[name].stop())
 
 
+@deed("move")
 def _move(world: World, names: list[str]) -> None:
     """Serves switches at other addresses, which the targets file then has."""
     for name in names:
@@ -193,31 +214,36 @@ def _move(world: World, names: list[str]) -> None:
     world.place()
 
 
+@deed("set")
 def _set(world: World, attributes: dict[str, Any]) -> None:
     """Sets attributes of fake switches: `SWITCH ATTRIBUTE`, or of all with `*`."""
     for name, new in attributes.items():
         switch, attribute = name.split()
-        for one in world.fakes.switches.values() if switch == "*" else [world.fakes.switches[switch]]:
+        for one in world.switches(switch):
             assert hasattr(one, attribute), attribute
             setattr(one, attribute, new)
 
 
+@deed("targets")
 def _targets(world: World, more: dict[str, object]) -> None:
     world.targets = more
     world.place()
 
 
+@deed("thrift")
 def _thrift(world: World, address: str) -> None:
     """Gives all switches the address of a Thrift server in the targets file."""
     switches = {name: {"address": at, "thrift": address} for name, at in world.fakes.targets.items()}
     place(world.folder, switches)
 
 
+@deed("files")
 def _files(world: World, files: dict[str, str]) -> None:
     for name, text in files.items():
         (world.folder / name).write_text(text)
 
 
+@deed("edit")
 def _edit(world: World, files: dict[str, dict[str, str]]) -> None:
     """Replaces the first occurrence of texts in files."""
     for name, changes in files.items():
@@ -228,17 +254,20 @@ def _edit(world: World, files: dict[str, dict[str, str]]) -> None:
         (world.folder / name).write_text(text)
 
 
+@deed("permissions")
 def _permissions(world: World, modes: dict[str, int]) -> None:
     """Sets the permissions of files, in octal digits."""
     for name, mode in modes.items():
         (world.folder / name).chmod(int(str(mode), 8))
 
 
+@deed("link")
 def _link(world: World, links: dict[str, str]) -> None:
     for name, to in links.items():
         (world.folder / name).symlink_to(world.folder / to)
 
 
+@deed("a file has")
 def _file_has(world: World, files: dict[str, str | list[str]]) -> None:
     """Checks that texts, as those that `says` names, occur in files."""
     for name, texts in files.items():
@@ -246,10 +275,12 @@ def _file_has(world: World, files: dict[str, str | list[str]]) -> None:
             assert _occurs(text, (world.folder / name).read_text()), f"{name}: {text}"
 
 
+@deed("while it waits")
 def _waits(world: World, steps: list[Step]) -> None:
     world.meanwhile = steps
 
 
+@deed("it has waited")
 def _waited(world: World, seconds: list[float]) -> None:
     assert world.waited == seconds
 
@@ -266,6 +297,7 @@ def _route(world: World, name: str, prefix: str) -> tuple[bytes, p4r.TableEntry]
     return found
 
 
+@deed("remove entries")
 def _remove_entries(world: World, of: str) -> None:
     """Removes all entries of a table: `SWITCH TABLE`."""
     name, table = of.split()
@@ -276,6 +308,7 @@ def _remove_entries(world: World, of: str) -> None:
         del entries[key]
 
 
+@deed("default action")
 def _default_action(world: World, actions: dict[str, str]) -> None:
     """Sets default actions of tables, `SWITCH TABLE`, with the values of their parameters."""
     for of, text in actions.items():
@@ -287,10 +320,11 @@ def _default_action(world: World, actions: dict[str, str]) -> None:
             param.value = bytes([int(number)])
 
 
+@deed("program")
 def _program(world: World, programs: dict[str, str]) -> None:
     """Gives switches, or all with `*`, a variant of the program that they run."""
     for name, variant in programs.items():
-        for one in world.fakes.switches.values() if name == "*" else [world.fakes.switches[name]]:
+        for one in world.switches(name):
             assert one.config is not None
             match variant.split():
                 case ["commented"]:
@@ -308,19 +342,17 @@ def _program(world: World, programs: dict[str, str]) -> None:
             one.updates.clear()
 
 
-def _loads(world: World, number: int) -> None:
-    assert [one.pushes for one in world.fakes.switches.values()] == [number] * len(world.fakes.switches)
+@deed("switches are")
+def _are(world: World, attributes: dict[str, int]) -> None:
+    """Checks attributes of fake switches, `SWITCH ATTRIBUTE`, or of all with `*`; of a collection, its size."""
+    for name, expected in attributes.items():
+        switch, attribute = name.split()
+        for one in world.switches(switch):
+            found = getattr(one, attribute)
+            assert (found if isinstance(found, int) else len(found)) == expected, f"{name}: {found}"
 
 
-def _written(world: World, expected: bool) -> None:
-    """Checks whether all switches, or none, were written to since their program became another one."""
-    assert {bool(one.updates) for one in world.fakes.switches.values()} == {expected}
-
-
-def _entries(world: World, numbers: dict[str, int]) -> None:
-    assert {name: len(world.fakes.switches[name].entries) for name in numbers} == numbers
-
-
+@deed("another controller sets the buffer of port 1")
 def _write_behind_its_back(world: World, name: str) -> None:
     """Sets the buffer of port 1 of a switch to 5 bytes, as another controller."""
     entry = Entry("port_buffer", (Exact("port", 1),), (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
@@ -333,6 +365,7 @@ def _write_behind_its_back(world: World, name: str) -> None:
     sync.run(write())
 
 
+@deed("an apply was killed")
 def _kill_apply(world: World, name: str) -> None:
     """Leaves the journal of an apply of the present revision that wrote to one switch."""
     store = StateStore.open(world.folder / "state")
@@ -346,11 +379,13 @@ def _kill_apply(world: World, name: str) -> None:
         )
 
 
+@deed("leave the state folder")
 def _leave(world: World, new: str) -> None:
     """Moves the state folder away."""
     (world.folder / "state").rename(world.folder / new)
 
 
+@deed("remove route")
 def _remove_route(world: World, of: str) -> None:
     name, prefix = of.split()
     del world.fakes.switches[name].entries[_route(world, name, prefix)[0]]
@@ -360,11 +395,13 @@ def _group(world: World, of: str) -> Any:
     return _route(world, *of.split())[1].action.action_profile_action_set.action_profile_actions
 
 
+@deed("remove next hop")
 def _remove_next_hop(world: World, of: str) -> None:
     """Removes the first next hop of a route's group."""
     del _group(world, of)[0]
 
 
+@deed("next hops")
 def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
     """Changes the members of routes' groups: as many remain as are given; `port` and `weight` are set."""
     for of, members in routes.items():
@@ -376,6 +413,7 @@ def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
         del group[len(members) :]
 
 
+@deed("route to")
 def _route_to(world: World, routes: dict[str, str]) -> None:
     """Gives routes another prefix of the same length."""
     for of, prefix in routes.items():
@@ -385,38 +423,6 @@ def _route_to(world: World, routes: dict[str, str]) -> None:
         entry.match[0].lpm.value = bytes(map(int, prefix.split(".")))
         again = p4r.TableEntry(table_id=entry.table_id, match=entry.match)
         world.fakes.switches[name].entries[again.SerializeToString(deterministic=True)] = entry
-
-
-DEEDS: dict[str, Callable[[World, Any], None]] = {
-    "counts": _counts,
-    "registers": _registers,
-    "counters restart": _counters_restart,
-    "stop": _stop,
-    "move": _move,
-    "set": _set,
-    "targets": _targets,
-    "thrift": _thrift,
-    "files": _files,
-    "edit": _edit,
-    "permissions": _permissions,
-    "link": _link,
-    "a file has": _file_has,
-    "while it waits": _waits,
-    "it has waited": _waited,
-    "another controller sets the buffer of port 1": _write_behind_its_back,
-    "an apply was killed": _kill_apply,
-    "leave the state folder": _leave,
-    "remove entries": _remove_entries,
-    "default action": _default_action,
-    "program": _program,
-    "programs were loaded": _loads,
-    "switches were written to after it": _written,
-    "a switch has entries": _entries,
-    "remove route": _remove_route,
-    "remove next hop": _remove_next_hop,
-    "next hops": _next_hops,
-    "route to": _route_to,
-}
 
 
 def scenarios(file: Path) -> dict[str, list[Step]]:
