@@ -1,7 +1,7 @@
 """Scenarios as data: commands on fake switches of leaf-spine-4, and their answers.
 
 A file has scenarios, which are lists of steps, and `begins`, the steps with which each of them begins. A step has
-one key. If that is one of `DEEDS`, it changes the fabric or its files. Any other is a command without `eeon`, in
+one key. If that is one of the names in `deeds.py`, it changes the fabric or its files. Any other is a command without `eeon`, in
 which `FABRIC` stands for the options for topology and targets. The answer to a command is a text or a list of
 texts, each of which occurs in its output, or a mapping with some of these keys:
 
@@ -25,135 +25,67 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from eeon_command import eeon, place
-from eeon_control import constants, fabric, program, topology
-from eeon_control.fabric import sync
-from eeon_control.fabric.diff import Change, ChangeKind
-from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.undo import Snapshot
-from eeon_control.plan import Action, Entry, Exact
-from eeon_control.state import Draft, Journal, StateStore
-from eeon_control.targets import Target
+from deeds import DEEDS, RealSwitches, Step, World, occurs, texts_of
+from eeon_command import eeon
 from expected_rows import value
-from fake_p4runtime import FakeFabric, FakeSwitch
-from finsy.proto import p4r
-from programs import another, commented, without_table
 
 SCENARIOS = Path(__file__).parent / "expected" / "scenarios"
-Step = dict[str, Any]
-FABRIC = topology.load("leaf-spine-4")
-_SCHEMA = program.load().schema()
-Deed = Callable[["World", Any], None]
-DEEDS: dict[str, Deed] = {}
 _NO_PATHS = {"code", "says", "lacks", "is", "writes", "about", "saves", "is saved"}
 
 
-def deed(name: str) -> Callable[[Deed], Deed]:
-    """Makes a function a step with this name."""
-
-    def add(function: Deed) -> Deed:
-        DEEDS[name] = function
-        return function
-
-    return add
-
-
-class RealSwitches:
-    """Switches at these addresses; only few deeds are for them."""
-
-    def __init__(self, targets: Mapping[str, str]) -> None:
-        self.targets = targets
-
-    def state(self) -> object:
-        """Returns all entries, to compare before and after."""
-
-        async def held() -> object:
-            status = await fabric.read_status(FABRIC, self.targets)
-            has_program = set(status.values()) == {"ready"}
-            return await fabric.read_entries(FABRIC, self.targets) if has_program else status
-
-        return sync.run(held())
+def wait(world: World, seconds: float) -> None:
+    """Does what happens while a command waits, instead of waiting; without `while it waits`, waits."""
+    world.waited.append(seconds)
+    if world.meanwhile is None:
+        time.sleep(seconds)
+    for step in world.meanwhile or ():
+        do(world, step)
 
 
-class World:
-    """Switches, a folder with files, and what happens while a command waits. `more`: keys of the targets file."""
-
-    def __init__(self, folder: Path, switches: FakeFabric | RealSwitches, **more: object) -> None:
-        self.folder = folder
-        self.fakes = switches
-        self.meanwhile: list[Step] | None = None
-        self.waited: list[float] = []
-        self.targets = more
-        self.place()
-
-    def place(self) -> None:
-        place(self.folder, self.fakes.targets, **self.targets)
-
-    def switches(self, name: str) -> list[FakeSwitch]:
-        """Returns a fake switch, or all for `*`."""
-        return [*self.fakes.switches.values()] if name == "*" else [self.fakes.switches[name]]
-
-    def wait(self, seconds: float) -> None:
-        """Does what happens while a command waits, instead of waiting; without `while it waits`, waits."""
-        self.waited.append(seconds)
-        if self.meanwhile is None:
-            time.sleep(seconds)
-        for step in self.meanwhile or ():
-            self.do(step)
-
-    def do(self, step: Step) -> None:
-        ((what, answer),) = step.items()
-        if what in DEEDS:
-            DEEDS[what](self, answer)
-        else:
-            self._command(what, answer)
-
-    def _command(self, what: str, answer: Any) -> None:
-        told = answer if isinstance(answer, dict) else {"says": answer or []}
-        paths = {path: one for path, one in told.items() if path not in _NO_PATHS}
-        words = shlex.split(what.replace("FABRIC", "-t leaf-spine-4 -T targets.yaml"))
-        before = self._held()
-        with contextlib.chdir(self.folder):
-            done = eeon(*words, *(["-o", "json"] if paths or "about" in told else []))
-        assert done.exit_code == told.get("code", 0), f"{what}: {done.output}"
-        if (done.exit_code or "--dry-run" in words) and not told.get("writes"):
-            assert self._held() == before, what
-        for text in _texts(told.get("says", [])):
-            assert _occurs(text, done.output), f"{what}: {text} is not in {done.output}"
-        for text in _texts(told.get("lacks", [])):
-            assert not _occurs(text, done.output), f"{what}: {text} is in {done.output}"
-        assert done.stdout == told.get("is", done.stdout), what
-        if "is saved" in told:
-            assert done.stdout == (self.folder / told["is saved"]).read_text(), what
-        if "saves" in told:
-            (self.folder / told["saves"]).write_text(done.stdout)
-        document = json.loads(done.stdout) if paths or "about" in told else None
-        about = {path: pytest.approx(one, rel=0.05) for path, one in told.get("about", {}).items()}
-        for path, one in (paths | about).items():
-            found = part(document, path)
-            assert found == one, f"{what}: {path} is {found}"
-
-    def _held(self) -> object:
-        current = self.folder / "state" / "current"
-        return self.fakes.state(), current.read_text() if current.exists() else None
+def do(world: World, step: Step) -> None:
+    ((what, answer),) = step.items()
+    if what in DEEDS:
+        DEEDS[what](world, answer)
+    else:
+        _command(world, what, answer)
 
 
-def _texts(given: str | list[str]) -> list[str]:
-    return [given] if isinstance(given, str) else given
+def _command(world: World, what: str, answer: Any) -> None:
+    told = answer if isinstance(answer, dict) else {"says": answer or []}
+    paths = {path: one for path, one in told.items() if path not in _NO_PATHS}
+    words = shlex.split(what.replace("FABRIC", "-t leaf-spine-4 -T targets.yaml"))
+    before = _held(world)
+    with contextlib.chdir(world.folder):
+        done = eeon(*words, *(["-o", "json"] if paths or "about" in told else []))
+    assert done.exit_code == told.get("code", 0), f"{what}: {done.output}"
+    if (done.exit_code or "--dry-run" in words) and not told.get("writes"):
+        assert _held(world) == before, what
+    for text in texts_of(told.get("says", [])):
+        assert occurs(text, done.output), f"{what}: {text} is not in {done.output}"
+    for text in texts_of(told.get("lacks", [])):
+        assert not occurs(text, done.output), f"{what}: {text} is in {done.output}"
+    assert done.stdout == told.get("is", done.stdout), what
+    if "is saved" in told:
+        assert done.stdout == (world.folder / told["is saved"]).read_text(), what
+    if "saves" in told:
+        (world.folder / told["saves"]).write_text(done.stdout)
+    document = json.loads(done.stdout) if paths or "about" in told else None
+    about = {path: pytest.approx(one, rel=0.05) for path, one in told.get("about", {}).items()}
+    for path, one in (paths | about).items():
+        found = part(document, path)
+        assert found == one, f"{what}: {path} is {found}"
 
 
-def _occurs(text: str, output: str) -> bool:
-    if len(text) > 2 and text[0] == text[-1] == "/":
-        return re.search(text[1:-1], output, re.MULTILINE) is not None
-    return text in output
+def _held(world: World) -> object:
+    current = world.folder / "state" / "current"
+    return world.fakes.state(), current.read_text() if current.exists() else None
 
 
 def part(document: Any, path: str) -> Any:
@@ -172,257 +104,6 @@ def part(document: Any, path: str) -> Any:
         ]
         return part(found, rest)
     return part(document[int(word) if isinstance(document, list) else word], rest)
-
-
-@deed("counts")
-def _counts(world: World, counts: dict[str, list[int]]) -> None:
-    """Sets packets and bytes of counters: `SWITCH PORT CLASS VERDICT`; received packets have `received`."""
-    for name, count in counts.items():
-        switch, port, packet_class, verdict = name.split()
-        cell = int(port) << 3 | constants.CLASSES.index(packet_class)
-        counter = "received"
-        if verdict != "received":
-            counter, cell = "verdicts", cell << 4 | constants.VERDICTS.index(verdict)
-        world.fakes.switches[switch].counters[_SCHEMA.counters[counter].id, cell] = (count[0], count[1])
-
-
-@deed("registers")
-def _registers(world: World, registers: dict[str, int]) -> None:
-    """Sets registers: `SWITCH PORT NAME`."""
-    for name, number in registers.items():
-        switch, port, register = name.split()
-        world.fakes.switches[switch].registers[_SCHEMA.registers[register].id, int(port)] = number
-
-
-@deed("counters restart")
-def _counters_restart(world: World, names: list[str]) -> None:
-    for name in names:
-        world.fakes.switches[name].counters.clear()
-
-
-@deed("stop")
-def _stop(world: World, name: str) -> None:
-    sync.run(world.fakes.switches[name].stop())
-
-
-@deed("move")
-def _move(world: World, names: list[str]) -> None:
-    """Serves switches at other addresses, which the targets file then has."""
-    for name in names:
-        _stop(world, name)
-        sync.run(world.fakes.switches[name].__aenter__())
-    world.place()
-
-
-@deed("set")
-def _set(world: World, attributes: dict[str, Any]) -> None:
-    """Sets attributes of fake switches: `SWITCH ATTRIBUTE`, or of all with `*`."""
-    for name, new in attributes.items():
-        switch, attribute = name.split()
-        for one in world.switches(switch):
-            assert hasattr(one, attribute), attribute
-            setattr(one, attribute, new)
-
-
-@deed("targets")
-def _targets(world: World, more: dict[str, object]) -> None:
-    world.targets = more
-    world.place()
-
-
-@deed("thrift")
-def _thrift(world: World, address: str) -> None:
-    """Gives all switches the address of a Thrift server in the targets file."""
-    switches = {name: {"address": at, "thrift": address} for name, at in world.fakes.targets.items()}
-    place(world.folder, switches)
-
-
-@deed("files")
-def _files(world: World, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (world.folder / name).write_text(text)
-
-
-@deed("edit")
-def _edit(world: World, files: dict[str, dict[str, str]]) -> None:
-    """Replaces the first occurrence of texts in files."""
-    for name, changes in files.items():
-        text = (world.folder / name).read_text()
-        for old, new in changes.items():
-            assert old in text, old
-            text = text.replace(old, new, 1)
-        (world.folder / name).write_text(text)
-
-
-@deed("permissions")
-def _permissions(world: World, modes: dict[str, int]) -> None:
-    """Sets the permissions of files, in octal digits."""
-    for name, mode in modes.items():
-        (world.folder / name).chmod(int(str(mode), 8))
-
-
-@deed("link")
-def _link(world: World, links: dict[str, str]) -> None:
-    for name, to in links.items():
-        (world.folder / name).symlink_to(world.folder / to)
-
-
-@deed("a file has")
-def _file_has(world: World, files: dict[str, str | list[str]]) -> None:
-    """Checks that texts, as those that `says` names, occur in files."""
-    for name, texts in files.items():
-        for text in _texts(texts):
-            assert _occurs(text, (world.folder / name).read_text()), f"{name}: {text}"
-
-
-@deed("while it waits")
-def _waits(world: World, steps: list[Step]) -> None:
-    world.meanwhile = steps
-
-
-@deed("it has waited")
-def _waited(world: World, seconds: list[float]) -> None:
-    assert world.waited == seconds
-
-
-def _route(world: World, name: str, prefix: str) -> tuple[bytes, p4r.TableEntry]:
-    """Returns key and entry of a switch's IPv4 route of a prefix's first address."""
-    address = bytes(map(int, prefix.split(".")))
-    table = _SCHEMA.tables["ipv4_route"].id
-    (found,) = [
-        (key, entry)
-        for key, entry in world.fakes.switches[name].entries.items()
-        if entry.table_id == table and entry.match[0].lpm.value == address
-    ]
-    return found
-
-
-@deed("remove entries")
-def _remove_entries(world: World, of: str) -> None:
-    """Removes all entries of a table: `SWITCH TABLE`."""
-    name, table = of.split()
-    entries = world.fakes.switches[name].entries
-    gone = [key for key, entry in entries.items() if entry.table_id == _SCHEMA.tables[table].id]
-    assert gone
-    for key in gone:
-        del entries[key]
-
-
-@deed("default action")
-def _default_action(world: World, actions: dict[str, str]) -> None:
-    """Sets default actions of tables, `SWITCH TABLE`, with the values of their parameters."""
-    for of, text in actions.items():
-        name, table = of.split()
-        action, *values = text.split()
-        default = world.fakes.switches[name].defaults[_SCHEMA.tables[table].id].action.action
-        default.action_id = _SCHEMA.actions[action].id
-        for param, number in zip(default.params, values, strict=True):
-            param.value = bytes([int(number)])
-
-
-@deed("program")
-def _program(world: World, programs: dict[str, str]) -> None:
-    """Gives switches, or all with `*`, a variant of the program that they run."""
-    for name, variant in programs.items():
-        for one in world.switches(name):
-            assert one.config is not None
-            match variant.split():
-                case ["commented"]:
-                    one.config.p4_device_config = commented(one.config.p4_device_config)
-                    one.config.cookie.cookie = 7
-                case ["other", "bytes"]:
-                    one.config.p4_device_config = another(one.config, 0).p4_device_config
-                case ["other", "P4Info"]:
-                    one.config.p4info.tables[0].size += 1
-                case ["no", "bytes"]:
-                    one.config.ClearField("p4_device_config")
-                case ["without", table]:
-                    one.config = without_table(one.config, table)
-                    one.defaults.pop(_SCHEMA.tables[table].id)
-            one.updates.clear()
-
-
-@deed("switches are")
-def _are(world: World, attributes: dict[str, int]) -> None:
-    """Checks attributes of fake switches, `SWITCH ATTRIBUTE`, or of all with `*`; of a collection, its size."""
-    for name, expected in attributes.items():
-        switch, attribute = name.split()
-        for one in world.switches(switch):
-            found = getattr(one, attribute)
-            assert (found if isinstance(found, int) else len(found)) == expected, f"{name}: {found}"
-
-
-@deed("another controller sets the buffer of port 1")
-def _write_behind_its_back(world: World, name: str) -> None:
-    """Sets the buffer of port 1 of a switch to 5 bytes, as another controller."""
-    entry = Entry("port_buffer", (Exact("port", 1),), (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
-    target = Target(world.fakes.targets[name], FABRIC.switches[name].device_id)
-
-    async def write() -> None:
-        async with P4RuntimeSession(name, target, _SCHEMA, election_id=10) as session:
-            await session.write_changes([Change(ChangeKind.MODIFY, None, entry)])
-
-    sync.run(write())
-
-
-@deed("an apply was killed")
-def _kill_apply(world: World, name: str) -> None:
-    """Leaves the journal of an apply of the present revision that wrote to one switch."""
-    store = StateStore.open(world.folder / "state")
-    with store.lock("a killed apply") as lock:
-        draft = Draft(
-            made="2026-11-22T00:00:00+00:00", by="me", action="apply", intent=store.current().intent
-        )
-        number = store.current_number() + 1
-        store.begin(
-            lock, Journal(revision=number, draft=draft, holder=lock.holder, before={name: Snapshot(False)})
-        )
-
-
-@deed("leave the state folder")
-def _leave(world: World, new: str) -> None:
-    """Moves the state folder away."""
-    (world.folder / "state").rename(world.folder / new)
-
-
-@deed("remove route")
-def _remove_route(world: World, of: str) -> None:
-    name, prefix = of.split()
-    del world.fakes.switches[name].entries[_route(world, name, prefix)[0]]
-
-
-def _group(world: World, of: str) -> Any:
-    return _route(world, *of.split())[1].action.action_profile_action_set.action_profile_actions
-
-
-@deed("remove next hop")
-def _remove_next_hop(world: World, of: str) -> None:
-    """Removes the first next hop of a route's group."""
-    del _group(world, of)[0]
-
-
-@deed("next hops")
-def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
-    """Changes the members of routes' groups: as many remain as are given; `port` and `weight` are set."""
-    for of, members in routes.items():
-        group = _group(world, of)
-        ports = [one.action.params[0].value[0] for one in group]
-        for member, new in zip(list(group), members, strict=False):
-            member.action.params[0].value = bytes([new.get("port", ports.pop(0))])
-            member.weight = new.get("weight", 1)
-        del group[len(members) :]
-
-
-@deed("route to")
-def _route_to(world: World, routes: dict[str, str]) -> None:
-    """Gives routes another prefix of the same length."""
-    for of, prefix in routes.items():
-        name, old = of.split()
-        key, entry = _route(world, name, old)
-        del world.fakes.switches[name].entries[key]
-        entry.match[0].lpm.value = bytes(map(int, prefix.split(".")))
-        again = p4r.TableEntry(table_id=entry.table_id, match=entry.match)
-        world.fakes.switches[name].entries[again.SerializeToString(deterministic=True)] = entry
 
 
 def scenarios(file: Path) -> dict[str, list[Step]]:
@@ -444,4 +125,4 @@ def tell_verbs(folder: Path, addresses: Mapping[str, str], tick: str) -> None:
     world = World(folder, RealSwitches(addresses), tick=tick)
     (steps,) = scenarios(SCENARIOS / "verbs.yaml").values()
     for step in steps:
-        world.do(step)
+        do(world, step)

@@ -1,11 +1,13 @@
 """Commands on fake switches, and their answers: each scenario of `expected/scenarios/*.yaml`."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
+from deeds import Step, World
 from eeon_control.cli.show import watch
 from fake_p4runtime import FakeFabric
-from scenarios import SCENARIOS, Step, World, parameters
+from scenarios import SCENARIOS, do, parameters, wait
 
 pytestmark = pytest.mark.system
 
@@ -18,6 +20,6 @@ def test_each_command_has_the_expected_answer(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
     world = World(tmp_path, fakes)
-    monkeypatch.setattr(watch, "sleep", world.wait)
+    monkeypatch.setattr(watch, "sleep", partial(wait, world))
     for step in steps:
-        world.do(step)
+        do(world, step)

@@ -3,8 +3,10 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
+from deeds import World
 from eeon_command import Command, at_terminal, eeon
 from eeon_control import topology, views
 from eeon_control.cli.show import baselines, watch
@@ -15,7 +17,7 @@ from eeon_control.views.change import nonzero
 from eeon_control.views.ecn import ecn
 from eeon_control.views.pfc import pfc
 from eeon_control.views.qcn import qcn
-from scenarios import SCENARIOS, World, scenarios
+from scenarios import SCENARIOS, do, scenarios, wait
 
 pytestmark = pytest.mark.system
 
@@ -28,7 +30,7 @@ def world(tmp_path, fakes, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
     found = World(tmp_path, fakes)
     for step in BEGINS:
-        found.do(step)
+        do(found, step)
     return found
 
 
@@ -65,7 +67,7 @@ def test_the_baseline_is_for_its_owner_alone_and_a_damaged_one_is_told(fabric):
 
 
 def test_a_rate_is_what_happened_in_between_by_the_second(world, fabric, monkeypatch):
-    monkeypatch.setattr(watch, "sleep", world.wait)
+    monkeypatch.setattr(watch, "sleep", partial(wait, world))
     world.meanwhile = [{"counts": {"leaf1 3 data forwarded": [1010, 1_515_000]}}]
     (row,) = fabric.document("ports", "--rate", "5s", "--port", "leaf1:3")["rows"]
     assert "sent_packets" not in row
