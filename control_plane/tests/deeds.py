@@ -77,11 +77,14 @@ def texts_of(given: str | list[str]) -> list[str]:
     return [given] if isinstance(given, str) else given
 
 
+def pattern_of(text: str) -> str:
+    """Returns the regular expression of a text, or that within slashes."""
+    return text[1:-1] if len(text) > 2 and text[0] == text[-1] == "/" else re.escape(text)
+
+
 def occurs(text: str, output: str) -> bool:
     """Returns whether a text, or a regular expression in slashes, occurs in an output."""
-    if len(text) > 2 and text[0] == text[-1] == "/":
-        return re.search(text[1:-1], output, re.MULTILINE) is not None
-    return text in output
+    return re.search(pattern_of(text), output, re.MULTILINE) is not None
 
 
 @deed("counts")
@@ -155,12 +158,12 @@ def _files(world: World, files: dict[str, str]) -> None:
 
 @deed("edit")
 def _edit(world: World, files: dict[str, dict[str, str]]) -> None:
-    """Replaces the first occurrence of texts in files."""
+    """Replaces the first occurrence of texts, or of regular expressions in slashes, in files."""
     for name, changes in files.items():
         text = (world.folder / name).read_text()
         for old, new in changes.items():
-            assert old in text, old
-            text = text.replace(old, new, 1)
+            text, times = re.subn(pattern_of(old), new, text, count=1)
+            assert times, old
         (world.folder / name).write_text(text)
 
 
