@@ -55,17 +55,20 @@ class RealSwitches:
 
 
 class World:
-    """Switches, a folder with files, and what happens while a command waits. `more`: keys of the targets file."""
+    """Switches, if any, a folder with files, and what happens while a command waits. `more`: keys of the targets
+    file."""
 
-    def __init__(self, folder: Path, switches: FakeFabric | RealSwitches, **more: object) -> None:
+    def __init__(self, folder: Path, switches: FakeFabric | RealSwitches | None, **more: object) -> None:
         self.folder = folder
         self.fakes = switches
         self.meanwhile: list[Step] | None = None
         self.waited: list[float] = []
         self.targets = more
-        self.place()
+        if switches is not None:
+            self.place()
 
     def place(self) -> None:
+        """Writes the targets file."""
         place(self.folder, self.fakes.targets, **self.targets)
 
     def switches(self, name: str) -> list[FakeSwitch]:

@@ -1,4 +1,4 @@
-"""Scenarios as data: commands on fake switches of leaf-spine-4, and their answers.
+"""Scenarios as data: commands, on fake switches of leaf-spine-4 or without any, and their answers.
 
 A file has scenarios, which are lists of steps, and `begins`, the steps with which each of them begins. A step has
 one key. If that is one of the names in `deeds.py`, it changes the fabric or its files. Any other is a command without `eeon`, in
@@ -85,7 +85,8 @@ def _command(world: World, what: str, answer: Any) -> None:
 
 def _held(world: World) -> object:
     current = world.folder / "state" / "current"
-    return world.fakes.state(), current.read_text() if current.exists() else None
+    held = None if world.fakes is None else world.fakes.state()
+    return held, current.read_text() if current.exists() else None
 
 
 def part(document: Any, path: str) -> Any:
@@ -117,7 +118,14 @@ def parameters(file: Path) -> Iterator[Any]:
     found = scenarios(file)
     begins = found.pop("begins", [])
     for name, steps in found.items():
-        yield pytest.param([*begins, *steps], id=f"{file.stem}: {name}"[:160])
+        whole = [*begins, *steps]
+        marks = [pytest.mark.system] if has_switches(whole) else []
+        yield pytest.param(whole, id=f"{file.stem}: {name}"[:160], marks=marks)
+
+
+def has_switches(steps: list[Step]) -> bool:
+    """Returns whether a scenario has commands for switches."""
+    return any("FABRIC" in what or what == "targets" for step in steps for what in step)
 
 
 def tell_verbs(folder: Path, addresses: Mapping[str, str], tick: str) -> None:
