@@ -1,62 +1,15 @@
 """The eeon command: exit codes, output for people and for programs, errors without tracebacks."""
 
-import json
 import os
 import signal
 from importlib.metadata import EntryPoint
 
 import click
-import pytest
 from click.testing import CliRunner
-from eeon_command import eeon, place
+from eeon_command import eeon
 from eeon_control import packages
 from eeon_control.cli import group, main
 from eeon_control.doctor import Level, software
-
-CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100"]
-
-
-@pytest.mark.system
-def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path, fakes):
-    meant = [*CONFIG, *place(tmp_path, fakes.targets)]
-    planned, applied = eeon("config", "plan", *meant), eeon("config", "apply", *meant)
-    again, applied_again = eeon("config", "plan", *meant), eeon("config", "apply", *meant)
-    assert planned.exit_code == 2
-    assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): buffer " in planned.stdout
-    assert "4 of 4 switches change:" in planned.stdout
-    assert applied.exit_code == 0 and "entries read back as intended" in applied.stdout
-    assert (again.exit_code, again.stdout) == (0, "no changes: 4 switches are as intended\n")
-    assert applied_again.exit_code == 0
-    assert applied_again.stdout == "no changes: 4 switches are as intended; this is revision 1\n"
-
-
-@pytest.mark.system
-def test_plan_as_json_lists_every_change(tmp_path, fakes):
-    planned = eeon("config", "plan", *CONFIG, *place(tmp_path, fakes.targets), "-o", "json")
-    switches = json.loads(planned.stdout)["switches"]
-    assert list(switches) == ["leaf1", "leaf2", "spine1", "spine2"]
-    assert switches["leaf1"]["push_pipeline"] is True
-    assert {
-        "kind": "insert",
-        "table": "port_buffer",
-        "match": "port=1",
-        "before": None,
-        "after": "set_buffer_limit(buffer_bytes=300000)",
-    } in switches["leaf1"]["changes"]
-
-
-@pytest.mark.system
-def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_path):
-    nowhere = place(tmp_path, dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "127.0.0.1:1"))
-    result = eeon("config", "plan", *CONFIG, *nowhere, code=1)
-    assert "leaf1 (127.0.0.1:1, device id 1): " in result.stderr and "Traceback" not in result.output
-    shown = eeon("show", "fabric", *nowhere, code=1)
-    assert shown.stdout.count("UNAVAILABLE") == 4
-
-
-def test_list_names_what_ships():
-    result = eeon("config", "list")
-    assert "  mark_threshold\n" in result.stdout and "  two-rack-50\n" in result.stdout
 
 
 def test_command_of_another_package_is_offered_and_a_broken_one_does_not_harm(monkeypatch):
@@ -98,24 +51,6 @@ def test_a_command_of_the_tools_says_how_to_get_it_where_only_the_controller_is_
     assert "eeon fabric: not installed" in missing.stderr
     assert "make setup" in missing.stderr
     assert "\n  fabric " not in eeon("--help").stdout
-
-
-@pytest.mark.system
-def test_after_the_first_apply_topology_and_switches_may_be_left_out(tmp_path, fakes):
-    eeon("config", "apply", "-q", *CONFIG, *place(tmp_path, fakes.targets))
-    planned = eeon("config", "plan", "-c", "mark_threshold")
-    applied = eeon("config", "apply", "-q", "-c", "mark_threshold")
-    again = eeon("config", "plan", "-c", "mark_threshold")
-    assert (planned.exit_code, applied.exit_code, again.exit_code) == (2, 0, 0), planned.output
-    assert "this is revision 2" in applied.stdout
-
-
-@pytest.mark.system
-def test_explain_without_a_configuration_says_what_is_in_force(tmp_path, fakes):
-    eeon("config", "apply", "-q", *CONFIG, *place(tmp_path, fakes.targets))
-    told = eeon("config", "explain", "leaf1:1", code=0)
-    assert "red_ack_syn" in told.stdout or "revision 1" in told.stdout
-    assert "120us100" in told.stdout
 
 
 def test_sigterm_ends_any_command_as_ctrl_c_does_and_is_what_it_was_afterwards(monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from eeon_control import config, data, topology
 from eeon_control.errors import InputError, Severity
-from eeon_control.units import DataRate, Duration
+from eeon_control.units import Duration
 from expected_rows import bases
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,24 +86,6 @@ def test_example_that_ships_has_no_errors(name, fabric):
     names = ["drop_tail", name] if name.startswith("eee_") or name == "bmv2" else [name]
     problems = config.check(config.load(*names), topology.load(fabric), NS)
     assert [found for found in problems if found.severity is Severity.ERROR] == []
-
-
-def test_presets_are_the_papers_settings():
-    eee = config.from_text(BASE).profiles.eee
-    shown = {name: (str(one.hold), str(one.trigger.packets)) for name, one in eee.items() if one.trigger}
-    assert shown == {
-        "12us10": ("12us", "10pkt"),
-        "120us100": ("120us", "100pkt"),
-        "500us500": ("500us", "500pkt"),
-        "1ms1000": ("1ms", "1000pkt"),
-        "10ms1000": ("10ms", "1000pkt"),
-        "12us10+": ("12us", "10pkt"),
-        "120us100+": ("120us", "100pkt"),
-    }
-    for name in ("12us10+", "120us100+"):
-        fast = eee[name].at(DataRate.parse("10Gbps"))
-        assert (str(fast.hold), str(fast.trigger)) == ("1ms", "1000pkt")
-        assert eee[name].at(DataRate.parse("1Gbps")) == eee[name.rstrip("+")]
 
 
 def test_what_a_later_file_replaces_is_not_explained_by_the_earlier_one():

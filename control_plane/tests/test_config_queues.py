@@ -5,11 +5,9 @@ ptf_tests/tests/queue_aqm.py tests the effect of the entries.
 
 import pytest
 import yaml
-from eeon_command import eeon
 from eeon_control import config, plan, port_settings, topology, views
 from eeon_control.entries import CLONE_SESSIONS
-from eeon_control.fabric.diff import difference
-from eeon_control.fabric.read import FabricObservation, Observation, Wanted, observe
+from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.plan import classes, qcn
 from eeon_control.units import Duration
@@ -50,44 +48,12 @@ def test_quanta_are_of_queues_the_highest_first():
     assert over_marking("classes: {gold: {priority: 5, dscp: [46]}}").quanta == {}
 
 
-@pytest.mark.system
-def test_plans_say_that_quanta_are_not_set(tmp_path):
-    (tmp_path / "c.yaml").write_text(f"classes: {SHARED}\n")
-    place = ["-t", "leaf-spine-4", "--tick", "1ns", "-c", "mark_threshold", "-c", str(tmp_path / "c.yaml")]
-    place += [part for name in FABRIC.switches for part in ("--target", f"{name}=127.0.0.1:1")]
-    for verb in (["plan"], ["apply", "--dry-run"]):
-        warned = eeon("config", *verb, *place).stderr
-        assert "start eeon-switch with --queue-quantum 3=6KB --queue-quantum 1=1.5KB" in warned, warned
-
-
-def shown(found):
-    entries = {name: tuple(some) for name, some in plan.intended(FABRIC, found, TICK).items()}
-    observed = {name: Observation(0, some, None, None, 0) for name, some in entries.items()}
-    view = views.queues.queues(FABRIC, FabricObservation(observed, {}), TICK)
-    return {row["port"]: row["aqm"] for row in view.rows}, view.notes
-
-
-def test_show_queues_has_the_aqm_of_each_queue():
-    rows, notes = shown(of("class_aqm: {urgent: drop_tail}"))
-    assert rows["leaf1:2"] == "by queue: 0, 1 mark_threshold 30KB; 6 drop_tail"
-    assert "by queue: the AQM of each priority compares its own queue alone" in notes
-    rows, notes = shown(of("scope: port"))
-    assert rows["leaf1:2"] == "mark_threshold 30KB"
-    assert not [note for note in notes if note.startswith("by queue")]
-
-
 def test_what_is_read_of_a_queue_is_what_was_written():
     table = port_settings.QUEUE_AQM
     for text in ("drop_tail", "{mark_threshold: 6KB}", "{mode: codel}"):
         profile = config.from_text(f"profiles: {{queue: {{q: {{buffer: 1MB, aqm: {text}}}}}}}", "a.yaml")
         settings = profile.profiles.queue["q"].aqm.settings_at(FABRIC.port("leaf1:2").rate)
         assert table.from_action(settings.to_action(TICK), TICK) == settings
-
-
-def test_an_entry_of_a_queue_that_is_gone_is_deleted():
-    before, after = (plan.intended(FABRIC, found, TICK)["leaf1"] for found in (of(), of("scope: port")))
-    gone = [change.before for change in difference(before, after) if change.after is None]
-    assert "queue=22" in [entry.match_text for entry in gone if entry.table == "queue_aqm"]
 
 
 @pytest.mark.system

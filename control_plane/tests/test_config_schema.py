@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from eeon_command import eeon
 from eeon_control import config, data, schemas, topology
 from eeon_control.errors import EeonError
 from eeon_control.sources import parse_yaml
@@ -28,9 +29,10 @@ def is_valid(kind: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize("kind", list(schemas.MODELS))
-def test_committed_schema_is_what_the_models_say(kind):
+def test_committed_schema_is_what_the_models_say_and_the_command_prints(kind):
     committed = (REPOSITORY / "control_plane" / "schema" / f"{kind}.schema.json").read_text(encoding="utf-8")
     assert committed == schemas.text(kind), "run `make reference`"
+    assert committed == eeon("config", "schema", kind, code=0).stdout
     Draft7Validator.check_schema(json.loads(committed))
 
 

@@ -8,7 +8,7 @@ import pytest
 from eeon_control import constants, energy, topology
 from eeon_control.controller import messages as m
 from eeon_control.controller.counts import Counts, Restores
-from eeon_control.controller.metrics import CATALOG, Kind, MetricsServer
+from eeon_control.controller.metrics import CATALOG, Kind
 from eeon_control.controller.metrics.families import (
     of_energy,
     of_observation,
@@ -180,26 +180,6 @@ def test_names_follow_the_conventions_of_prometheus(family):
 def test_help_of_the_energy_counter_states_what_it_assumes():
     text = CATALOG["eeon_port_energy_joules_total"].help
     assert "1000BASE-T" in text and "10% of it in low-power idle" in text and "thesis" in text
-
-
-@pytest.mark.parametrize(
-    ("text", "host", "port"),
-    [
-        ("9100", "127.0.0.1", 9100),
-        (":9100", "127.0.0.1", 9100),
-        ("0.0.0.0:9100", "0.0.0.0", 9100),
-        ("[::1]:0", "::1", 0),
-        ("localhost:1", "localhost", 1),
-    ],
-)
-def test_address_without_a_host_is_loopback(text, host, port):
-    assert MetricsServer.parse(text) == MetricsServer(host, port)
-
-
-@pytest.mark.parametrize("text", ["", "host", "1.2.3.4:", "a:b", "1:70000", "http://x:1"])
-def test_address_that_is_none_is_refused(text):
-    with pytest.raises(ValueError, match=r"write for example 127\.0\.0\.1:9100"):
-        MetricsServer.parse(text)
 
 
 def test_counters_of_ports_that_are_zero_are_left_out_if_asked_and_nothing_else_is():

@@ -1,18 +1,26 @@
 """The controller's answers to files and command lines: each row of `expected/*.yaml`."""
 
+import contextlib
+import io
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import test_netbox
 import test_sonic
+from click.shell_completion import ShellComplete
 from eeon_control import config, plan, sonic, topology, units
+from eeon_control.cli import main
+from eeon_control.controller.metrics import MetricsServer
 from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
+from eeon_control.sources import parse_yaml
 from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
+from eeon_control.views import scale
 from expected_rows import Messages, Reader, Row, command, edited, rows, value
 from planned import lines
 from sixteen import TOPOLOGY as SIXTEEN
@@ -71,6 +79,19 @@ def bmv2_queues(text: str, folder: Path, of: list[str]) -> list[object]:
 
 def planned(text: str, folder: Path) -> Messages:
     return refused(plan.intended, FABRIC, loaded(text, "mark_threshold"), TICK)
+
+
+def unplanned(text: str, folder: Path, over: str) -> Messages:
+    """Returns why an example cannot be planned for a topology."""
+    return refused(plan.intended, topology.from_text(text), config.load(over), TICK)
+
+
+def metrics_address(text: str, folder: Path) -> str | Messages:
+    try:
+        found = MetricsServer.parse(text)
+    except ValueError as error:
+        return Messages([error])
+    return f"{found.host} {found.port}"
 
 
 def planned_lines(
@@ -156,6 +177,17 @@ def fabric_of(text: str, folder: Path) -> dict[str, object]:
     }
 
 
+def shape(text: str, folder: Path) -> dict[str, str]:
+    """Returns the number of nodes of each role, and the rates and delays of links, by the role of their ports."""
+    found = fabric(text)
+    roles = Counter(switch.role.value for switch in found.switches.values())
+    links = {port.role.value: f"{port.rate} {port.delay}" for port in found.ports()}
+    assert len(set(links.items())) == len({(port.role, port.rate, port.delay) for port in found.ports()})
+    assert [one.device_id for one in found.switches.values()] == [*range(1, len(found.switches) + 1)]
+    nodes = f"{roles['leaf']} leaves, {roles['spine']} spines, {len(found.hosts)} hosts"
+    return {found.name: f"{nodes}, {len(found.links)} links"} | links
+
+
 def addresses(text: str, folder: Path, of: list[str]) -> list[str]:
     """Returns the addresses of some hosts and switches. No address is that of two of them."""
     found = fabric(text)
@@ -187,12 +219,32 @@ def netbox_notes(text: str, folder: Path) -> list[str]:
     return test_netbox.imported(edited(test_netbox.inventory(), text))[1]
 
 
-def sonic_switch(text: str, folder: Path) -> Messages:
+def sonic_switch(text: str, folder: Path, **how: object) -> Messages:
     """Returns the problems, or notes, of an import of SONiC's switch with changes of its database."""
     database = edited(tables(), text)
     notes: list[str] = []
-    refusals = refused(lambda: notes.extend(sonic.import_(test_sonic.read(database), LEAF1)[1]))
+    refusals = refused(lambda: notes.extend(sonic.import_(test_sonic.read(database), LEAF1, **how)[1]))
     return refusals or Messages(f"note: {note}" for note in notes)
+
+
+def ports_of_sonic(text: str, folder: Path, **how: object) -> list[str]:
+    """Returns the queue of each port of an import of SONiC's switch with changes of its database."""
+    found = sonic.import_(test_sonic.read(edited(tables(), text)), LEAF1, **how)[0]
+    queues = {name: one["queue"] for name, one in found["ports"].items()}
+    profiles = found["profiles"]["queue"]
+    return [
+        f"{name} {profiles[queue]['buffer']} {profiles[queue]['aqm']['mode']}"
+        for name, queue in queues.items()
+    ]
+
+
+def beside_a_patch(text: str, folder: Path) -> Messages:
+    """Returns why a patch for SONiC's switch without queues, with changes, is refused."""
+    database = edited(tables(QUEUE={}, BUFFER_QUEUE={}), text)
+    meant = config.from_text(
+        "profiles: {queue: {own: {buffer: 300KB}}}\nroles: {host_facing: {queue: own}, uplink: {queue: own}}"
+    )
+    return refused(lambda: sonic.export(test_sonic.read(database), meant, LEAF1, source="c"))
 
 
 def profiles_of_sonic(text: str, folder: Path, **how: str) -> object:
@@ -255,12 +307,33 @@ def probability(text: str, folder: Path) -> object:
         return Messages([error])
 
 
+def yaml_value(text: str, folder: Path) -> str:
+    """Returns the value of a key in a YAML file, as Python shows it."""
+    return repr(parse_yaml(f"key: {text}", "f.yaml").value["key"])
+
+
+def column(text: str, folder: Path, of: str) -> list[str]:
+    """Returns the texts of a column's numbers."""
+    return list(getattr(scale, of)(value(text)))
+
+
+def completions(text: str, folder: Path) -> list[str]:
+    """Returns what a shell offers for the last word of a command line."""
+    *words, incomplete = text.split(" ")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        found = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE").get_completions(words, incomplete)
+    assert not said.getvalue()
+    return [item.value or item.type for item in found]
+
+
 READERS = {
     "eeon": command,
     "topology": topology_file,
     "ports": ports,
     "name of a fabric": name_of_a_fabric,
     "fabric": fabric_of,
+    "shape": shape,
     "addresses": addresses,
     "assumed": assumed,
     "round trip": lambda text, folder: str(topology.base_rtt(topology.from_text(text))),
@@ -269,6 +342,8 @@ READERS = {
     "notes of NetBox": netbox_notes,
     "a switch of SONiC": sonic_switch,
     "profiles of SONiC": profiles_of_sonic,
+    "ports of SONiC": ports_of_sonic,
+    "beside a patch for SONiC": beside_a_patch,
     "targets": targets_file,
     "switches of targets": targets_in,
     "SONiC": sonic_file,
@@ -286,10 +361,15 @@ READERS = {
     "AQM": aqm,
     "queues of BMv2": bmv2_queues,
     "planned": planned,
+    "unplanned": unplanned,
+    "metrics address": metrics_address,
     "plan": planned_lines,
     "entries": entries,
     "explanation": explanation,
     "refused by": refused_by,
+    "YAML": yaml_value,
+    "column": column,
+    "completions": completions,
 }
 TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 

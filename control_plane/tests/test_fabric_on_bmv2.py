@@ -6,7 +6,6 @@ No packets are sent here; ptf_tests tests their processing.
 import contextlib
 import shutil
 
-import config_verbs
 import pytest
 from bmv2_process import start_bmv2
 from eeon_control import config, fabric, operations, state
@@ -16,6 +15,7 @@ from eeon_control.fabric import sync
 from eeon_control.fabric.undo import Snapshot
 from other_program import breaks_once, check_failed_apply_brings_the_other_program_back
 from revisions import meant
+from scenarios import tell_verbs
 
 BMV2 = shutil.which("simple_switch_grpc")
 TICK_PS = 1_000_000
@@ -42,7 +42,7 @@ THRESHOLD = ("mark_threshold",)
 
 def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
     """This must be the first test here: its switches must not have a program yet."""
-    config_verbs.tell(tmp_path, targets, "1us")
+    tell_verbs(tmp_path, targets, "1us")
 
 
 def test_change_is_made_in_place_and_back(fabric4, targets):

@@ -1,15 +1,16 @@
 """The controller with the engine's P4Runtime server: entries, undo, and counts of real packets."""
 
-import config_verbs
 import other_program
 import pytest
 from carried_frames import frame_of
 from eeon_control import config, fabric, plan, program
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import ApplyError
 from eeon_control.fabric import difference, sync
 from eeon_control.routing import Flow
 from engine_switches import TICK_PS, serving
 from programs import without_table
+from scenarios import tell_verbs
 
 pytestmark = pytest.mark.system
 
@@ -119,5 +120,8 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(f
     other_program.check_failed_apply_brings_the_other_program_back(fabric4, targets, TICK_PS, monkeypatch)
 
 
-def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
-    config_verbs.tell(tmp_path, targets, "1ns")
+def test_every_verb_of_eeon_config_in_one_story(fabric4, targets, tmp_path):
+    tell_verbs(tmp_path, targets, "1ns")
+    held = sync.run(fabric.read_entries(fabric4, targets))["leaf1"]
+    # All except the clone session of copies, which only a configuration with QCN has.
+    assert {entry.table for entry in held} == set(plan.TABLES) - {CLONE_SESSIONS}

@@ -120,40 +120,14 @@ def test_the_shell_may_be_left_out_where_the_environment_names_it(monkeypatch):
     assert "unknown shell; write eeon completion bash|zsh|fish" in eeon("completion").stderr
 
 
-def offered(*words: str, incomplete: str = "") -> list[str]:
-    complete = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE")
-    return [item.value or item.type for item in complete.get_completions(list(words), incomplete)]
-
-
-PORTS = ("show", "ports", "-t", "leaf-spine-4")
-
-
-@pytest.mark.parametrize(
-    ("words", "incomplete", "expected"),
-    [
-        (PORTS[:3], "leaf-spine-4", ["leaf-spine-4"]),
-        (PORTS[:3], "./my", ["file"]),
-        (("config", "plan", "-c"), "red_ack", ["red_ack_syn"]),
-        ((*PORTS, "--switch"), "sp", ["spine1", "spine2"]),
-        ((*PORTS, "--port"), "leaf2:", [f"leaf2:{port}" for port in (1, 2, 3, 4)]),
-        ((*PORTS, "--target"), "leaf1", ["leaf1="]),
-        ((*PORTS, "--role"), "up", ["uplink"]),
-        # The topology is missing, or wrong.
-        (("show", "ports", "--switch"), "", []),
-        ((*PORTS[:3], "nonsense", "--port"), "", []),
-    ],
-)
-def test_values_that_fit_are_offered_and_nothing_is_said(words, incomplete, expected, capsys):
-    assert offered(*words, incomplete=incomplete) == expected
-    assert capsys.readouterr() == ("", "")
-
-
 def test_revisions_are_offered_newest_first(tmp_path, monkeypatch):
     monkeypatch.delenv("EEON_STATE", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setattr(StateStore, "current_number", lambda self: 3)
     StateStore.open(tmp_path / "eeon" / topology.load("leaf-spine-4").name)
-    assert offered("config", "rollback", "-t", "leaf-spine-4") == ["3", "2", "1"]
+    words = ["config", "rollback", "-t", "leaf-spine-4"]
+    offered = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE").get_completions(words, "")
+    assert [item.value for item in offered] == ["3", "2", "1"]
 
 
 @pytest.mark.system

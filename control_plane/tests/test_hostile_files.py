@@ -1,79 +1,28 @@
 """Malformed files: they are read, or refused with the place of the error, and have no other effect."""
 
 import contextlib
+from pathlib import Path
 
 import pytest
 from eeon_control import config, data, plan, topology
 from eeon_control.errors import DataNotFound, EeonError
 from eeon_control.targets import load_targets
 from eeon_control.units import Duration
+from expected_rows import bases
 from hypothesis import given
 from hypothesis import strategies as st
 
 CONFIG = (data.folder("examples") / "red_ect.yaml").read_text()
 TOPOLOGY = (data.folder("topologies") / "leaf-spine-4.yaml").read_text()
-LONG = """\
-name: tiny
-defaults: {rate: 1Gbps, delay: 500ns}
-nodes: {leaf1: {kind: switch}, h1: {kind: host}, h2: {kind: host}}
-links: [{endpoints: ["leaf1:1", "h1:0"]}, {endpoints: ["leaf1:2", "h2:0"]}]
-"""
-EVERY_KIND = """\
-profiles:
-  queue:
-    a: {buffer: deep, aqm: {mark_threshold: auto, rtt: 1ms}}
-    b: {buffer: 1MB, aqm: {autored: 500us, protect: ack_syn}}
-  eee:
-    c: {mode: coalesce, hold: 120us, trigger: [10pkt, 15KB], by_speed: {10Gbps: {mode: standard, wake: 5us}}}
-phy: {1Gbps: {wake: 17us}}
-roles: {host_facing: {queue: a, eee: c}, uplink: {queue: b, eee: 120us100+}, spine: {queue: b}, host: {eee: c}}
-ports: {"leaf1:3": {eee: off}}
-routing: {max_paths: 4, seed: 7, ipv6: false}
-target_settings: {bmv2: {queue_depth: auto, packet_rate: 10kpps, ports: {"leaf1:3": {packet_rate: auto}}}}
-"""
-PODS = """\
-name: pods
-addressing: {ipv4: 172.16.0.0/12, ipv6: "2001:db8::/40"}
-defaults: {delay: 500ns, rate: 10Gbps}
-clos: {pods: 2, leaves_per_pod: 2, hosts_per_leaf: 1, aggregations_per_pod: 2, uplinks_per_aggregation: 2, spines: 2}
-"""
+_FOLDER = Path(__file__).parent / "expected"
+EVERY_KIND = bases(_FOLDER / "configuration.yaml")["everything"]
+_TOPOLOGIES = bases(_FOLDER / "topology.yaml")
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration.parse("1ns")
 PIECES = st.one_of(
+    st.sampled_from(["", *":{}[],\n~'\"%|>#\x00é"]),
     st.sampled_from(
-        [
-            "",
-            ":",
-            "{",
-            "}",
-            "[",
-            "]",
-            ",",
-            "\n",
-            "  ",
-            "- ",
-            "&a ",
-            "*a",
-            "!!int ",
-            "null",
-            "~",
-            "on",
-            "-1",
-            "1e400",
-            "0x10",
-            ".inf",
-            "9" * 30,
-            "<<: ",
-            "? ",
-            "'",
-            '"',
-            "%",
-            "|",
-            ">",
-            "#",
-            "\x00",
-            "é",
-        ]
+        ["  ", "- ", "&a ", "*a", "!!int ", "null", "on", "-1", "1e400", ".inf", "9" * 30, "<<: ", "? "]
     ),
     st.text(max_size=4),
 )
@@ -102,7 +51,9 @@ def test_damaged_configuration_is_read_or_refused(whole, data):
         plan.intended(FABRIC, loaded, TICK)
 
 
-@pytest.mark.parametrize("whole", [TOPOLOGY, LONG, PODS], ids=["compact", "long", "three tiers"])
+@pytest.mark.parametrize(
+    "whole", [TOPOLOGY, _TOPOLOGIES["tiny"], _TOPOLOGIES["pods"]], ids=["compact", "long", "three tiers"]
+)
 @given(data=st.data())
 def test_damaged_topology_is_read_or_refused(whole, data):
     with contextlib.suppress(EeonError):
@@ -123,40 +74,32 @@ def test_damaged_targets_are_read_or_refused(tmp_path_factory, text):
         load_targets(path)
 
 
+KEYS = [
+    "profiles",
+    "queue",
+    "eee",
+    "q",
+    "roles",
+    "uplink",
+    "buffer",
+    "aqm",
+    "mode",
+    "min",
+    "max",
+    "hold",
+    "trigger",
+    "ports",
+    "leaf1:1",
+    "routing",
+    "seed",
+]
 JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats()
     | st.sampled_from(["300KB", "1ms", "red", "q", "off", ""]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "profiles",
-                    "queue",
-                    "eee",
-                    "q",
-                    "roles",
-                    "uplink",
-                    "buffer",
-                    "aqm",
-                    "mode",
-                    "min",
-                    "max",
-                    "hold",
-                    "trigger",
-                    "ports",
-                    "leaf1:1",
-                    "routing",
-                    "seed",
-                ]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
     max_leaves=12,
 )
 

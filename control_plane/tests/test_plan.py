@@ -10,7 +10,7 @@ from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, Place, PlanError
 from eeon_control.plan import Exact, Lpm, routes
-from eeon_control.port_settings import Codel, Eee, Red, RedSettings
+from eeon_control.port_settings import Eee, RedSettings
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
@@ -153,23 +153,6 @@ def test_errors_of_the_configuration_stop_the_planner():
         plan.intended(topology.load("leaf-spine-4"), config.from_text(CONFIG), Duration(0))
 
 
-def test_more_equal_paths_than_a_group_holds_are_refused():
-    links = [f'  - endpoints: ["leaf1:{port}", "leaf2:{port}"]' for port in range(1, ECMP_PATHS_LIMIT + 2)]
-    text = "\n".join(
-        [
-            "name: wide",
-            "defaults: {rate: 10Gbps, delay: 500ns}",
-            "nodes: {leaf1: {kind: switch}, leaf2: {kind: switch}, h1: {kind: host}, h2: {kind: host}}",
-            "links:",
-            '  - endpoints: ["leaf1:0", "h1:0"]',
-            '  - endpoints: ["leaf2:0", "h2:0"]',
-            *links,
-        ]
-    )
-    with pytest.raises(PlanError, match=r"leaf1 has 65 equal-cost paths to leaf2; .* holds at most 64"):
-        plan.intended(topology.from_text(text), config.from_text(CONFIG), NS)
-
-
 def test_limits_are_the_programs():
     schema = program.load().schema()
     assert schema.action_profiles["ecmp_selector"].max_group_size == ECMP_PATHS_LIMIT
@@ -206,36 +189,6 @@ def test_slope_reaches_the_maximum_probability_at_the_maximum(low, span, percent
     slope = red(low, low + span, Fraction(percent, 100)).probability_slope
     assert slope < 1 << 64
     assert abs(Fraction(slope * span, 1 << 48) - Fraction(percent, 100)) <= Fraction(span, 1 << 49)
-
-
-@pytest.mark.parametrize(
-    ("codel", "tick", "ticks"),
-    [
-        ({"target": "800us", "interval": "1500us"}, "1ns", [800_000, 1_500_000]),
-        ({"target": "800us", "interval": "1500us"}, "1us", [800, 1_500]),
-        ({"target": "1.5us", "interval": "100.1us"}, "1us", [2, 101]),
-        ({}, "1ns", [5_000_000, 100_000_000]),  # RFC 8289
-    ],
-)
-def test_codel_in_ticks_of_the_target_rounded_up(codel, tick, ticks):
-    found = Codel.model_validate({"mode": "codel", **codel})
-    params = dict(found.settings_at(DataRate.parse("10Gbps")).to_action(Duration.parse(tick)).params)
-    assert [params["target_ticks"], params["interval_ticks"]] == ticks
-    assert (found.ecn, found.protect) == (True, "ect")
-
-
-def test_codel_whose_times_32_bits_cannot_hold():
-    codel = Codel.model_validate({"mode": "codel", "interval": "5s"})
-    with pytest.raises(
-        PlanError, match=r"interval is 5s; with this target's 1ns tick the limit is 4294967\.295us"
-    ):
-        codel.settings_at(DataRate.parse("10Gbps")).to_action(NS)
-
-
-def test_slope_of_equal_thresholds_is_zero():
-    profile = Red.model_validate({"mode": "red", "min": "70B", "max": "70B", "max_probability": 1})
-    assert profile.settings_at(DataRate.parse("10Gbps")) == red(70, 70, None)
-    assert red(70, 70, None).probability_slope == 0
 
 
 @given(rate=st.sampled_from(["100Mbps", "1Gbps", "10Gbps"]), tick=st.sampled_from([1000, 10_000, 1_000_000]))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -63,44 +62,6 @@ def problems(content: object, **how: object) -> list[str]:
     return [str(one).removeprefix("config_db.json: error: ") for one in caught.value.problems]
 
 
-def test_every_port_gets_the_profile_of_its_queue():
-    value, notes = sonic.import_(read(tables()), LEAF1)
-    assert value["ports"] == {port.name: {"queue": "AZURE_LOSSLESS"} for port in LEAF1.ports}
-    assert notes == []
-
-
-def test_profiles_of_one_name_that_differ_have_names_of_their_own():
-    first, second, third, *rest = tables()["PORT"]
-    content = tables(
-        QUEUE={f"{first},{second}|3": {"wred_profile": "AZURE_LOSSLESS"}},
-        BUFFER_PROFILE={
-            name: {"pool": "p", "size": "0", "static_th": size}
-            for name, size in (("small", "1000000"), ("AZURE_LOSSLESS", "3000000"))
-        },
-        BUFFER_QUEUE={
-            f"{first}|3": {"profile": "small"},
-            f"{','.join((second, third, *rest))}|3": {"profile": "AZURE_LOSSLESS"},
-        },
-    )
-    value, _ = sonic.import_(read(content), LEAF1)
-    of_ports = [value["profiles"]["queue"][value["ports"][port.name]["queue"]] for port in LEAF1.ports]
-    assert [(one["buffer"], one["aqm"]["mode"]) for one in of_ports] == [
-        ("1000000B", "red"),
-        ("3000000B", "red"),
-        *[("3000000B", "drop_tail")] * (1 + len(rest)),
-    ]
-
-
-def test_references_in_brackets_name_what_their_bare_names_do():
-    """CONFIG_DB until SONiC 202012."""
-    content = tables()
-    content["QUEUE"] = {
-        key: {"wred_profile": "[WRED_PROFILE|AZURE_LOSSLESS]", "scheduler": "[]"} for key in content["QUEUE"]
-    }
-    content["BUFFER_QUEUE"] = {key: {"profile": "[BUFFER_PROFILE|q]"} for key in content["BUFFER_QUEUE"]}
-    assert sonic.import_(read(content), LEAF1) == sonic.import_(read(tables()), LEAF1)
-
-
 def test_what_is_not_read_refuses_no_file():
     text = json.dumps(tables())[:-1] + ', "ACL_RULE": {"r": {"P": "1", "P": "2"}, "r": {}, "s": []}'
     text += ', "ACL_RULE": 1, "platform": "x86_64-arista_7050_qx32", "note": ["by hand"]}'
@@ -109,71 +70,12 @@ def test_what_is_not_read_refuses_no_file():
     assert notes == ["not tables, not read: ACL_RULE, platform, note"]
 
 
-def test_a_table_to_leave_out_is_one_that_is_read_or_there():
-    refused = problems(tables(), without=("buffer_queue",), buffer="300KB")
-    assert refused == ["--without: buffer_queue: is not an imported table (did you mean BUFFER_QUEUE?)"]
-    sonic.import_(read(tables(ACL_TABLE={})), LEAF1, without=("ACL_TABLE", "SCHEDULER"))
-
-
-def test_a_row_without_fields_is_null_null_in_redis():
-    content = tables()
-    content["QUEUE"]["Ethernet0|4"] = {"NULL": "NULL"}
-    assert sonic.import_(read(content), LEAF1) == sonic.import_(read(tables()), LEAF1)
-
-
-@pytest.mark.parametrize("speed", [{}, {"speed": ""}, {"speed": None}])
-def test_a_port_without_a_speed_has_the_topologys_and_that_is_said(speed: dict[str, object]):
-    content = tables()
-    content["PORT"]["Ethernet4"] = {"lanes": "5", **speed}
-    value, notes = sonic.import_(read(content), LEAF1)
-    assert value == sonic.import_(read(tables()), LEAF1)[0]
-    assert notes == ["ports without a speed get the topology's: Ethernet4"]
-
-
 def test_no_field_is_exported_that_a_release_of_sonic_does_not_have():
     """The fields of a profile: today's WRED, by colour, and `ecn`."""
     value, _ = sonic.import_(read(tables()), LEAF1)
     patch = sonic.export(read(tables()), config.from_value(value, "imported"), LEAF1, source="imported")
     ((_, profile),) = patch["WRED_PROFILE"].items()
     assert set(profile) == {*SHIPPED}
-
-
-@pytest.mark.parametrize(
-    ("table", "rows", "told"),
-    [
-        (
-            "QUEUE",
-            {"Ethernet0|0": {"wred_profile": "[WRED_PROFILE|AZURE_LOSSLESS]"}},
-            "|Ethernet0|0.wred_profile",
-        ),
-        ("BUFFER_QUEUE", {"Ethernet0,Ethernet4|0-2": {"profile": "q"}}, "|Ethernet0,Ethernet4|0-2.profile"),
-        ("BUFFER_PROFILE", {"own": {"dynamic_th": "3", "pool": "p", "size": "0"}}, "|own.dynamic_th"),
-        ("QUEUE", {"Ethernet0|0": {"wred_profile": "OFF"}}, None),
-        ("QUEUE", {"Ethernet0|3": {"wred_profile": "AZURE_LOSSLESS"}}, None),
-    ],
-)
-def test_what_the_switch_would_keep_beside_a_patch_is_refused(
-    table: str, rows: dict[str, object], told: str | None
-):
-    content = {**tables(), "QUEUE": {}, "BUFFER_QUEUE": {}, table: rows}
-    content["WRED_PROFILE"]["OFF"] = {"ecn": "ecn_none"}
-    text = (
-        "profiles: {queue: {own: {buffer: 300KB}}}\nroles: {host_facing: {queue: own}, uplink: {queue: own}}"
-    )
-    meant = config.from_text(text)
-    if told is None:
-        assert sonic.export(read(content), meant, LEAF1, source="c")["BUFFER_QUEUE"]
-        return
-    with pytest.raises(InputError, match=re.escape(f"{table}{told}")):
-        sonic.export(read(content), meant, LEAF1, source="c")
-
-
-def test_one_queue_can_be_taken_and_tables_left_out():
-    content = tables(SCHEDULER={"s": {"type": "DWRR"}})
-    content["QUEUE"]["Ethernet0|0-2"] = {"scheduler": "s", "wred_profile": "AZURE_LOSSLESS"}
-    value, notes = sonic.import_(read(content), LEAF1, queue=3, without=["SCHEDULER"])
-    assert set(value["ports"]) == {port.name for port in LEAF1.ports}
-    assert notes == ["queues other than 3, left out: QUEUE|Ethernet0|0-2"]
 
 
 @pytest.mark.parametrize(
@@ -233,22 +135,6 @@ def test_so_many_problems_are_told_as_people_read():
     assert told[0].startswith("has 49") and told[0].endswith(
         "more problems than these; correct these and try again"
     )
-
-
-def test_rows_of_all_ports_that_break_one_rule_are_one_problem():
-    ports = [f"Ethernet{4 * at}" for at in range(len(SPEEDS))]
-    content = tables(PORT_QOS_MAP={port: {"pfc_enable": "3", "tc_to_pg_map": "a"} for port in ports})
-    assert [one.rpartition(" (also ")[::2] for one in problems(content)] == [
-        (
-            "PORT_QOS_MAP|Ethernet0.pfc_enable: 3: cannot be mapped: lossless classes are not imported; write a "
-            "pfc profile. --without PORT_QOS_MAP leaves it out",
-            ", ".join(f"PORT_QOS_MAP|{port}.pfc_enable" for port in ports[1:]) + ")",
-        ),
-        (
-            "PORT_QOS_MAP|Ethernet0.tc_to_pg_map: a: cannot be mapped. --without PORT_QOS_MAP leaves it out",
-            ", ".join(f"PORT_QOS_MAP|{port}.tc_to_pg_map" for port in ports[1:]) + ")",
-        ),
-    ]
 
 
 _ANY = st.recursive(

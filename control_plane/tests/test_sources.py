@@ -4,7 +4,6 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import pytest
 from eeon_control import sources
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,33 +19,6 @@ _PLAIN = st.one_of(
         ["on", "No", "010", "0x1F", "0o17", "1e5", "1_000", ".5", "12:30", "2026-11-28", "~", "=", "<<"]
     ),
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("on", "on"),
-        ("True", True),
-        ("~", None),
-        ("", None),
-        ("12:30", "12:30"),
-        ("2026-11-28", "2026-11-28"),
-        ("010", "010"),
-        ("0o17", 15),
-        ("0x1F", 31),
-        ("-1_000", -1000),
-        ("1e5", 1e5),
-        ("+.5", 0.5),
-        ("3.", 3.0),
-        ("'5'", "5"),
-        ("!!str 5", "5"),
-        ("[&a 1, *a, &a 2, *a]", [1, 1, 2, 2]),
-        ("1\t", 1),
-    ],
-)
-def test_a_value_is_that_of_yaml_1_2(text, value):
-    read = sources.parse_yaml(f"key: {text}", "f.yaml").value["key"]
-    assert (read, type(read)) == (value, type(value))
 
 
 @given(st.recursive(_PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from("abc"), inner)))

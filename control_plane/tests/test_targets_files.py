@@ -1,10 +1,8 @@
 """The targets file: addresses, TLS for all switches and for one, Thrift, and refusals."""
 
-import re
 from pathlib import Path
 
 import pytest
-from eeon_command import eeon, place
 from eeon_control import topology
 from eeon_control.errors import EeonError, InputError
 from eeon_control.targets import Target, Targets, is_loopback, load_targets, resolve
@@ -81,58 +79,3 @@ def test_two_switches_of_one_address_and_device_id_are_refused():
         EeonError, match=r"spine2: 127.0.0.1:1 with device id 7 is already used by leaf1; give each switch"
     ):
         resolve(topology.load("leaf-spine-4"), given)
-
-
-@pytest.mark.system
-@pytest.mark.parametrize(
-    ("meant", "own", "warning"),
-    [
-        # As `eeon fabric up` scales a live fabric.
-        (
-            "rate: 1Gbps",
-            "rate: 100Mbps",
-            "leaf1:1 has 100Mbps to h1 in {}, .*, but 1Gbps to h1 in leaf-spine-4: ",
-        ),
-        (
-            "hosts_per_leaf: 2",
-            "hosts_per_leaf: 1",
-            "leaf1:2 has 10Gbps to spine1 in {}, .*, but 1Gbps to h2 in ",
-        ),
-        ("spines: 2", "spines: 1", "leaf1:4 has no link in {}, .*, but 10Gbps to spine2 in "),
-    ],
-)
-def test_a_configuration_for_other_links_than_those_of_the_switches_is_warned_of(
-    tmp_path, meant, own, warning
-):
-    given = _with_own_topology(tmp_path, meant, own)
-    for verb in (["plan"], ["apply", "--dry-run"]):
-        warned = eeon("config", *verb, "-t", "leaf-spine-4", *given).stderr
-        assert re.search(warning.format(tmp_path / "own.yaml"), warned), warned
-        assert f"give -t {tmp_path / 'own.yaml'}" in warned
-
-
-@pytest.mark.system
-def test_the_switches_own_topology_is_not_warned_of_nor_is_any_when_its_file_is_gone(tmp_path):
-    given = _with_own_topology(tmp_path, "rate: 1Gbps", "rate: 100Mbps")
-    fits = eeon("config", "plan", "-t", str(tmp_path / "own.yaml"), *given).stderr
-    assert "warning" not in fits and "127.0.0.1:1" in fits
-    (tmp_path / "own.yaml").unlink()
-    gone = eeon("config", "plan", "-t", "leaf-spine-4", *given).stderr
-    assert "warning" not in gone and "127.0.0.1:1" in gone
-
-
-@pytest.mark.system
-def test_the_switches_own_topology_may_be_a_packaged_one(tmp_path):
-    switches = dict.fromkeys(topology.load("leaf-spine-4").switches, "127.0.0.1:1")
-    given = ["-c", "drop_tail", *place(tmp_path, switches, topology="two-rack-24")[2:]]
-    other = eeon("config", "plan", "-t", "leaf-spine-4", *given).stderr
-    assert "in two-rack-24, the topology of these switches, but" in other, other
-    assert "warning" not in eeon("config", "plan", "-t", "two-rack-24", *given).stderr
-
-
-def _with_own_topology(folder: Path, meant: str, own: str) -> list[str]:
-    """Returns options for switches whose targets file names leaf-spine-4 with `own` in place of `meant`."""
-    whole = Path(__file__).parents[2] / "topologies" / "leaf-spine-4.yaml"
-    (folder / "own.yaml").write_text(whole.read_text().replace(meant, own))
-    switches = dict.fromkeys(topology.load("leaf-spine-4").switches, "127.0.0.1:1")
-    return ["-c", "drop_tail", *place(folder, switches, topology="own.yaml")[2:]]

@@ -80,7 +80,9 @@ class StateStore:
         """Returns a committed revision. Raises StateError if it does not exist."""
         last = self.current_number()
         if not 1 <= number <= last:
-            there = f"there are 1 to {last}" if last else "there is none yet"
+            there = (
+                f"there are 1 to {last}" if last > 1 else "there is only 1" if last else "there is none yet"
+            )
             raise StateError(f"no revision {number}; {there}")
         found = self._record(self._revision_path(number), Revision)
         if found is None:
