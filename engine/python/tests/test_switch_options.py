@@ -112,7 +112,13 @@ def test_what_cannot_be_followed_is_refused_with_its_reason(arguments: list[str]
 
 
 def test_texts_that_are_asked_for_are_shown_whatever_else_is_missing() -> None:
-    for flags, text in ((["-v"], "v"), (["--json-version"], "j"), (["-h"], "--grpc-server-addr")):
+    without_effect = r"--debugger +no debugger; `eeon"
+    for flags, text in (
+        (["-v"], "v"),
+        (["--json-version"], "j"),
+        (["-h"], "--grpc-server-addr"),
+        (["-h"], without_effect),
+    ):
         with pytest.raises(Shown, match=text):
             options(*flags)
 
