@@ -101,13 +101,6 @@ def resource_server(resource_switch: Switch) -> Iterator[Server]:
 
 
 @pytest.fixture
-def resources(resource_server: Server) -> Iterator[Client]:
-    """Connects the primary client of this switch."""
-    with primary(resource_server.address) as client:
-        yield client
-
-
-@pytest.fixture
 def thrift(switch: Switch) -> Iterator[ThriftClient]:
     """Connects a Thrift client to the first switch."""
     with serve_thrift(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:

@@ -117,16 +117,6 @@ def ternary(field: int, value: int, mask: int) -> Any:
     )
 
 
-def between(field: int, low: int, high: int) -> Any:
-    return p4r.FieldMatch(
-        field_id=field, range=p4r.FieldMatch.Range(low=number_bytes(low), high=number_bytes(high))
-    )
-
-
-def optional(field: int, value: int) -> Any:
-    return p4r.FieldMatch(field_id=field, optional=p4r.FieldMatch.Optional(value=number_bytes(value)))
-
-
 def one_shot(*actions: tuple[Any, int]) -> Any:
     """Returns a one-shot action set of actions with weights."""
     set_ = p4r.ActionProfileActionSet()

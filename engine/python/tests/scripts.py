@@ -8,39 +8,53 @@ line for each step:
     ANSWER SERVICE.METHOD(ARGUMENTS)      a call over Thrift: OK, or the exception and its code
     = ENTITY, or = VALUE                  below a READ or a call: what it finds, a line each; or `= nothing`
     BATCH                                 the updates that follow are one batch, of either atomic kind
+    BATCH CONTINUE_ON_ERROR               the same, each with an answer of its own
+    CODE "SAID" PUSH ACTION PROGRAM COOKIE    a pipeline; what is reconciled or saved keeps its state
+    PIPELINE PROGRAM COOKIE               the pipeline that the switch has, or `PIPELINE bare`
     FRAME KEY TYPE -> PORTS               a frame that arrives on port 1, and the ports on which it leaves
-    3 FRAMES KEY TYPE -> PORTS            the same for several equal frames at once
+    3 FRAMES KEY TYPE FROM PORT -> PORTS  the same for several equal frames at once, on another port
+    SENT -> PORTS                         the ports on which frames leave without another arrival
     SPREAD -> PORT: FRAMES, ...           400 frames with different keys, and how many leave on each port
     LINK PORT up, or LINK PORT down       the state of a port's link
+    PORT PORT attached, or gone           whether the switch has the port
     AT 10 ms                              the switch's time
     SAY MESSAGE                           a message on the stream of the P4Runtime client
     TOLD "SAID" MESSAGE                   the next message of the stream, without its time stamp and words
+    AS NAME ELECTION_ID ROLE              another client from here on, whose stream has begun nothing;
+                                          `primary` is the first one, of the default role and id 1
+    LEAD CODE                             the client sends its election id, and the status in the answer
+    ENDS CODE "SAID"                      the server has ended the stream of the client
 
 Parentheses behind a code or an answer have BMv2's if it differs, and quotation marks a part of the message.
 An entity or a message is in Protobuf's text format, in which `$name` stands for an id; a value is Python's,
-as `differential.thrift` has it.
+as `differential.thrift` has it. Scripts in `bare.txt` begin with a switch without a program; its names are
+those of `everything`.
 """
 
 import ast
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from eeon_engine import Switch
+from eeon_engine import Program, Switch
+from eeon_engine import thrift as thrift_server
+from eeon_engine.p4runtime import serve
 from eeon_engine.thrift.interface import simple_pre_lag, simple_switch, standard
 from finsy.proto import p4r, rpc_code
 from google.protobuf import text_format
 from made_frames import frame
-from p4rt_client import Client, Failed, Names, p4info, ports
+from p4rt_client import Client, Failed, Names, failure, p4info, pipeline, ports, primary, program_json
 
 from differential import thrift
 
 SCRIPTS = Path(__file__).parent / "scripts"
-PROGRAMS = ("everything", "resources")
+BARE = "bare"
+PROGRAMS = ("everything", "resources", BARE)
 ROLLBACK, ATOMIC = p4r.WriteRequest.ROLLBACK_ON_ERROR, p4r.WriteRequest.DATAPLANE_ATOMIC
 _REQUEST = re.compile(
     r'(?P<code>\w+)(?: \((?P<bmv2>\w+)\))?(?: "(?P<said>[^"]*)")? '
@@ -49,23 +63,59 @@ _REQUEST = re.compile(
 _CALL = re.compile(
     r"(?P<answer>[\w.]+)(?: \((?P<bmv2>[\w.]+)\))? (?P<service>\w+)\.(?P<method>\w+)\((?P<arguments>.*)\)"
 )
-_FRAMES = re.compile(r"(?:(?P<count>\d+) )?FRAMES? (?P<key>\w+)(?: (?P<type>\w+))? ->(?P<ports>.*)")
+_PUSH = re.compile(
+    r'(?P<code>\w+)(?: "(?P<said>[^"]*)")? PUSH (?P<action>\w+)(?: (?P<program>\w+) (?P<cookie>\d+))?'
+)
+_FRAMES = re.compile(
+    r"(?:(?P<count>\d+) )?FRAMES? (?P<key>\w+)(?: (?P<type>0x\w+))?(?: FROM (?P<port>\d+))? ->(?P<ports>.*)"
+)
 _WORDS = re.compile(r'(?:"([^"]*)" )?(.*)')
+_ENDS = re.compile(r'(\w+)(?: "([^"]*)")?')
 # Enough for any frame to leave a switch whose ports have no rate.
 _STEP_PS = 1_000_000
 _SERVICES = (standard, simple_pre_lag, simple_switch)
 
 
-class Served(NamedTuple):
-    """A switch that runs a test program, and a client of each of its servers."""
+@dataclass
+class Served:
+    """A switch that runs a test program, the P4Runtime client that acts, and a Thrift client."""
 
     switch: Switch
     client: Client
     thrift: thrift.Client
+    connect: Callable[[int, str], Client]
+    clients: dict[str, Client] = field(default_factory=dict)
 
     def leave(self) -> list[int]:
         """Returns the ports on which frames leave, after those that have just arrived."""
         return ports(self.switch.advance_to(self.switch.now_ps + _STEP_PS))
+
+    def state(self) -> list[Any] | str:
+        """Returns all state that can be read, or why there is none."""
+        try:
+            return self.client.state()
+        except Failed as failed:
+            return failed.message
+
+
+@contextlib.contextmanager
+def served(program: str) -> Iterator[Served]:
+    """Serves a new switch that runs a test program, or none."""
+    is_bare = program == BARE
+    switch = Switch(None if is_bare else Program(program_json(program)))
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(serve(switch, p4info=None if is_bare else p4info(program)))
+        client = stack.enter_context(primary(server.address))
+        own = stack.enter_context(thrift_server.serve(switch, "127.0.0.1:0"))
+        of_thrift = stack.enter_context(
+            contextlib.closing(thrift.Client(int(own.address.rpartition(":")[2])))
+        )
+
+        def connect(election_id: int, role: str) -> Client:
+            made = Client(server.address, election_id=election_id, role=role)
+            return stack.enter_context(contextlib.closing(made))
+
+        yield Served(switch, client, of_thrift, connect, {"primary": client})
 
 
 @dataclass
@@ -88,7 +138,7 @@ class Request:
         """Makes the request with a client, and returns its code, its message and what it finds."""
         try:
             if self.kind == "READ":
-                return "OK", "", client.read(self.entity)
+                return "OK", "", client.read(self.entity, role=client.role)
             client.write(self.update)
         except Failed as failed:
             ((code, message),) = failed.updates or [(failed.code, failed.message)]
@@ -97,7 +147,7 @@ class Request:
 
     def __call__(self, served: Served) -> None:
         """Checks the answer of a server; a refused request changes nothing and has a short message."""
-        before = None if self.code == "OK" else served.client.state()
+        before = None if self.code == "OK" else served.state()
         code, message, found = self.answer(served.client)
         assert (code, self.said in message) == (self.code, True), (self, message)
         assert len(message) < 300
@@ -106,19 +156,27 @@ class Request:
             assert [entity_text(one) for one in found] == [entity_text(one) for one in self.found], (
                 self.entity
             )
-        assert before is None or served.client.state() == before, self
+        assert before is None or served.state() == before, self
 
 
 @dataclass
 class Batch:
-    """Updates that are accepted or refused together."""
+    """Updates in one request, which are accepted or refused together unless it `goes_on`."""
 
+    goes_on: bool
     updates: list[Request] = field(default_factory=list)
 
     def __call__(self, served: Served) -> None:
         """Checks that the batch has these codes, and changes nothing if it is refused."""
         updates = [request.update for request in self.updates]
         codes = [request.code for request in self.updates]
+        if self.goes_on:
+            failed = served.client.refused(*updates)
+            assert [rpc_code.Code.Name(code) for code, _ in failed.updates] == codes, failed.updates
+            assert all((message == "") == (code == rpc_code.OK) for code, message in failed.updates)
+            bad = len(codes) - codes.count("OK")
+            assert failed.message.startswith(f"{bad} of {len(codes)} updates failed; first, update ")
+            return
         if set(codes) == {"OK"}:
             served.client.write(*updates, atomicity=ATOMIC)
             return
@@ -155,10 +213,79 @@ class Call:
         assert self.found is None or [found] == self.found, (self, found)
 
 
-def _frames(count: int, key: int, ether_type: int, to: list[int], served: Served) -> None:
-    for _ in range(count):
-        served.switch.inject(1, frame(key, ether_type))
+def _config(program: str, cookie: str) -> p4r.ForwardingPipelineConfig:
+    made = pipeline(program)
+    made.cookie.cookie = int(cookie)
+    return made
+
+
+@dataclass
+class Push:
+    """A pipeline that is set, and the expected answer."""
+
+    code: str
+    said: str
+    action: str
+    config: p4r.ForwardingPipelineConfig | None
+
+    def __call__(self, served: Served) -> None:
+        """Checks the answer. The state is the same after a refusal, and where it must be kept."""
+        action = p4r.SetForwardingPipelineConfigRequest.Action.Value(self.action)
+        before, program = served.state(), served.switch.program
+        if self.code == "OK":
+            served.client.push(action, self.config)
+        else:
+            code, said = rpc_code.Code.Value(self.code), re.escape(self.said)
+            failure(code, said, served.client.push, action, self.config)
+        if self.code != "OK" or self.action in ("VERIFY", "VERIFY_AND_SAVE"):
+            assert served.switch.program is program
+        if self.code != "OK" or self.action in ("VERIFY", "RECONCILE_AND_COMMIT", "COMMIT"):
+            assert served.state() == before
+
+
+def _pipeline(program: str, cookie: str, served: Served) -> None:
+    if program == BARE:
+        assert served.switch.program is None
+        failure(rpc_code.FAILED_PRECONDITION, "No forwarding pipeline config", served.client.pipeline)
+    else:
+        assert served.client.pipeline() == _config(program, cookie)
+        assert served.switch.program is not None
+        assert served.switch.program.json == program_json(program)
+
+
+@dataclass
+class As:
+    """A P4Runtime client that makes the steps from here on."""
+
+    name: str
+    election_id: str = "1"
+    role: str = ""
+
+    def __call__(self, served: Served) -> None:
+        """Connects the client if it is a new one."""
+        if self.name not in served.clients:
+            served.clients[self.name] = served.connect(int(self.election_id), self.role)
+        served.client = served.clients[self.name]
+
+
+def _lead(code: str, served: Served) -> None:
+    found = served.client.arbitrate()
+    # Another kind of message has no arbitration, and so the status OK.
+    assert (found.device_id, found.status.code) == (1, rpc_code.Code.Value(code))
+
+
+def _ends(code: str, said: str, served: Served) -> None:
+    failure(rpc_code.Code.Value(code), re.escape(said), served.client.receive)
+
+
+def _sent(to: list[int], served: Served) -> None:
     assert sorted(served.leave()) == to
+
+
+def _frames(count: int, key: int, ether_type: int, port: int, to: list[int], served: Served) -> None:
+    for _ in range(count):
+        served.switch.inject(port, frame(key, ether_type))
+    _sent(to, served)
 
 
 def _spread(shares: dict[int, int], served: Served) -> None:
@@ -197,7 +324,7 @@ class Script(NamedTuple):
 
     def all_of(self, kind: type[_Asked]) -> list[_Asked]:
         """Returns the requests or the calls of a script that asks nothing else; frames are left out."""
-        asked = [step for step in self.steps if isinstance(step, Request | Batch | Call)]
+        asked = [step for step in self.steps if isinstance(step, Request | Batch | Call | Push | As)]
         found = [step for step in asked if isinstance(step, kind)]
         return found if len(found) == len(asked) else []
 
@@ -212,6 +339,14 @@ def _entity(text: str, names: Names, kind: type = p4r.Entity) -> Any:
     return text_format.Parse(with_ids, kind())
 
 
+_PORTS: dict[tuple[str, str], Callable[[Switch, int], None]] = {
+    ("LINK", "up"): lambda switch, port: switch.port_set_link(port, True),
+    ("LINK", "down"): lambda switch, port: switch.port_set_link(port, False),
+    ("PORT", "attached"): lambda switch, port: switch.port_add(f"veth{port}", port),
+    ("PORT", "gone"): lambda switch, port: switch.port_remove(port),
+}
+
+
 def _step(line: str, names: Names) -> Step:
     if match := _REQUEST.fullmatch(line):
         code, entity = match["code"], _entity(match["text"], names)
@@ -220,33 +355,48 @@ def _step(line: str, names: Names) -> Step:
         arguments = tuple(ast.literal_eval(f"[{match['arguments']}]"))
         call = thrift.Call(match["service"], match["method"], arguments)
         return Call(match["answer"], match["bmv2"] or match["answer"], call)
+    if match := _PUSH.fullmatch(line):
+        config = _config(match["program"], match["cookie"]) if match["program"] else None
+        return Push(match["code"], match["said"] or "", match["action"], config)
     if match := _FRAMES.fullmatch(line):
         to = [int(port) for port in match["ports"].split()]
-        kind = int(match["type"] or "0x1234", 0)
-        return partial(_frames, int(match["count"] or 1), int(match["key"], 0), kind, to)
+        kind, port = int(match["type"] or "0x1234", 0), int(match["port"] or 1)
+        return partial(_frames, int(match["count"] or 1), int(match["key"], 0), kind, port, to)
     if line.startswith("SPREAD -> "):
         shares = (share.split(": ") for share in line.removeprefix("SPREAD -> ").split(", ") if share)
         return partial(_spread, {int(port): int(count) for port, count in shares})
     word, _, rest = line.partition(" ")
-    if word == "SAY":
-        return partial(_say, _entity(rest, names, p4r.StreamMessageRequest))
-    if word == "TOLD":
-        said, text = _WORDS.fullmatch(rest).groups("")
-        return partial(_told, said, _entity(text, names, p4r.StreamMessageResponse))
-    if word == "AT":
-        at_ps = int(rest.removesuffix(" ms")) * 10**9
-        return lambda served: served.switch.advance_to(at_ps)
+    match word:
+        case "SAY":
+            return partial(_say, _entity(rest, names, p4r.StreamMessageRequest))
+        case "TOLD":
+            said, text = _WORDS.fullmatch(rest).groups("")
+            return partial(_told, said, _entity(text, names, p4r.StreamMessageResponse))
+        case "AT":
+            at_ps = int(rest.removesuffix(" ms")) * 10**9
+            return lambda served: served.switch.advance_to(at_ps)
+        case "SENT":
+            return partial(_sent, [int(port) for port in rest.removeprefix("->").split()])
+        case "AS":
+            return As(*rest.split())
+        case "LEAD":
+            return partial(_lead, rest)
+        case "ENDS":
+            return partial(_ends, *_ENDS.fullmatch(rest).groups(""))
+        case "PIPELINE":
+            program, _, cookie = rest.partition(" ")
+            return partial(_pipeline, program, cookie)
     port, state = rest.split()
-    assert word == "LINK" and state in ("up", "down"), line
-    return lambda served: served.switch.port_set_link(int(port), state == "up")
+    act = _PORTS[word, state]
+    return lambda served: act(served.switch, int(port))
 
 
 def _steps(lines: Sequence[str], names: Names) -> list[Step]:
     steps: list[Step] = []
     for line in lines:
         last = steps[-1] if steps else None
-        if line == "BATCH":
-            steps.append(Batch())
+        if line in ("BATCH", "BATCH CONTINUE_ON_ERROR"):
+            steps.append(Batch(goes_on=line != "BATCH"))
         elif line.startswith("= "):
             assert isinstance(last, Request | Call), line
             last.found = last.found or []
@@ -264,7 +414,7 @@ def _steps(lines: Sequence[str], names: Names) -> list[Step]:
 @cache
 def scripts(program: str) -> list[Script]:
     """Returns the scripts for a test program."""
-    names = Names(p4info(program))
+    names = Names(p4info("everything" if program == BARE else program))
     lines = (SCRIPTS / f"{program}.txt").read_text().splitlines()
     told = "\n".join(line for line in lines if line and not line.startswith("#"))
     blocks = re.split(r"(?m)^\[(.*)\]\n", told)[1:]

@@ -153,3 +153,9 @@ def test_what_is_out_of_range_or_const_has_its_exception(switch: Switch) -> None
     const = switch.mt_get_entries("EverythingIngress.const_table")[0][0]
     with pytest.raises(ImmutableError):
         switch.mt_delete_entry("EverythingIngress.const_table", const)
+
+
+def test_a_link_of_a_port_that_is_not_there_cannot_be_set(switch: Switch) -> None:
+    switch.port_remove(7)
+    with pytest.raises(ConfigError, match="port 7 is not attached"):
+        switch.port_set_link(7, False)

@@ -1,6 +1,8 @@
 """gNMI of a switch: ports and queues in OpenConfig's models, on P4Runtime's socket."""
 
+import contextlib
 import json
+import queue
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +15,7 @@ from eeon_engine import Port, Program, Switch
 from eeon_engine.gnmi import model
 from eeon_engine.p4runtime import serve
 from finsy.proto import gnmi
-from gnmi_client import GnmiClient, path, request, subscription, text, until_sync, updates
+from gnmi_client import GnmiClient, path, plain, request, subscription, text, until_sync, updates
 from google.protobuf import text_format
 from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary
 from test_engine_twin import udp_frame
@@ -71,14 +73,6 @@ def test_capabilities_name_models_encodings_and_version(client: GnmiClient) -> N
     ]
     assert list(answer.supported_encodings) == [JSON, JSON_IETF, PROTO]
     assert answer.gNMI_version == "0.8.0"
-
-
-def test_a_path_without_keys_has_every_port(client: GnmiClient, switch: Switch) -> None:
-    switch.port_set_link(2, False)
-    assert client.values("interfaces/interface/state/oper-status") == {
-        "interfaces/interface[name=port1]/state/oper-status": "UP",
-        "interfaces/interface[name=port2]/state/oper-status": "DOWN",
-    }
 
 
 def test_counters_are_those_of_the_port(
@@ -182,70 +176,6 @@ def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for
             assert code == "NOT_FOUND"
 
 
-@pytest.mark.parametrize(
-    "element",
-    [
-        ["interfaces", "interface[name=port1]", "name"],
-        ["interfaces", r"interface[name=por\t1]", "name"],
-    ],
-)
-def test_a_path_in_elem_and_in_the_deprecated_element_is_followed(
-    client: GnmiClient, element: list[str]
-) -> None:
-    asked = path("interfaces/interface[name=port1]/name")
-    asked.element.extend(element)
-    prefix = gnmi.Path(target="leaf1")
-    answer = client.stub.Get(gnmi.GetRequest(prefix=prefix, path=[asked], encoding=PROTO), timeout=60)
-    assert updates(answer.notification[0]) == {"interfaces/interface[name=port1]/name": "port1"}
-
-
-def test_a_subtree_in_json_ietf_has_modules_and_numbers_of_64_bits_as_text(client: GnmiClient) -> None:
-    (notification,) = client.get("interfaces/interface[name=port2]", encoding=JSON_IETF)
-    (update,) = notification.update
-    assert text(update.path) == "interfaces/interface[name=port2]"
-    assert json.loads(update.val.json_ietf_val) == {
-        "openconfig-interfaces:name": "port2",
-        "openconfig-interfaces:config": {"name": "port2"},
-        "openconfig-interfaces:state": {
-            "name": "port2",
-            "type": "iana-if-type:ethernetCsmacd",
-            "oper-status": "UP",
-            "ifindex": 2,
-            "openconfig-p4rt:id": 2,
-            "counters": {
-                "in-pkts": "0",
-                "in-octets": "0",
-                "out-pkts": "0",
-                "out-octets": "0",
-                "out-discards": "0",
-            },
-        },
-    }
-
-
-def test_the_root_in_json_has_both_trees_with_lists(client: GnmiClient) -> None:
-    (notification,) = client.get("", encoding=JSON)
-    (update,) = notification.update
-    tree = json.loads(update.val.json_val)
-    assert [one["name"] for one in tree["interfaces"]["interface"]] == ["port1", "port2"]
-    (queue,) = tree["qos"]["interfaces"]["interface"][1]["output"]["queues"]["queue"]
-    assert queue["state"]["ecn-marked-pkts"] == 0
-    assert tree["interfaces"]["interface"][0]["state"]["type"] == "ethernetCsmacd"
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        (gnmi.GetRequest.CONFIG, {"name", "config/name"}),
-        (gnmi.GetRequest.OPERATIONAL, {"name", *(f"state/{leaf}" for leaf in OPERATIONAL)}),
-    ],
-)
-def test_a_type_of_data_chooses_leaves(client: GnmiClient, kind: int, expected: set[str]) -> None:
-    base = "interfaces/interface[name=port1]"
-    found = client.values(base, type=kind)
-    assert {name.removeprefix(f"{base}/") for name in found if "counters" not in name} == expected
-
-
 @pytest.mark.parametrize("kind", gnmi.GetRequest.DataType.values())
 def test_every_type_of_data_names_the_entries_of_lists(client: GnmiClient, kind: int) -> None:
     (notification,) = client.get("", type=kind, encoding=JSON)
@@ -286,12 +216,6 @@ def test_a_prefix_is_in_front_of_every_path_and_its_target_comes_back(client: Gn
     assert notification.prefix.target == "leaf1"
 
 
-def test_a_wildcard_that_stands_for_two_lists_takes_the_one_with_the_key(client: GnmiClient) -> None:
-    asked = gnmi.Path(elem=[{"name": "*"}, {"name": "interface", "key": {"name": "port1"}}, {"name": "name"}])
-    answer = client.stub.Get(gnmi.GetRequest(path=[asked], encoding=PROTO), timeout=60)
-    assert updates(answer.notification[0]) == {"interfaces/interface[name=port1]/name": "port1"}
-
-
 REFUSAL = re.compile(r'(?P<code>\w+) "(?P<message>[^"]*)" (?P<call>\w+) (?P<text>.*)')
 REFUSALS = [
     REFUSAL.fullmatch(line)
@@ -312,6 +236,86 @@ def test_a_request_that_cannot_be_followed_is_refused_in_words(
         "Subscribe": lambda: next(client.subscribe(asked)),
     }
     assert refused(calls[line["call"]]) == (line["code"], line["message"])
+
+
+SCRIPTS = re.split(r"(?m)^\[(.*)\]\n", (Path(__file__).parent / "gnmi_scripts.txt").read_text())[1:]
+MODES = gnmi.SubscriptionList.Mode
+
+
+class Session:
+    """The steps of a script, which `gnmi_scripts.txt` explains."""
+
+    def __init__(self, client: GnmiClient, switch: Switch) -> None:
+        self._stub, self._switch = client.stub, switch
+        self._asked: queue.SimpleQueue[gnmi.SubscribeRequest | None] = queue.SimpleQueue()
+        self._call: Any = None
+
+    def step(self, line: str) -> list[str]:
+        """Makes a step, and returns the values that come of it, a line each."""
+        word, _, rest = line.partition(" ")
+        where, _, fields = rest.partition(" ")
+        match word:
+            case "LINK":
+                self._switch.port_set_link(int(where), fields == "up")
+            case "GONE":
+                self._switch.port_remove(int(where))
+            case "GET":
+                asked = gnmi.GetRequest(path=[] if where == "-" else [path(where.strip("/"))])
+                encoding = "" if "encoding: " in fields else "encoding: PROTO"
+                text_format.Parse(f"{fields} {encoding}", asked)
+                return told(self._stub.Get(asked, timeout=60).notification[0])
+            case "NEXT":
+                return told(next(self._call).update)
+            case "AGAIN":
+                self._asked.put(gnmi.SubscribeRequest(poll=gnmi.Poll()))
+                return self._until_sync()
+            case "END" | "ENDED":
+                if word == "END":
+                    self._asked.put(None)
+                return [str(message) for message in self._call]
+            case mode:
+                one = text_format.Parse(fields, subscription(where.strip("/")))
+                mode, _, only = mode.partition("-")
+                self._asked.put(request(one, mode=MODES.Value(mode), updates_only=bool(only)))
+                self._call = self._stub.Subscribe(iter(self._asked.get, None), timeout=60)
+                return self._until_sync()
+        return []
+
+    def close(self) -> None:
+        """Ends the requests, for which gRPC uses a thread, and the stream."""
+        self._asked.put(None)
+        if self._call is not None:
+            self._call.cancel()
+
+    def _until_sync(self) -> list[str]:
+        found = []
+        while not (message := next(self._call)).sync_response:
+            found += told(message.update)
+        return found
+
+
+def told(notification: gnmi.Notification) -> list[str]:
+    """Returns the changes in a notification, a line each: path and value in JSON, or `gone`."""
+    gone = [f"{text(one)} gone" for one in notification.delete]
+    return gone + [f"{text(one.path) or '/'} {in_json(one.val)}" for one in notification.update]
+
+
+def in_json(value: gnmi.TypedValue) -> str:
+    found = plain(value)
+    return json.dumps(json.loads(found) if isinstance(found, bytes) else found)
+
+
+@pytest.mark.parametrize("steps", SCRIPTS[1::2], ids=SCRIPTS[::2])
+def test_steps_of_a_session_give_their_values(client: GnmiClient, switch: Switch, steps: str) -> None:
+    found: list[str] = []
+    with contextlib.closing(Session(client, switch)) as session:
+        for line in [line for line in steps.splitlines() if line and not line.startswith("#")]:
+            if line.startswith("= "):
+                found.remove(line.removeprefix("= "))
+                continue
+            assert found == [], line
+            found = session.step(line)
+    assert found == []
 
 
 def test_what_a_request_may_ask_for_is_limited(client: GnmiClient) -> None:
@@ -343,52 +347,6 @@ def test_bytes_that_are_no_message_are_refused(client: GnmiClient) -> None:
     )
 
 
-def test_once_sends_all_values_and_ends(client: GnmiClient) -> None:
-    call = client.subscribe(request(subscription(STATUS), mode=gnmi.SubscriptionList.ONCE))
-    assert until_sync(call) == {
-        "interfaces/interface[name=port1]/state/oper-status": "UP",
-        "interfaces/interface[name=port2]/state/oper-status": "UP",
-    }
-    assert list(call) == []
-
-
-@pytest.mark.parametrize(("updates_only", "at_first"), [(False, {"UP"}), (True, set())])
-def test_poll_sends_all_values_each_time_it_is_asked(
-    client: GnmiClient, switch: Switch, updates_only: bool, at_first: set[str]
-) -> None:
-    asks: Any = __import__("queue").Queue()
-    asks.put(request(subscription(STATUS), mode=gnmi.SubscriptionList.POLL, updates_only=updates_only))
-    call = client.stub.Subscribe(iter(asks.get, None), timeout=60)
-    assert set(until_sync(call).values()) == at_first
-    switch.port_set_link(1, False)
-    asks.put(gnmi.SubscribeRequest(poll=gnmi.Poll()))
-    assert until_sync(call)["interfaces/interface[name=port1]/state/oper-status"] == "DOWN"
-    asks.put(None)
-    assert list(call) == []
-
-
-def test_on_change_sends_the_port_that_changed_and_nothing_else(client: GnmiClient, switch: Switch) -> None:
-    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE)))
-    assert len(until_sync(call)) == 2
-    switch.port_set_link(2, False)
-    assert updates(next(call).update) == {"interfaces/interface[name=port2]/state/oper-status": "DOWN"}
-    switch.port_set_link(2, True)
-    assert updates(next(call).update) == {"interfaces/interface[name=port2]/state/oper-status": "UP"}
-    call.cancel()
-
-
-def test_on_change_tells_that_a_port_is_gone(client: GnmiClient, switch: Switch) -> None:
-    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE)))
-    until_sync(call)
-    switch.port_remove(2)
-    notification = next(call).update
-    assert [text(one) for one in notification.delete] == [
-        "interfaces/interface[name=port2]/state/oper-status"
-    ]
-    assert not notification.update
-    call.cancel()
-
-
 @pytest.mark.parametrize("mode", [gnmi.SAMPLE, gnmi.TARGET_DEFINED])
 def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
     client: GnmiClient, switch: Switch, mode: int
@@ -413,25 +371,6 @@ def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
     call.cancel()
 
 
-def test_a_heartbeat_repeats_what_has_not_changed(client: GnmiClient) -> None:
-    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE, heartbeat_interval=100_000_000)))
-    before = until_sync(call)
-    assert updates(next(call).update) == before
-    call.cancel()
-
-
-@pytest.mark.parametrize("mode", [gnmi.SAMPLE, gnmi.TARGET_DEFINED])
-def test_a_heartbeat_repeats_a_sample_that_is_not_due_yet(client: GnmiClient, mode: int) -> None:
-    counter = f"{COUNTERS}/in-pkts"
-    sampled = subscription(
-        counter, mode, sample_interval=3600 * 10**9, suppress_redundant=True, heartbeat_interval=10**8
-    )
-    call = client.subscribe(request(sampled))
-    assert until_sync(call) == {counter: 0}
-    assert updates(next(call).update) == updates(next(call).update) == {counter: 0}
-    call.cancel()
-
-
 def test_the_switch_tells_states_on_change_and_samples_counters(client: GnmiClient, switch: Switch) -> None:
     asked = subscription("interfaces/interface[name=port2]/state", sample_interval=100_000_000)
     call = client.subscribe(request(asked))
@@ -443,14 +382,6 @@ def test_the_switch_tells_states_on_change_and_samples_counters(client: GnmiClie
     while (found := updates(next(call).update)).keys() & {f"{COUNTERS}/in-pkts"}:
         pass
     assert found == {"interfaces/interface[name=port2]/state/oper-status": "DOWN"}
-    call.cancel()
-
-
-def test_only_updates_are_sent_where_that_is_asked_for(client: GnmiClient, switch: Switch) -> None:
-    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE), updates_only=True))
-    assert until_sync(call) == {}
-    switch.port_set_link(1, False)
-    assert updates(next(call).update) == {"interfaces/interface[name=port1]/state/oper-status": "DOWN"}
     call.cancel()
 
 

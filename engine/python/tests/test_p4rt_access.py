@@ -138,14 +138,6 @@ def test_the_election_id_of_another_client_is_no_right_to_write(
     )
 
 
-def test_the_primary_of_a_role_may_not_replace_everybodys_pipeline(
-    resource_server: Server, clients: Connect
-) -> None:
-    client = clients(resource_server.address, role="routing")
-    client.arbitrate()
-    failure(DENIED, "the pipeline belongs to the default role", pushed, client)
-
-
 def test_a_client_without_rights_may_still_ask_for_the_version(server: Server, authority: Identity) -> None:
     with grpc.secure_channel(server.address, credentials_of("stranger", authority)) as channel:
         answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=30)

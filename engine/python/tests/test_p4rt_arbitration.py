@@ -3,7 +3,7 @@
 import grpc
 import pytest
 from finsy.proto import U128, p4r, rpc_code
-from p4rt_client import INSERT, Client, Connect, Names, exact, failure
+from p4rt_client import Client, Connect
 
 pytestmark = pytest.mark.system
 
@@ -39,23 +39,6 @@ def test_election_ids_decide_who_is_primary(connect: Connect, steps: str) -> Non
         assert [rpc_code.Code.Name(answer.status.code), highest, answer.device_id] == [*told, 1], (name, does)
 
 
-def test_a_higher_election_id_takes_over_and_the_old_primary_is_told(connect: Connect, names: Names) -> None:
-    old, new = connect(), connect()
-    old.arbitrate(election_id=5)
-    assert new.arbitrate(election_id=6).status.code == rpc_code.OK
-    told = old.receive().arbitration
-    assert told.status.code == rpc_code.ALREADY_EXISTS
-    assert U128.decode(told.election_id) == 6
-    entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
-    failure(rpc_code.PERMISSION_DENIED, "election id 5 is not the primary", old.write, (INSERT, entry))
-    new.write((INSERT, entry))
-
-
-def test_an_election_id_in_use_ends_the_stream(connect: Connect) -> None:
-    connect().arbitrate(election_id=5)
-    failure(rpc_code.INVALID_ARGUMENT, "lection id 5 is used", connect().arbitrate, election_id=5)
-
-
 def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> None:
     client = connect()
     client.arbitrate(election_id=0)
@@ -63,47 +46,3 @@ def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> N
     with pytest.raises(grpc.RpcError) as caught:
         client.stub.Write(p4r.WriteRequest(device_id=1))
     assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
-
-
-def test_another_device_is_not_found(connect: Connect) -> None:
-    failure(rpc_code.NOT_FOUND, "this is device 1", connect(device_id=2).arbitrate)
-
-
-def test_a_stream_stays_with_its_device_and_role(connect: Connect) -> None:
-    for change in ({"device_id": 2}, {"role": "other"}):
-        client = connect()
-        client.arbitrate(election_id=1)
-        for name, value in change.items():
-            setattr(client, name, value)
-        failure(rpc_code.FAILED_PRECONDITION, "", client.arbitrate, election_id=1)
-
-
-def test_every_role_has_a_primary_of_its_own(connect: Connect, names: Names) -> None:
-    one, other = connect(), connect(role="other")
-    assert one.arbitrate(election_id=5).status.code == rpc_code.OK
-    answer = other.arbitrate(election_id=1)
-    assert answer.status.code == rpc_code.OK
-    assert answer.role.name == "other"
-    other.write((INSERT, names.entry("exact_table", exact(1, 1), action=names.action("drop"))))
-
-
-def test_an_unknown_role_is_not_found(client: Client) -> None:
-    client.role = "nobody"
-    failure(rpc_code.NOT_FOUND, "no role 'nobody'", client.write)
-
-
-def test_a_stream_must_begin_with_arbitration(connect: Connect) -> None:
-    client = connect()
-    client.send(packet=p4r.PacketOut(payload=b"x"))
-    failure(rpc_code.FAILED_PRECONDITION, "first message", client.receive)
-
-
-def test_writes_without_arbitration_are_denied_and_reads_are_not(connect: Connect, names: Names) -> None:
-    client = connect()
-    failure(
-        rpc_code.PERMISSION_DENIED,
-        "",
-        client.write,
-        (INSERT, names.entry("exact_table", exact(1, 1), action=names.action("drop"))),
-    )
-    assert len(client.read(p4r.TableEntry())) == 2  # the const entries

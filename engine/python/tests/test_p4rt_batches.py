@@ -1,12 +1,10 @@
 """Batches: order, atomicity, errors of single updates (P4Runtime 1.5 §12); unsupported entities."""
 
 import pytest
-from eeon_engine import Switch
 from finsy.proto import p4r, rpc_code
 from p4rt_client import (
     DELETE,
     INSERT,
-    MODIFY,
     Client,
     Names,
     codes,
@@ -19,25 +17,6 @@ pytestmark = pytest.mark.system
 
 def entry(names: Names, key: int, port: int = 1) -> p4r.TableEntry:
     return names.entry("exact_table", exact(1, key), action=names.action("forward", port))
-
-
-def test_a_batch_goes_on_after_an_error_and_reports_each_update(client: Client, names: Names) -> None:
-    failed = client.refused(
-        (INSERT, entry(names, 1)),
-        (INSERT, entry(names, 1)),
-        (DELETE, entry(names, 9)),
-        (INSERT, entry(names, 2)),
-    )
-    assert failed.code == rpc_code.UNKNOWN
-    assert codes(failed) == [rpc_code.OK, rpc_code.ALREADY_EXISTS, rpc_code.NOT_FOUND, rpc_code.OK]
-    assert failed.updates[0][1] == ""
-    assert "2 of 4 updates failed" in failed.message
-    assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 2
-
-
-def test_updates_of_a_batch_are_applied_in_order(client: Client, switch: Switch, names: Names) -> None:
-    client.write((INSERT, entry(names, 1, 1)), (MODIFY, entry(names, 1, 2)), (DELETE, entry(names, 1)))
-    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == []
 
 
 def test_an_unknown_atomicity_is_invalid(client: Client) -> None:

@@ -4,10 +4,10 @@ import json
 
 import pytest
 from eeon_engine import Program, Switch
-from eeon_engine.p4runtime import Server, serve
+from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, Client, Connect, Names, codes, p4info, primary, program_json, without_struct
+from p4rt_client import INSERT, Names, codes, p4info, primary, program_json, without_struct
 
 pytestmark = pytest.mark.system
 
@@ -39,12 +39,3 @@ def test_digests_of_one_name_in_the_program_are_not_listened_to() -> None:
         refused = client.refused((INSERT, p4r.DigestEntry(digest_id=names["digest_1"])))
     assert codes(refused) == [rpc_code.UNIMPLEMENTED]
     assert "digest 'digest_1' has no name in the program" in refused.updates[0][1]
-
-
-def test_an_acknowledgement_of_a_backup_is_denied(
-    resources: Client, resource_server: Server, resource_names: Names, clients: Connect
-) -> None:
-    backup = clients(resource_server.address)
-    backup.arbitrate(election_id=0)
-    backup.send(digest_ack=p4r.DigestListAck(digest_id=resource_names["learned_t"]))
-    assert backup.receive().error.canonical_code == rpc_code.PERMISSION_DENIED

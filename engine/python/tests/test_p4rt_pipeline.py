@@ -53,15 +53,6 @@ def drop_entry(names: Names, key: int = 1) -> p4r.TableEntry:
     return names.entry("exact_table", exact(1, key), action=names.action("drop"))
 
 
-def test_before_a_pipeline_everything_else_fails_as_a_precondition(client: Client, names: Names) -> None:
-    for call in (
-        lambda: client.write((INSERT, drop_entry(names))),
-        lambda: client.read(p4r.TableEntry()),
-        lambda: client.pipeline(),
-    ):
-        failure(rpc_code.FAILED_PRECONDITION, "No forwarding pipeline config", call)
-
-
 def test_a_committed_pipeline_runs_and_is_read_back(client: Client, bare: Switch, names: Names) -> None:
     client.push(Action.VERIFY_AND_COMMIT, config(cookie=77))
     assert bare.program is not None
@@ -116,68 +107,6 @@ def test_switches_that_get_the_same_program_share_its_check() -> None:
     assert Pipeline.from_config(other).config.cookie.cookie == 7
 
 
-def test_verify_changes_nothing(client: Client, bare: Switch) -> None:
-    client.push(Action.VERIFY, config())
-    assert bare.program is None
-    with pytest.raises(Failed):
-        client.pipeline()
-
-
-def test_a_commit_clears_the_state_that_was(client: Client, bare: Switch, names: Names) -> None:
-    client.push(Action.VERIFY_AND_COMMIT, config())
-    register = p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=3))
-    client.write(
-        (INSERT, drop_entry(names)),
-        (MODIFY, p4r.RegisterEntry(register_id=register.register_id, index=register.index, data=bits(5))),
-        (INSERT, p4r.MulticastGroupEntry(multicast_group_id=5)),
-        (INSERT, p4r.CloneSessionEntry(session_id=3)),
-    )
-    client.push(Action.VERIFY_AND_COMMIT, config())
-    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == []
-    assert client.read(p4r.PacketReplicationEngineEntry()) == []
-    assert client.read(register)[0].data == bits(0)
-    assert bare.register_read("EverythingIngress.wide_cells", 3) == bytes(6)
-
-
-def test_a_saved_pipeline_takes_writes_and_is_realized_by_commit(
-    client: Client, bare: Switch, names: Names
-) -> None:
-    client.push(Action.VERIFY_AND_SAVE, config(cookie=3))
-    entry = names.entry("exact_table", exact(1, 9), action=names.action("forward", 4))
-    client.write((INSERT, entry))
-    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [entry]
-    assert bare.program is None
-    client.push(Action.COMMIT)
-    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [entry]
-    bare.inject(1, frame(9))
-    assert ports(bare.advance_to(1000)) == [4]
-    assert client.pipeline().cookie.cookie == 3
-
-
-def test_a_commit_needs_a_saved_config_and_takes_none(client: Client) -> None:
-    failure(rpc_code.NOT_FOUND, "no config is saved", client.push, Action.COMMIT)
-    failure(rpc_code.INVALID_ARGUMENT, "without one", client.push, Action.COMMIT, config())
-
-
-def test_reconcile_keeps_entries_counters_and_registers(client: Client, bare: Switch, names: Names) -> None:
-    client.push(Action.VERIFY_AND_COMMIT, config())
-    client.write(
-        (INSERT, names.entry("exact_table", exact(1, 9), action=names.action("forward", 4))),
-        (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=3), data=bits(5))),
-        (INSERT, p4r.MulticastGroupEntry(multicast_group_id=2, replicas=[p4r.Replica(port=b"\x01")])),
-        (MODIFY, names.entry("settings", action=names.action("forward", 2), is_default_action=True)),
-    )
-    bare.inject(1, frame(9))
-    bare.advance_to(1000)
-    before = client.state()
-    client.push(Action.RECONCILE_AND_COMMIT, config(cookie=8))
-    after = client.state()
-    assert after == before
-    assert client.pipeline().cookie.cookie == 8
-    bare.inject(1, frame(9))
-    assert ports(bare.advance_to(2000)) == [4]
-
-
 def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client, names: Names) -> None:
     client.push(Action.VERIFY_AND_COMMIT, config(cookie=1))
     client.write((INSERT, drop_entry(names)))
@@ -193,56 +122,6 @@ def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client,
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
     assert client.pipeline().cookie.cookie == 1
     assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 1
-
-
-def write_resources(client: Client, names: Names) -> None:
-    meter = p4r.MeterConfig(cir=1, cburst=2, pir=3, pburst=4)
-    default = names.entry("metered_table", is_default_action=True)
-    member = p4r.ValueSetMember(match=[exact(1, 0x0800)])
-    client.write(
-        (
-            INSERT,
-            names.entry("metered_table", exact(1, 9), action=names.action("metered", 4), meter_config=meter),
-        ),
-        (
-            INSERT,
-            names.entry("ageing_table", exact(1, 1), action=names.action("drop"), idle_timeout_ns=10**12),
-        ),
-        (MODIFY, p4r.DirectMeterEntry(table_entry=default, config=meter)),
-        (MODIFY, p4r.DirectCounterEntry(table_entry=default, data=p4r.CounterData(packet_count=3))),
-        (MODIFY, p4r.MeterEntry(meter_id=names["cells"], index=p4r.Index(index=2), config=meter)),
-        (MODIFY, p4r.ValueSetEntry(value_set_id=names["types"], members=[member])),
-        (
-            INSERT,
-            p4r.DigestEntry(digest_id=names["learned_t"], config=p4r.DigestEntry.Config(max_list_size=5)),
-        ),
-    )
-
-
-@pytest.mark.parametrize("action", [Action.RECONCILE_AND_COMMIT, Action.COMMIT])
-def test_meters_value_sets_digests_time_outs_and_default_resources_are_kept(
-    client: Client, resource_names: Names, action: int
-) -> None:
-    first = Action.VERIFY_AND_COMMIT if action == Action.RECONCILE_AND_COMMIT else Action.VERIFY_AND_SAVE
-    client.push(first, pipeline("resources"))
-    write_resources(client, resource_names)
-    before = client.state()
-    client.push(action, pipeline("resources") if action == Action.RECONCILE_AND_COMMIT else None)
-    assert client.state() == before
-    assert any(getattr(entry, "idle_timeout_ns", 0) == 10**12 for entry in before)
-
-
-def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
-    client: Client, resource_names: Names
-) -> None:
-    client.push(Action.VERIFY_AND_COMMIT, pipeline("resources"))
-    write_resources(client, resource_names)
-    before = client.state()
-    failed = failure(rpc_code.INVALID_ARGUMENT, "", client.push, Action.RECONCILE_AND_COMMIT, config())
-    # Six, because the count of the default entry is not forwarding state.
-    assert "6 of 7 parts of the switch's state do not fit the new program" in failed.message
-    assert "and 3 more" in failed.message
-    assert client.state() == before
 
 
 def cloning(class_of_service: int) -> p4r.CloneSessionEntry:
@@ -331,15 +210,6 @@ def test_configs_that_cannot_be_realized_are_invalid_logged_and_change_nothing(
         assert f"refused: {said}" in caplog.text
         caplog.clear()
     assert client.pipeline().cookie.cookie == 1
-
-
-def test_the_action_must_be_named(client: Client) -> None:
-    failure(rpc_code.INVALID_ARGUMENT, "pipeline action 0", client.push, Action.UNSPECIFIED, config())
-
-
-def test_only_the_primary_may_push(client: Client) -> None:
-    client.election_id += 1
-    failure(rpc_code.PERMISSION_DENIED, "not the primary", client.push, Action.VERIFY_AND_COMMIT, config())
 
 
 def test_the_version_of_the_api_is_told(client: Client) -> None:

@@ -5,7 +5,7 @@ from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from made_frames import frame
-from p4rt_client import INSERT, MODIFY, Client, Connect, Names, codes, exact, p4info, primary
+from p4rt_client import INSERT, MODIFY, Client, Names, codes, exact, p4info, primary
 
 pytestmark = pytest.mark.system
 
@@ -57,15 +57,6 @@ def test_a_port_of_megabytes_is_refused_in_a_short_sentence(client: Client) -> N
 # ---- packets
 
 
-def test_a_packet_in_carries_its_metadata(client: Client, switch: Switch, names: Names) -> None:
-    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
-    switch.inject(300, frame(9))
-    switch.advance_to(1000)
-    packet = client.receive().packet
-    assert packet.payload == frame(9)
-    assert [(m.metadata_id, m.value) for m in packet.metadata] == [(1, b"\x01\x2c"), (2, b"\x00")]
-
-
 def packet_out(port: int, payload: bytes, *extra: tuple[int, bytes]) -> p4r.PacketOut:
     metadata = [(1, port.to_bytes(2, "big")), *extra]
     return p4r.PacketOut(
@@ -77,21 +68,4 @@ def test_a_packet_out_that_is_too_long_is_refused(client: Client, switch: Switch
     client.send(packet=packet_out(1, bytes(65_535)))
     error = client.receive().error
     assert (error.canonical_code, "limit is 65535" in error.message) == (rpc_code.INVALID_ARGUMENT, True)
-    assert switch.next_event_ps is None
-
-
-@pytest.mark.parametrize("padding", [(), ((2, b"\x00"),)])
-def test_a_packet_out_leaves_by_its_port(
-    client: Client, switch: Switch, padding: tuple[tuple[int, bytes], ...]
-) -> None:
-    client.send(packet=packet_out(300, frame(1), *padding))
-    client.arbitrate()  # A stream is ordered: after this answer, the packet is in the switch.
-    assert [(port, sent) for _, port, sent in switch.advance_to(1000)] == [(300, frame(1))]
-
-
-def test_a_packet_out_of_a_backup_is_denied(client: Client, switch: Switch, connect: Connect) -> None:
-    backup = connect()
-    backup.arbitrate(election_id=0)
-    backup.send(packet=packet_out(1, b"x"))
-    assert backup.receive().error.canonical_code == rpc_code.PERMISSION_DENIED
     assert switch.next_event_ps is None

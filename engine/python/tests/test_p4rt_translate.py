@@ -5,18 +5,11 @@ from pathlib import Path
 
 import pytest
 from eeon_engine.p4runtime import bytestrings
-from eeon_engine.p4runtime.entities import translate
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program import p4info as reader
-from eeon_engine.p4runtime.program.schema import Schema
-from finsy.proto import p4i, p4r, rpc_code
+from finsy.proto import p4i, rpc_code
 from google.protobuf import text_format
-from p4rt_client import Names, between, exact, lpm, optional, p4info, ternary
-
-
-@pytest.fixture(scope="module")
-def schema() -> Schema:
-    return reader.read(p4info())
+from p4rt_client import p4info
 
 
 # P4Runtime 1.5 table 1, "Examples of Valid Bytestring Encoding" and of invalid ones; bit<W> rows.
@@ -56,52 +49,6 @@ def test_values_wider_than_their_field_are_out_of_range(value: bytes, width: int
 def test_an_empty_bytestring_is_refused() -> None:
     with pytest.raises(StatusError, match="empty"):
         bytestrings.decode(b"", 8, "x")
-
-
-def test_a_higher_p4runtime_priority_is_a_lower_bmv2_priority() -> None:
-    assert translate.to_engine_priority(2) < translate.to_engine_priority(1)
-    assert translate.to_engine_priority(2**31 - 1) >= 0
-    assert translate.to_engine_priority(0) == 0
-
-
-@pytest.mark.parametrize(
-    ("table", "match", "params"),
-    [
-        ("exact_table", [exact(1, 5)], (("exact", b"\x05"),)),
-        ("lpm_table", [lpm(1, 0x0A000000, 8)], (("lpm", b"\x0a\x00\x00\x00", 8),)),
-        ("lpm_table", [], (("lpm", b"\x00", 0),)),
-        (
-            "ternary_table",
-            [ternary(1, 5, 0xFF), exact(2, 1)],
-            (("ternary", b"\x05", b"\xff"), ("exact", b"\x01")),
-        ),
-        ("ternary_table", [exact(2, 1)], (("ternary", b"\x00", b"\x00"), ("exact", b"\x01"))),
-        ("range_table", [between(1, 5, 9)], (("range", b"\x05", b"\x09"), ("ternary", b"\x00", b"\x00"))),
-        (
-            "range_table",
-            [optional(2, 7)],
-            (("range", b"\x00", b"\xff\xff\xff\xff"), ("ternary", b"\x07", b"\xff\xff")),
-        ),
-    ],
-)
-def test_keys_become_what_the_engine_takes_and_come_back_unchanged(
-    schema: Schema, table: str, match: list[p4r.FieldMatch], params: tuple[object, ...]
-) -> None:
-    found = schema.tables[Names(p4info())[table]]
-    priority = 3 if found.by_priority else 0
-    key = translate.key_from_message(found, p4r.TableEntry(match=match, priority=priority))
-    assert key.params == params
-    assert list(key.fields) == match
-    assert translate.key_from_engine(found, list(params), priority) == key
-
-
-def test_fields_in_another_order_are_the_same_key(schema: Schema) -> None:
-    table = schema.tables[Names(p4info())["ternary_table"]]
-    one = p4r.TableEntry(match=[ternary(1, 5, 0xFF), exact(2, 1)], priority=1)
-    other = p4r.TableEntry(match=[exact(2, 1), ternary(1, 5, 0xFF)], priority=1)
-    assert (
-        translate.key_from_message(table, one).identity == translate.key_from_message(table, other).identity
-    )
 
 
 def _refusals(name: str) -> list[tuple[str, str, str]]:

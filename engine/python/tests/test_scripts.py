@@ -6,9 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from eeon_engine.thrift import serve
 from p4rt_client import PROGRAMS
-from scripts import ALL, Call, Script, Served
+from scripts import ALL, Call, Script, served
 
 from control_plane.tests.bmv2_process import start_bmv2
 from differential.thrift import Client
@@ -17,16 +16,10 @@ pytestmark = pytest.mark.system
 
 
 @pytest.mark.parametrize("script", ALL, ids=lambda script: script.name)
-def test_steps_have_their_outcomes_and_refused_requests_change_nothing(
-    request: pytest.FixtureRequest, script: Script
-) -> None:
-    fixtures = ("switch", "client") if script.program == "everything" else ("resource_switch", "resources")
-    switch, client = map(request.getfixturevalue, fixtures)
-    with serve(switch, "127.0.0.1:0") as server:
-        thrift = Client(int(server.address.rpartition(":")[2]))
+def test_steps_have_their_outcomes_and_refused_requests_change_nothing(script: Script) -> None:
+    with served(script.program) as switch:
         for step in script.steps:
-            step(Served(switch, client, thrift))
-        thrift.close()
+            step(switch)
 
 
 @pytest.mark.skipif(shutil.which("simple_switch_grpc") is None, reason="simple_switch_grpc is not on PATH")

@@ -13,6 +13,7 @@ import pytest
 from made_frames import numbered
 from p4rt_client import INSERT, PATCH, Names, exact, p4info, pipeline, primary
 from switch_process import local_grpc, local_thrift, running
+from test_switch_options import rows
 from thrift_client import ThriftClient
 
 from control_plane.tests.bmv2_process import free_port
@@ -158,38 +159,12 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
         peer.close()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["no-such.json"], "JSON input file 'no-such.json' cannot be opened"),
-        ([__file__], f"JSON input file '{__file__}': program: not JSON"),
-        (["-i", "0@a", "--use-files", "0", str(PATCH)], "file 'a_in.pcap' (port 0)"),
-        (["-i", "0@no-such-if0", str(PATCH)], "interface 'no-such-if0' (port 0)"),
-        (["--packet-in", "inproc://x", str(PATCH)], "address 'inproc://x'"),
-        (["--port-gate", "nothing", str(PATCH)], 'gate_register "nothing"'),
-        (["--queue-gate", "nothing", str(PATCH)], 'class_gate_register "nothing"'),
-        (["--queue-timer", "nothing", str(PATCH)], 'timer_register "nothing"'),
-        (
-            [
-                "--packet-in",
-                "ipc://socket",
-                "--queue-quantum",
-                "5=1KB",
-                "--no-p4",
-                "--",
-                "--priority-queues",
-                "5",
-            ],
-            "port 0: a quantum for priority 5; the switch has 5 queues",
-        ),
-        (["--no-p4", "--", "--priority-queues", "9"], "priorities: 9 queues per port"),
-        (["-i", "512@a", "--use-files", "0", "--no-p4"], "port 512: v1model's ports go from 0 to 511"),
-        (["--no-such-flag", str(PATCH)], "--no-such-flag"),
-    ],
-)
+@pytest.mark.parametrize(("line", "reason"), rows("not started"))
 def test_what_cannot_be_started_ends_with_1_and_says_why(
-    arguments: list[str], reason: str, tmp_path: Path
+    line: list[str], reason: str, tmp_path: Path
 ) -> None:
+    files = {"PATCH": str(PATCH), "SOURCE": __file__}
+    arguments = [files.get(word, word) for word in line]
     with running(*local_thrift(), *arguments, cwd=tmp_path) as switch:
         status = switch.process.wait(SECONDS)
         output = switch.end()[1]

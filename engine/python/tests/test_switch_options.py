@@ -1,5 +1,7 @@
 """The command line of `eeon-switch`: BMv2's flags and its own, without starting a switch."""
 
+import ast
+import shlex
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,14 @@ def refusal(*arguments: str, with_grpc: bool = True) -> str:
     with pytest.raises(UsageError) as error:
         options(*arguments, with_grpc=with_grpc)
     return str(error.value)
+
+
+def rows(part: str) -> list[tuple[list[str], str]]:
+    """Returns the command lines in a part of `switch_options.txt`, each with what is expected."""
+    text = (Path(__file__).parent / "switch_options.txt").read_text()
+    lines = text.split(f"[{part}]\n")[1].split("\n\n")[0].splitlines()
+    found = [line.partition(" -> ") for line in lines if not line.startswith("#")]
+    return [(shlex.split(arguments), expected) for arguments, _, expected in found]
 
 
 def test_a_program_alone_gets_bmv2s_defaults() -> None:
@@ -63,49 +73,11 @@ def test_the_folder_of_pcap_is_the_next_argument_unless_that_is_a_flag(tmp_path:
     assert options("--pcap", "-i", "1@a", "x.json").interfaces == [(1, "a")]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field", "value"),
-    [
-        (["--thrift=9091"], "thrift_port", 9091),
-        (["--thrift", "9091"], "thrift_port", 9091),
-        (["--dev", "3"], "device_id", 3),
-        (["--device-id=3"], "device_id", 3),
-        (["--log-c"], "log_console", True),
-        (["--log-file", "f"], "log_file", "f"),
-        (["--log-lev", "warn"], "log_level", "warn"),
-        (["-Lwarn"], "log_level", "warn"),
-        (["-i1@a"], "interfaces", [(1, "a")]),
-        (["--inter=1@a", "-i", "2@b"], "interfaces", [(1, "a"), (2, "b")]),
-        (["--pack", "ipc:///x"], "packet_in", "ipc:///x"),
-        (["--use=1"], "files_wait_s", 1.0),
-        # p4c's harness writes interface and flag into one argument.
-        (["-i 0@pcap0", "-i 1@pcap1"], "interfaces", [(0, "pcap0"), (1, "pcap1")]),
-        (["--thrift-host", "0.0.0.0"], "thrift_host", "0.0.0.0"),
-        (["--port-rate", "1.5Gbps"], "rate_bps", 1_500_000_000),
-        (["--port-rate", "1Gbps", "--port-rate", "3=10Gbps"], "rate_bps", 1_000_000_000),
-        (["--port-rate", "3=10Gbps", "--port-rate", "0=5Mbps"], "port_rates_bps", {3: 10**10, 0: 5 * 10**6}),
-        (["--port-buffer", "300KB"], "queue_limit_bytes", 300_000),
-        # A buffer replaces BMv2's limit in packets.
-        (["--port-buffer", "300KB"], "queue_limit_packets", None),
-        (["--port-gate", "gate"], "gate_register", "gate"),
-        (["--queue-gate", "gates"], "class_gate_register", "gates"),
-        (["--queue-timer", "timers"], "timer_register", "timers"),
-        (["--queue-quantum", "1=6KB", "--queue-quantum", "3=1500B"], "quanta_bytes", {1: 6_000, 3: 1_500}),
-        (["--seed", "7"], "seed", 7),
-        (["--timestamp-unit", "ns"], "tick_ps", 1_000),
-        # Thrift may also add the interfaces of the command line again.
-        (
-            ["-i", "0@a", "--allow-interface", "b", "--allow-interface", "c"],
-            "allowed_interfaces",
-            list("abc"),
-        ),
-    ],
-)
-def test_a_flag_is_taken_before_and_behind_the_program(
-    arguments: list[str], field: str, value: object
-) -> None:
-    assert getattr(options(*arguments, "x.json"), field) == value
-    assert getattr(options("x.json", *arguments), field) == value
+@pytest.mark.parametrize(("arguments", "expected"), rows("set"))
+def test_a_flag_is_taken_before_and_behind_the_program(arguments: list[str], expected: str) -> None:
+    field, value = expected.split(" ", 1)
+    for line in ([*arguments, "x.json"], ["x.json", *arguments]):
+        assert getattr(options(*line), field) == ast.literal_eval(value)
 
 
 def test_a_beginning_of_several_of_bmv2s_flags_is_refused_with_them() -> None:
@@ -134,51 +106,19 @@ def test_unknown_flags_are_refused_by_name() -> None:
     assert "--frobnicate" in refusal("x.json", "--", "--frobnicate")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ([], "--no-p4"),
-        (["-i", "veth0", "x.json"], "not PORT@INTERFACE"),
-        (["-i", "0@a", "-i", "0@b", "x.json"], "port 0 is assigned to 'a' and to 'b'"),
-        (["-i", "0@a", "-i", "3@a", "x.json"], "interface 'a' is assigned to port 0 and to port 3"),
-        (["--log-console", "--log-file", "f", "x.json"], "exclusive"),
-        (["--use-files", "0", "--packet-in", "ipc:///x", "x.json"], "exclusive"),
-        (["--restore-state", "f", "x.json"], "--restore-state"),
-        (["x.json", "--", "--load-modules", "f.so"], "--load-modules"),
-        (["x.json", "--", "--dp-grpc-server-addr", "a:1"], "--dp-grpc-server-addr"),
-        (["x.json", "--", "--cpu-port", "0"], "not a valid CPU port"),
-        (["-i", "5@a", "x.json", "--", "--cpu-port", "5"], "is the port of interface 'a'"),
-        (["x.json", "--", "--grpc-server-ssl"], "--grpc-server-cert is required"),
-        (["x.json", "--", "--grpc-server-cert", "c"], "--grpc-server-cert without --grpc-server-ssl"),
-        (["x.json", "--", "--grpc-server-key", "k"], "--grpc-server-key without --grpc-server-ssl"),
-        (["x.json", "--", "--grpc-server-cacert", "a"], "--grpc-server-cacert without --grpc-server-ssl"),
-        (["x.json", "--", "--grpc-server-with-client-auth"], "-with-client-auth without --grpc-server-ssl"),
-        ([*TLS, "--grpc-server-cacert", "a"], "-cacert without --grpc-server-with-client-auth"),
-        ([*TLS, "--grpc-server-with-client-auth"], "--grpc-server-cacert is required"),
-        (["--port-rate", "10", "x.json"], "needs a number and one of the units"),
-        (["--port-rate", "3=10", "x.json"], "needs a number and one of the units"),
-        (["--port-rate", "three=10Gbps", "x.json"], "not RATE or PORT=RATE"),
-        (["--port-buffer", "many", "x.json"], "units"),
-        (["--queue-quantum", "6KB", "x.json"], "is not PRIORITY=SIZE"),
-        (["--queue-quantum", "0=6", "x.json"], "units"),
-        (["--queue-quantum", "0=0B", "x.json"], "from 1 byte"),
-        (["--queue-quantum", "0=4294967296B", "x.json"], "from 1 byte"),
-        (["--queue-quantum", "0=1KB", "--queue-quantum", "0=2KB", "x.json"], "given twice"),
-        (["-L", "loud", "x.json"], "invalid choice"),
-        (["--device-id", "18446744073709551616", "x.json"], "above 2^64 - 1"),
-        (["--max-message", "1GiB", "x.json"], "from 1 byte to 1073741823"),
-        (["--max-message", "0B", "x.json"], "from 1 byte"),
-        (["-i", "512@a", "x.json"], "v1model's ports go from 0 to 511"),
-        (["--port-rate", "512=1Gbps", "x.json"], "v1model's ports go from 0 to 511"),
-        (["x.json", "--", "--cpu-port", "70000"], "v1model's ports go from 0 to 511"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "reason"), rows("refused"))
 def test_what_cannot_be_followed_is_refused_with_its_reason(arguments: list[str], reason: str) -> None:
     assert reason in refusal(*arguments)
 
 
 def test_texts_that_are_asked_for_are_shown_whatever_else_is_missing() -> None:
-    for flags, text in ((["-v"], "v"), (["--json-version"], "j"), (["-h"], "--grpc-server-addr")):
+    without_effect = r"--debugger +no debugger; `eeon"
+    for flags, text in (
+        (["-v"], "v"),
+        (["--json-version"], "j"),
+        (["-h"], "--grpc-server-addr"),
+        (["-h"], without_effect),
+    ):
         with pytest.raises(Shown, match=text):
             options(*flags)
 

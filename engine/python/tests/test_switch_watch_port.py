@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 from made_frames import frame
-from p4rt_client import INSERT, Names, pipeline, primary
+from p4rt_client import INSERT, Names, lpm, one_shot, pipeline, primary
 from switch_process import local_grpc, local_thrift, running
-from test_p4rt_watch_port import one_shot
 from veth import Link, ip
 
 pytestmark = pytest.mark.system
@@ -51,7 +50,10 @@ def test_an_interface_without_a_link_leaves_the_selection_until_it_has_one(
 ) -> None:
     with engine(links, tmp_path) as address, contextlib.ExitStack() as stack:
         client = stack.enter_context(primary(address, pipeline()))
-        entry = one_shot(names, (1, 1, 1), (2, 1, 2))
+        actions = one_shot((names.action("forward", 1), 1), (names.action("forward", 2), 1))
+        for port, action in enumerate(actions.action_profile_action_set.action_profile_actions, 1):
+            action.watch_port = bytes([port])
+        entry = names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=actions)
         client.write((INSERT, entry))
         left, *right = (stack.enter_context(link.socket()) for link in links)
         for receiver in right:

@@ -7,21 +7,12 @@ If the new program gives that id to another old name, the field has no place.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from google.protobuf.message import Message
 
 from .errors import invalid
 from .messages import p4r
-from .program.schema import Action, Schema
-
-
-class _Named(Protocol):
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-
+from .program.schema import Action, Named, Schema
 
 _Moves = dict[int, int | str]
 """The new ids of items whose ids change, by old id; a text instead says why an item has no place."""
@@ -90,7 +81,7 @@ def _actions(schema: Schema) -> dict[int, Action]:
     }
 
 
-def _moves(owner: str, old: Sequence[_Named], new: Sequence[_Named]) -> _Moves:
+def _moves(owner: str, old: Sequence[Named], new: Sequence[Named]) -> _Moves:
     ids, names = {one.name: one.id for one in new}, {one.id: one.name for one in new}
     known = {one.name for one in old}
     moves: _Moves = {}

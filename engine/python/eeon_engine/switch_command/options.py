@@ -29,29 +29,6 @@ DEFAULT_QUEUE_PACKETS = 64
 _NO_PORT = "none"
 _PICOSECONDS = {"ns": 1_000, "us": 1_000_000}
 
-_NOTED = {
-    "nanolog": "event logs over nanomsg are not written",
-    "notifications_addr": "learning and ageing are not published over nanomsg; P4Runtime clients get them",
-    "debugger": "no debugger; `eeon explain` follows a packet",
-    "debugger_addr": "no debugger; `eeon explain` follows a packet",
-    "dump_packet_data": "packets are not written to the log; --pcap captures them",
-}
-_NOTED_TARGET = {
-    "enable_swap": "programs may always be replaced",
-    "disable_swap": "programs may always be replaced",
-    "max_mc_groups": "multicast has the engine's own limits",
-    "max_l1_entries": "multicast has the engine's own limits",
-    "max_l2_entries": "multicast has the engine's own limits",
-}
-_REFUSED = {
-    "restore_state": "the engine writes and reads no state files; write the state over P4Runtime or Thrift",
-}
-_REFUSED_TARGET = {
-    "load_modules": "the engine cannot load BMv2's extern modules",
-    "dp_grpc_server_addr": "packets over gRPC are not supported; --packet-in needs no root either",
-}
-
-
 _OWN_FLAGS = {
     "--allow-interface",
     "--client-rights",
@@ -132,6 +109,11 @@ class Options:
 
 
 class _Parser(argparse.ArgumentParser):
+    ignored: Sequence[argparse.Action] = ()
+    """Flags that are accepted with a note, which has their help as the reason."""
+    refused: Sequence[argparse.Action] = ()
+    """Flags that are refused, with their help as the reason."""
+
     @property
     def long_flags(self) -> list[str]:
         """The flags of this parser that begin with two dashes."""
@@ -167,9 +149,7 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
     wanted, unknown = target_parser.parse_known_args(extra + target)
     if unknown:
         raise UsageError(f"unknown target flag {unknown[0]}")
-    notes = _noted(vars(given), _NOTED) + _noted(vars(wanted), _NOTED_TARGET)
-    _refuse(vars(given), _REFUSED)
-    _refuse(vars(wanted), _REFUSED_TARGET)
+    notes = _noted(given, parser) + _noted(wanted, target_parser)
     return _options(given, wanted, with_grpc, notes)
 
 
@@ -379,20 +359,19 @@ def _tls(wanted: argparse.Namespace) -> tuple[Path, Path, Path | None] | None:
     return certificate, key, authority
 
 
-def _noted(given: dict[str, object], reasons: dict[str, str]) -> list[str]:
-    return [
-        f"{_flag(name)} is ignored: {reasons[name]}" for name in reasons if given[name] not in (None, False)
-    ]
+def _noted(given: argparse.Namespace, parser: _Parser) -> list[str]:
+    """Returns a note for each given flag without effect. Raises `UsageError` for one that is refused."""
 
+    def reasons(actions: Sequence[argparse.Action]) -> list[tuple[str, str | None]]:
+        return [
+            (action.option_strings[0], action.help)
+            for action in actions
+            if getattr(given, action.dest) not in (None, False)
+        ]
 
-def _refuse(given: dict[str, object], reasons: dict[str, str]) -> None:
-    for name, reason in reasons.items():
-        if given[name] not in (None, False):
-            raise UsageError(f"{_flag(name)}: {reason}")
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    for flag, reason in reasons(parser.refused):
+        raise UsageError(f"{flag}: {reason}")
+    return [f"{flag} is ignored: {reason}" for flag, reason in reasons(parser.ignored)]
 
 
 def _is_target(flag: str) -> bool:
@@ -624,14 +603,27 @@ def _common_parser() -> _Parser:
         metavar="N",
         help="number of rotated log files to keep",
     )
-    ignored = parser.add_argument_group("accepted and ignored, with a note")
-    add = ignored.add_argument
-    add("--nanolog", metavar="ADDRESS")
-    add("--notifications-addr", metavar="ADDRESS")
-    add("--debugger", action="store_true")
-    add("--debugger-addr", metavar="ADDRESS")
-    add("--dump-packet-data", type=_positive, metavar="BYTES")
-    parser.add_argument_group("refused").add_argument("--restore-state", metavar="FILE")
+    add = parser.add_argument_group("accepted and ignored, with a note").add_argument
+    no_debugger = "no debugger; `eeon explain` follows a packet"
+    parser.ignored = (
+        add("--nanolog", metavar="ADDRESS", help="event logs over nanomsg are not written"),
+        add(
+            "--notifications-addr",
+            metavar="ADDRESS",
+            help="learning and ageing are not published over nanomsg; P4Runtime clients get them",
+        ),
+        add("--debugger", action="store_true", help=no_debugger),
+        add("--debugger-addr", metavar="ADDRESS", help=no_debugger),
+        add(
+            "--dump-packet-data",
+            type=_positive,
+            metavar="BYTES",
+            help="packets are not written to the log; --pcap captures them",
+        ),
+    )
+    add = parser.add_argument_group("refused").add_argument
+    no_state = "the engine writes and reads no state files; write the state over P4Runtime or Thrift"
+    parser.refused = (add("--restore-state", metavar="FILE", help=no_state),)
     return parser
 
 
@@ -669,14 +661,20 @@ def _target_parser() -> _Parser:
         metavar="N",
         help="number of queues per port, 1 to 8 (default 1)",
     )
-    ignored = parser.add_argument_group("target options accepted and ignored, with a note")
-    add = ignored.add_argument
-    add("--enable-swap", action="store_true")
-    add("--disable-swap", action="store_true")
-    add("--max-mc-groups", type=_positive, metavar="N")
-    add("--max-l1-entries", type=_positive, metavar="N")
-    add("--max-l2-entries", type=_positive, metavar="N")
-    refused = parser.add_argument_group("target options refused")
-    refused.add_argument("--load-modules", metavar="FILES")
-    refused.add_argument("--dp-grpc-server-addr", metavar="ADDRESS")
+    add = parser.add_argument_group("target options accepted and ignored, with a note").add_argument
+    may_swap, own_limits = "programs may always be replaced", "multicast has the engine's own limits"
+    parser.ignored = (
+        add("--enable-swap", action="store_true", help=may_swap),
+        add("--disable-swap", action="store_true", help=may_swap),
+        add("--max-mc-groups", type=_positive, metavar="N", help=own_limits),
+        add("--max-l1-entries", type=_positive, metavar="N", help=own_limits),
+        add("--max-l2-entries", type=_positive, metavar="N", help=own_limits),
+    )
+    add = parser.add_argument_group("target options refused").add_argument
+    no_modules = "the engine cannot load BMv2's extern modules"
+    no_dp_grpc = "packets over gRPC are not supported; --packet-in needs no root either"
+    parser.refused = (
+        add("--load-modules", metavar="FILES", help=no_modules),
+        add("--dp-grpc-server-addr", metavar="ADDRESS", help=no_dp_grpc),
+    )
     return parser

@@ -412,7 +412,7 @@ class Tables:
     def _fill_counter(self, table: Table, resources: Resources, data: p4r.CounterData) -> None:
         assert table.direct_counter is not None, "only called for tables with a counter"
         assert resources.counter is not None, "only called where the counter was read"
-        counters.cell_to_message(self._schema.direct_counters[table.direct_counter], resources.counter, data)
+        counters.cell_to_message(table.direct_counter, resources.counter, data)
 
     def _set_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
         cell: CounterCell = counters.cell_from_message(data, f"table '{table.name}'")
@@ -429,8 +429,9 @@ class Tables:
     def _set_meter(self, table: Table, handle: int | None, config: p4r.MeterConfig | None) -> None:
         """Sets a meter; without a config it is always green."""
         assert table.direct_meter is not None, "only called for tables with a meter"
-        meter = self._schema.direct_meters[table.direct_meter]
-        rates: Sequence[MeterRate] = [] if config is None else meters.rates_from_message(meter, config)
+        rates: Sequence[MeterRate] = (
+            [] if config is None else meters.rates_from_message(table.direct_meter, config)
+        )
         if not rates and not self._rates(table, handle):
             return
         if handle is None:

@@ -6,19 +6,13 @@ in another order, but the engine identifies values by their position.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ...program_json import Objects
 from ..errors import invalid
-from .schema import Action, HeaderField, MatchField, Schema, Table
+from .schema import Action, HeaderField, MatchField, Named, Schema, Table
 
-
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-_T = TypeVar("_T", bound=_Named)
+_T = TypeVar("_T", bound=Named)
 
 
 def as_in_program(schema: Schema, parsed: Objects) -> Schema:

@@ -3,7 +3,7 @@ translate, before anything is written to the switch.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from ..errors import StatusError, invalid, unimplemented
@@ -16,11 +16,12 @@ from .schema import (
     ActionProfile,
     Counter,
     Digest,
+    Field,
     HeaderField,
     MatchField,
     Meter,
     MeterType,
-    Param,
+    Named,
     Register,
     Schema,
     Table,
@@ -56,47 +57,42 @@ _CONTROLLER_HEADER = "controller header"  # the specification's own example has 
 _ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
 
 
-class _Named(Protocol):
+class _Message(Protocol):
     """An object of a P4Info of any kind."""
 
     @property
     def preamble(self) -> p4i.Preamble: ...
 
 
-class _Sized(_Named, Protocol):
-    """An object with a number of cells or members."""
-
-    size: int
-
-
-_Object = TypeVar("_Object", bound=_Named)
+_M = TypeVar("_M", bound=_Message)
+_T = TypeVar("_T")
 
 
 def read(info: p4i.P4Info) -> Schema:
     """Indexes a `P4Info`; raises INVALID_ARGUMENT if it contradicts itself, UNIMPLEMENTED for string
     translation."""
-    actions = {a.preamble.id: _action(a) for a in _unique("action", info.actions)}
-    profiles = {p.preamble.id: _profile(p) for p in _unique("action profile", info.action_profiles)}
-    counters = {
-        c.preamble.id: _counter(c, c.direct_table_id) for c in _unique("direct counter", info.direct_counters)
-    }
-    meters = {
-        m.preamble.id: _meter(m, m.direct_table_id) for m in _unique("direct meter", info.direct_meters)
-    }
-    told_apart = list(_unique("table", info.tables))
+    types = info.type_info
+    actions = _by_id("action", info.actions, _action)
+    profiles = _by_id("action profile", info.action_profiles, _profile)
+    direct_counters = _by_id("direct counter", info.direct_counters, _counter)
+    direct_meters = _by_id("direct meter", info.direct_meters, _meter)
+    _check_ids("table", info.tables)
     references.check(info)
-    tables = {t.preamble.id: _table(t, actions, profiles, counters, meters) for t in told_apart}
-    headers = {h.preamble.name: h for h in _unique(_CONTROLLER_HEADER, info.controller_packet_metadata)}
+    _check_ids(_CONTROLLER_HEADER, info.controller_packet_metadata)
+    headers = {header.preamble.name: header for header in info.controller_packet_metadata}
     return Schema(
-        tables=tables,
+        tables={
+            table.preamble.id: _table(table, actions, profiles, direct_counters, direct_meters)
+            for table in info.tables
+        },
         profiles=profiles,
-        counters={c.preamble.id: _counter(c) for c in _unique("counter", info.counters)},
-        direct_counters=counters,
-        meters={m.preamble.id: _meter(m) for m in _unique("meter", info.meters)},
-        direct_meters=meters,
-        registers={r.preamble.id: _register(r, info.type_info) for r in _unique("register", info.registers)},
-        value_sets={v.preamble.id: _value_set(v) for v in _unique("value set", info.value_sets)},
-        digests={d.preamble.id: _digest(d, info.type_info) for d in _unique("digest", info.digests)},
+        counters=_by_id("counter", info.counters, _counter),
+        direct_counters=direct_counters,
+        meters=_by_id("meter", info.meters, _meter),
+        direct_meters=direct_meters,
+        registers=_by_id("register", info.registers, lambda register: _register(register, types)),
+        value_sets=_by_id("value set", info.value_sets, _value_set),
+        digests=_by_id("digest", info.digests, lambda digest: _digest(digest, types)),
         packet_in=_header(headers.get("packet_in")),
         packet_out=_header(headers.get("packet_out")),
         owners=dict(_owners(info)),
@@ -105,9 +101,15 @@ def read(info: p4i.P4Info) -> Schema:
     )
 
 
-def _unique(kind: str, objects: Iterable[_Object]) -> Iterator[_Object]:
-    """Yields objects of one kind; raises INVALID_ARGUMENT if two share an id or a name, or an id has another
-    kind's prefix."""
+def _by_id(kind: str, objects: Sequence[_M], made: Callable[[_M], _T]) -> dict[int, _T]:
+    """Returns the objects of one kind by id."""
+    _check_ids(kind, objects)
+    return {item.preamble.id: made(item) for item in objects}
+
+
+def _check_ids(kind: str, objects: Iterable[_Message]) -> None:
+    """Raises INVALID_ARGUMENT if two objects of one kind share an id or a name, or an id has another kind's
+    prefix."""
     seen: dict[int | str, str] = {}
     for item in objects:
         number, name = item.preamble.id, item.preamble.name
@@ -123,7 +125,6 @@ def _unique(kind: str, objects: Iterable[_Object]) -> Iterator[_Object]:
             if key in seen:
                 raise invalid(f"P4Info: {kind} '{name}' and '{seen[key]}' share {what}")
             seen[key] = name
-        yield item
 
 
 def _owners(info: p4i.P4Info) -> Iterator[tuple[int, str]]:
@@ -144,7 +145,7 @@ def _owners(info: p4i.P4Info) -> Iterator[tuple[int, str]]:
                 yield item.preamble.id, owner
 
 
-def _owner(item: _Named | None) -> str | None:
+def _owner(item: _Message | None) -> str | None:
     if item is None:
         return None
     found = [match[1] for text in item.preamble.annotations if (match := _ROLE.fullmatch(text.strip()))]
@@ -158,14 +159,18 @@ def _width(what: str, bitwidth: int) -> int:
     return bitwidth
 
 
+def _distinct(what: str, fields: Sequence[Named]) -> None:
+    if len({field.id for field in fields}) != len(fields):
+        raise invalid(f"P4Info: {what} with the same id")
+
+
 def _action(action: p4i.Action) -> Action:
     name = action.preamble.name
     params = [
-        Param(p.id, p.name, _width(f"action '{name}' parameter '{p.name}'", p.bitwidth))
+        Field(p.id, p.name, _width(f"action '{name}' parameter '{p.name}'", p.bitwidth))
         for p in action.params
     ]
-    if len({p.id for p in params}) != len(params):
-        raise invalid(f"P4Info: action '{name}' has two parameters with the same id")
+    _distinct(f"action '{name}' has two parameters", params)
     return Action(action.preamble.id, name, tuple(params))
 
 
@@ -175,7 +180,6 @@ def _profile(profile: p4i.ActionProfile) -> ActionProfile:
         id=profile.preamble.id,
         name=profile.preamble.name,
         with_selector=profile.with_selector,
-        size=profile.size,
         max_group_size=profile.max_group_size,
         sum_of_weights=not by_members,
         max_member_weight=profile.sum_of_members.max_member_weight if by_members else 0,
@@ -193,8 +197,7 @@ def _table(
 ) -> Table:
     name = table.preamble.name
     fields = [_match_field(f"table '{name}'", field) for field in table.match_fields]
-    if len({field.id for field in fields}) != len(fields):
-        raise invalid(f"P4Info: table '{name}' has two match fields with the same id")
+    _distinct(f"table '{name}' has two match fields", fields)
     choices = {}
     for ref in table.action_refs:
         choices[ref.id] = ActionChoice(
@@ -208,8 +211,8 @@ def _table(
         fields=tuple(fields),
         actions=choices,
         profile=profiles.get(table.implementation_id),
-        direct_counter=next((i for i in table.direct_resource_ids if i in counters), None),
-        direct_meter=next((i for i in table.direct_resource_ids if i in meters), None),
+        direct_counter=next((counters[i] for i in table.direct_resource_ids if i in counters), None),
+        direct_meter=next((meters[i] for i in table.direct_resource_ids if i in meters), None),
         idle_timeout=table.idle_timeout_behavior == p4i.Table.NOTIFY_CONTROL,
         is_const=table.is_const_table,
         has_initial_entries=table.is_const_table or table.has_initial_entries,
@@ -225,34 +228,34 @@ def _match_field(what: str, field: p4i.MatchField) -> MatchField:
     return MatchField(field.id, field.name, _width(f"{what} field '{field.name}'", field.bitwidth), kind)
 
 
-def _size(kind: str, item: _Sized) -> int:
-    if item.size < 0:
-        raise invalid(f"P4Info: {kind} '{item.preamble.name}' has size {item.size}, below 0")
-    return item.size
+def _size(kind: str, name: str, size: int) -> int:
+    if size < 0:
+        raise invalid(f"P4Info: {kind} '{name}' has size {size}, below 0")
+    return size
 
 
-def _counter(counter: p4i.Counter | p4i.DirectCounter, table: int | None = None) -> Counter:
-    unit = counter.spec.unit
+def _counter(counter: p4i.Counter | p4i.DirectCounter) -> Counter:
+    name, unit = counter.preamble.name, counter.spec.unit
     return Counter(
-        id=counter.preamble.id,
-        name=counter.preamble.name,
-        size=_size("counter", counter) if isinstance(counter, p4i.Counter) else 0,
+        counter.preamble.id,
+        name,
+        size=0 if isinstance(counter, p4i.DirectCounter) else _size("counter", name, counter.size),
         counts_packets=unit in (p4i.CounterSpec.PACKETS, p4i.CounterSpec.BOTH),
         counts_bytes=unit in (p4i.CounterSpec.BYTES, p4i.CounterSpec.BOTH),
-        table=table,
+        table=counter.direct_table_id if isinstance(counter, p4i.DirectCounter) else None,
     )
 
 
-def _meter(meter: p4i.Meter | p4i.DirectMeter, table: int | None = None) -> Meter:
+def _meter(meter: p4i.Meter | p4i.DirectMeter) -> Meter:
     name = meter.preamble.name
     if meter.spec.type not in _METER_TYPES:
         raise unimplemented(f"P4Info: meter '{name}' is of type {meter.spec.type}, which is not supported")
     return Meter(
-        id=meter.preamble.id,
-        name=name,
-        size=_size("meter", meter) if isinstance(meter, p4i.Meter) else 0,
+        meter.preamble.id,
+        name,
+        size=0 if isinstance(meter, p4i.DirectMeter) else _size("meter", name, meter.size),
         type=_METER_TYPES[meter.spec.type],
-        table=table,
+        table=meter.direct_table_id if isinstance(meter, p4i.DirectMeter) else None,
     )
 
 
@@ -267,15 +270,14 @@ def _register(register: p4i.Register, types: p4t.P4TypeInfo) -> Register:
         # It may be declared, but a read or write reports that it is not supported.
     if not isinstance(kind, data_types.Scalar):
         kind = None
-    return Register(register.preamble.id, name, _size("register", register), kind)
+    return Register(register.preamble.id, name, _size("register", name, register.size), kind)
 
 
 def _value_set(value_set: p4i.ValueSet) -> ValueSet:
     name = value_set.preamble.name
     fields = [_match_field(f"value set '{name}'", field) for field in value_set.match]
-    if len({field.id for field in fields}) != len(fields):
-        raise invalid(f"P4Info: value set '{name}' has two fields with the same id")
-    return ValueSet(value_set.preamble.id, name, tuple(fields), _size("value set", value_set))
+    _distinct(f"value set '{name}' has two fields", fields)
+    return ValueSet(value_set.preamble.id, name, tuple(fields), _size("value set", name, value_set.size))
 
 
 def _digest(digest: p4i.Digest, types: p4t.P4TypeInfo) -> Digest:
@@ -297,8 +299,7 @@ def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, .
         )
         for m in header.metadata
     )
-    if len({field.id for field in fields}) != len(fields):
-        raise invalid(f"P4Info: header '{name}' has two fields with the same id")
+    _distinct(f"header '{name}' has two fields", fields)
     bits = sum(field.width for field in fields)
     if bits % 8:
         raise invalid(f"P4Info: header '{name}' has {bits} bits, not a multiple of 8; pad it in the program")

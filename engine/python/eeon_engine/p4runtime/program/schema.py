@@ -19,31 +19,39 @@ _BY_PRIORITY = frozenset({"ternary", "range", "optional"})
 
 
 @dataclass(frozen=True)
-class MatchField:
-    """One field of a table's key; `kind` is exact, lpm, ternary, range or optional."""
+class Named:
+    """The base of all objects, and of their fields and parameters."""
 
     id: int
     name: str
+
+
+@dataclass(frozen=True)
+class Field(Named):
+    """A parameter of an action, or the base of fields."""
+
     width: int
+
+
+@dataclass(frozen=True)
+class MatchField(Field):
+    """One field of a table's key; `kind` is exact, lpm, ternary, range or optional."""
+
     kind: str
 
 
 @dataclass(frozen=True)
-class Param:
-    """One parameter of an action."""
+class HeaderField(Field):
+    """One field of a controller header. A client may omit padding."""
 
-    id: int
-    name: str
-    width: int
+    is_padding: bool
 
 
 @dataclass(frozen=True)
-class Action:
+class Action(Named):
     """An action with its parameters in order."""
 
-    id: int
-    name: str
-    params: tuple[Param, ...]
+    params: tuple[Field, ...]
 
 
 @dataclass(frozen=True)
@@ -56,14 +64,11 @@ class ActionChoice:
 
 
 @dataclass(frozen=True)
-class ActionProfile:
+class ActionProfile(Named):
     """An action profile or selector. `max_group_size` 0 means unlimited; the limit applies to the sum of
     weights if `sum_of_weights`."""
 
-    id: int
-    name: str
     with_selector: bool
-    size: int
     max_group_size: int
     sum_of_weights: bool
     max_member_weight: int
@@ -72,16 +77,14 @@ class ActionProfile:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Named):
     """A table: its key, the actions that it may call by id, and its resources."""
 
-    id: int
-    name: str
     fields: tuple[MatchField, ...]
     actions: dict[int, ActionChoice]
     profile: ActionProfile | None
-    direct_counter: int | None
-    direct_meter: int | None
+    direct_counter: "Counter | None"
+    direct_meter: "Meter | None"
     idle_timeout: bool
     is_const: bool
     has_initial_entries: bool
@@ -100,12 +103,16 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Counter:
+class Array(Named):
+    """The base of arrays of cells."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Counter(Array):
     """A counter. `table` is set for a direct counter, which has no cells of its own."""
 
-    id: int
-    name: str
-    size: int
     counts_packets: bool
     counts_bytes: bool
     table: int | None = None
@@ -120,55 +127,35 @@ class MeterType(Enum):
 
 
 @dataclass(frozen=True)
-class Meter:
+class Meter(Array):
     """A meter of bytes or of packets. `table` is set for a direct meter, which has no cells of its own."""
 
-    id: int
-    name: str
-    size: int
     type: MeterType
     table: int | None = None
 
 
 @dataclass(frozen=True)
-class Register:
+class Register(Array):
     """A register array. `type` is None if BMv2 has no registers with cells of this type."""
 
-    id: int
-    name: str
-    size: int
     type: DataType | None
 
 
 @dataclass(frozen=True)
-class ValueSet:
+class ValueSet(Named):
     """A parser value set: the fields of a member, and the maximum number of members."""
 
-    id: int
-    name: str
     fields: tuple[MatchField, ...]
     size: int
 
 
 @dataclass(frozen=True)
-class Digest:
+class Digest(Named):
     """A digest: the type of the data plane's messages."""
 
-    id: int
-    name: str
     type: DataType
     in_program: str | None
     """The name of its messages in the program; None where another digest's messages have the same."""
-
-
-@dataclass(frozen=True)
-class HeaderField:
-    """One field of a controller header. A client may omit padding."""
-
-    id: int
-    name: str
-    width: int
-    is_padding: bool
 
 
 @dataclass(frozen=True)
