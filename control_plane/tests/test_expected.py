@@ -15,6 +15,7 @@ from eeon_control.cli import main
 from eeon_control.controller.metrics import MetricsServer
 from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
+from eeon_control.operations.gates import Rule
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
 from eeon_control.sources import parse_yaml
@@ -92,6 +93,14 @@ def metrics_address(text: str, folder: Path) -> str | Messages:
     except ValueError as error:
         return Messages([error])
     return f"{found.host} {found.port}"
+
+
+def gate_rule(text: str, folder: Path) -> list[object] | Messages:
+    try:
+        found = Rule.parse(text)
+    except ValueError as error:
+        return Messages([error])
+    return [found.what, found.limit]
 
 
 def planned_lines(
@@ -363,6 +372,7 @@ READERS = {
     "planned": planned,
     "unplanned": unplanned,
     "metrics address": metrics_address,
+    "rule of a gate": gate_rule,
     "plan": planned_lines,
     "entries": entries,
     "explanation": explanation,
