@@ -176,38 +176,6 @@ def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for
             assert code == "NOT_FOUND"
 
 
-@pytest.mark.parametrize("kind", gnmi.GetRequest.DataType.values())
-def test_every_type_of_data_names_the_entries_of_lists(client: GnmiClient, kind: int) -> None:
-    (notification,) = client.get("", type=kind, encoding=JSON)
-    tree = json.loads(notification.update[0].val.json_val)
-    ports = tree["interfaces"]["interface"]
-    queues = tree["qos"]["interfaces"]["interface"]
-    assert [port["name"] for port in ports] == [one["interface-id"] for one in queues] == ["port1", "port2"]
-    assert [one["output"]["queues"]["queue"][0]["name"] for one in queues] == ["all", "all"]
-
-
-@pytest.mark.parametrize(
-    ("named", "expected"),
-    [
-        (("openconfig-interfaces",), {"name", "type", "oper-status", "ifindex", "counters"}),
-        (("openconfig-p4rt",), {"id"}),
-        (("openconfig-interfaces", "openconfig-p4rt"), {"name", "counters", *OPERATIONAL}),
-    ],
-)
-def test_the_models_that_a_client_names_choose_leaves(
-    client: GnmiClient, named: tuple[str, ...], expected: set[str]
-) -> None:
-    models = [gnmi.ModelData(name=name) for name in named]
-    (notification,) = client.get("", use_models=models, encoding=JSON)
-    tree = json.loads(notification.update[0].val.json_val)
-    assert tree.keys() == {"interfaces"}
-    ports = tree["interfaces"]["interface"]
-    assert [port["name"] for port in ports] == ["port1", "port2"]
-    assert all(port["state"].keys() == expected for port in ports)
-    asked = request(subscription(""), mode=gnmi.SubscriptionList.ONCE, use_models=models)
-    assert until_sync(client.subscribe(asked)) == client.values("", use_models=models)
-
-
 def test_a_prefix_is_in_front_of_every_path_and_its_target_comes_back(client: GnmiClient) -> None:
     prefix = path("interfaces/interface[name=port1]")
     prefix.target = "leaf1"
@@ -260,10 +228,9 @@ class Session:
             case "GONE":
                 self._switch.port_remove(int(where))
             case "GET":
-                asked = gnmi.GetRequest(path=[] if where == "-" else [path(where.strip("/"))])
-                encoding = "" if "encoding: " in fields else "encoding: PROTO"
-                text_format.Parse(f"{fields} {encoding}", asked)
-                return told(self._stub.Get(asked, timeout=60).notification[0])
+                asked = gnmi.GetRequest(path=[] if where == "-" else [path(where.strip("/"))], encoding=PROTO)
+                answer = self._stub.Get(text_format.Merge(fields, asked), timeout=60)
+                return told(answer.notification[0])
             case "NEXT":
                 return told(next(self._call).update)
             case "AGAIN":
@@ -274,9 +241,11 @@ class Session:
                     self._asked.put(None)
                 return [str(message) for message in self._call]
             case mode:
-                one = text_format.Parse(fields, subscription(where.strip("/")))
-                mode, _, only = mode.partition("-")
-                self._asked.put(request(one, mode=MODES.Value(mode), updates_only=bool(only)))
+                of_one, _, of_all = fields.partition("|")
+                one = text_format.Merge(of_one, subscription(where.strip("/")))
+                asked = request(one, mode=MODES.Value(mode))
+                text_format.Merge(of_all, asked.subscribe)
+                self._asked.put(asked)
                 self._call = self._stub.Subscribe(iter(self._asked.get, None), timeout=60)
                 return self._until_sync()
         return []

@@ -18,6 +18,8 @@ MAX_ANSWER_CELLS = 1 << 20
 MAX_ANSWER_ENTRIES = 1 << 16
 """Maximum number of entries, members, groups or nodes in an answer, because BMv2's interface has no partial
 reads. Each takes some 2 kB while the answer is made."""
+MAX_U16 = 0xFFFF
+"""The largest number of a port or of a multicast group in the engine's calls."""
 _CELLS_PER_STEP = 4096
 
 _Object = TypeVar("_Object", bound=program_json.Object)
@@ -51,6 +53,13 @@ class Names:
             _by_name(document.get("learn_lists", [])),
             _by_name(document.get("calculations", [])),
         )
+
+
+def port_number(port: int) -> int:
+    """Returns a port's number. Raises `InvalidValueError` if no port can have it."""
+    if not 0 <= port <= MAX_U16:
+        raise InvalidValueError(f"port {port}: v1model's ports go from 0 to 511")
+    return port
 
 
 def _by_name(items: Iterable[_Object]) -> dict[str, _Object]:

@@ -4,9 +4,8 @@ import json
 
 from ..exceptions import ControlError, InvalidValueError, NoSuchHandleError
 from .interface import unsigned
-from .names import Context
+from .names import MAX_U16, Context
 
-_MAX_U16 = 0xFFFF
 _MAP_BITS = 512
 """Length of BMv2's sets of ports and of LAGs; the rest of a longer string is ignored."""
 
@@ -17,8 +16,8 @@ class PreCalls:
         self._control = context.control
 
     def bm_mc_mgrp_create(self, cxt: int, group: int) -> int:
-        if not 0 < group <= _MAX_U16:
-            raise InvalidValueError(f"multicast group {group}: ids are 1 to {_MAX_U16}", "INVALID_MGID")
+        if not 0 < group <= MAX_U16:
+            raise InvalidValueError(f"multicast group {group}: ids are 1 to {MAX_U16}", "INVALID_MGID")
         if not self._control.mc_groups(group):
             # Creating a group that exists does nothing, without an error, in BMv2.
             self._control.mc_mgrp_create(group)
@@ -32,8 +31,8 @@ class PreCalls:
             return
 
     def bm_mc_node_create(self, cxt: int, rid: int, ports: str, lags: str) -> int:
-        if not 0 <= rid <= _MAX_U16:
-            raise InvalidValueError(f"replication id {rid}: ids are 0 to {_MAX_U16}")
+        if not 0 <= rid <= MAX_U16:
+            raise InvalidValueError(f"replication id {rid}: ids are 0 to {MAX_U16}")
         return self._control.mc_node_create(rid, _numbers(ports), _numbers(lags))
 
     def bm_mc_node_update(self, cxt: int, node: int, ports: str, lags: str) -> None:
@@ -73,7 +72,7 @@ class PreCalls:
 
 
 def _group(group: int) -> int:
-    if not 0 <= group <= _MAX_U16:
+    if not 0 <= group <= MAX_U16:
         raise NoSuchHandleError(f"multicast group {group}: does not exist", "INVALID_MGRP_HANDLE")
     return group
 

@@ -5,12 +5,11 @@ from collections.abc import Callable
 
 from ..exceptions import EngineError, InvalidValueError, NoSuchHandleError
 from .interface import signed, simple_switch, unsigned
-from .names import Context
+from .names import MAX_U16, Context, port_number
 
 _LOG = logging.getLogger(__name__)
 
 _MAX_SESSION = 0x7FFF
-_MAX_U16 = 0xFFFF
 _DONE, _REFUSED = 0, 1
 
 
@@ -28,8 +27,8 @@ class SimpleSwitchCalls:
     def _add(self, session: int, port: int | None, mgid: int | None) -> None:
         for name, value, maximum in (
             ("id", session, _MAX_SESSION),
-            ("port", port, _MAX_U16),
-            ("multicast group", mgid, _MAX_U16),
+            ("port", port, MAX_U16),
+            ("multicast group", mgid, MAX_U16),
         ):
             if value is not None and not 0 <= value <= maximum:
                 raise InvalidValueError(f"clone session {session}: {name} {value} is not 0 to {maximum}")
@@ -60,22 +59,24 @@ class SimpleSwitchCalls:
 
     def set_egress_priority_queue_depth(self, port: int, priority: int, packets: int) -> int:
         return _result(
-            lambda: self._control.set_queue_depth(unsigned(packets, 32), _port(port), _priority(priority))
+            lambda: self._control.set_queue_depth(
+                unsigned(packets, 32), port_number(port), _priority(priority)
+            )
         )
 
     def set_egress_queue_depth(self, port: int, packets: int) -> int:
-        return _result(lambda: self._control.set_queue_depth(unsigned(packets, 32), _port(port)))
+        return _result(lambda: self._control.set_queue_depth(unsigned(packets, 32), port_number(port)))
 
     def set_all_egress_queue_depths(self, packets: int) -> int:
         return _result(lambda: self._control.set_queue_depth(unsigned(packets, 32)))
 
     def set_egress_priority_queue_rate(self, port: int, priority: int, rate: int) -> int:
         return _result(
-            lambda: self._control.set_queue_rate(unsigned(rate, 64), _port(port), _priority(priority))
+            lambda: self._control.set_queue_rate(unsigned(rate, 64), port_number(port), _priority(priority))
         )
 
     def set_egress_queue_rate(self, port: int, rate: int) -> int:
-        return _result(lambda: self._control.set_queue_rate(unsigned(rate, 64), _port(port)))
+        return _result(lambda: self._control.set_queue_rate(unsigned(rate, 64), port_number(port)))
 
     def set_all_egress_queue_rates(self, rate: int) -> int:
         return _result(lambda: self._control.set_queue_rate(unsigned(rate, 64)))
@@ -93,12 +94,6 @@ def _session(session: int) -> int:
     if not 0 <= session <= _MAX_SESSION:
         raise NoSuchHandleError(f"clone session {session}: is not configured", "SESSION_NOT_FOUND")
     return session
-
-
-def _port(port: int) -> int:
-    if not 0 <= port <= _MAX_U16:
-        raise InvalidValueError(f"port {port}: v1model's ports go from 0 to 511")
-    return port
 
 
 def _priority(priority: int) -> int:

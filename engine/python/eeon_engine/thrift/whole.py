@@ -9,10 +9,9 @@ from .._engine import Program
 from ..exceptions import ControlError, EngineError, InvalidValueError, NoSuchObjectError
 from ..values import Group
 from .interface import signed, standard
-from .names import MAX_ANSWER_CELLS, Context
+from .names import MAX_ANSWER_CELLS, Context, port_number
 
 _NO_PROGRAM = b"{}"
-_MAX_U16 = 0xFFFF
 
 _KINDS = {
     "MATCH_TABLE": "tables",
@@ -121,10 +120,10 @@ class WholeCalls:
                 f"port {port}: interface '{iface[:64]}' may not be added over Thrift; start the switch with "
                 "--allow-interface INTERFACE"
             )
-        self._control.port_add(iface, _port(port))
+        self._control.port_add(iface, port_number(port))
 
     def bm_dev_mgr_remove_port(self, port: int) -> None:
-        self._control.port_remove(_port(port))
+        self._control.port_remove(port_number(port))
 
     def bm_get_id_from_name(self, cxt: int, type: int, name: str) -> int:
         kind = standard.BmResourceType._VALUES_TO_NAMES.get(type)
@@ -136,12 +135,6 @@ class WholeCalls:
             raise NoSuchObjectError(
                 f"the program has no {kind.lower().replace('_', ' ')} named '{name}'", "INVALID_RESOURCE_NAME"
             ) from None
-
-
-def _port(port: int) -> int:
-    if not 0 <= port <= _MAX_U16:
-        raise InvalidValueError(f"port {port}: v1model's ports go from 0 to 511")
-    return port
 
 
 def _jsonable(value: object) -> object:
