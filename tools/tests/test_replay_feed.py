@@ -285,6 +285,26 @@ def test_checksums_stay_right_under_a_mapping(tmp_path: Path, hosts: list[Host],
     assert bytes(again) == frame
 
 
+@pytest.mark.parametrize("maps", [(), FOREIGN])
+@pytest.mark.parametrize("options", [[], [IPOption(b"\x94\x04\0\0")]])
+def test_a_header_checksum_that_a_host_leaves_to_its_nic_is_computed(
+    tmp_path: Path, hosts: list[Host], options: list[IPOption], maps: tuple[str, ...]
+) -> None:
+    source, destination = ("192.0.2.1", "192.0.2.2") if maps else ("10.0.1.1", "10.0.2.1")
+    packet = Ether() / Dot1Q(vlan=3) / IP(src=source, dst=destination, options=options, chksum=0) / UDP()
+    _, (frame,) = read(tmp_path, hosts, [packet], SendRules(maps))
+    again = Ether(frame)
+    del again[IP].chksum
+    assert Ether(bytes(again))[IP].chksum == Ether(frame)[IP].chksum != 0
+
+
+def test_a_wrong_header_checksum_stays_wrong(tmp_path: Path, hosts: list[Host]) -> None:
+    wrong = Ether() / IP(src="10.0.1.1", dst="10.0.2.1", chksum=1) / UDP()
+    short = Ether() / IP(src="10.0.1.1", dst="10.0.2.1", ihl=4, chksum=0) / UDP()
+    _, frames = read(tmp_path, hosts, [wrong, short], SendRules())
+    assert [frame[24:26] for frame in frames] == [b"\0\1", b"\0\0"]
+
+
 def test_later_fragments_are_left_as_they_are(tmp_path: Path, hosts: list[Host]) -> None:
     packet = Ether() / SIX / IPv6ExtHdrFragment(nh=17, m=0, offset=8) / (b"payload " * 4)
     _, (frame,) = read(tmp_path, hosts, [packet], SendRules(FOREIGN))

@@ -8,7 +8,8 @@ only to its own addresses.
 Packets that cannot be sent through the fabric are left out and counted: frames that are not IP (ARP, LLDP),
 which stay on a host's link; multicast; packets from a host to itself; further copies of packets in a capture
 of several interfaces. A frame is sent as a NIC sends it: one of segmentation offload is cut into its
-segments, and a short one, which a capture at its sender has without padding, is padded.
+segments, and a short one, which a capture at its sender has without padding, is padded. A checksum of 0 in
+the IPv4 header, which hosts leave to the NIC, is computed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from eeon_tools.trace.frames import (
     ETHERNET_HEADER_BYTES,
     MIN_FRAME_BYTES,
     MTU_BYTES,
+    internet_checksum,
     mac_bytes,
 )
 from eeon_tools.trace.layers import CHECKSUM_AT, ICMPV6, UDP, IpFrame, protocol_name
@@ -264,7 +266,7 @@ class Feed:
                 name = protocol_name(packet.captured)
                 counts.not_ip[name] = counts.not_ip.get(name, 0) + 1
                 continue
-            ip = self._with_headers(number, ip)
+            ip = _with_checksum(self._with_headers(number, ip))
             segment = self._segmenter.payload_of_segment(ip)
             seen = copies.seen(packet, ip, segment)
             if seen and all(seen):
@@ -454,6 +456,20 @@ def _fix_checksums(frame: bytearray, ip: IpFrame, source_change: int, destinatio
     _adjust(frame, at, source_change if found.is_routed else change)
     if found.protocol == UDP and frame[at : at + 2] == b"\0\0":
         frame[at : at + 2] = b"\xff\xff"
+
+
+def _with_checksum(ip: IpFrame) -> IpFrame:
+    """Returns a frame with the IPv4 header checksum that a host leaves to its NIC. A header that is too short
+    keeps its own, and switches drop it."""
+    at, found = ip.ip_at, ip.transport
+    if ip.version != 4 or found is None or not at + 20 <= found.at <= len(ip.captured):
+        return ip
+    header = ip.captured[at : found.at]
+    if header[10:12] != b"\0\0":
+        return ip
+    checksum = internet_checksum(header).to_bytes(2, "big")
+    frame = ip.captured[: at + 10] + checksum + ip.captured[at + 12 :]
+    return IpFrame(frame, ip.frame_bytes, at, 4)
 
 
 def _is_group(address: bytes) -> bool:
