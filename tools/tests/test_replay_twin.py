@@ -132,6 +132,15 @@ def test_drops_that_no_queue_had_to_do_with_are_told_with_their_reasons(tmp_path
     assert result["packets"]["other"]["other_dropped"] == 3
 
 
+def test_warnings_of_the_configurations_are_told_once(tmp_path: Path) -> None:
+    trace, small = tmp_path / "t.pcap", tmp_path / "small.yaml"
+    wrpcap(str(trace), Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP())
+    small.write_text("profiles: {queue: {q: {buffer: 1KB, aqm: drop_tail}}}\nroles: {uplink: {queue: q}}\n")
+    words = [str(trace), "-t", "leaf-spine-4", "-c", str(small), "--compare", f"{small}+eee_standard"]
+    told = CliRunner().invoke(replay_command, words).stderr
+    assert told.count("warning: profiles.queue.q.buffer: 1KB: is smaller than a full frame") == 1
+
+
 # `make test` runs it from wheels: release/tests/test_wheels.py.
 @pytest.mark.nightly
 def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import output_file
-from eeon_control.cli.output import console, print_json
+from eeon_control.cli.output import console, print_json, print_problems
 
 from eeon_tools.cli import tables
 from eeon_tools.cli.support import (
@@ -196,6 +196,7 @@ def replay(
             raise InputError(
                 "--compare", "", "is for tables and pages; --pcapng and --perfetto record one setting"
             )
+        print_problems(comparing.warnings([one.config for one in settings], topology))
         for one in settings:
             for remark in comparing.overridden(one.config, topology):
                 click.echo(f"note: {remark}", err=True)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from eeon_control import config as configs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
+from eeon_control.errors import Problem, Severity
 from eeon_control.topology import Port
+from eeon_control.units import Duration
 
 from eeon_tools import html
 from eeon_tools.errors import InputError
 from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.spec import TICK_PS
 from eeon_tools.replay.table import Rows, microseconds
 
 
@@ -52,6 +55,15 @@ def overridden(config: Sequence[str], topology: str) -> list[str]:
             for kind, old, new in sorted(changed, key=str)
         ]
     return remarks
+
+
+def warnings(settings: Iterable[Sequence[str]], topology: str) -> list[Problem]:
+    """Returns the warnings of `eeon config validate` about these settings, each once."""
+    of = topologies.load(topology)
+    found = (
+        one for config in settings for one in configs.check(configs.load(*config), of, Duration(TICK_PS))
+    )
+    return [one for one in dict.fromkeys(found) if one.severity is Severity.WARNING]
 
 
 def _modes(before: FabricConfig, after: FabricConfig, port: Port) -> list[tuple[str, str | None, str | None]]:
