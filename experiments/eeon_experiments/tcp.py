@@ -20,6 +20,8 @@ Segments = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 DEFAULT_DELAYED_ACK_TIMER = Duration.parse("40ms")
 DEFAULT_MIN_RTO = Duration.parse("200ms")
 """The default of `tcp::Config` in the engine."""
+FASTEST_TIMESTAMPS = Duration.parse("59ns")
+"""2^32 ticks of it are as long as the maximum segment lifetime (RFC 7323, 5.4)."""
 
 
 class DelayedAck(Strict):
@@ -159,6 +161,18 @@ class Tcp(Strict):
             found.append(
                 f"min_rto is {min_rto} and ACKs are delayed by up to {timer}: a delayed ACK of a last segment"
                 " causes a spurious timeout; raise min_rto, or lower delayed_ack's timer or turn it `off`"
+            )
+        segments = 2 if self.delayed_ack is None else self.delayed_ack.segments
+        if delays and self.receive_buffer is not None and self.receive_buffer < segments * self.mss:
+            found.append(
+                f"receive_buffer is {self.receive_buffer}, less than the {segments} segments that an ACK "
+                f"waits for, so each window waits for delayed_ack's timer of {timer}; raise receive_buffer, "
+                "or turn delayed_ack `off`"
+            )
+        if self.timestamps is not None and self.timestamps < FASTEST_TIMESTAMPS:
+            found.append(
+                f"timestamps of {self.timestamps} repeat before old segments are gone (RFC 7323, 5.4), and a "
+                f"receiver may discard new data as old; give at least {FASTEST_TIMESTAMPS}"
             )
         idle = [key for key in ("rack", "prr", "dsack") if getattr(self, key)] if not self.sack else []
         found += [f"{key} has no effect without sack" for key in idle]
