@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TypeGuard
 
+from eeon_control import config as configs
 from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
 from eeon_control.validation import did_you_mean
@@ -62,8 +63,28 @@ def expand(
 
 def advice(points: Iterable[Point]) -> list[str]:
     """Returns advice about allowed but unusual settings of the points' runs, each sentence once."""
-    runs = {point.run.id: point.run for point in points}
-    return sorted({one for run in runs.values() for one in RunSettings.model_validate(run.settings).advice()})
+    found: set[str] = set()
+    for run in {point.run.id: point.run for point in points}.values():
+        settings = RunSettings.model_validate(run.settings)
+        found.update(settings.advice())
+        found.update(_without_class(settings, run))
+    return sorted(found)
+
+
+def _without_class(settings: RunSettings, run: Run) -> Iterator[str]:
+    """Yields a sentence for each application whose DSCP no class of the configuration has."""
+    named = {name: one.dscp for name, one in settings.workload.applications.items() if one.dscp}
+    if not named:
+        return
+    classes = configs.from_value(run.config, run.source).classes
+    known = {dscp for one in classes.values() for dscp in one.dscp}
+    for name, dscp in named.items():
+        if dscp not in known:
+            has = f"which has {', '.join(map(str, sorted(known)))}" if known else "which has no `classes`"
+            yield (
+                f"workload.applications.{name}: dscp {dscp} is in no class of `config`, {has}: its packets "
+                "use the default class"
+            )
 
 
 def count(experiment: Experiment, *, quick: bool = False) -> int:

@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING
 
 from eeon_control import program as programs
 from eeon_control.errors import EeonError
+from eeon_control.fabric import FabricCounters
 from eeon_control.program import Program
 from eeon_control.units import Duration
 from eeon_tools.errors import ReplayError, ToolsError
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.result import RunTotals
+from eeon_tools.replay.result import RunTotals, total_of
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.replay.twin_run import energy_of, latencies
 
@@ -118,9 +119,9 @@ def _run(run: Run) -> tuple[dict[str, Value], object, list[Mapping[str, object]]
         twin.start_workload(workload_of(settings, topology, run.seed))
         finished = twin.run_workload(int(settings.time_limit))
         report = twin.report()
-        if not finished:
-            raise ReplayError(_unfinished(settings, report))
         counters = twin.counters()
+        if not finished:
+            raise ReplayError(f"{_unfinished(settings, report)}{_not_delivered(report, counters)}")
         registers = twin.registers(_REGISTERS)
         lossless_dropped = twin.lossless_dropped() if config.lossless else None
     packets = with_nics(packet_counts.class_packets(report, counters, with_control=True), report)
@@ -155,6 +156,19 @@ def _unfinished(settings: RunSettings, report: Report) -> str:
         else f"the time limit of {settings.time_limit} was reached"
     )
     return f"{why}, but these have not finished: {'; '.join(left)}"
+
+
+def _not_delivered(report: Report, counters: FabricCounters) -> str:
+    """Returns how many packets were dropped or lost, as the end of a sentence; empty if none was."""
+    all_classes = total_of(packet_counts.class_packets(report, counters))
+    parts = {
+        "found a full buffer": all_classes.tail_dropped,
+        "were dropped early": all_classes.early_dropped,
+        "had no route or were refused": all_classes.other_dropped,
+        "were lost on links": all_classes.lost,
+    }
+    told = ", ".join(f"{count:,} {what}" for what, count in parts.items() if count)
+    return f"; of {all_classes.sent:,} packets {told}" if told else ""
 
 
 def _reset_peak() -> None:

@@ -114,6 +114,22 @@ def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_t
     ]
 
 
+@pytest.mark.parametrize(
+    ("classes", "told"),
+    [
+        ("drop_tail", ["which has no `classes`"]),
+        ("{classes: {fast: {priority: 3, dscp: [26, 34]}}}", ["which has 26, 34"]),
+        ("{classes: {fast: {priority: 3, dscp: [46]}}}", []),
+    ],
+)
+def test_advice_names_a_dscp_that_selects_no_class(tmp_path: Path, classes: str, told: list[str]) -> None:
+    text = FLOWS.replace("sizes:", "dscp: 46\n        sizes:").replace("min_rto: 10ms", "min_rto: 200ms")
+    text = text.replace("config: mark_threshold", f"config: [mark_threshold, {classes}]")
+    found = advice(points(tmp_path, text))
+    start = "workload.applications.web: dscp 46 is in no class of `config`, "
+    assert found == [f"{start}{one}: its packets use the default class" for one in told]
+
+
 def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:
     (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
     told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])

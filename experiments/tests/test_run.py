@@ -48,6 +48,15 @@ def test_a_run_that_reaches_its_limit_has_failed_and_says_what_is_unfinished(tmp
     )
 
 
+def test_an_unfinished_run_says_how_many_packets_did_not_arrive(tmp_path: Path) -> None:
+    text = TINY.replace("time_limit: 60s", "time_limit: 30ms\n  faults: [leaf1@0s]")
+    error = str(outcome(tmp_path, text).measured["error"])
+    found = re.search(
+        r"have not finished: mapreduce: sort; of ([0-9]+) packets ([0-9]+) were lost on links", error
+    )
+    assert found is not None and int(found[1]) >= int(found[2]) > 0, error
+
+
 def test_queue_depths_are_kept_where_asked_for(tmp_path: Path) -> None:
     assert outcome(tmp_path).queues is None
     text = TINY.replace("  time_limit: 60s", "  time_limit: 60s\n  queue_samples: true")

@@ -12,6 +12,7 @@ from made_captures import capture
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption
 from scapy.layers.inet6 import (
     ICMPv6EchoRequest,
+    ICMPv6ND_NS,
     IPv6,
     IPv6ExtHdrDestOpt,
     IPv6ExtHdrFragment,
@@ -208,6 +209,10 @@ TO_ITSELF = "packet to replay; packets left out because they go from a host"
         ("multicast", GROUP / IP(src="198.51.100.7", dst="192.0.2.255") / UDP(), TO_PREFIX, None),
         ("multicast", GROUP / IP(src="10.0.1.1", dst="10.0.1.255") / UDP(), (), None),
         ("multicast", MULTICAST / IP(src="198.51.100.7", dst="224.0.0.251") / UDP(), REST_TO_H1, None),
+        ("link_local", Ether() / IPv6(src="fe80::1", dst="2001:db8::1") / ICMPv6ND_NS(), FOREIGN, NOT_A_HOST),
+        ("link_local", Ether() / IPv6(src="fe80::1", dst="febf::2") / UDP(), (), NOT_A_HOST),
+        ("link_local", segment("192.0.2.1", "169.254.169.254"), FOREIGN, NOT_A_HOST),
+        ("unmapped", Ether() / IPv6(src="2001:db8::1", dst="fec0::2") / UDP(), FOREIGN, NOT_A_HOST),
         ("unmapped", segment("192.0.2.1", "203.0.113.9"), FOREIGN, UNMAPPED),
         ("unmapped", segment("203.0.113.9", "192.0.2.1"), FOREIGN, UNMAPPED),
         ("same_host", segment("192.0.2.2", "192.0.2.3"), FOREIGN, TO_ITSELF),
@@ -226,9 +231,10 @@ def test_a_packet_for_no_single_host_is_left_out_and_counted_or_else_refused(
     dropping = SendRules(maps, unmapped="drop" if why == "unmapped" else None)
     counts, frames = read(tmp_path, hosts, [stray, good], dropping)
     assert (getattr(counts, why), counts.offered, len(frames)) == (1, 1, 1)
-    if why == "multicast":
-        assert counts.remarks() == ["packets left out because they are multicast or broadcast: 1"]
-    refusing = SendRules(maps, unmapped="refuse" if why == "multicast" else None)
+    told = {"multicast": "they are multicast or broadcast", "link_local": "an address is link-local"}
+    if why in told:
+        assert counts.remarks() == [f"packets left out because {told[why]}: 1"]
+    refusing = SendRules(maps, unmapped="refuse" if why in told else None)
     if refusal is not None:
         with pytest.raises(TraceError, match=refusal):
             read(tmp_path, hosts, [stray, good][: 1 if why == "same_host" else 2], refusing)

@@ -125,7 +125,7 @@ def send_options(function: Callable[..., _Result]) -> Callable[..., _Result]:
         "--unmapped",
         type=click.Choice(["drop", "refuse"]),
         help="What to do with packets whose address has no host: leave them out and count them, or fail.  "
-        "[default: drop multicast, refuse others]",
+        "[default: drop multicast and link-local, refuse others]",
     )
     @click.option(
         "--keep-super-frames",

@@ -295,7 +295,7 @@ def _segments(feed: Feed, capture: Path, number: int) -> list[Offer]:
         elif IpFrame.of(asked.captured, asked.frame_bytes) is None:
             problem = f"is not IP but {protocol_name(asked.captured)}; hosts send only IP through the fabric"
         else:
-            why = "a further copy, multicast, unmapped, from a host to itself, or too long for a frame"
+            why = "a further copy, multicast, link-local, unmapped, to its own host, or too long for a frame"
             problem = f"is left out: {why}"
         raise TraceError(capture, f"packet {number}", problem)
     return found

@@ -5,11 +5,11 @@ its captured MACs are. Captures made elsewhere can be replayed by mapping their 
 (`AddressMap`): then source and destination addresses and checksums are rewritten, because the fabric routes
 only to its own addresses.
 
-Packets that cannot be sent through the fabric are left out and counted: frames that are not IP (ARP, LLDP),
-which stay on a host's link; multicast; packets from a host to itself; further copies of packets in a capture
-of several interfaces. A frame is sent as a NIC sends it: one of segmentation offload is cut into its
-segments, and a short one, which a capture at its sender has without padding, is padded. A checksum of 0 in
-the IPv4 header, which hosts leave to the NIC, is computed.
+Packets that cannot be sent through the fabric are left out and counted: frames that stay on a host's link:
+those that are not IP (ARP, LLDP) and those with link-local addresses; multicast; packets from a host to
+itself; further copies of packets in a capture of several interfaces. A frame is sent as a NIC sends it: one
+of segmentation offload is cut into its segments, and a short one, which a capture at its sender has without
+padding, is padded. A checksum of 0 in the IPv4 header, which hosts leave to the NIC, is computed.
 """
 
 from __future__ import annotations
@@ -92,16 +92,17 @@ class FeedCounts:
     `last_ps`: time of the last offer.
 
     Left out: `copies` (a capture of several interfaces already has the packet), `not_ip` (by protocol),
-    `multicast` (and broadcast), `unmapped` (an address belongs to no host), `same_host` (from a host to
-    itself), `too_long` (longer than a frame of 65,535 bytes). `super_frames`: of segmentation offload;
-    `segments`: the number of their segments. `long_frames`: others beyond an MTU of 1,500 bytes, sent
-    unchanged, as jumbo frames are. `repeated`: sent, although captured twice (`Copies`). `by_ecn`: frames
-    that hosts send, by ECN codepoint."""
+    `multicast` (and broadcast), `link_local` (such an address has no host), `unmapped` (another address
+    belongs to no host), `same_host` (from a host to itself), `too_long` (longer than a frame of 65,535
+    bytes). `super_frames`: of segmentation offload; `segments`: the number of their segments.
+    `long_frames`: others beyond an MTU of 1,500 bytes, sent unchanged, as jumbo frames are. `repeated`:
+    sent, although captured twice (`Copies`). `by_ecn`: frames that hosts send, by ECN codepoint."""
 
     offered: int = 0
     copies: int = 0
     not_ip: dict[str, int] = field(default_factory=dict)
     multicast: int = 0
+    link_local: int = 0
     unmapped: int = 0
     same_host: int = 0
     too_long: int = 0
@@ -140,6 +141,7 @@ class FeedCounts:
             ("they are further copies, seen at another interface", self.copies),
             (f"they are not IP ({_listed(self.not_ip)})", sum(self.not_ip.values())),
             ("they are multicast or broadcast", self.multicast),
+            ("an address is link-local", self.link_local),
             ("an address belongs to no host of the fabric", self.unmapped),
             ("they go from a host to itself", self.same_host),
             (f"they are longer than {_MAX_OFFER_BYTES:,} bytes", self.too_long),
@@ -195,8 +197,8 @@ class AddressMap:
 @dataclass(frozen=True)
 class SendRules:
     """How hosts send a trace. `mapping`: `ip=host` and `prefix=host`. `unmapped`: the treatment of packets
-    with an address that belongs to no host; by default, unicast ends the trace with an error and multicast is
-    left out. `keep_super_frames`: send frames of segmentation offload whole."""
+    with an address that belongs to no host; by default, unicast ends the trace with an error, and multicast
+    and link-local packets are left out. `keep_super_frames`: send frames of segmentation offload whole."""
 
     mapping: tuple[str, ...] = ()
     unmapped: Unmapped | None = None
@@ -366,6 +368,12 @@ class Feed:
         if is_group and not is_named and self._rules.unmapped != "refuse":
             self.counts.multicast += 1
             return None
+        hosts = (source, destination)
+        if self._rules.unmapped != "refuse" and any(
+            host is None and _is_link_local(address) for address, host in zip(addresses, hosts, strict=True)
+        ):
+            self.counts.link_local += 1
+            return None
         # Without a mapping, an address may be the controller's, or another that the fabric routes.
         if source is None or (destination is None and not self._mapping.is_empty):
             if self._rules.unmapped != "drop":
@@ -477,6 +485,13 @@ def _is_group(address: bytes) -> bool:
     if len(address) == 4:
         return 224 <= address[0] < 240 or address == b"\xff" * 4
     return address[0] == 0xFF
+
+
+def _is_link_local(address: bytes) -> bool:
+    """Returns whether an address is of a range that no router forwards (RFC 3927, 2.7; RFC 4291, 2.5.6)."""
+    if len(address) == 4:
+        return address[:2] == b"\xa9\xfe"
+    return address[0] == 0xFE and address[1] >> 6 == 2
 
 
 def _adjust(frame: bytearray, at: int, change: int) -> None:
