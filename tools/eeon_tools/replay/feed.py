@@ -5,11 +5,11 @@ its captured MACs are. Captures made elsewhere can be replayed by mapping their 
 (`AddressMap`): then source and destination addresses and checksums are rewritten, because the fabric routes
 only to its own addresses.
 
-Packets that cannot be sent through the fabric are left out and counted: frames that stay on a host's link:
-those that are not IP (ARP, LLDP) and those with link-local addresses; multicast; packets from a host to
-itself; further copies of packets in a capture of several interfaces. A frame is sent as a NIC sends it: one
-of segmentation offload is cut into its segments, and a short one, which a capture at its sender has without
-padding, is padded. A checksum of 0 in the IPv4 header, which hosts leave to the NIC, is computed.
+Packets that cannot be sent through the fabric are left out and counted: frames that stay on a host's link,
+which are those that are not IP (ARP, LLDP) and those with link-local addresses; multicast; packets from a
+host to itself; further copies of packets in a capture of several interfaces. A frame is sent as a NIC sends
+it: one of segmentation offload is cut into its segments, and a short one, which a capture at its sender has
+without padding, is padded. A checksum of 0 in the IPv4 header, which hosts leave to the NIC, is computed.
 """
 
 from __future__ import annotations
