@@ -94,6 +94,10 @@ def test_csv_has_every_number_with_lowest_and_highest(mine: Path, tmp_path: Path
     assert (first["queue"], first["transport"], first["seeds"]) == ("drop_tail", "newreno", "2")
     assert [float(first[f"runtime_seconds_{one}"]) for one in ("mean", "low", "high")] == [12, 10, 14]
     assert "wall_seconds_mean" not in first
+    eeon("show", str(mine), "--csv", "points.csv", "--column", "timeouts", "--column", "runtime_seconds")
+    [head, *_] = csv.reader((tmp_path / "points.csv").read_text().splitlines())
+    columns = [f"{name}_{one}" for name in ("timeouts", "runtime_seconds") for one in ("mean", "low", "high")]
+    assert head == ["queue", "transport", "seeds", *columns]
 
 
 def test_json_of_show_has_the_numbers(mine: Path) -> None:

@@ -66,7 +66,7 @@ def list_(as_json: bool) -> None:
     "--csv",
     "csv_path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the numbers of all points, with lowest and highest over the seeds, as CSV.",
+    help="Write the points' numbers, or those of --column, with lowest and highest over the seeds, as CSV.",
 )
 @click.option(
     "--compare",
@@ -121,7 +121,7 @@ def show(
         if given is not None and not measured:
             raise InputError(option, str(given), f"no results in {folder}; run the experiment")
     if csv_path is not None:
-        write_csv(measured, csv_path)
+        write_csv(measured, wanted, csv_path)
     pair = comparison.Compared.parse(compared) if compared is not None else None
     changes = [one for column in shown for one in comparison.compare(runs, pair, column)] if pair else []
     if pair is not None and not as_json:

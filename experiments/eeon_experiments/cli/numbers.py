@@ -115,11 +115,11 @@ def _change(one: Comparison) -> str:
     return f"{change.mean:+.1%} ({change.low:+.1%} to {change.high:+.1%})"
 
 
-def write_csv(found: Sequence[Point], path: Path) -> None:
-    """Writes all numbers of the points, and reports the file on stderr."""
+def write_csv(found: Sequence[Point], wanted: Sequence[str], path: Path) -> None:
+    """Writes the `wanted` numbers of the points, or all, and reports the file on stderr."""
     from eeon_experiments.report import points
 
-    path.write_text(points.as_csv(found), encoding="utf-8")
+    path.write_text(points.as_csv(found, wanted), encoding="utf-8")
     click.echo(f"CSV: {path}", err=True)
 
 

@@ -116,11 +116,13 @@ def table(found: Sequence[Point], shown: Sequence[str]) -> tuple[list[str], list
     return head, rows
 
 
-def as_csv(found: Sequence[Point]) -> str:
-    """Returns one row per point: its axes, its number of seeds, and the mean, minimum and maximum of each
-    column with numbers."""
+def as_csv(found: Sequence[Point], wanted: Sequence[str] = ()) -> str:
+    """Returns one row per point: its axes, its number of seeds, and the mean, minimum and maximum of the
+    `wanted` columns, or of each with numbers."""
     axes = axes_of(found)
-    there = [column for column in columns.NUMBERS if any(column in point.numbers for point in found)]
+    there = list(dict.fromkeys(wanted)) or [
+        column for column in columns.NUMBERS if any(column in point.numbers for point in found)
+    ]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
