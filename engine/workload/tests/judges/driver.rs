@@ -1,4 +1,5 @@
-//! Carries out the requests of a workload over a network defined by a rule, and records the events.
+//! Carries out the requests of a workload over a network defined by a rule, and records the events. The fuzz target
+//! `workload` uses it as well.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -47,7 +48,7 @@ pub(crate) struct Frame {
 pub(crate) struct Run {
     pub(crate) workload: Workload,
     hosts: u32,
-    now: u64,
+    pub(crate) now: u64,
     steps: usize,
     ends: BinaryHeap<Reverse<(u64, usize)>>,
     /// Times at which shared connections become free, by application and number.
@@ -113,9 +114,13 @@ pub(crate) fn run_evenly(description: &Value, count: usize, takes: u64) -> Run {
 }
 
 impl Run {
-    /// Starts a workload and records its requests, without ending any transfer.
+    /// Starts the workload of a description.
     pub(crate) fn new(description: &Value, count: usize) -> Self {
-        let workload = workload(description, count).unwrap_or_else(|error| panic!("{error}"));
+        Self::of(workload(description, count).unwrap_or_else(|error| panic!("{error}")), count)
+    }
+
+    /// Starts a workload over `count` hosts, without ending any transfer.
+    pub(crate) fn of(workload: Workload, count: usize) -> Self {
         let mut run = Self {
             workload,
             hosts: count as u32,
@@ -208,12 +213,12 @@ impl Run {
             self.check_shared(connection, hosts);
             let busy_until = self.busy_until.entry(connection).or_default();
             at = at.max(*busy_until);
-            *busy_until = at + takes;
+            *busy_until = at.saturating_add(takes);
         }
         if let Some(group) = transfer.group {
             *self.in_group.entry((transfer.id.application, group)).or_default() += 1;
         }
-        self.ends.push(Reverse((at + takes, self.transfers.len())));
+        self.ends.push(Reverse((at.saturating_add(takes), self.transfers.len())));
         self.transfers.push(Begun { at: self.now, transfer, ended: None, outcome });
     }
 
