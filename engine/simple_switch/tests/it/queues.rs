@@ -335,20 +335,4 @@ proptest! {
         prop_assert_eq!(&run(&mut busy_switch(), &arrivals, true), &punctual);
         prop_assert_eq!(&run(&mut busy_switch(), &arrivals, false), &punctual);
     }
-
-    #[test]
-    fn departures_equal_those_of_an_ideal_link(gaps in prop::collection::vec((0..3_000_000u64, 0..1500usize), 1..60)) {
-        let mut switch = Switch::new(probe(), slow_port(GBPS)).unwrap();
-        let arrivals: Vec<_> = gaps.iter().map(|(gap, payload)| (*gap, op::FORWARD, 1, *payload)).collect();
-        let times: Vec<_> = run(&mut switch, &arrivals, true).iter().map(|(_, at, ..)| at.as_ps()).collect();
-        // 8 bits at 1 Gbit/s take 8000 ps.
-        let (mut now, mut free) = (0, 0);
-        let expected: Vec<_> = gaps.iter().map(|(gap, payload)| {
-            now += gap;
-            let start = now.max(free);
-            free = start + (frame_bytes(*payload) + 24) * 8000;
-            start
-        }).collect();
-        prop_assert_eq!(times, expected);
-    }
 }
