@@ -10,11 +10,12 @@
 //! number of cases. Not covered: settings changed during a hold, lost packets, and packets whose wire time is not whole
 //! ticks. Pauses of the neighbour are covered before, during and after each part of a hold.
 
+#[allow(dead_code)] // What an observer may conclude judges the reference itself, in `netsim`.
 #[path = "../support/hold_reference.rs"]
 mod reference;
 
 use crate::support::eeon::{self, Eee};
-use reference::{account, longest_wait, Packet, Port, Settings, State};
+use reference::{Packet, Port, Settings, State};
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{DataRate, Duration, Time};
 
@@ -202,7 +203,6 @@ impl Bench {
         self.compare(&case, "in the end")?;
         ensure!(case.port.queue.is_empty(), "{} packets never left", case.port.queue.len());
         self.now = case.zero.wrapping_add(case.port.busy_until);
-        check_properties(settings, packets, &case)?;
         Ok(case)
     }
 
@@ -324,31 +324,6 @@ impl Case {
     fn gate(&self) -> Option<u64> {
         self.port.gate().map(|gate| gate + u64::from(self.clock(gate) == NO_GATE))
     }
-}
-
-/// Checks a finished case from outside.
-fn check_properties(settings: Settings, packets: &[Packet], case: &Case) -> Result<(), String> {
-    let Case { port, departures, .. } = case;
-    if case.was_late || case.was_paused {
-        return Ok(()); // An onlooker cannot tell a late departure, or a pause, from a late wake.
-    }
-    for (number, (packet, departure)) in packets.iter().zip(departures).enumerate() {
-        let longest = longest_wait(settings, packets, departures, number);
-        let waited = departure - packet.at;
-        ensure!(waited <= longest, "packet {number} waited {waited}, at most {longest} are right");
-    }
-    let seen = account(settings, packets, departures);
-    let lpi = i64::try_from(port.lpi).expect("shorter than 2^63 ticks");
-    ensure!(seen.low_power >= 0, "the link was woken {} ticks before it slept", -seen.low_power);
-    ensure!(port.wakes == seen.sleeps, "{} wakes, seen {}", port.wakes, seen.sleeps);
-    ensure!(
-        lpi + seen.transition + seen.active == seen.elapsed,
-        "{lpi} asleep and {} in transition and {} awake are not {}",
-        seen.transition,
-        seen.active,
-        seen.elapsed
-    );
-    Ok(())
 }
 
 /// Returns every list that takes one value from each of `choices`, in order.
