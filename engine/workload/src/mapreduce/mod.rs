@@ -25,47 +25,20 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The purpose of a timer or transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token {
-    Heartbeat {
-        worker: u32,
-    },
-    Arrival {
-        job: u32,
-    },
-    /// A map requests its remote split: its JVM has started, or it repeats the request.
-    ReadInput {
-        job: u32,
-        map: u32,
-    },
-    MapEnds {
-        job: u32,
-        map: u32,
-    },
-    /// The JVM of a reducer has started.
-    FetchBegins {
-        job: u32,
-        reducer: u32,
-    },
-    Fetch {
-        job: u32,
-        reducer: u32,
-        map: u32,
-    },
-    /// A reducer has computed its output.
-    OutputBegins {
-        job: u32,
-        reducer: u32,
-    },
-    /// The output is on the reducer's local disk.
-    OutputWritten {
-        job: u32,
-        reducer: u32,
-    },
-    /// A further copy of the output is complete.
-    OutputCopy {
-        job: u32,
-        reducer: u32,
-        copy: u32,
-    },
+    Heartbeat { worker: u32 },
+    Arrival { job: u32 },
+    // A map requests its remote split: its JVM has started, or it repeats the request.
+    ReadInput { job: u32, map: u32 },
+    MapEnds { job: u32, map: u32 },
+    // The JVM of a reducer has started.
+    FetchBegins { job: u32, reducer: u32 },
+    Fetch { job: u32, reducer: u32, map: u32 },
+    // A reducer has computed its output.
+    OutputBegins { job: u32, reducer: u32 },
+    // The output is on the reducer's local disk.
+    OutputWritten { job: u32, reducer: u32 },
+    // A further copy of the output is complete.
+    OutputCopy { job: u32, reducer: u32, copy: u32 },
 }
 
 /// Bits of the number of a map or copy; of a reducer; of a job.

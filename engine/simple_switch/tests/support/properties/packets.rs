@@ -34,15 +34,10 @@ pub enum Fragment {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    V4 {
-        option_words: u8,
-        fragment: Fragment,
-    },
-    V6 {
-        has_extension: bool,
-    },
+    V4 { option_words: u8, fragment: Fragment },
+    V6 { has_extension: bool },
     NotIp,
-    /// A MAC control frame, unless it is tagged.
+    // A MAC control frame, unless it is tagged.
     MacControl,
 }
 
