@@ -21,7 +21,7 @@ const LATENCY_PS: u64 = 1_000_000_000;
 const PS_PER_BYTE: u64 = 8_000;
 
 /// Descriptions to edit: every kind of application, alone and together.
-pub(crate) const TEMPLATES: [&str; 6] = [
+pub(crate) const TEMPLATES: [&str; 9] = [
     r#"{"seed": 1, "applications": [{"kind": "mapreduce", "name": "cluster", "parallel_fetches": 3, "heartbeat_ps": 100000000000,
         "noise_sigma": 0.1, "slowstart": 0.05, "locality": {"replicas": 2}, "jobs": [
         {"name": "a", "maps": 6, "reducers": 4, "input_bytes": 64000000, "shuffle_bytes": 64000000, "output_bytes": 64000000},
@@ -43,6 +43,15 @@ pub(crate) const TEMPLATES: [&str; 6] = [
         {"kind": "incast", "name": "once", "client": "h1", "servers": ["h0"], "bytes_per_server": 1, "rounds": 1},
         {"kind": "mapreduce", "name": "cluster", "reserved": 0, "output_replication": 2, "jobs": [
          {"name": "a", "maps": 3, "reducers": 2, "input_bytes": 3000, "shuffle_bytes": 3000, "output_bytes": 3000}]}]}"#,
+    r#"{"seed": 7, "applications": [{"kind": "flows", "name": "drawn", "rows": true, "warm_up_ps": 100000000, "drawn": {
+        "racks": [["h0"], ["h1"]], "pattern": "between_racks", "sizes": {"exponential": {"mean_bytes": 10000}}, "load": 0.3,
+        "gaps": {"lognormal": {"sigma": 1.0}}, "duration_ps": 20000000000}},
+        {"kind": "flows", "name": "listed", "list": [{"source": "h0", "destination": "h1", "bytes": 1000, "at_ps": 5}]}]}"#,
+    r#"{"seed": 8, "applications": [{"kind": "scatter_gather", "name": "queries", "clients": ["h0", "h0"], "racks": [["h1", "h2"]],
+        "response_bytes": 20000, "answer_bytes": 300, "mean_interval_ps": 1000000000, "queries": 20, "start_jitter_ps": 1000000}]}"#,
+    r#"{"seed": 9, "applications": [{"kind": "phases", "name": "kernel", "ranks": ["h0", "h1", "h0"], "iterations": 5, "noise_sigma": 0.1,
+        "connection": "persistent", "steps": [{"compute_ps": 1000000000, "messages": [[0, 1, 1000], [1, 2, 1], [1, 0, 5]]},
+        {"messages": []}]}]}"#,
 ];
 
 /// Runs the target. The input: 1 byte for the number of hosts, 1 for the rate of failing transfers, 1 for the template;
