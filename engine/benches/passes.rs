@@ -6,27 +6,10 @@
 use std::hint::black_box;
 
 use benches::common::eeon;
-use bm::{Externs, Field, LogMessage, Phv, Request, State};
+use bm::{Detached, Field, Phv, State};
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 
 const PORT: u16 = 3;
-
-/// A switch that ignores side effects.
-struct Idle;
-
-impl Externs for Idle {
-    fn drop_port(&self) -> u64 {
-        511
-    }
-    fn now_ps(&self) -> u64 {
-        0
-    }
-    fn random(&mut self, lo: u64, _hi: u64) -> u64 {
-        lo
-    }
-    fn request(&mut self, _: Request, _: [u64; 2]) {}
-    fn log_msg(&mut self, _message: LogMessage<'_>) {}
-}
 
 fn passes(criterion: &mut Criterion) {
     let program = eeon::program();
@@ -59,12 +42,12 @@ fn passes(criterion: &mut Criterion) {
         phv.set(arrival, now);
         assert_eq!(state.parse(parser, &mut phv, &frame, None), 0);
         assert!(state.verify_checksums(&mut phv, &frame, None));
-        state.run(ingress, &mut phv, &mut Idle, None).unwrap();
+        state.run(ingress, &mut phv, &mut Detached, None).unwrap();
         assert_eq!(phv.get(egress_spec), expected);
         phv.set(egress_port, expected);
         // Late enough for any gate to be open, so the packet leaves and the queue is empty again.
         phv.set(departure, now + 1_000_000);
-        state.run(egress, &mut phv, &mut Idle, None).unwrap();
+        state.run(egress, &mut phv, &mut Detached, None).unwrap();
         let payload = &frame[phv.payload_offset()..];
         state.update_checksums(&mut phv, payload, None);
         out.clear();

@@ -35,7 +35,7 @@ pub use program::{
     FieldListInfo, Kept, LearnListInfo, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId,
     PipelineId, Program, RegisterInfo, Request, TableInfo, TableKeyInfo, TableType,
 };
-pub use run::{trace, Externs, LogMessage, Phv, SavedPhv};
+pub use run::{trace, Detached, Externs, LogMessage, Phv, SavedPhv};
 pub use state::State;
 pub use tables::{CounterValue, MeterRate};
 

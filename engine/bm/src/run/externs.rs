@@ -44,8 +44,10 @@ pub trait Externs {
     fn log_msg(&mut self, message: LogMessage<'_>);
 }
 
-/// The externs of parsers and conditions, which have no side effects on a switch; `log_msg` is ignored there.
-pub(crate) struct Detached;
+/// Externs without a switch: requests and messages are ignored, and time stands still. Parsers and conditions, which
+/// have no side effects on a switch, run with them.
+#[derive(Clone, Copy, Debug)]
+pub struct Detached;
 
 impl Externs for Detached {
     fn drop_port(&self) -> u64 {
