@@ -450,6 +450,24 @@ impl Op {
     }
 }
 
+impl Op {
+    /// Returns whether a batch may contain the call: neither a reset, nor BMv2's calls on nodes and their groups.
+    pub(crate) fn may_be_in_a_batch(&self) -> bool {
+        !matches!(
+            self,
+            Op::ResetState
+                | Op::CreateMulticast { .. }
+                | Op::DestroyMulticast { with_nodes: false, .. }
+                | Op::CreateNode { .. }
+                | Op::UpdateNode { .. }
+                | Op::SetLag { .. }
+                | Op::Associate { .. }
+                | Op::Dissociate { .. }
+                | Op::DestroyNode { .. }
+        )
+    }
+}
+
 fn member(program: &Program, profile: Pick, pick: Pick, data: &Numbers) -> (String, Vec<Vec<u8>>) {
     let name = profile.of(program.action_profiles()).map(|p| &p.name);
     let of_profile = |t: &&TableInfo| t.action_profile.is_some() && t.action_profile.as_ref() == name;

@@ -9,9 +9,9 @@ use crate::calls::Op;
 pub(crate) fn make(switch: &mut Switch, op: &Op) -> Result<Option<u64>, RuntimeError> {
     match op {
         Op::CreateMulticast { group } => switch.pre_mut().mc_mgrp_create(*group),
-        Op::DestroyMulticast { group, with_nodes: true } => switch.pre_mut().delete_group(*group),
+        Op::DestroyMulticast { group, with_nodes: true } => switch.delete_group(*group),
         Op::DestroyMulticast { group, .. } => switch.pre_mut().mc_mgrp_destroy(*group),
-        Op::SetMulticast { group, replicas } => switch.pre_mut().set_group(*group, replicas),
+        Op::SetMulticast { group, replicas } => switch.set_group(*group, replicas, &[]),
         Op::CreateNode { rid, ports, lags } => {
             return switch.pre_mut().mc_node_create(*rid, ports, lags).map(|node| Some(node.0.into()))
         }
