@@ -77,20 +77,6 @@ fn a_range_of_cells_is_what_its_cells_are_one_by_one_and_lies_within_the_array()
     }
 }
 
-#[test]
-fn a_write_of_a_whole_register_is_taken_back_to_the_cell() {
-    let mut bench = Bench::new(JSON);
-    let state = &mut bench.state;
-    (0..4).for_each(|at| state.register_write("ingress.counts", at, &[at as u8]).unwrap());
-    state.begin_batch();
-    let before = state.savepoint();
-    state.register_write_range("ingress.counts", 1, 4, &[9]).unwrap();
-    state.roll_back(before);
-    state.end_batch();
-    let index = bench.program.register_index("ingress.counts").unwrap();
-    assert_eq!(bench.state.register_cells(index), [0, 1, 2, 3]);
-}
-
 /// CRC-16/XMODEM.
 const XMODEM: CrcParameters<u16> = CrcParameters {
     polynomial: 0x1021,
