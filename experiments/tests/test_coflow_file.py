@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from eeon_experiments import files
-from eeon_experiments.expand import Point, expand
-from made_experiments import VERSIONS, write
+import made_experiments
+from eeon_experiments.expand import Point
 
 from control_plane.tests.expected_rows import bases
 
@@ -15,7 +14,7 @@ TRACE = bases(Path(__file__).parent / "expected" / "workloads.yaml")["trace"]
 
 def points(folder: Path, given: str = "file: trace.txt") -> list[Point]:
     (folder / "trace.txt").write_text(TRACE, encoding="ascii")
-    return expand(files.load(write(folder, EXPERIMENT.replace("file: trace.txt", given))), VERSIONS)
+    return made_experiments.points(folder, EXPERIMENT.replace("file: trace.txt", given))
 
 
 def test_a_rack_is_a_host_and_a_reducer_gets_equal_parts_from_its_mappers(tmp_path: Path) -> None:

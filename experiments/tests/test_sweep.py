@@ -16,7 +16,7 @@ import pytest
 from distributed import LocalCluster
 from eeon_experiments import files, store, versions
 from eeon_experiments.sweep import Sweep
-from eeon_experiments.workers import Pool, run_all
+from eeon_experiments.workers import pool, run_all
 from eeon_tools.errors import InputError, UnavailableError
 from made_experiments import TINY, write
 
@@ -133,30 +133,30 @@ def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) 
 
 def test_a_worker_that_is_killed_between_two_batches_is_replaced(tmp_path: Path) -> None:
     runs = [point.run for point in sweep(tmp_path).points]
-    with closing(Pool(made_work.at_once, 1)) as pool:
-        [first] = pool.run(runs[:1])
+    with closing(pool(made_work.at_once, 1)) as kept:
+        [first] = kept.run(runs[:1])
         pid = first.measured["flows"]
         assert isinstance(pid, int)
         os.kill(pid, signal.SIGKILL)
-        [worker] = pool._workers
+        [worker] = kept._workers
         # Its main thread is a zombie before the other one has ended, and only then is it dead.
         until(lambda: not worker.process.is_alive())
-        assert all(one.finished for one in pool.run(runs))
+        assert all(one.finished for one in kept.run(runs))
 
 
 def test_a_worker_that_is_killed_but_not_yet_dead_takes_only_one_run_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = [point.run for point in sweep(tmp_path).points]
-    with closing(Pool(made_work.at_once, 1)) as pool:
-        list(pool.run(runs[:1]))
-        [worker] = pool._workers
+    with closing(pool(made_work.at_once, 1)) as kept:
+        list(kept.run(runs[:1]))
+        [worker] = kept._workers
         worker.process.kill()
         worker.process.join()
         looks = iter([True])
         is_alive = worker.process.is_alive
         monkeypatch.setattr(worker.process, "is_alive", lambda: next(looks, is_alive()))
-        first, *others = pool.run(runs)
+        first, *others = kept.run(runs)
         assert "was killed by signal SIGKILL" in str(first.measured["error"])
         assert all(one.finished for one in others)
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from eeon_control.port_settings.mark_threshold import default_threshold
 from eeon_control.units import Bytes, DataRate, Duration
+from eeon_experiments import workers
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Store
 from eeon_experiments.tune import files, knobs
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import versions
-from eeon_experiments.workers import Pool
 
 pytestmark = pytest.mark.system
 
@@ -88,7 +88,7 @@ scan: 0
 def bench_for(tune: files.Tune, folder: Path) -> Iterator[Bench]:
     store = Store(folder, tune.file.name, quick=False)
     store.claim()
-    with closing(Pool(run_one, os.cpu_count() or 1)) as pool:
+    with closing(workers.pool(run_one, os.cpu_count() or 1)) as pool:
         yield Bench(tune, store, versions(), pool.run)
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from eeon_tools.errors import UnavailableError
+from eeon_tools.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
     from eeon_engine import Program
+
+_MAX_PROGRAM_BYTES = 64 << 20
 
 
 def load_engine() -> ModuleType:
@@ -31,3 +34,22 @@ def load_program(json: bytes, *, for_tracing: bool = False) -> Program:
     """
     program: Program = load_engine().Program(json, for_tracing=for_tracing)
     return program
+
+
+def read_program(path: Path, *, for_tracing: bool = False) -> tuple[bytes, Program]:
+    """Returns a file with a BMv2 JSON, and its program. Raises InputError, and UnavailableError without an
+    engine."""
+    try:
+        with path.open("rb") as file:
+            json = file.read(_MAX_PROGRAM_BYTES + 1)
+    except OSError as error:
+        raise InputError(
+            path, "", f"cannot be read: {error.strerror}; p4c-bm2-ss -o writes a BMv2 JSON"
+        ) from error
+    if len(json) > _MAX_PROGRAM_BYTES:
+        raise InputError(path, "", f"is larger than {_MAX_PROGRAM_BYTES >> 20} MiB")
+    try:
+        return json, load_program(json, for_tracing=for_tracing)
+    except load_engine().EngineError as error:
+        # The engine's loader names the error in a file, and its position.
+        raise InputError(path, "", f"the engine cannot run it: {error}") from error

@@ -1,7 +1,6 @@
-"""The number of the demo's concurrent runs."""
+"""The processes of the demo's runs."""
 
 import os
-import signal
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from eeon_tools.cli.demo import demo
 from eeon_tools.demo import runs
+from eeon_tools.errors import ReplayError
 from made_results import MANIFEST
 
 
@@ -30,24 +30,29 @@ def test_the_demo_uses_the_cores_that_are_there(
 
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
-    monkeypatch.setattr(runs, "Workers", started)
+    monkeypatch.setattr(runs, "run_all", started)
     done = CliRunner().invoke(demo, ["-o", str(tmp_path), *words])
     assert isinstance(done.exception, Messages) and asked == [workers]
 
 
 @pytest.mark.system
-def test_ctrl_c_while_a_worker_starts_is_heard_when_all_have_started_and_ends_them(
+def test_a_run_whose_process_is_killed_ends_the_demo_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started: list[SpawnProcess] = []
     start = SpawnProcess.start
 
-    def interrupted(process: SpawnProcess) -> None:
-        signal.raise_signal(signal.SIGINT)
+    def killed(process: SpawnProcess) -> None:
         start(process)
-        started.append(process)
+        process.kill()
 
-    monkeypatch.setattr(SpawnProcess, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        runs.Workers(tmp_path / "none.pcap", 2)
-    assert [process.is_alive() for process in started] == [False, False]
+    monkeypatch.setattr(SpawnProcess, "start", killed)
+    monkeypatch.setattr(runs, "make_trace", lambda *_: (tmp_path / "t.pcap", MANIFEST))
+    done = CliRunner().invoke(demo, ["-o", str(tmp_path), "--workers", "1"])
+    assert done.exit_code == 1
+    assert "the process of the run `drop_tail, eee off` was killed by signal SIGKILL" in done.stderr
+
+
+@pytest.mark.system
+def test_the_error_of_a_run_is_the_demos(tmp_path: Path) -> None:
+    with pytest.raises(ReplayError, match=r"none\.pcap: .*No such file"):
+        list(runs.run_all(tmp_path / "none.pcap", 2))

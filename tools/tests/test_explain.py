@@ -334,6 +334,13 @@ def test_a_program_with_a_byte_order_mark_is_run(tmp_path: Path) -> None:
     assert run(frame(), "--port", "1", "--program", str(path)).exit_code == 0
 
 
+def test_a_program_with_a_number_that_python_does_not_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "program.json"
+    path.write_text(PROBE.read_text().replace("{", '{"_more": ' + "9" * 5000 + ",", 1))
+    refused = run(frame(), "--port", "1", "--program", str(path))
+    assert refused.exit_code == 1 and "program.json: cannot be explained: " in refused.output
+
+
 @pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.binary(max_size=200), st.sampled_from([0, 1, 2, 510]))

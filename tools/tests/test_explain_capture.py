@@ -2,17 +2,14 @@
 
 import json
 from collections import Counter
-from importlib import resources
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import made_captures
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from eeon_control import topology as topologies
-from eeon_tools.cli.explain import explain
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
@@ -20,26 +17,12 @@ from eeon_tools.trace.capture import read_packets
 from made_captures import capture
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
+from test_explain import PROBE, document, run
 
-SCHEMA = json.loads((resources.files("eeon_tools") / "data/explain.schema.json").read_text())
-PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"
 MARK = ("-t", "leaf-spine-4", "-c", "mark_threshold")
 PS_PER_NS = 1000
 MAC = "02:00:00:00:00:01"
 LINK_DELAY_PS = 500 * PS_PER_NS
-
-
-def run(*arguments: str) -> Result:
-    result = CliRunner().invoke(explain, list(arguments))
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
-
-
-def told(*arguments: str) -> dict[str, Any]:
-    result = run(*arguments, "-o", "json")
-    assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.output)
-    return found
 
 
 def without_ecn(trace: Path, copy: Path) -> None:
@@ -75,8 +58,8 @@ def sparse(tmp_path: Path) -> Path:
 
 def test_a_packet_comes_to_the_next_switch_when_the_one_before_and_the_link_say_so(small_trace: Path) -> None:
     number = str(across_the_fabric(small_trace))
-    way = told(str(small_trace), "-n", number, *MARK)
-    first = told(str(small_trace), "-n", number, *MARK, "--switch", way["hops"][0]["switch"])
+    way = document(str(small_trace), "-n", number, *MARK)
+    first = document(str(small_trace), "-n", number, *MARK, "--switch", way["hops"][0]["switch"])
     assert first == {key: value for key, value in way["hops"][0].items() if key != "switch"} | {
         "title": first["title"],
         "end_ps": first["end_ps"],
@@ -86,7 +69,7 @@ def test_a_packet_comes_to_the_next_switch_when_the_one_before_and_the_link_say_
         switch for switch in topologies.load("leaf-spine-4").leaves if f"at {switch.name}" in first["title"]
     )
     spine = next(port.peer.node for port in leaf.ports if port.number == sent["port"])
-    second = told(str(small_trace), "-n", number, *MARK, "--switch", spine)
+    second = document(str(small_trace), "-n", number, *MARK, "--switch", spine)
     arrived = step(second, "arrived")
     assert arrived["at_ps"] == sent["at_ps"] + sent["wire_time_ps"] + LINK_DELAY_PS
     assert arrived["frame"] == sent["frame"]
@@ -110,10 +93,10 @@ def test_the_manifests_topology_is_used_when_none_is_given(small_trace: Path) ->
 
 def test_registers_and_queues_are_as_the_packets_before_left_them(sparse: Path) -> None:
     held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", "eee_120us100", "--switch", "leaf1")
-    third = told(str(sparse), "-n", "4", *held)
+    third = document(str(sparse), "-n", "4", *held)
     assert step(third, "queued")["packets_ahead"] == 2
     assert "it joins a hold as packet 3, trigger 100 packets" in third["endings"][0]["reasons"][1]
-    alone = told(str(sparse), "-n", "4", *held, "--after", "0")
+    alone = document(str(sparse), "-n", "4", *held, "--after", "0")
     assert step(alone, "queued")["packets_ahead"] == 0
     assert "a hold begins with it" in alone["endings"][0]["reasons"][1]
 
@@ -126,7 +109,7 @@ def test_a_packet_that_comes_later_ends_the_hold_of_those_before_it(sparse: Path
         encoding="utf-8",
     )
     held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", str(config), "--switch", "leaf1")
-    first, third = (told(str(sparse), "-n", number, *held) for number in ("2", "4"))
+    first, third = (document(str(sparse), "-n", number, *held) for number in ("2", "4"))
     begun, ended = first["endings"][0]["reasons"], third["endings"][0]["reasons"]
     assert "a hold begins with it: timer 120.000 us, trigger 3 packets" in begun[1]
     assert begun[2].endswith("before that: a later packet reached the trigger, and the gate opened earlier")
@@ -136,14 +119,13 @@ def test_a_packet_that_comes_later_ends_the_hold_of_those_before_it(sparse: Path
 
 
 def test_a_register_that_is_set_counts_from_the_packet_on(sparse: Path) -> None:
-    found = told(str(sparse), "-n", "5", *MARK, "--register", "occupancy_bytes[2]=40000")
+    found = document(str(sparse), "-n", "5", *MARK, "--register", "occupancy_bytes[2]=40000")
     assert [hop["endings"][0]["verdict"] for hop in found["hops"]] == ["marked"]
 
 
 def test_the_way_has_its_hosts_and_every_switch_in_order(small_trace: Path) -> None:
     number = across_the_fabric(small_trace)
-    way = told(str(small_trace), "-n", str(number), *MARK)
-    jsonschema.validate(way, SCHEMA)
+    way = document(str(small_trace), "-n", str(number), *MARK)
     assert [hop["switch"][:-1] for hop in way["hops"]] == ["leaf", "spine", "leaf"]
     times = [way["offered_ps"], way["left_ps"]]
     for hop in way["hops"]:
@@ -172,21 +154,21 @@ def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
     replay(settings, recorded=found.append)
     marked = [visit for visit in found[0].visits() if visit.verdict == "marked"]
     first = min(marked, key=lambda visit: (visit.queued_ps or 0, visit.number))
-    way = told(str(incast), "--first", "marked", *held)
+    way = document(str(incast), "--first", "marked", *held)
     assert way["packet"] == first.number
     assert {hop["switch"]: hop["endings"][0]["verdict"] for hop in way["hops"]}[first.node] == "marked"
-    kept = told(str(incast), "--first", "held", *held)
+    kept = document(str(incast), "--first", "held", *held)
     assert any("held until" in reason for hop in kept["hops"] for reason in hop["endings"][0]["reasons"])
-    lost = told(str(incast), "--first", "dropped", "-t", "leaf-spine-4", "-c", "red_ect")
+    lost = document(str(incast), "--first", "dropped", "-t", "leaf-spine-4", "-c", "red_ect")
     assert lost["hops"][-1]["endings"][0]["outcome"] == "dropped" and lost["receiver"] is None
     # The first packet of another flow differs.
     other = next(visit for visit in marked if visit.flow != first.flow)
     source, destination = (end.rsplit(":", 1) for end in other.flow.split(" > "))
     flow = ",".join(["tcp", *source, *destination])
-    assert told(str(incast), "--first", "marked", "--flow", flow, *held)["packet"] == min(
+    assert document(str(incast), "--first", "marked", "--flow", flow, *held)["packet"] == min(
         visit.number for visit in marked if visit.flow == other.flow
     )
-    assert told(str(incast), "--flow", flow, *held)["packet"] <= other.number
+    assert document(str(incast), "--flow", flow, *held)["packet"] <= other.number
 
 
 def test_a_packet_that_is_nowhere_is_said(sparse: Path) -> None:
@@ -217,7 +199,7 @@ def test_why_nothing_is_marked_is_said_of_what_was_asked_for(tmp_path: Path, inc
 
 
 def test_a_capture_runs_through_another_program_with_its_times(sparse: Path) -> None:
-    found = told(str(sparse), "-n", "3", "--program", str(PROBE), "--port", "4")
+    found = document(str(sparse), "-n", "3", "--program", str(PROBE), "--port", "4")
     assert step(found, "arrived")["at_ps"] == 1_010_000 * PS_PER_NS
     assert step(found, "arrived")["port"] == 4
 
@@ -255,7 +237,7 @@ def test_frames_that_a_host_sends_at_one_instant_are_told_apart(tmp_path: Path) 
     paths = tmp_path / "whole.pcap", tmp_path / "frames.pcap"
     for frames, path in zip((1, 30), paths, strict=True):
         at_once(path, frames)
-    whole, single = (told(str(path), "--first", "marked", *MARK) for path in paths)
+    whole, single = (document(str(path), "--first", "marked", *MARK) for path in paths)
     assert [whole["title"], single["title"]] == [
         "packet 1 of whole.pcap, segment 21 of 30",
         "packet 21 of frames.pcap",
@@ -264,8 +246,8 @@ def test_frames_that_a_host_sends_at_one_instant_are_told_apart(tmp_path: Path) 
         assert "marked" in [hop["endings"][0]["verdict"] for hop in way["hops"]]
         assert way["left_ps"] == 20 * 12_304 * PS_PER_NS
         assert way["delivered_ps"] > 40 * 12_304 * PS_PER_NS
-    assert told(str(paths[0]), "-n", "2", *MARK)["title"] == "packet 2 of whole.pcap, segment 1 of 30"
-    assert told(str(paths[0]), "-n", "1", "--segment", "21", *MARK) == whole
+    assert document(str(paths[0]), "-n", "2", *MARK)["title"] == "packet 2 of whole.pcap, segment 1 of 30"
+    assert document(str(paths[0]), "-n", "1", "--segment", "21", *MARK) == whole
     assert (
         "--segment: 31: is beyond the 30 frames of packet 1"
         in run(str(paths[0]), "-n", "1", "--segment", "31", *MARK).output

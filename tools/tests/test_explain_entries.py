@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from eeon_tools.cli.explain import explain
+import test_explain
+from click.testing import Result
 
 PROGRAMS = Path(__file__).parents[2] / "engine/python/tests/programs"
 EVERYTHING = PROGRAMS / "everything.json"
@@ -20,9 +20,7 @@ def frame(key: int, ether_type: int = 0x1234) -> str:
 
 
 def run(frame: str, *arguments: str) -> Result:
-    result = CliRunner().invoke(explain, [frame, "--program", str(EVERYTHING), "--port", "0", *arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    return result
+    return test_explain.run(frame, "--program", str(EVERYTHING), "--port", "0", *arguments)
 
 
 def with_entries(tmp_path: Path, entries: object, key: int, ether_type: int = 0x1234) -> Result:
@@ -127,7 +125,6 @@ def test_entries_need_a_p4info_of_this_program_and_a_program(tmp_path: Path) -> 
     refused = run(frame(1), "--p4info", str(path), "--entries", str(path)).output
     assert "is not P4Info in text format" in refused and "--p4runtime-files FILE.txtpb writes it" in refused
     assert "cannot be read" in run(frame(1), "--p4info", "none", "--entries", str(path)).output
-    fabric = CliRunner().invoke(
-        explain, [frame(1), "-t", "leaf-spine-4", "-c", "drop_tail", "--port", "1", "--entries", str(path)]
-    )
+    in_a_fabric = (*test_explain.FABRIC, "-c", "drop_tail", "--port", "1")
+    fabric = test_explain.run(frame(1), *in_a_fabric, "--entries", str(path))
     assert "is for --program" in fabric.output

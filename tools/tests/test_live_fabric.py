@@ -3,14 +3,11 @@
 import json
 import os
 import re
-import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from eeon_tools.live import state
 from live_fabrics import EEON, HAS_BMV2, MARKING, NEEDS_FABRIC, SECS, Fabric, bring_up, brought_up, remains
 
 MEGABYTES = 4
@@ -98,35 +95,6 @@ def test_a_second_fabric_of_the_same_name_is_refused_and_the_first_stays(fabric:
     assert second.returncode == 1
     assert f"a fabric named {fabric.name} already exists" in second.stderr
     fabric.eeon("fabric", "status", "--name", fabric.name)
-
-
-def test_a_switch_that_ends_is_reported_and_down_removes_what_a_killed_fabric_left_and_nothing_else(
-    tmp_path: Path,
-) -> None:
-    name = f"b{os.getpid() % 1000:03d}"
-    foreign = f"{name}-foreign"
-    subprocess.run(("ip", "netns", "add", foreign), check=True)
-    try:
-        up = bring_up(tmp_path, name)
-        os.kill(state.load(name).switches["spine1"].pid, signal.SIGKILL)
-        deadline = time.monotonic() + SECS
-        while "spine1 has ended with status -9" not in (tmp_path / "up.txt").read_text():
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        status = up.eeon("fabric", "status", "--name", name, check=False)
-        assert status.returncode == 1
-        assert "spine1 not running" in status.stderr
-        up.process.kill()
-        up.process.wait()
-        assert up.eeon("fabric", "status", "--name", name, check=False).returncode == 1
-        switches = list(state.load(name).switches.values())
-        assert any(switch.is_alive for switch in switches)
-        up.eeon("fabric", "down", "--name", name)
-        assert not any(switch.is_alive for switch in switches)
-        assert remains(name) == [foreign]
-        assert "no live fabric" in up.eeon("fabric", "down", "--name", name, check=False).stderr
-    finally:
-        subprocess.run(("ip", "netns", "delete", foreign), check=True)
 
 
 @pytest.mark.nightly

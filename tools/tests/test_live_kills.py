@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from eeon_control.cli import main
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
 from eeon_tools.live.state import Process, State
@@ -92,6 +94,7 @@ def test_down_that_is_killed_before_any_of_its_operations_is_finished_by_the_nex
 ) -> None:
     for number in range(1, 100):
         leave_behind(name, with_switches=with_switches)
+        assert "is no longer running" in CliRunner().invoke(main, ["fabric", "status", "--name", name]).stderr
         code = killed_down(name, number)
         down(name)
         assert remains(name) == [] and switches_of(name) == [], number

@@ -12,7 +12,7 @@ from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace.capture import Packet, read_packets
 from eeon_tools.trace.capture_writer import CaptureWriter
 from made_captures import capture
-from scapy.utils import RawPcapReader
+from scapy.utils import RawPcapNgReader, RawPcapReader
 
 PACKETS = [
     Packet(0, 1514, b"\x02" * 54),
@@ -33,7 +33,11 @@ def test_what_was_written_is_read_back_to_the_nanosecond(tmp_path: Path, suffix:
 def test_scapy_reads_the_same_lengths_and_times(tmp_path: Path) -> None:
     with RawPcapReader(str(write(tmp_path / "t.pcap"))) as reader:
         read = [(meta.sec * 10**9 + meta.usec, meta.wirelen, data) for data, meta in reader]
-    assert read == [packet[:3] for packet in PACKETS]
+    with RawPcapNgReader(str(write(tmp_path / "t.pcapng"))) as reader:
+        records = list(reader)
+    assert {meta.tsresol for _, meta in records} == {10**9}
+    again = [(meta.tshigh << 32 | meta.tslow, meta.wirelen, data) for data, meta in records]
+    assert read == again == [packet[:3] for packet in PACKETS]
 
 
 @pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])

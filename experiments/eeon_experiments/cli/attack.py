@@ -41,16 +41,16 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     \b
     eeon tune attack examples/tune/headroom.yaml
     """
+    from eeon_experiments import workers as processes
     from eeon_experiments.run import run_one
     from eeon_experiments.store import Store
     from eeon_experiments.tune import attack as attacks
     from eeon_experiments.versions import versions
-    from eeon_experiments.workers import Pool
 
     wanted, document = attacks.load(file)
     folder = output or Path("out/attack") / wanted.name
     needs_plots(PAGE)
-    pool = Pool(run_one, workers or os.cpu_count() or 1)
+    pool = processes.pool(run_one, workers or os.cpu_count() or 1)
     one = attacks.Attack(
         wanted, document, file, Store(folder, wanted.name, quick=False), versions(), pool.run
     )

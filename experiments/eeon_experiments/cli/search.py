@@ -114,7 +114,7 @@ def search(
     found = files.load(file)
     folder = output or Path("out/tune") / found.file.name
     with ExitStack() as ending:
-        pool = ending.enter_context(closing(processes.Pool(run_one, workers or os.cpu_count() or 1)))
+        pool = ending.enter_context(closing(processes.pool(run_one, workers or os.cpu_count() or 1)))
         work = pool.run if dask is None else partial(dask_workers.run_all, work=run_one, address=dask)
         store = Store(folder, found.file.name, quick=False)
         bench = Bench(found, store, versions(), work)

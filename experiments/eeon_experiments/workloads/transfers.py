@@ -9,8 +9,7 @@ from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
-from eeon_tools.errors import CoflowError
-from eeon_tools.trace.coflow import map_racks, select, transfers
+from eeon_tools.trace.coflow import CoflowReplay
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from eeon_experiments.quantities import (
@@ -69,20 +68,17 @@ class CoflowFile(Strict):
 
     def read(self, path: Path, topology: Topology) -> dict[str, object]:
         """Returns the coflows by name, in the form of a workload. Raises CoflowError."""
-        hosts = list(topology.hosts)
-        dealt = map_racks([host.leaf for host in topology.hosts.values()])
-        found: dict[str, object] = {}
-        for number, since_ms, coflow in select(path, self.first, self.last):
-            sent = [
-                {"source": hosts[source], "destination": hosts[destination], "size": f"{size}B"}
-                for source, destination, size in transfers(coflow, dealt, self.scale)
-            ]
-            if sent:
-                at_ps = int(since_ms * 10**9 / self.time_scale)
-                found[f"{number}_{coflow.ident}"] = {"at": f"{at_ps}ps", "transfers": sent}
-        if not found:
-            raise CoflowError(path, "", f"no coflow from number {self.first} on sends data between two hosts")
-        return found
+        taken = CoflowReplay(path, self.first, self.last, self.scale, self.time_scale)
+        return {
+            f"{coflow['name']}_{ident}": {
+                "at": f"{coflow['at_ps']}ps",
+                "transfers": [
+                    {"source": one["source"], "destination": one["destination"], "size": f"{one['bytes']}B"}
+                    for one in coflow["transfers"]
+                ],
+            }
+            for ident, coflow in taken.coflows(list(topology.hosts.values()))
+        }
 
 
 def _form(value: object) -> str:

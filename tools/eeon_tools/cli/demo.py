@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,7 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
 
     from eeon_tools.demo import page, picture, runs, summary
     from eeon_tools.demo.findings import findings
+    from eeon_tools.replay.result import RunResult
     from eeon_tools.report.page import explain_command, layers, section
 
     started = time.monotonic()
@@ -59,11 +61,19 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
     total = sum(manifest.packets.values())
     click.echo(f"shuffle: {total:,} packets, {manifest.connections:,} connections, "
                f"{manifest.duration_ns / 1e6:,.0f} ms, on {runs.TOPOLOGY}")  # fmt: skip
-    with runs.Workers(trace, workers) as made:
+    done: dict[runs.DemoRun, RunResult] = {}
+    models: dict[runs.DemoRun, runs.Model] = {}
+    with closing(runs.run_all(trace, workers)) as made:
         with Progress(*_COLUMNS, console=Terminal(stderr=True)) as progress:
             task = progress.add_task(f"{workers} at a time", total=len(runs.RUNS))
-            done = made.results(lambda run: progress.update(task, advance=1, description=f"done: {run.name}"))
-        results = {(run.aqm, run.eee): result for run, result in zip(runs.RUNS, done, strict=True)}
+            while len(done) < len(runs.RUNS):
+                run, result = next(made)
+                if isinstance(result, RunResult):
+                    done[run] = result
+                    progress.update(task, advance=1, description=f"done: {run.name}")
+                else:
+                    models[run] = result
+        results = {(run.aqm, run.eee): done[run] for run in runs.RUNS}
         found = findings(results)
         _print(results, found)
 
@@ -72,11 +82,14 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
             click.echo(f"{output / name} after {time.monotonic() - started:.1f} s")
 
         click.echo()
-        text = summary.summarise(seed, list(zip(runs.RUNS, done, strict=True)))
+        text = summary.summarise(seed, [(run, done[run]) for run in runs.RUNS])
         (output / "summary.json").write_text(text, encoding="utf-8")
         written("picture.svg", picture.picture(results))
+        models.update((run, model) for run, model in made if not isinstance(model, RunResult))
         tool = section(
-            made.models(), layers(topologies.load(runs.TOPOLOGY)), explain_command(trace, runs.TOPOLOGY)
+            [models[run] for run in runs.SHOWN],
+            layers(topologies.load(runs.TOPOLOGY)),
+            explain_command(trace, runs.TOPOLOGY),
         )
         written("report.html", page.demo_page(results, found, manifest, tool))
     if not all(finding.holds for finding in found):

@@ -7,7 +7,7 @@ from eeon_tools.demo.findings import Finding, Results
 from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, SENDERS, acts_from_bytes
 from eeon_tools.replay import plots
 from eeon_tools.replay.result import QueueDepth
-from eeon_tools.replay.table import comparison
+from eeon_tools.replay.table import by_eee_and_layer, comparison
 from eeon_tools.trace.manifest import Manifest
 
 AQM_TITLES: Mapping[str, str] = {
@@ -79,7 +79,8 @@ def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: 
             "wake instantly. Standard EEE wakes for every packet and pays for each transition; coalescing "
             "collects packets first.",
         ),
-        _energy_table(results),
+        html.paragraph("By layer, under the marking threshold:"),
+        by_eee_and_layer({EEE_TITLES[eee]: results["mark_threshold", eee] for eee in EEES}).on_page(),
         html.heading("How to read this, and how not to"),
         html.bullets(_limits()),
         html.heading("Conditions"),
@@ -122,41 +123,6 @@ def _queue_rows(results: Results) -> list[tuple[str, QueueDepth, float | None]]:
         if queue is not None:
             rows.append((f"{AQM_TITLES[aqm]}: {queue.name}", queue, float(acts_from_bytes(aqm))))
     return rows
-
-
-def _energy_table(results: Results) -> str:
-    rows = []
-    for eee in EEES:
-        run = results["mark_threshold", eee]
-        for layer in run.layers:
-            energy = layer.energy_joules
-            rows.append(
-                [
-                    EEE_TITLES[eee],
-                    layer.name,
-                    f"{layer.transmitters}",
-                    f"{1000 * energy.used:,.1f}",
-                    f"{100 * energy.used / energy.legacy:.1f} %",
-                    f"{100 * energy.ideal / energy.legacy:.1f} %",
-                    f"{100 * layer.busy_share:.1f} %",
-                    f"{100 * layer.lpi_share:.1f} %",
-                    f"{layer.wakes:,}",
-                ]
-            )
-    head = (
-        "EEE",
-        "transmitters",
-        "number",
-        "used mJ",
-        "of never asleep",
-        "ideal",
-        "busy",
-        "low-power idle",
-        "wakes",
-    )
-    layers = len(results["mark_threshold", "off"].layers)
-    table = html.table(head, rows, group_size=layers)
-    return html.paragraph("By layer, under the marking threshold:") + table
 
 
 def _limits() -> list[str]:

@@ -7,21 +7,20 @@ KB per port (E-EON thesis, 200 packets), RED with its aggressive target delay of
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from eeon_control import config as configs
 from eeon_control import topology as topologies
-from eeon_control.cli.signals import held_back
+from eeon_control.errors import EeonError
 from eeon_control.port_settings import MarkThresholdSettings, RedSettings
 from eeon_control.topology import PortRole
 from eeon_control.units import Packets
 
+from eeon_tools.errors import ReplayError, ToolsError
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.feed import ReadFeed
 from eeon_tools.replay.result import RunResult
@@ -31,6 +30,10 @@ from eeon_tools.trace.generate import generate
 from eeon_tools.trace.manifest import Manifest
 from eeon_tools.trace.mapreduce import Shuffle
 from eeon_tools.trace.senders import SenderSettings
+from eeon_tools.workers import Pool
+
+Model = dict[str, object]
+"""The page's data about a run by packet."""
 
 TOPOLOGY = "leaf-spine-4"
 TRACE_NAME = "shuffle.pcap"
@@ -102,7 +105,7 @@ def run_one(run: DemoRun, trace: Path) -> RunResult:
     return replay(run.settings(trace), feed=_feed(trace))
 
 
-def look_into(run: DemoRun, trace: Path) -> dict[str, object]:
+def look_into(run: DemoRun, trace: Path) -> Model:
     """Returns the page's data about a run by packet, from the same run again with every packet recorded."""
     recordings: list[Recording] = []
     result = replay(run.settings(trace), recorded=recordings.append, feed=_feed(trace))
@@ -115,54 +118,32 @@ def _feed(trace: Path) -> ReadFeed:
     return ReadFeed(feed_of(RUNS[0].settings(trace), topologies.load(TOPOLOGY)))
 
 
-class Workers:
-    """The processes that run the demo.
+def run_all(trace: Path, count: int) -> Generator[tuple[DemoRun, RunResult | Model], None, None]:
+    """Executes all runs, `count` at a time, and yields their results as they arrive; then the page's data
+    about the runs in SHOWN. Raises ReplayError for a run that failed."""
+    # The page's data come last, so that the table and the picture do not wait for them.
+    jobs = [_Job(run, trace, run_one) for run in RUNS] + [_Job(run, trace, look_into) for run in SHOWN]
+    with closing(Pool(_done, count, _died)) as pool:
+        for run, found in pool.run(jobs):
+            if isinstance(found, ReplayError):
+                raise found
+            yield run, found
 
-    Each is spawned, because gRPC does not survive a fork. An error or Ctrl-C inside the context ends them
-    immediately.
-    """
 
-    def __init__(self, trace: Path, count: int) -> None:
-        # Ctrl-C reaches every process of the terminal; only this one handles it.
-        self._pool = ProcessPoolExecutor(
-            count,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=signal.signal,
-            initargs=(signal.SIGINT, signal.SIG_IGN),
-        )
-        try:
-            with held_back():
-                self._results = {self._pool.submit(run_one, run, trace): run for run in RUNS}
-                # After the twelve, so that the table and the picture do not wait for the page.
-                self._models = [self._pool.submit(look_into, run, trace) for run in SHOWN]
-        except KeyboardInterrupt:
-            self._stop()
-            raise
+@dataclass(frozen=True)
+class _Job:
+    run: DemoRun
+    trace: Path
+    work: Callable[[DemoRun, Path], RunResult | Model]
 
-    def __enter__(self) -> Workers:
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        if kind is None:
-            self._pool.shutdown(cancel_futures=True)
-        else:
-            self._stop()
+def _done(job: _Job) -> tuple[DemoRun, RunResult | Model | ReplayError]:
+    try:
+        return job.run, job.work(job.run, job.trace)
+    except (ToolsError, EeonError, OSError) as error:
+        # Not every one of them can be sent to another process.
+        return job.run, ReplayError(str(error))
 
-    def _stop(self) -> None:
-        for worker in multiprocessing.active_children():
-            worker.terminate()
-        self._pool.shutdown(cancel_futures=True)
 
-    def results(self, finished: Callable[[DemoRun], None]) -> list[RunResult]:
-        """Returns all twelve results, in the order of RUNS, not in that of completion. `finished` is called
-        after each run."""
-        results: dict[DemoRun, RunResult] = {}
-        for future in as_completed(self._results):
-            run = self._results[future]
-            results[run] = future.result()
-            finished(run)
-        return [results[run] for run in RUNS]
-
-    def models(self) -> list[dict[str, object]]:
-        """Returns the page's data about the runs in SHOWN, in their order."""
-        return [future.result() for future in self._models]
+def _died(job: _Job, cause: str) -> tuple[DemoRun, RunResult | Model | ReplayError]:
+    return job.run, ReplayError(f"the process of the run `{job.run.name}` {cause}")

@@ -23,7 +23,7 @@ from eeon_control.plan import Entry
 from eeon_control.program import Program
 from eeon_control.topology import Topology
 
-from eeon_tools.engine import load_engine, load_program
+from eeon_tools.engine import load_engine, load_program, read_program
 from eeon_tools.errors import InputError
 from eeon_tools.explain.source import Source
 from eeon_tools.replay.spec import CLASS_GATE_REGISTER, GATE_REGISTER, TICK_PS
@@ -106,10 +106,7 @@ class Scene:
         """Returns the engine's switch, with its entries, at time zero. Raises UnavailableError without an
         engine."""
         engine = load_engine()
-        try:
-            program = load_program(self.program, for_tracing=True)
-        except engine.EngineError as error:
-            raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
+        program = load_program(self.program, for_tracing=True)
         try:
             if self.fabric is None:
                 gate = GATE_REGISTER if self.is_eeon else None
@@ -192,17 +189,11 @@ def of_program(
     if path is None:
         shipped = programs.load()
         return Scene(Source(shipped.json), shipped.json, "switch", TICK_PS, seed, is_eeon=True, write=write)
+    text, _ = read_program(path, for_tracing=True)
     try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise InputError(path, "", f"cannot be read: {error.strerror}") from error
-    engine = load_engine()
-    try:
-        # The engine's loader names the error in a file, and its position.
-        load_program(text, for_tracing=True)
         source = Source(text)
-    except (engine.EngineError, ValueError) as error:
-        raise InputError(path, "", f"the engine cannot run it: {error}") from error
+    except ValueError as error:  # Python reads no numbers of thousands of digits, which the engine ignores
+        raise InputError(path, "", f"cannot be explained: {error}") from error
     is_eeon = source.has_field("scalars.metadata_t.verdict") and any(
         name.endswith(".port_eee") for name in source.tables
     )

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from eeon_tools.hops.recording import Recording, Visit
+from eeon_tools.trace import capture_writer
 
 SNAP_BYTES = 128
 """Bytes kept of each frame: all headers."""
-_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
-_BYTE_ORDER = 0x1A2B3C4D
-_ETHERNET = 1
-_IF_NAME, _IF_DESCRIPTION, _IF_SPEED, _IF_TSRESOL = 2, 3, 8, 9
+_IF_NAME, _IF_DESCRIPTION, _IF_SPEED = 2, 3, 8
 _COMMENT, _FLAGS, _PACKET_ID, _QUEUE = 1, 2, 5, 6
 _OUTBOUND = 2
-_NANOSECONDS = 9
 _PS_PER_NS = 1000
 
 
@@ -33,8 +30,7 @@ def _write(recording: Recording, file: BinaryIO) -> int:
     missing = recording.truncation()
     if missing:
         comment += f"; {missing}"
-    # Length unknown (-1): readers read to the end of the file.
-    file.write(_block(_SECTION, struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1), [(_COMMENT, comment.encode())]))
+    file.write(capture_writer.section([(_COMMENT, comment.encode())]))
     places: dict[tuple[str, int], int] = {}
     for port in recording.ports():
         places[port.node, 0 if port.node in recording.topology.hosts else port.number] = len(places)
@@ -42,24 +38,14 @@ def _write(recording: Recording, file: BinaryIO) -> int:
             (_IF_NAME, port.node.encode() if port.node in recording.topology.hosts else port.name.encode()),
             (_IF_DESCRIPTION, f"to {port.peer.node}".encode()),
             (_IF_SPEED, struct.pack("<Q", int(port.rate))),
-            (_IF_TSRESOL, bytes([_NANOSECONDS])),
         ]
-        file.write(_block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, 0), options))
+        file.write(capture_writer.interface(options=options))
     count = 0
     for visit in recording.visits():
         # A visit without a sending port is to the controller; a drop is at its intended port.
         interface = places.get((visit.node, visit.port))
         if interface is None:
             continue
-        nanoseconds = (visit.left_ps or 0) // _PS_PER_NS
-        head = struct.pack(
-            "<IIIII",
-            interface,
-            nanoseconds >> 32,
-            nanoseconds & 0xFFFF_FFFF,
-            len(visit.frame),
-            max(visit.length, len(visit.frame)),
-        )
         options = [
             (_FLAGS, struct.pack("<I", _OUTBOUND)),
             (_PACKET_ID, struct.pack("<Q", visit.number)),
@@ -68,7 +54,8 @@ def _write(recording: Recording, file: BinaryIO) -> int:
         text = comment_of(recording, visit)
         if text:
             options.append((_COMMENT, text.encode()))
-        file.write(_block(_PACKET, head + _padded(visit.frame), options))
+        time_ns, frame_bytes = (visit.left_ps or 0) // _PS_PER_NS, max(visit.length, len(visit.frame))
+        file.write(capture_writer.packet(interface, time_ns, visit.frame, frame_bytes, options))
         count += 1
     return count
 
@@ -79,15 +66,3 @@ def comment_of(recording: Recording, visit: Visit) -> str:
     if visit.dropped:
         return f"DROPPED at {visit.place}: {reason}"
     return reason
-
-
-def _padded(data: bytes) -> bytes:
-    return data + bytes(-len(data) % 4)
-
-
-def _block(kind: int, body: bytes, options: list[tuple[int, bytes]]) -> bytes:
-    for code, value in options:
-        body += struct.pack("<HH", code, len(value)) + _padded(value)
-    body += struct.pack("<HH", 0, 0)
-    length = len(body) + 12
-    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)

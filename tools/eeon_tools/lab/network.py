@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from eeon_control.constants import DROP_PORT
 
-from eeon_tools.engine import load_engine
+from eeon_tools.engine import load_engine, read_program
 from eeon_tools.errors import InputError, ReplayError, UnavailableError
 from eeon_tools.json_files import parse_json
 from eeon_tools.lab.host import Host
@@ -27,7 +27,7 @@ from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, r
 from eeon_tools.trace.capture_writer import CaptureWriter
 
 if TYPE_CHECKING:
-    from eeon_engine import Program, SwitchHandle
+    from eeon_engine import SwitchHandle
     from eeon_engine.json_types import EndSpec, FabricSpec, FlowReport, Report
     from finsy.proto import p4i, p4r
 
@@ -36,7 +36,6 @@ TICK_PS = 1_000_000
 QUEUE_LIMIT_PACKETS = 64
 """Limit of a port's queue in BMv2's `simple_switch`."""
 _MAX_ARRIVALS = 65_536
-_MAX_PROGRAM_BYTES = 64 << 20
 
 
 class Arrival(NamedTuple):
@@ -252,7 +251,7 @@ class Lab:
         from eeon_engine.json_documents import make_twin
 
         files = {name: self._files(switch) for name, switch in self.topology.switches.items()}
-        programs = {path: _load(path) for path in dict.fromkeys(path for path, _ in files.values())}
+        programs = {path: read_program(path)[1] for path in dict.fromkeys(path for path, _ in files.values())}
         first = next(iter(programs.values()))
         try:
             self._twin = make_twin(first, self._spec)
@@ -324,24 +323,6 @@ def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:
             entries, key, f"{not_there(named, candidates)}; compile the program, or give {option}"
         )
     return found
-
-
-def _load(path: Path) -> Program:
-    engine = load_engine()
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_PROGRAM_BYTES + 1)
-    except OSError as error:
-        raise InputError(
-            path, "", f"cannot be read: {error.strerror}; p4c-bm2-ss -o writes a BMv2 JSON"
-        ) from error
-    if len(data) > _MAX_PROGRAM_BYTES:
-        raise InputError(path, "", f"is larger than {_MAX_PROGRAM_BYTES >> 20} MiB")
-    try:
-        program: Program = engine.Program(data)
-    except engine.EngineError as error:
-        raise InputError(path, "", f"the engine cannot run it: {error}") from error
-    return program
 
 
 def _fabric_spec(topology: LabTopology, seed: int, queue_limit_packets: int) -> FabricSpec:

@@ -1,6 +1,6 @@
 """Results as tables, in a terminal and on a page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -138,33 +138,41 @@ def overtime(run: RunResult) -> str | None:
     )
 
 
+_LAYER_HEAD = (
+    "transmitters",
+    "number",
+    "used mJ",
+    "never asleep mJ",
+    "ideal mJ",
+    "busy",
+    "low-power idle",
+    "wakes",
+)
+
+
 def by_layer(run: RunResult) -> Rows:
     """Returns the energy and sleep of each kind of transmitter."""
-    rows = []
+    return Rows(_LAYER_HEAD, list(_layers(run)))
+
+
+def by_eee_and_layer(runs: Mapping[str, RunResult]) -> Rows:
+    """Returns the same of runs that differ in EEE. A line ends each run."""
+    rows = [(eee, *row) for eee, run in runs.items() for row in _layers(run)]
+    return Rows(("EEE", *_LAYER_HEAD), rows, group_size=len(rows) // len(runs), named=2)
+
+
+def _layers(run: RunResult) -> Iterator[Sequence[str]]:
     for layer in run.layers:
         energy = layer.energy_joules
         joules = (energy.used, energy.legacy, energy.ideal)
         shares = (layer.busy_share, layer.lpi_share)
-        rows.append(
-            (
-                layer.name,
-                f"{layer.transmitters}",
-                *(f"{1000 * value:,.2f}" for value in joules),
-                *(f"{100 * share:.1f} %" for share in shares),
-                f"{layer.wakes:,}",
-            )
+        yield (
+            layer.name,
+            f"{layer.transmitters}",
+            *(f"{1000 * value:,.2f}" for value in joules),
+            *(f"{100 * share:.1f} %" for share in shares),
+            f"{layer.wakes:,}",
         )
-    head = (
-        "transmitters",
-        "number",
-        "used mJ",
-        "never asleep mJ",
-        "ideal mJ",
-        "busy",
-        "low-power idle",
-        "wakes",
-    )
-    return Rows(head, rows)
 
 
 def comparison(runs: Sequence[RunResult], labels: Iterable[tuple[str, str]], group_size: int) -> Rows:

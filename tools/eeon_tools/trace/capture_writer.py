@@ -1,10 +1,10 @@
-"""Captures written with scapy: pcap and pcapng files with nanosecond times."""
+"""Captures of Ethernet frames: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng) files with
+nanosecond times."""
 
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
-
-from scapy.utils import RawPcapNgWriter, RawPcapWriter
 
 from eeon_tools.errors import TraceError
 from eeon_tools.trace import links
@@ -12,6 +12,13 @@ from eeon_tools.trace import links
 _SNAP_BYTES = 65_535
 _BUFFER_BYTES = 1 << 18
 _NS_PER_S = 1_000_000_000
+_PCAP_NANOSECONDS = 0xA1B23C4D
+_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
+_BYTE_ORDER = 0x1A2B3C4D
+_TSRESOL, _NANOSECONDS = 9, 9
+
+Options = Iterable[tuple[int, bytes]]
+"""Codes and values of a block's options."""
 
 
 def check_suffix(path: Path) -> None:
@@ -28,38 +35,53 @@ class CaptureWriter:
 
     def __init__(self, path: Path) -> None:
         check_suffix(path)
-        self._writer: RawPcapWriter | RawPcapNgWriter
-        if path.suffix == ".pcap":
-            self._writer, self._unit_ns = RawPcapWriter(
-                str(path), linktype=links.ETHERNET, nano=True, endianness="<", snaplen=_SNAP_BYTES,
-                bufsz=_BUFFER_BYTES,
-            ), _NS_PER_S  # fmt: skip
+        self._is_pcap = path.suffix == ".pcap"
+        self._file = path.open("wb", buffering=_BUFFER_BYTES)
+        if self._is_pcap:
+            header = (_PCAP_NANOSECONDS, 2, 4, 0, 0, _SNAP_BYTES, links.ETHERNET)
+            self._file.write(struct.pack("<IHHIIII", *header))
         else:
-            self._writer, self._unit_ns = _NanosecondPcapNgWriter(str(path)), 1
-            self._writer.linktype = links.ETHERNET
-        self._writer.write_header(None)
+            self._file.write(section() + interface(_SNAP_BYTES))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._writer.close()
+        self._file.close()
 
     def write(self, time_ns: int, captured: bytes, frame_bytes: int) -> None:
         """Appends one packet. Times are nanoseconds since the start of the trace and must not go back."""
-        whole, nanoseconds = divmod(time_ns, self._unit_ns)
-        self._writer.write_packet(captured, sec=whole, usec=nanoseconds, wirelen=frame_bytes)
+        if self._is_pcap:
+            times = divmod(time_ns, _NS_PER_S)
+            self._file.write(struct.pack("<IIII", *times, len(captured), frame_bytes) + captured)
+        else:
+            self._file.write(packet(0, time_ns, captured, frame_bytes))
 
 
-class _NanosecondPcapNgWriter(RawPcapNgWriter):
-    """Writes nanoseconds into the interface block (if_tsresol = 9); scapy's own writer has microseconds."""
+def section(options: Options = ()) -> bytes:
+    """Returns the block of pcapng that begins a file. Its section ends with the file."""
+    return _block(_SECTION, struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1), options)
 
-    def __init__(self, filename: str) -> None:
-        super().__init__(filename)
-        # Timestamps are passed in units of the interface's resolution.
-        self.tsresol = 1
 
-    def _write_block_idb(self, linktype: int, ifname: bytes | None = None) -> None:
-        body = struct.pack("<HHI", linktype, 0, _SNAP_BYTES)
-        if_tsresol = struct.pack("<HHB3x", 9, 1, 9) + struct.pack("<HH", 0, 0)
-        self.f.write(self.build_block(struct.pack("<I", 1), body, options=if_tsresol))
+def interface(snap_bytes: int = 0, options: Options = ()) -> bytes:
+    """Returns pcapng's block of an Ethernet interface. `snap_bytes`: 0 for no limit."""
+    resolution = (_TSRESOL, bytes([_NANOSECONDS]))
+    return _block(_INTERFACE, struct.pack("<HHI", links.ETHERNET, 0, snap_bytes), [*options, resolution])
+
+
+def packet(index: int, time_ns: int, captured: bytes, frame_bytes: int, options: Options = ()) -> bytes:
+    """Returns pcapng's block of a packet at the interface of number `index`."""
+    head = struct.pack("<IIIII", index, time_ns >> 32, time_ns & 0xFFFF_FFFF, len(captured), frame_bytes)
+    return _block(_PACKET, head + _padded(captured), options)
+
+
+def _block(kind: int, body: bytes, options: Options) -> bytes:
+    written = b"".join(struct.pack("<HH", code, len(value)) + _padded(value) for code, value in options)
+    if written:
+        body += written + bytes(4)
+    length = struct.pack("<I", len(body) + 12)
+    return struct.pack("<I", kind) + length + body + length
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)

@@ -182,17 +182,6 @@ def map_racks(leaves: Sequence[str]) -> list[int]:
     return [group[turn] for turn in range(rounds) for group in by_leaf.values() if turn < len(group)]
 
 
-def transfers(coflow: Coflow, dealt: Sequence[int], scale: float) -> Iterator[tuple[int, int, int]]:
-    """Yields indices of the sending and the receiving host, and bytes, for each mapper of each reducer on
-    another host."""
-    for rack, megabytes in coflow.reducers:
-        size = max(1, round(megabytes * BYTES_PER_MEGABYTE * scale / len(coflow.mappers)))
-        destination = dealt[rack % len(dealt)]
-        for source in (dealt[mapper % len(dealt)] for mapper in coflow.mappers):
-            if source != destination:
-                yield source, destination, size
-
-
 def select(path: Path, first: int, last: int | None) -> Iterator[tuple[int, int, Coflow]]:
     """Yields coflows number `first` to `last` of a file (1-based, both included; None = to the end): number,
     milliseconds since the first of them, coflow. Raises CoflowError, also for errors after the last one."""
@@ -230,23 +219,37 @@ class CoflowReplay:
         }
 
     def application(self, hosts: list[Host]) -> CoflowsSpec:
-        """Returns the engine's coflows. Raises CoflowError, also if no transfer is between two hosts."""
-        dealt = map_racks([host.leaf for host in hosts])
-        coflows: list[CoflowSpec] = []
+        """Returns the engine's coflows. Raises CoflowError."""
+        return {"kind": "coflows", "name": "coflows", "coflows": [one for _, one in self.coflows(hosts)]}
+
+    def coflows(self, hosts: list[Host]) -> list[tuple[int, CoflowSpec]]:
+        """Returns the id of each coflow with a transfer between two hosts, and its form for the engine.
+
+        Raises CoflowError, also if there is none.
+        """
+        dealt = [hosts[index].name for index in map_racks([host.leaf for host in hosts])]
+        found: list[tuple[int, CoflowSpec]] = []
         for number, since_ms, coflow in select(self.path, self.first, self.last):
-            sent: list[TransferSpec] = [
-                {"source": hosts[source].name, "destination": hosts[destination].name, "bytes": size}
-                for source, destination, size in transfers(coflow, dealt, self.scale)
-            ]
-            if sent:
-                at_ps = int(since_ms * _PS_PER_MS / self.time_scale)
+            at_ps = int(since_ms * _PS_PER_MS / self.time_scale)
+            if sent := list(self._transfers(coflow, dealt)):
                 if at_ps > LONGEST_RUN_PS:
                     raise CoflowError(
                         self.path, f"coflow {number}",
-                        f"begins {at_ps / 1e12:,.0f} s after the first; a trace takes at most "
+                        f"begins {at_ps / 1e12:,.0f} s after the first; a run takes at most "
                         f"{LONGEST_RUN_PS / 1e12:,.0f} s",
                     )  # fmt: skip
-                coflows.append({"name": str(number), "at_ps": at_ps, "transfers": sent})
-        if not coflows:
-            raise CoflowError(self.path, "", "every transfer is from a host to itself")
-        return {"kind": "coflows", "name": "coflows", "coflows": coflows}
+                found.append((coflow.ident, {"name": str(number), "at_ps": at_ps, "transfers": sent}))
+        if not found:
+            raise CoflowError(
+                self.path, "", f"no coflow from number {self.first} on sends data between two hosts"
+            )
+        return found
+
+    def _transfers(self, coflow: Coflow, dealt: Sequence[str]) -> Iterator[TransferSpec]:
+        """Yields what each mapper sends to each reducer on another host."""
+        for rack, megabytes in coflow.reducers:
+            size = max(1, round(megabytes * BYTES_PER_MEGABYTE * self.scale / len(coflow.mappers)))
+            destination = dealt[rack % len(dealt)]
+            for source in (dealt[mapper % len(dealt)] for mapper in coflow.mappers):
+                if source != destination:
+                    yield {"source": source, "destination": destination, "bytes": size}
