@@ -122,9 +122,13 @@ def test_a_wide_terminal_shows_every_column(fabric):
 
 
 def test_drops_marks_and_states_have_colours_on_a_terminal_that_wants_them(fabric):
-    ports, ecn, states = (screen_of(fabric, 160, view) for view in ("ports", "ecn", "fabric"))
+    ports, ecn, states, counts = (
+        screen_of(fabric, 160, view) for view in ("ports", "ecn", "fabric", "counters")
+    )
     assert f"{RED}      2{RESET}" in ports and RED not in ports.partition("leaf1:3")[0]
     assert f"{YELLOW}     4{RESET}" in ecn and GREEN in states and RED not in states
+    assert f"{RED}tail_dropped" in counts and f"{YELLOW}marked" in counts
+    assert f"{RED}marked" not in counts and f"{RED}forwarded" not in counts
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen_of(fabric, 160, "ports", NO_COLOR="1"))
     assert "\x1b" not in fabric.show("ports").stdout
 
