@@ -45,12 +45,28 @@ def test_what_is_neither_delivered_nor_dropped_is_lost_and_placed() -> None:
     assert losses(topology, counted, packets) == Losses(before_leaves=5, between=10, after_leaves=3)
 
 
+def test_pauses_of_hosts_and_packets_that_wait_behind_them_are_no_losses() -> None:
+    counted = counters(received=100, forwarded=60, dropped=0)
+    pauses = (
+        ReceivedCount("leaf1", 1, "control", 75, 4500),
+        VerdictCount("leaf1", 1, "control", "forwarded", 9, 540),
+    )
+    with_pauses = FabricCounters((*counted.received, pauses[0]), (*counted.verdicts, pauses[1]))
+    packets = live_packets(hosts_report(sent=100, delivered=60), with_pauses)
+    assert packets["data"].lost == 40
+    found = losses(topologies.load("leaf-spine-4"), with_pauses, packets, waiting=40)
+    assert found == Losses(before_leaves=0, between=0, after_leaves=0)
+    told = remarks(result(lost=40, waiting=40))
+    assert any(remark.startswith("40 packets still waited in queues of switches") for remark in told)
+    assert not any("were lost" in remark for remark in told)
+
+
 def test_more_than_was_sent_is_somebody_elses_and_no_result() -> None:
     with pytest.raises(ReplayError, match=r"data 3 too many.*something else used the fabric"):
         live_packets(hosts_report(sent=10, delivered=10), counters(13, 10, 3))
 
 
-def result(late: int = 0, lost: int = 0) -> LiveResult:
+def result(late: int = 0, lost: int = 0, waiting: int = 0) -> LiveResult:
     packets = {name: LivePackets() for name in CLASS_NAMES}
     packets["data"] = LivePackets(1000, 990 - lost, 40, 0, 10, 0, arrived_marked=38, lost=lost)
     latency = {name: Latency(None, None, None) for name in CLASS_NAMES}
@@ -71,7 +87,8 @@ def result(late: int = 0, lost: int = 0) -> LiveResult:
         packets=packets,
         latency_us=latency,
         lateness=Lateness(30.0, 80.0, 400.0, limit_us=121.12, late=late),
-        losses=Losses(lost, 0, 0),
+        losses=Losses(lost - waiting, 0, 0),
+        waiting=waiting,
         refused=0,
         overruns=0,
         foreign=2,

@@ -46,7 +46,8 @@ class LiveResult(ReplayResult[LivePackets]):
     """The result of one replay on a live fabric. None of it is reproducible exactly.
 
     `refused`: frames that the kernel did not send. `overruns`: frames that arrived at hosts and were lost
-    before they could be counted; they are among `lost`. `foreign`: frames that hosts received and this replay
+    before they could be counted; they are among `lost`, as are those `waiting` in the queues of switches when
+    the replay ended. `foreign`: frames that hosts received and this replay
     did not send. `misdelivered`, `duplicated`: packets that arrived at the wrong host, or more than once.
     `untimed`: packets that arrived without a latency, because others like them were lost. `wakes`: of switch
     ports; None if the target does not report them.
@@ -55,6 +56,7 @@ class LiveResult(ReplayResult[LivePackets]):
     real_seconds: float
     lateness: Lateness
     losses: Losses
+    waiting: int
     refused: int
     overruns: int
     foreign: int
@@ -85,10 +87,15 @@ def remarks(run: LiveResult) -> list[str]:
             f"{late.limit_us:,.1f} us late, the time of a full frame on a host's link. Use a lower --speed "
             "or a computer with more cores."
         )
-    if run.total().lost:
+    if run.waiting:
         found.append(
-            f"{run.total().lost:,} packets were lost that no switch has counted as dropped, in buffers of "
-            f"the computer: {lost.before_leaves:,} on the way to the first switch's program, "
+            f"{run.waiting:,} packets still waited in queues of switches when the replay ended, and arrive "
+            "later: `eeon show queues` tells where, `eeon show pfc` which neighbours pause a port."
+        )
+    if run.total().lost > run.waiting:
+        found.append(
+            f"{run.total().lost - run.waiting:,} packets were lost that no switch has counted as dropped, in "
+            f"buffers of the computer: {lost.before_leaves:,} on the way to the first switch's program, "
             f"{lost.between:,} inside the fabric, {lost.after_leaves:,} on the way to hosts."
         )
     by_ecn = run.feed.by_ecn
