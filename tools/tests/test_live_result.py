@@ -1,9 +1,16 @@
 """The packet counts of a replay in real time, without running one."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
+from click.testing import CliRunner
+from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
+from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.errors import ReplayError
+from eeon_tools.live import network, state
 from eeon_tools.replay import page
 from eeon_tools.replay.feed import FeedCounts
 from eeon_tools.replay.live import difference, live_packets, losses
@@ -117,3 +124,19 @@ def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
     assert "2 frames reached hosts that this replay had not sent." in told
     assert not any("wrong host" in remark for remark in told)
     assert "this target does not report them" in page.live_page(result())
+
+
+def test_warnings_of_the_configuration_are_told_before_a_live_fabric_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "topology.yaml").write_text(Path(data.find_yaml("topologies", "leaf-spine-4")).read_text())
+    (tmp_path / "t.pcap").write_bytes(b"")
+    record = SimpleNamespace(name="one", target="engine", folder=tmp_path, is_up=False)
+    monkeypatch.setattr(state, "load", lambda name: record)
+    monkeypatch.setattr(network, "check_possible", lambda: None)
+    never = tmp_path / "never.yaml"
+    never.write_text("profiles: {queue: {q: {buffer: 1KB, aqm: drop_tail}}}\nroles: {uplink: {queue: q}}\n")
+    words = [str(tmp_path / "t.pcap"), "--fabric", "one", "-c", "drop_tail", "-c", str(never)]
+    told = CliRunner().invoke(replay_command, words).stderr
+    assert told.count("warning: profiles.queue.q.buffer: 1KB: is smaller than a full frame") == 1
+    assert "fabric one is not up yet" in told
