@@ -13,7 +13,7 @@ from eeon_tools.errors import ReplayError
 from eeon_tools.live import network, state
 from eeon_tools.replay import page
 from eeon_tools.replay.feed import FeedCounts
-from eeon_tools.replay.live import difference, live_packets, losses
+from eeon_tools.replay.live import _control_to_hosts, difference, live_packets, losses
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
 from eeon_tools.replay.result import Latency
 from eeon_tools.trace.frames import CLASS_NAMES
@@ -59,6 +59,7 @@ def test_pauses_of_hosts_and_packets_that_wait_behind_them_are_no_losses() -> No
         VerdictCount("leaf1", 1, "control", "forwarded", 9, 540),
     )
     with_pauses = FabricCounters((*counted.received, pauses[0]), (*counted.verdicts, pauses[1]))
+    assert _control_to_hosts(topologies.load("leaf-spine-4"), with_pauses) == 9
     packets = live_packets(hosts_report(sent=100, delivered=60), with_pauses)
     assert packets["data"].lost == 40
     found = losses(topologies.load("leaf-spine-4"), with_pauses, packets, waiting=40)
@@ -73,7 +74,7 @@ def test_more_than_was_sent_is_somebody_elses_and_no_result() -> None:
         live_packets(hosts_report(sent=10, delivered=10), counters(13, 10, 3))
 
 
-def result(late: int = 0, lost: int = 0, waiting: int = 0) -> LiveResult:
+def result(late: int = 0, lost: int = 0, waiting: int = 0, pauses: int = 0) -> LiveResult:
     packets = {name: LivePackets() for name in CLASS_NAMES}
     packets["data"] = LivePackets(1000, 990 - lost, 40, 0, 10, 0, arrived_marked=38, lost=lost)
     latency = {name: Latency(None, None, None) for name in CLASS_NAMES}
@@ -98,7 +99,8 @@ def result(late: int = 0, lost: int = 0, waiting: int = 0) -> LiveResult:
         waiting=waiting,
         refused=0,
         overruns=0,
-        foreign=2,
+        foreign=2 + pauses,
+        pauses=pauses,
         misdelivered=0,
         duplicated=0,
         untimed=0,
@@ -117,7 +119,10 @@ def test_a_replay_that_did_not_keep_its_times_says_so_first_of_all() -> None:
 
 
 def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
-    told = remarks(result(lost=7))
+    told = remarks(result(lost=7, pauses=5))
+    assert any(
+        remark.startswith("5 pauses and congestion messages of switches reached hosts") for remark in told
+    )
     assert any(
         remark.startswith("7 packets were lost") and "7 on the way to the first" in remark for remark in told
     )

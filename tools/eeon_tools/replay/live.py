@@ -12,7 +12,7 @@ result has their number and place.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,6 +141,7 @@ def replay(
         refused=report["refused"],
         overruns=report["overruns"],
         foreign=report["foreign"],
+        pauses=min(report["foreign"], _control_to_hosts(topology, counted)),
         misdelivered=report["misdelivered"],
         duplicated=report["duplicated"],
         untimed=report["untimed"],
@@ -250,12 +251,25 @@ def losses(
         for count in counted.received
         if (count.switch, count.port) in to_hosts and count.packet_class != CONTROL
     )
-    left = sum(
-        count.packets
-        for count in counted.verdicts
-        if count.verdict in SENT and (count.switch, count.port) in to_hosts and count.packet_class != CONTROL
-    )
+    left = _sent(counted, to_hosts, control=False)
     before = sum(packets[name].sent for name in CLASS_NAMES) - entered
     after = left - sum(packets[name].delivered for name in CLASS_NAMES)
     total = sum(packets[name].lost for name in CLASS_NAMES)
     return Losses(before, total - waiting - before - after, after)
+
+
+def _control_to_hosts(topology: Topology, counted: FabricCounters) -> int:
+    """Returns the number of MAC control frames that switches sent to hosts."""
+    to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+    return _sent(counted, to_hosts, control=True)
+
+
+def _sent(counted: FabricCounters, ports: Collection[tuple[str, int]], *, control: bool) -> int:
+    """Returns the number of packets sent on these ports: MAC control frames, or all others."""
+    return sum(
+        count.packets
+        for count in counted.verdicts
+        if count.verdict in SENT
+        and (count.switch, count.port) in ports
+        and (count.packet_class == CONTROL) == control
+    )

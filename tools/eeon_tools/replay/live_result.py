@@ -46,11 +46,11 @@ class LiveResult(ReplayResult[LivePackets]):
     """The result of one replay on a live fabric. None of it is reproducible exactly.
 
     `refused`: frames that the kernel did not send. `overruns`: frames that arrived at hosts and were lost
-    before they could be counted; they are among `lost`, as are those `waiting` in the queues of switches when
-    the replay ended. `foreign`: frames that hosts received and this replay
-    did not send. `misdelivered`, `duplicated`: packets that arrived at the wrong host, or more than once.
-    `untimed`: packets that arrived without a latency, because others like them were lost. `wakes`: of switch
-    ports; None if the target does not report them.
+    before they could be counted; they are among `lost`, as are those `waiting` in the queues of switches
+    when the replay ended. `foreign`: frames that hosts received and this replay did not send, `pauses`
+    among them made by switches. `misdelivered`, `duplicated`: packets that arrived at the wrong host, or
+    more than once. `untimed`: packets that arrived without a latency, because others like them were lost.
+    `wakes`: of switch ports; None if the target does not report them.
     """
 
     real_seconds: float
@@ -60,6 +60,7 @@ class LiveResult(ReplayResult[LivePackets]):
     refused: int
     overruns: int
     foreign: int
+    pauses: int
     misdelivered: int
     duplicated: int
     untimed: int
@@ -101,10 +102,16 @@ def remarks(run: LiveResult) -> list[str]:
     by_ecn = run.feed.by_ecn
     if run.feed.offered and not by_ecn["ect_0"] + by_ecn["ect_1"]:
         found.append(f"None of {run.feed.offered:,} packets is ECN-capable: switches mark none of them.")
+    if run.pauses:
+        found.append(
+            f"{run.pauses:,} pauses and congestion messages of switches reached hosts, which do not "
+            "obey them on a live fabric: a host that a twin would pause keeps sending, and its packets may "
+            "be dropped."
+        )
     counts = (
         (run.refused, "frames were refused by the kernel and not sent"),
         (run.overruns, "frames reached hosts and were lost before they could be counted"),
-        (run.foreign, "frames reached hosts that this replay had not sent"),
+        (run.foreign - run.pauses, "frames reached hosts that this replay had not sent"),
         (run.misdelivered, "packets reached the wrong host"),
         (run.duplicated, "packets arrived once more than they were sent"),
         (run.untimed, "packets arrived without a latency: others that look the same were lost"),
