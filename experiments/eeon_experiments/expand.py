@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 from eeon_control import config as configs
 from eeon_control.errors import InputError, Problem
+from eeon_control.errors import Place as FilePlace
 from eeon_control.sources import Document, KeyPath
 from eeon_control.validation import did_you_mean
 from pydantic import TypeAdapter, ValidationError
@@ -62,13 +63,30 @@ def expand(
 
 
 def advice(points: Iterable[Point]) -> list[str]:
-    """Returns advice about allowed but unusual settings of the points' runs, each sentence once."""
+    """Returns advice about allowed but unusual settings of the points' runs, each sentence once, and the
+    warnings about their configurations."""
+    points = list(points)
     found: set[str] = set()
     for run in {point.run.id: point.run for point in points}.values():
         settings = RunSettings.model_validate(run.settings)
         found.update(settings.advice())
         found.update(_without_class(settings, run))
-    return sorted(found)
+    return [*sorted(found), *_of_configs(points)]
+
+
+def _of_configs(points: Iterable[Point]) -> list[str]:
+    """Returns the warnings about the points' configurations, each once, with all places that cause it."""
+    places: dict[str, dict[FilePlace, str]] = {}
+    for run in {point.run.id: point.run for point in points}.values():
+        for one in run.warnings:
+            places.setdefault(one.rule, {}).setdefault(one.place, one.key)
+    found = []
+    for rule, keys in places.items():
+        (first, key), *more = keys.items()
+        others = [f"line {at.line}" if at.file == first.file else str(at) for at, _ in more]
+        also = f" (also at {', '.join(others)})" if others else ""
+        found.append(f"{first}: {f'{key}: ' if key else ''}{rule}{also}")
+    return found
 
 
 def _without_class(settings: RunSettings, run: Run) -> Iterator[str]:

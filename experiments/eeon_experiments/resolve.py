@@ -59,6 +59,8 @@ class Run:
     config: dict[str, object] = field(repr=False)
     source: str = ""
     entries: str = ""
+    warnings: tuple[Problem, ...] = field(default=(), repr=False, compare=False)
+    """The warnings of `eeon config validate` about the configuration."""
 
     def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
         """Rebuilds and returns the checked models."""
@@ -78,7 +80,7 @@ class Resolver:
         self._versions = versions
         self._drawn = drawn
         self._topologies: dict[str, Topology] = {}
-        self._configs: dict[str, FabricConfig] = {}
+        self._configs: dict[str, tuple[FabricConfig, tuple[Problem, ...]]] = {}
         self._documents: dict[Path, Document] = {}
         self._fabrics: dict[str, tuple[str, str]] = {}
         self._checked: set[str] = set()
@@ -94,6 +96,7 @@ class Resolver:
         settings: RunSettings | None = None
         topology: Topology | None = None
         config: FabricConfig | None = None
+        warnings: tuple[Problem, ...] = ()
         try:
             settings = RunSettings.model_validate(document.value)
         except ValidationError as error:
@@ -101,7 +104,8 @@ class Resolver:
         delay = settings.link_delay if settings is not None else Duration(0)
         try:
             topology = self._topology(document, delay)
-            config = self._config(document, topology, delay) if topology is not None else None
+            if topology is not None:
+                config, warnings = self._config(document, topology, delay)
         except InputError as error:
             problems += error.problems
         if settings is not None and topology is not None:
@@ -125,6 +129,7 @@ class Resolver:
                 config=config.document.value,
                 source=source,
                 entries=entries,
+                warnings=warnings,
             )
             for seed, workload in zip(seeds, workloads, strict=True)
         ]
@@ -252,13 +257,16 @@ class Resolver:
             self._topologies[key] = with_added_delay(found, delay)
         return self._topologies[key]
 
-    def _config(self, document: Document, topology: Topology, delay: Duration) -> FabricConfig | None:
-        """Returns the configuration; None if the key has a wrong type, which its model reports."""
+    def _config(
+        self, document: Document, topology: Topology, delay: Duration
+    ) -> tuple[FabricConfig | None, tuple[Problem, ...]]:
+        """Returns the configuration and its warnings; None if the key has a wrong type, which its model
+        reports."""
         listed = document.get(("config",))
         if not isinstance(listed, list) or not listed:
-            return None
+            return None, ()
         if not all(one and isinstance(one, (str, dict)) for one in listed):
-            return None
+            return None, ()
         key = _ordered([listed, document.get(("topology",)), int(delay)])
         if key not in self._configs:
             parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
@@ -270,7 +278,7 @@ class Resolver:
             errors = [problem for problem in problems if problem.severity is Severity.ERROR]
             if errors:
                 raise InputError(errors)
-            self._configs[key] = config
+            self._configs[key] = config, tuple(problems)
         return self._configs[key]
 
     def _part(self, document: Document, path: KeyPath, one: str | dict[str, object]) -> Document:

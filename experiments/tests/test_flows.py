@@ -19,7 +19,7 @@ from eeon_experiments.workloads.flow_files import read_list, read_points, shippe
 from eeon_tools.cli.trace import trace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_experiments import points
+from made_experiments import TINY, points
 
 from control_plane.tests.expected_rows import bases
 
@@ -134,6 +134,24 @@ def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:
     (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
     told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])
     assert "warning: workload.applications.web: load 0.99 is the payload alone" in told.stderr
+
+
+def test_a_warning_about_configurations_is_told_once_with_every_place_that_causes_it(tmp_path: Path) -> None:
+    queue = "profiles: {queue: {fabric: {buffer: 100KB, aqm: {mode: mark_threshold, threshold: 1MB}}}}"
+    values = [
+        f"    one: {{config: [{{{queue}}}]}}",
+        f"    two: {{config: [{{{queue}, routing: {{ecmp: false}}}}]}}",
+    ]
+    text = "\n".join(
+        [TINY.partition("axes:")[0] + "axes:", "  at:", *values, "sweeps:", "  - at: [one, two]"]
+    )
+    (one,) = (line for line in advice(points(tmp_path, text)) if "experiment.yaml" in line)
+    path, lines = tmp_path / "experiment.yaml", text.splitlines()
+    first, second = (lines.index(line) + 1 for line in lines if "threshold: 1MB" in line)
+    assert one.startswith(
+        f"{path}:{first}: profiles.queue.fabric.aqm.threshold: not below the buffer (100KB): "
+    )
+    assert one.endswith(f", so nothing is ever marked (also at line {second})")
 
 
 @pytest.mark.parametrize("text", ["0 0\n5 0.3\n6 0.9999999999999999\n", "0 0\n5 30\n6 99.99999999999999\n"])

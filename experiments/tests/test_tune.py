@@ -14,6 +14,7 @@ from eeon_control.cli import main
 from eeon_control.errors import InputError
 from eeon_control.port_settings import MarkThreshold
 from eeon_control.sources import yaml_text
+from eeon_experiments.cli.search import _show_warnings
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Row
 from eeon_experiments.store import Outcome, Store
@@ -124,6 +125,21 @@ def test_where_nothing_changes_anything_every_value_is_the_same_and_what_runs_is
     assert "threshold: any value from 1.5KB to 150KB is the same." in said
     assert answer.recommended == "baseline"
     assert configs.from_text(words.configuration(answer)).profiles.queue["fabric"].aqm.mode == "drop_tail"
+
+
+def test_warnings_about_the_best_setting_are_shown_with_its_configuration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = FILE.replace("from: 1.5KB, to: 150KB", "from: 400KB, to: 900KB")
+    assert text != FILE
+    tune = files.load(write(tmp_path, text))
+    bench = Bench(tune, Store(tmp_path / "out", tune.file.name, quick=False), VERSIONS, made(valley))
+    tuning = Tuning(tune, bench)
+    tuning.check()
+    bench.store.claim()
+    _show_warnings(bench, tuning.run())
+    told = capsys.readouterr().err
+    assert "warning: the best found: " in told and "so nothing is ever marked" in told
 
 
 def test_a_gain_within_the_spread_of_the_seeds_is_none(tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import read_packets
 from made_captures import capture
-from scapy.layers.inet import IP, TCP
+from scapy.layers.inet import IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from test_explain import PROBE, document, run
 
 MARK = ("-t", "leaf-spine-4", "-c", "mark_threshold")
 PS_PER_NS = 1000
 MAC = "02:00:00:00:00:01"
+UNICAST = Ether(dst="02:00:00:00:00:02")
 LINK_DELAY_PS = 500 * PS_PER_NS
 
 
@@ -49,6 +50,22 @@ def across_the_fabric(trace: Path) -> int:
         if packet.frame_bytes > 1000 and hosts[source] != hosts[destination]:
             return number
     raise AssertionError("the trace has no packet from rack to rack")
+
+
+def test_a_packet_that_no_host_sends_is_refused_for_its_own_reason(tmp_path: Path) -> None:
+    sent = UNICAST / IP(src="10.0.1.1", dst="10.0.2.1") / UDP() / bytes(100)
+    strays = {
+        "multicast or broadcast": Ether(dst="01:00:5e:00:00:fb") / IP(src="10.0.1.1", dst="224.0.0.251"),
+        "link-local": UNICAST / IP(src="10.0.1.1", dst="169.254.1.1"),
+        "to itself": UNICAST / IP(src="10.0.1.1", dst="10.0.1.1"),
+        "no host": UNICAST / IP(src="203.0.113.9", dst="10.0.1.1"),
+    }
+    path = tmp_path / "strays.pcap"
+    capture(path, [(0, 142, bytes(sent)), *((1, 60, bytes(one).ljust(60, b"\0")) for one in strays.values())])
+    for number, why in enumerate(strays, start=2):
+        output = run(str(path), "-n", str(number), *MARK, "--unmapped", "drop").output
+        assert f"packet {number}: is left out, because " in output and why in output, output
+        assert not any(other in output for other in strays if other != why)
 
 
 @pytest.fixture

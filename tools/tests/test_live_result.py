@@ -1,12 +1,19 @@
 """The packet counts of a replay in real time, without running one."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
+from click.testing import CliRunner
+from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
+from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.errors import ReplayError
+from eeon_tools.live import network, state
 from eeon_tools.replay import page
 from eeon_tools.replay.feed import FeedCounts
-from eeon_tools.replay.live import difference, live_packets, losses
+from eeon_tools.replay.live import _control_to_hosts, difference, live_packets, losses
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses, remarks
 from eeon_tools.replay.result import Latency
 from eeon_tools.trace.frames import CLASS_NAMES
@@ -45,12 +52,29 @@ def test_what_is_neither_delivered_nor_dropped_is_lost_and_placed() -> None:
     assert losses(topology, counted, packets) == Losses(before_leaves=5, between=10, after_leaves=3)
 
 
+def test_pauses_of_hosts_and_packets_that_wait_behind_them_are_no_losses() -> None:
+    counted = counters(received=100, forwarded=60, dropped=0)
+    pauses = (
+        ReceivedCount("leaf1", 1, "control", 75, 4500),
+        VerdictCount("leaf1", 1, "control", "forwarded", 9, 540),
+    )
+    with_pauses = FabricCounters((*counted.received, pauses[0]), (*counted.verdicts, pauses[1]))
+    assert _control_to_hosts(topologies.load("leaf-spine-4"), with_pauses) == 9
+    packets = live_packets(hosts_report(sent=100, delivered=60), with_pauses)
+    assert packets["data"].lost == 40
+    found = losses(topologies.load("leaf-spine-4"), with_pauses, packets, waiting=40)
+    assert found == Losses(before_leaves=0, between=0, after_leaves=0)
+    told = remarks(result(lost=40, waiting=40))
+    assert any(remark.startswith("40 packets still waited in queues of switches") for remark in told)
+    assert not any("were lost" in remark for remark in told)
+
+
 def test_more_than_was_sent_is_somebody_elses_and_no_result() -> None:
     with pytest.raises(ReplayError, match=r"data 3 too many.*something else used the fabric"):
         live_packets(hosts_report(sent=10, delivered=10), counters(13, 10, 3))
 
 
-def result(late: int = 0, lost: int = 0) -> LiveResult:
+def result(late: int = 0, lost: int = 0, waiting: int = 0, pauses: int = 0) -> LiveResult:
     packets = {name: LivePackets() for name in CLASS_NAMES}
     packets["data"] = LivePackets(1000, 990 - lost, 40, 0, 10, 0, arrived_marked=38, lost=lost)
     latency = {name: Latency(None, None, None) for name in CLASS_NAMES}
@@ -71,10 +95,12 @@ def result(late: int = 0, lost: int = 0) -> LiveResult:
         packets=packets,
         latency_us=latency,
         lateness=Lateness(30.0, 80.0, 400.0, limit_us=121.12, late=late),
-        losses=Losses(lost, 0, 0),
+        losses=Losses(lost - waiting, 0, 0),
+        waiting=waiting,
         refused=0,
         overruns=0,
-        foreign=2,
+        foreign=2 + pauses,
+        pauses=pauses,
         misdelivered=0,
         duplicated=0,
         untimed=0,
@@ -93,10 +119,29 @@ def test_a_replay_that_did_not_keep_its_times_says_so_first_of_all() -> None:
 
 
 def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
-    told = remarks(result(lost=7))
+    told = remarks(result(lost=7, pauses=5))
+    assert any(
+        remark.startswith("5 pauses and congestion messages of switches reached hosts") for remark in told
+    )
     assert any(
         remark.startswith("7 packets were lost") and "7 on the way to the first" in remark for remark in told
     )
     assert "2 frames reached hosts that this replay had not sent." in told
     assert not any("wrong host" in remark for remark in told)
     assert "this target does not report them" in page.live_page(result())
+
+
+def test_warnings_of_the_configuration_are_told_before_a_live_fabric_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "topology.yaml").write_text(Path(data.find_yaml("topologies", "leaf-spine-4")).read_text())
+    (tmp_path / "t.pcap").write_bytes(b"")
+    record = SimpleNamespace(name="one", target="engine", folder=tmp_path, is_up=False)
+    monkeypatch.setattr(state, "load", lambda name: record)
+    monkeypatch.setattr(network, "check_possible", lambda: None)
+    never = tmp_path / "never.yaml"
+    never.write_text("profiles: {queue: {q: {buffer: 1KB, aqm: drop_tail}}}\nroles: {uplink: {queue: q}}\n")
+    words = [str(tmp_path / "t.pcap"), "--fabric", "one", "-c", "drop_tail", "-c", str(never)]
+    told = CliRunner().invoke(replay_command, words).stderr
+    assert told.count("warning: profiles.queue.q.buffer: 1KB: is smaller than a full frame") == 1
+    assert "fabric one is not up yet" in told

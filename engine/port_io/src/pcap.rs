@@ -136,8 +136,12 @@ impl Reader {
             MICROSECONDS => false,
             NANOSECONDS => true,
             _ => {
-                let hint =
-                    if little == PCAPNG { " (it is pcapng; convert it with `editcap -F pcap`)" } else { "" };
+                let hint = match rest {
+                    _ if little == PCAPNG => " (it is pcapng; convert it with `editcap -F pcap`)",
+                    [0x1f, 0x8b, ..] => " (it is compressed; decompress it with `gzip -d`)",
+                    [0x28, 0xb5, 0x2f, 0xfd, ..] => " (it is compressed; decompress it with `zstd -d`)",
+                    _ => "",
+                };
                 return Err(IoError(format!(
                     "starts with {little:#010x}, which is not a pcap magic number{hint}"
                 )));
@@ -249,7 +253,9 @@ mod tests {
             reader.next_record().unwrap_err().to_string()
         };
         assert!(refusal(&[0x0a, 0x0d, 0x0d, 0x0a]).contains("it is pcapng"));
-        assert!(refusal(b"PK\x03\x04").contains("not a pcap magic number"));
+        assert!(refusal(b"PK\x03\x04").ends_with("not a pcap magic number"));
+        assert!(refusal(b"\x1f\x8b\x08\x00").contains("`gzip -d`"));
+        assert!(refusal(b"\x28\xb5\x2f\xfd").contains("`zstd -d`"));
         assert!(refusal(&file(true, MICROSECONDS, 113, &[])).contains("link type 113"));
     }
 

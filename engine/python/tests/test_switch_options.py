@@ -106,6 +106,11 @@ def test_unknown_flags_are_refused_by_name() -> None:
     assert "--frobnicate" in refusal("x.json", "--", "--frobnicate")
 
 
+@pytest.mark.parametrize("arguments", [("x.json", "y.json"), ("x.json", "--", "y.json")])
+def test_a_second_program_is_refused_as_what_it_is(arguments: tuple[str, ...]) -> None:
+    assert refusal(*arguments) == "y.json is neither a flag nor a flag's value, and the program is x.json"
+
+
 @pytest.mark.parametrize(("arguments", "reason"), rows("refused"))
 def test_what_cannot_be_followed_is_refused_with_its_reason(arguments: list[str], reason: str) -> None:
     assert reason in refusal(*arguments)

@@ -15,6 +15,7 @@ from eeon_experiments.cli.numbers import (
     experiment_results_option,
     folder_of,
     quick_option,
+    show_advice,
     show_comparison,
     show_points,
     write_csv,
@@ -153,5 +154,4 @@ def show(
     if measured:
         click.echo(f"\nfrom {folder}:")
         show_points(measured, wanted)
-    for one in unusual:
-        click.echo(f"warning: {one}", err=True)
+    show_advice(unusual, name)

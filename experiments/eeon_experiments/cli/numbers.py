@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., object])
 MOST_ROWS = 24
 """Maximum number of points that a command shows whose main output is not these numbers."""
+_MOST_ADVICE = 10
 _GAP = 2
 
 quick_option = click.option("--quick", is_flag=True, help="Use the scaled-down form.")
@@ -113,6 +114,15 @@ def _change(one: Comparison) -> str:
     if change.low is None or change.high is None:
         return f"{change.mean:+.1%}"
     return f"{change.mean:+.1%} ({change.low:+.1%} to {change.high:+.1%})"
+
+
+def show_advice(found: Sequence[str], name: str) -> None:
+    """Prints advice about settings as warnings on stderr, and where the rest is if there is much of it."""
+    for one in found[:_MOST_ADVICE]:
+        click.echo(f"warning: {one}", err=True)
+    if len(found) > _MOST_ADVICE:
+        more = len(found) - _MOST_ADVICE
+        click.echo(f"warning: and {more} more: eeon experiment show {name} --json", err=True)
 
 
 def write_csv(found: Sequence[Point], wanted: Sequence[str], path: Path) -> None:

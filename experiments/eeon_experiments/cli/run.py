@@ -26,6 +26,7 @@ from eeon_experiments.cli.numbers import (
     experiment_results_option,
     folder_of,
     quick_option,
+    show_advice,
     show_points,
     workers_option,
 )
@@ -119,8 +120,7 @@ def run(
     runs = counted(len(state.finished), "run")
     click.echo(f"{folder}: {runs} finished, {len(state.to_run)} to run")
     _tell_estimate(sweep, state)
-    for one in advice(sweep.points):
-        click.echo(f"warning: {one}", err=True)
+    show_advice(advice(sweep.points), name)
     if dry_run:
         return
     failures: list[str] = []

@@ -137,6 +137,7 @@ def search(
         print_json(words.as_values(answer))
         return
     _show(answer)
+    _show_warnings(bench, answer)
     click.echo(f"{words.cost(answer)}, {took:.0f} s")
     click.echo(f"configuration: {folder / CONFIGURATION}")
     if html is not None:
@@ -218,6 +219,14 @@ def _show(answer: Answer) -> None:
     click.echo("")
     for sentence in words.sentences(answer):
         click.echo(sentence)
+
+
+def _show_warnings(bench: Bench, answer: Answer) -> None:
+    """Prints the warnings about the best setting, whose configuration is recommended, on stderr."""
+    from eeon_experiments.expand import advice
+
+    for one in advice(bench.points(answer.best.name, bench.tune.file.seeds[0])):
+        click.echo(f"warning: the best found: {one}", err=True)
 
 
 def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:

@@ -54,6 +54,12 @@ def read_points(path: Path) -> list[list[float]]:
         words = line.partition("#")[0].split()
         if not words:
             continue
+        if _is_of_ns2(words):
+            raise ValueError(
+                f"line {number}: {line.strip()[:40]!r} has three columns, as ns-2 and pFabric write them: "
+                "size, unused, probability; write `bytes probability`, for sizes in packets with "
+                "`awk '{print $1 * 1460, $3}'`, for sizes in bytes with `awk '{print $1, $3}'`"
+            )
         try:
             size, share = words
             point = [float(size), float(share.removesuffix("%"))]
@@ -84,6 +90,14 @@ def read_points(path: Path) -> list[list[float]]:
         raise ValueError("has no flow above 1 byte; each line is `bytes probability`, in this order")
     # Because of rounding, sums of probabilities may not end exactly at 1.
     return [[size, min(share / last, 1.0)] for size, share in points]
+
+
+def _is_of_ns2(words: list[str]) -> bool:
+    """Returns whether a line has the three numbers of ns-2's `EmpiricalRandomVariable`."""
+    try:
+        return len(words) == 3 and 0 <= float(words[2]) <= 1 and float(words[0]) >= 0 <= float(words[1])
+    except ValueError:
+        return False
 
 
 def read_list(path: Path) -> list[dict[str, object]]:

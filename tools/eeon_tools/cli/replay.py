@@ -357,6 +357,7 @@ def _on_twin(settings: ReplaySettings, outputs: _Outputs, runs: int) -> RunResul
 
 def _on_fabric(settings: LiveSettings, target: str | None) -> LiveResult:
     from eeon_tools.live import state
+    from eeon_tools.replay.live import TICK_PS
     from eeon_tools.replay.live import replay as run_replay
 
     record = state.load(settings.fabric)
@@ -364,6 +365,9 @@ def _on_fabric(settings: LiveSettings, target: str | None) -> LiveResult:
         raise InputError(
             "--target", str(target), f"fabric {settings.fabric} runs on {record.target} switches"
         )
+    if settings.config:
+        topology, tick_ps = str(record.folder / "topology.yaml"), TICK_PS[record.target]
+        print_problems(comparing.warnings([settings.config], topology, tick_ps))
     with packet_progress(f"replaying {settings.trace.name} on {settings.fabric}") as progress:
         return run_replay(settings, progress)
 

@@ -57,11 +57,11 @@ def overridden(config: Sequence[str], topology: str) -> list[str]:
     return remarks
 
 
-def warnings(settings: Iterable[Sequence[str]], topology: str) -> list[Problem]:
+def warnings(settings: Iterable[Sequence[str]], topology: str, tick_ps: int = TICK_PS) -> list[Problem]:
     """Returns the warnings of `eeon config validate` about these settings, each once."""
     of = topologies.load(topology)
     found = (
-        one for config in settings for one in configs.check(configs.load(*config), of, Duration(TICK_PS))
+        one for config in settings for one in configs.check(configs.load(*config), of, Duration(tick_ps))
     )
     return [one for one in dict.fromkeys(found) if one.severity is Severity.WARNING]
 

@@ -247,12 +247,20 @@ class Feed:
         if batch:
             yield batch
 
-    def offers(self) -> Iterator[Offer]:
-        """Yields offers one at a time, with one packet in memory."""
+    def counts_of(self, last: int) -> FeedCounts:
+        """Counts the packets up to number `last`; returns the counts."""
+        for _ in self.offers(last):
+            pass
+        return self.counts
+
+    def offers(self, last: int | None = None) -> Iterator[Offer]:
+        """Yields offers one at a time, with one packet in memory; stops after packet `last`."""
         counts = self.counts
         copies = Copies()
         previous = -1
         for number, packet in enumerate(read_packets(self._trace, self._on_break), start=1):
+            if last is not None and number > last:
+                return
             if number == 1:
                 counts.first_ns = previous = packet.time_ns
             if packet.time_ns < previous:

@@ -12,7 +12,7 @@ result has their number and place.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ from eeon_tools.live.silence import silent_hosts
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
+from eeon_tools.replay.packet_counts import CONTROL
 from eeon_tools.replay.twin_run import latencies, own_manifest
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
@@ -101,16 +102,17 @@ def replay(
         packets += len(batch)
         progress(0, packets)
     with silent_hosts(record):
-        before, wakes_before = _look(topology, targets)
+        before, wakes_before, _ = _look(topology, targets)
         while not traffic.run(_SLICE_MS):
             progress(traffic.passed, packets)
-        after, wakes_after = _look(topology, targets)
+        after, wakes_after, waiting = _look(topology, targets)
     # The transmit time of a full frame: frames that leave later than this may be out of order.
     slowest = min(int(host.port.rate) for host in hosts)
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
     report = traffic_report(traffic, limit_ns)
     counted = difference(after, before)
     by_class = live_packets(report, counted)
+    waiting = min(waiting, sum(packets.lost for packets in by_class.values()))
     late = report["lateness"]
     return LiveResult(
         name=settings.name,
@@ -134,10 +136,12 @@ def replay(
             limit_us=limit_ns / _NS_PER_US,
             late=late["late"],
         ),
-        losses=losses(topology, counted, by_class),
+        losses=losses(topology, counted, by_class, waiting),
+        waiting=waiting,
         refused=report["refused"],
         overruns=report["overruns"],
         foreign=report["foreign"],
+        pauses=min(report["foreign"], _control_to_hosts(topology, counted)),
         misdelivered=report["misdelivered"],
         duplicated=report["duplicated"],
         untimed=report["untimed"],
@@ -185,17 +189,18 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
         raise TraceError(trace, f"packets {batch[0].number} to {batch[-1].number}", str(error)) from error
 
 
-def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCounters, int | None]:
-    """Returns the counters of all switches, and the sum of all ports' wakes; None if registers cannot be
-    read."""
-    seen = run(observe(topology, targets, Wanted(counters=True, registers=("wakes",))))
+def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCounters, int | None, int]:
+    """Returns the counters of all switches; the sum of all ports' wakes; and the packets that wait in queues.
+    If registers cannot be read, these are None and 0."""
+    seen = run(observe(topology, targets, Wanted(counters=True, registers=("wakes", "occupancy_packets"))))
     if seen.failures:
         raise FabricError("; ".join(seen.failures.values()))
     registers = [found.registers for found in seen.switches.values()]
     wakes: int | None = 0
     for ports in registers:
         wakes = None if ports is None or wakes is None else wakes + sum(v["wakes"] for v in ports.values())
-    return seen.counters, wakes
+    waiting = sum(values["occupancy_packets"] for ports in registers for values in (ports or {}).values())
+    return seen.counters, wakes, waiting
 
 
 def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
@@ -235,16 +240,36 @@ def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, Li
     return found
 
 
-def losses(topology: Topology, counted: FabricCounters, packets: Mapping[str, LivePackets]) -> Losses:
-    """Returns where the lost packets were last seen."""
+def losses(
+    topology: Topology, counted: FabricCounters, packets: Mapping[str, LivePackets], waiting: int = 0
+) -> Losses:
+    """Returns where the lost packets were last seen, without those `waiting` in switches. MAC control frames
+    between switches and hosts are no packets of the trace."""
     to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
-    entered = sum(count.packets for count in counted.received if (count.switch, count.port) in to_hosts)
-    left = sum(
+    entered = sum(
         count.packets
-        for count in counted.verdicts
-        if count.verdict in SENT and (count.switch, count.port) in to_hosts
+        for count in counted.received
+        if (count.switch, count.port) in to_hosts and count.packet_class != CONTROL
     )
+    left = _sent(counted, to_hosts, control=False)
     before = sum(packets[name].sent for name in CLASS_NAMES) - entered
     after = left - sum(packets[name].delivered for name in CLASS_NAMES)
     total = sum(packets[name].lost for name in CLASS_NAMES)
-    return Losses(before, total - before - after, after)
+    return Losses(before, total - waiting - before - after, after)
+
+
+def _control_to_hosts(topology: Topology, counted: FabricCounters) -> int:
+    """Returns the number of MAC control frames that switches sent to hosts."""
+    to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+    return _sent(counted, to_hosts, control=True)
+
+
+def _sent(counted: FabricCounters, ports: Collection[tuple[str, int]], *, control: bool) -> int:
+    """Returns the number of packets sent on these ports: MAC control frames, or all others."""
+    return sum(
+        count.packets
+        for count in counted.verdicts
+        if count.verdict in SENT
+        and (count.switch, count.port) in ports
+        and (count.packet_class == CONTROL) == control
+    )

@@ -46,18 +46,21 @@ class LiveResult(ReplayResult[LivePackets]):
     """The result of one replay on a live fabric. None of it is reproducible exactly.
 
     `refused`: frames that the kernel did not send. `overruns`: frames that arrived at hosts and were lost
-    before they could be counted; they are among `lost`. `foreign`: frames that hosts received and this replay
-    did not send. `misdelivered`, `duplicated`: packets that arrived at the wrong host, or more than once.
-    `untimed`: packets that arrived without a latency, because others like them were lost. `wakes`: of switch
-    ports; None if the target does not report them.
+    before they could be counted; they are among `lost`, as are those `waiting` in the queues of switches
+    when the replay ended. `foreign`: frames that hosts received and this replay did not send, `pauses`
+    among them made by switches. `misdelivered`, `duplicated`: packets that arrived at the wrong host, or
+    more than once. `untimed`: packets that arrived without a latency, because others like them were lost.
+    `wakes`: of switch ports; None if the target does not report them.
     """
 
     real_seconds: float
     lateness: Lateness
     losses: Losses
+    waiting: int
     refused: int
     overruns: int
     foreign: int
+    pauses: int
     misdelivered: int
     duplicated: int
     untimed: int
@@ -85,19 +88,30 @@ def remarks(run: LiveResult) -> list[str]:
             f"{late.limit_us:,.1f} us late, the time of a full frame on a host's link. Use a lower --speed "
             "or a computer with more cores."
         )
-    if run.total().lost:
+    if run.waiting:
         found.append(
-            f"{run.total().lost:,} packets were lost that no switch has counted as dropped, in buffers of "
-            f"the computer: {lost.before_leaves:,} on the way to the first switch's program, "
+            f"{run.waiting:,} packets still waited in queues of switches when the replay ended, and arrive "
+            "later: `eeon show queues` tells where, `eeon show pfc` which neighbours pause a port."
+        )
+    if run.total().lost > run.waiting:
+        found.append(
+            f"{run.total().lost - run.waiting:,} packets were lost that no switch has counted as dropped, in "
+            f"buffers of the computer: {lost.before_leaves:,} on the way to the first switch's program, "
             f"{lost.between:,} inside the fabric, {lost.after_leaves:,} on the way to hosts."
         )
     by_ecn = run.feed.by_ecn
     if run.feed.offered and not by_ecn["ect_0"] + by_ecn["ect_1"]:
         found.append(f"None of {run.feed.offered:,} packets is ECN-capable: switches mark none of them.")
+    if run.pauses:
+        found.append(
+            f"{run.pauses:,} pauses and congestion messages of switches reached hosts, which do not "
+            "obey them on a live fabric: a host that a twin would pause keeps sending, and its packets may "
+            "be dropped."
+        )
     counts = (
         (run.refused, "frames were refused by the kernel and not sent"),
         (run.overruns, "frames reached hosts and were lost before they could be counted"),
-        (run.foreign, "frames reached hosts that this replay had not sent"),
+        (run.foreign - run.pauses, "frames reached hosts that this replay had not sent"),
         (run.misdelivered, "packets reached the wrong host"),
         (run.duplicated, "packets arrived once more than they were sent"),
         (run.untimed, "packets arrived without a latency: others that look the same were lost"),

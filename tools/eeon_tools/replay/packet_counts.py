@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 _LOST: tuple[Literal["misdelivered", "nic_drops", "queued"], ...] = ("misdelivered", "nic_drops", "queued")
 _OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed", "consumed", "not_admitted", "martian")
-_CONTROL = "control"
+CONTROL = "control"
 _SHOWN = 12
 
 
 def _of_hosts(packet_class: str) -> str:
     """Returns the hosts' class of a program's class: hosts count MAC control frames as `other`."""
-    return "other" if packet_class == _CONTROL else packet_class
+    return "other" if packet_class == CONTROL else packet_class
 
 
 def class_packets(
@@ -42,11 +42,11 @@ def class_packets(
     lost count as lost."""
     lost = dict.fromkeys(CLASS_NAMES, 0)
     for name, packets in lost_by_class(report).items():
-        if name != _CONTROL or with_control:
+        if name != CONTROL or with_control:
             lost[_of_hosts(name)] += packets
     verdicts = {name: dict.fromkeys(VERDICTS, 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
-        if count.packet_class == _CONTROL and not with_control:
+        if count.packet_class == CONTROL and not with_control:
             continue
         verdicts[_of_hosts(count.packet_class)][count.verdict] += count.packets
     return {
@@ -67,7 +67,7 @@ def other_drops(counters: FabricCounters) -> dict[str, int]:
     """Returns the packets in `other_dropped` of all classes, by the program's verdict."""
     found: dict[str, int] = {}
     for count in counters.verdicts:
-        if count.verdict in _OTHER_VERDICTS and count.packet_class != _CONTROL and count.packets:
+        if count.verdict in _OTHER_VERDICTS and count.packet_class != CONTROL and count.packets:
             found[count.verdict] = found.get(count.verdict, 0) + count.packets
     return dict(sorted(found.items()))
 
@@ -131,8 +131,8 @@ def _control(report: Report, counters: FabricCounters) -> Iterable[str]:
     ended = sum(
         count.packets
         for count in counters.verdicts
-        if count.packet_class == _CONTROL and count.verdict not in SENT
-    ) + lost_by_class(report).get(_CONTROL, 0)
+        if count.packet_class == CONTROL and count.verdict not in SENT
+    ) + lost_by_class(report).get(CONTROL, 0)
     if made(report) != ended:
         yield (
             f"control: switches made {made(report)} that reached no host, "
@@ -152,7 +152,7 @@ def _classes(packets: Mapping[str, ClassPackets]) -> Iterable[str]:
 
 def _switches(report: Report, counters: FabricCounters) -> Iterable[str]:
     # A frame that a switch makes does not arrive at a port of the topology.
-    received = {(one["name"], _CONTROL): one["copies"] for one in report["switches"]}
+    received = {(one["name"], CONTROL): one["copies"] for one in report["switches"]}
     decided: dict[tuple[str, str], int] = {}
     for entered in counters.received:
         key = entered.switch, entered.packet_class
@@ -174,7 +174,7 @@ def deliveries(
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
         # Frames that switches make end at NICs, which count them separately.
-        made_here = count.packet_class == _CONTROL
+        made_here = count.packet_class == CONTROL
         if count.verdict in SENT and (count.switch, count.port) in to_hosts and not made_here:
             left[count.packet_class] += count.packets
     for link in report.get("faults", ()):

@@ -147,6 +147,9 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
         # If the program is not before '--', BMv2 takes the first argument after it.
         given.program = Path(target.pop(0))
     wanted, unknown = target_parser.parse_known_args(extra + target)
+    if unknown and not unknown[0].startswith("-"):
+        known = f"the program is {given.program}" if given.program is not None else "--no-p4 runs no program"
+        raise UsageError(f"{unknown[0]} is neither a flag nor a flag's value, and {known}")
     if unknown:
         raise UsageError(f"unknown target flag {unknown[0]}")
     notes = _noted(given, parser) + _noted(wanted, target_parser)
