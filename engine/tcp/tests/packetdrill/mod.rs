@@ -95,7 +95,7 @@ const OURS: &str = "
 #[test]
 fn a_script_of_ours_that_leaves_something_out_differs_at_its_line() {
     assert_eq!(outcome(OURS), Outcome::Passes { compared: 2, passed_over: 0 });
-    for (said, instead, line) in [
+    let changes = [
         (" +0   > [ect0] P. 1:2001(2000) ack 1\n", "", 5),
         ("> [ect0] P. 1:2001(2000)", "> [ect0] P. 1:1001(1000)", 5),
         ("[ect0] P.", "P.", 5),
@@ -105,10 +105,16 @@ fn a_script_of_ours_that_leaves_something_out_differs_at_its_line() {
         ("+.04 > . 2001:2001(0) ack 101 win 65534\n +0 ", "+.04 ", 7),
         ("cwnd == 10000", "cwnd == 9000", 8),
         ("end == none", "end == Finished", 8),
-    ] {
-        assert!(OURS.contains(said), "{said}");
-        match outcome(&OURS.replacen(said, instead, 1)) {
-            Outcome::Differs(at, what) => assert_eq!(at, line, "{instead}: {what}"),
+    ];
+    each_change_differs(OURS, &changes);
+}
+
+/// Checks that a script, in which the first text of a change is replaced by the second, differs at the change's line.
+fn each_change_differs(script: &str, changes: &[(&str, &str, usize)]) {
+    for (said, instead, line) in changes {
+        assert!(script.contains(said), "{said}");
+        match outcome(&script.replacen(said, instead, 1)) {
+            Outcome::Differs(at, what) => assert_eq!(at, *line, "{instead}: {what}"),
             other => panic!("{instead}: {other:?}"),
         }
     }
@@ -131,19 +137,14 @@ const ROUNDS: &str = "
 #[test]
 fn rounds_and_losses_are_counted_and_what_leaves_after_a_loss_is_expected() {
     assert_eq!(outcome(ROUNDS), Outcome::Passes { compared: 1, passed_over: 0 });
-    for (said, instead, line) in [
+    let changes = [
         ("round(4) = 0", "round(4) = 1", 6),
         ("lose(4) = 2", "lose(4) = 1", 9),
         ("2 times", "3 times", 10),
         ("2001:3001(1000)", "1:1001(1000)", 11),
         (" +.2  > . 2001:3001(1000) ack 1", " +.21 %{ cwnd == 1000 }%", 11),
-    ] {
-        assert!(ROUNDS.contains(said), "{said}");
-        match outcome(&ROUNDS.replacen(said, instead, 1)) {
-            Outcome::Differs(at, what) => assert_eq!(at, line, "{instead}: {what}"),
-            other => panic!("{instead}: {other:?}"),
-        }
-    }
+    ];
+    each_change_differs(ROUNDS, &changes);
 }
 
 /// Plays the scripts in `tests/scripts`: a line `[situation_and_outcome]` begins one, and its lines count from there.
