@@ -65,19 +65,19 @@ def expand(
 def advice(points: Iterable[Point]) -> list[str]:
     """Returns advice about allowed but unusual settings of the points' runs, each sentence once, and the
     warnings about their configurations."""
-    points = list(points)
+    runs = {point.run.id: point.run for point in points}.values()
     found: set[str] = set()
-    for run in {point.run.id: point.run for point in points}.values():
+    for run in runs:
         settings = RunSettings.model_validate(run.settings)
         found.update(settings.advice())
         found.update(_without_class(settings, run))
-    return [*sorted(found), *_of_configs(points)]
+    return [*sorted(found), *_of_configs(runs)]
 
 
-def _of_configs(points: Iterable[Point]) -> list[str]:
-    """Returns the warnings about the points' configurations, each once, with all places that cause it."""
+def _of_configs(runs: Iterable[Run]) -> list[str]:
+    """Returns the warnings about the runs' configurations, each once, with all places that cause it."""
     places: dict[str, dict[FilePlace, str]] = {}
-    for run in {point.run.id: point.run for point in points}.values():
+    for run in runs:
         for one in run.warnings:
             places.setdefault(one.rule, {}).setdefault(one.place, one.key)
     found = []

@@ -162,7 +162,7 @@ class Tcp(Strict):
                 f"min_rto is {min_rto} and ACKs are delayed by up to {timer}: a delayed ACK of a last segment"
                 " causes a spurious timeout; raise min_rto, or lower delayed_ack's timer or turn it `off`"
             )
-        segments = 2 if self.delayed_ack is None else self.delayed_ack.segments
+        segments = (self.delayed_ack or DelayedAck(timer=timer)).segments
         if delays and self.receive_buffer is not None and self.receive_buffer < segments * self.mss:
             found.append(
                 f"receive_buffer is {self.receive_buffer}, less than the {segments} segments that an ACK "

@@ -24,12 +24,12 @@ class Caption(Strict):
     caption: str = ""
     x_label: str = ""
     y_label: str = ""
-    unit: str = "{:.2f}"
-    share_y: bool = True
-    scale: str = "linear"
-    from_zero: bool = True
-    cut: float | None = None
-    panel_height: float = 2.9
+    unit: str = Drawing.unit
+    share_y: bool = Drawing.share_y
+    scale: str = Drawing.scale
+    from_zero: bool = Drawing.from_zero
+    cut: float | None = Drawing.cut
+    panel_height: float = Drawing.panel_height
 
 
 class Figures:
