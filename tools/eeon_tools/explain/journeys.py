@@ -13,12 +13,12 @@ from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eeon_control.topology import Host, Topology
+from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine, load_program
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.scene import RegisterValue, Scene
-from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, SendRules, feed_offers
+from eeon_tools.replay.feed import AS_A_NIC, Feed, Offer, Reason, SendRules, feed_offers
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.layers import IpFrame, protocol_name
@@ -34,7 +34,7 @@ _PS_PER_NS = 1000
 _LIMIT_PS = 3_600 * 10**12
 _LAST_LINK_PS = 10**9
 """Picoseconds; longer than the last frame needs on its link, so that the receiver has it."""
-_LEFT_OUT = {
+_LEFT_OUT: Mapping[Reason, str] = {
     "copies": "it is a further copy, seen at another interface",
     "multicast": "it is multicast or broadcast",
     "link_local": "one of its addresses is link-local",
@@ -42,7 +42,7 @@ _LEFT_OUT = {
     "same_host": "it goes from a host to itself",
     "too_long": "it is too long for a frame",
 }
-"""Reasons why hosts do not send an IP packet, by its count in `FeedCounts`."""
+"""Reasons why hosts do not send an IP packet."""
 
 
 @dataclass
@@ -152,7 +152,7 @@ def follow_way(
     fabric = scene.fabric
     hosts = list(fabric.topology.hosts.values())
     feed = Feed(capture, hosts, speed, rules)
-    segments = _segments(feed, capture, number, hosts, rules)
+    segments = _segments(feed, capture, number)
     if segment > len(segments):
         raise InputError(
             "--segment", str(segment), f"is beyond the {len(segments)} frames of packet {number}"
@@ -291,10 +291,10 @@ def _is_same(frame: bytes, captured: bytes) -> bool:
     return frame[start : len(captured)] == captured[start:]
 
 
-def _segments(feed: Feed, capture: Path, number: int, hosts: list[Host], rules: SendRules) -> list[Offer]:
+def _segments(feed: Feed, capture: Path, number: int) -> list[Offer]:
     """Returns the frames that a host sends for a packet: one, or the segments of its NIC. Raises TraceError
     if there are none."""
-    found = [o for o in takewhile(lambda offer: offer.number <= number, feed.offers()) if o.number == number]
+    found = [offer for offer in feed.offers(number) if offer.number == number]
     if not found:
         count, asked = 0, None
         for count, packet in enumerate(read_packets(capture), start=1):
@@ -304,15 +304,10 @@ def _segments(feed: Feed, capture: Path, number: int, hosts: list[Host], rules: 
         elif IpFrame.of(asked.captured, asked.frame_bytes) is None:
             problem = f"is not IP but {protocol_name(asked.captured)}; hosts send only IP through the fabric"
         else:
-            problem = f"is left out, because {_reason(capture, number, hosts, rules)}"
+            assert feed.left_out is not None, "an IP packet is sent or left out"
+            problem = f"is left out, because {_LEFT_OUT[feed.left_out]}"
         raise TraceError(capture, f"packet {number}", problem)
     return found
-
-
-def _reason(capture: Path, number: int, hosts: list[Host], rules: SendRules) -> str:
-    """Returns why the hosts leave out an IP packet: the count that it increases."""
-    before, after = (Feed(capture, hosts, 1.0, rules).counts_of(last) for last in (number - 1, number))
-    return next(why for name, why in _LEFT_OUT.items() if getattr(after, name) > getattr(before, name))
 
 
 def _around(

@@ -52,6 +52,8 @@ _LONGEST_USUAL_BYTES = ETHERNET_HEADER_BYTES + MTU_BYTES + 4
 """Bytes of a full frame with a VLAN tag."""
 _TCP_HEADER_END = 20
 Unmapped: TypeAlias = Literal["drop", "refuse"]
+Reason: TypeAlias = Literal["copies", "multicast", "link_local", "unmapped", "same_host", "too_long"]
+"""Why an IP packet is left out; the name of its count in `FeedCounts`."""
 _PROTOCOLS_SHOWN = 4
 _KNOWN_ADDRESSES = 65_536  # of a trace, cached at a time
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -233,6 +235,8 @@ class Feed:
         self._hosts_of: dict[bytes, int | None] = {}
         self._on_break = on_break
         self.counts = FeedCounts()
+        self.left_out: Reason | None = None
+        """Why the last IP packet was left out that was."""
 
     def batches(self) -> Iterator[list[Offer]]:
         """Yields offers in lists of bounded length and bytes of frames."""
@@ -246,12 +250,6 @@ class Feed:
                 batch, size = [], 0
         if batch:
             yield batch
-
-    def counts_of(self, last: int) -> FeedCounts:
-        """Counts the packets up to number `last`; returns the counts."""
-        for _ in self.offers(last):
-            pass
-        return self.counts
 
     def offers(self, last: int | None = None) -> Iterator[Offer]:
         """Yields offers one at a time, with one packet in memory; stops after packet `last`."""
@@ -280,7 +278,7 @@ class Feed:
             segment = self._segmenter.payload_of_segment(ip)
             seen = copies.seen(packet, ip, segment)
             if seen and all(seen):
-                counts.copies += 1
+                self._leave_out("copies")
                 continue
             since_start = packet.time_ns - counts.first_ns
             if self._speed == 1.0:
@@ -334,7 +332,7 @@ class Feed:
         elif offer.frame_bytes > _LONGEST_USUAL_BYTES and offer.frame_bytes <= _MAX_OFFER_BYTES:
             counts.long_frames += 1
         if offer.frame_bytes > _MAX_OFFER_BYTES:
-            counts.too_long += 1
+            self._leave_out("too_long")
         else:
             yield offer
 
@@ -363,6 +361,10 @@ class Feed:
             problem = f"its {kept} bytes end before its IP addresses; remove it from the trace"
         raise TraceError(self._trace, f"packet {number}", problem)
 
+    def _leave_out(self, reason: Reason) -> None:
+        setattr(self.counts, reason, getattr(self.counts, reason) + 1)
+        self.left_out = reason
+
     def _offer(self, number: int, ip: IpFrame, at_ps: int) -> Offer | None:
         """Returns the frame that a host sends for a packet, or None if it is left out."""
         frame = ip.captured
@@ -374,23 +376,23 @@ class Feed:
         is_group = is_broadcast or _is_group(addresses[1])
         is_named = addresses[1] in self._mapping.hosts or addresses[1] in self._own
         if is_group and not is_named and self._rules.unmapped != "refuse":
-            self.counts.multicast += 1
+            self._leave_out("multicast")
             return None
         hosts = (source, destination)
         if self._rules.unmapped != "refuse" and any(
             host is None and _is_link_local(address) for address, host in zip(addresses, hosts, strict=True)
         ):
-            self.counts.link_local += 1
+            self._leave_out("link_local")
             return None
         # Without a mapping, an address may be the controller's, or another that the fabric routes.
         if source is None or (destination is None and not self._mapping.is_empty):
             if self._rules.unmapped != "drop":
                 what = "source" if source is None else "destination"
                 raise self._unknown(number, what, addresses[0 if source is None else 1])
-            self.counts.unmapped += 1
+            self._leave_out("unmapped")
             return None
         if source == destination:
-            self.counts.same_host += 1
+            self._leave_out("same_host")
             return None
         if not self._mapping.is_empty:
             assert destination is not None, "an unknown one is refused"
@@ -477,13 +479,13 @@ def _fix_checksums(frame: bytearray, ip: IpFrame, source_change: int, destinatio
 def _with_checksum(ip: IpFrame) -> IpFrame:
     """Returns a frame with the IPv4 header checksum that a host leaves to its NIC. A header that is too short
     keeps its own, and switches drop it."""
-    at, found = ip.ip_at, ip.transport
-    if ip.version != 4 or found is None or not at + 20 <= found.at <= len(ip.captured):
+    at = ip.ip_at
+    if ip.version != 4 or ip.captured[at + 10 : at + 12] != b"\0\0":
         return ip
-    header = ip.captured[at : found.at]
-    if header[10:12] != b"\0\0":
+    found = ip.transport
+    if found is None or not at + 20 <= found.at <= len(ip.captured):
         return ip
-    checksum = internet_checksum(header).to_bytes(2, "big")
+    checksum = internet_checksum(ip.captured[at : found.at]).to_bytes(2, "big")
     frame = ip.captured[: at + 10] + checksum + ip.captured[at + 12 :]
     return IpFrame(frame, ip.frame_bytes, at, 4)
 

@@ -245,7 +245,7 @@ def losses(
 ) -> Losses:
     """Returns where the lost packets were last seen, without those `waiting` in switches. MAC control frames
     between switches and hosts are no packets of the trace."""
-    to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+    to_hosts = _to_hosts(topology)
     entered = sum(
         count.packets
         for count in counted.received
@@ -258,10 +258,14 @@ def losses(
     return Losses(before, total - waiting - before - after, after)
 
 
+def _to_hosts(topology: Topology) -> set[tuple[str, int]]:
+    """Returns the switches and numbers of host-facing ports."""
+    return {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+
+
 def _control_to_hosts(topology: Topology, counted: FabricCounters) -> int:
     """Returns the number of MAC control frames that switches sent to hosts."""
-    to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
-    return _sent(counted, to_hosts, control=True)
+    return _sent(counted, _to_hosts(topology), control=True)
 
 
 def _sent(counted: FabricCounters, ports: Collection[tuple[str, int]], *, control: bool) -> int:
