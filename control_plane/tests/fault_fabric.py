@@ -248,16 +248,3 @@ def at(step: Step, switch: str, action: Callable[[], None]) -> Callable[[Step, s
             waiting.pop()()
 
     return observe
-
-
-class SetClock:
-    """A clock that the test sets."""
-
-    def __init__(self) -> None:
-        self.moment = state.Moment(wall_seconds=1.7e9, boot_seconds=1000.0, boot_id="this boot")
-
-    def __call__(self) -> state.Moment:
-        return self.moment
-
-    def set(self, **parts) -> None:
-        self.moment = self.moment.model_copy(update=parts)

@@ -32,7 +32,6 @@ from fault_fabric import (
     OLD,
     TOPOLOGY,
     FaultyFabric,
-    SetClock,
     at,
     entries_of,
     next_id,
@@ -419,19 +418,7 @@ def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store
     assert faulty.image() == old
 
 
-# -- a clock that jumps ---------------------------------------------------------------------------------------------
-
-
-def test_clock_that_jumps_neither_takes_an_unconfirmed_apply_back_early_nor_never(faulty, store, old, new):
-    clock = SetClock()
-    faulty.apply(store, NEW, clock=clock, confirm_seconds=600)
-    clock.set(wall_seconds=9e9, boot_seconds=1599.0)
-    faulty.settle(store, clock=clock)
-    assert faulty.image() == new
-    clock.set(boot_seconds=1601.0)
-    said = faulty.settle(store, clock=clock)
-    assert faulty.image() == old
-    assert said == ["revision 3: rollback to 1: revision 2 was not confirmed within 600 s"]
+# -- a confirmation that does not come ----------------------------------------------------------------------------
 
 
 def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old):
@@ -530,7 +517,7 @@ def test_apply_that_is_stopped_twice_says_that_switches_may_hold_a_mix(faulty, s
 
 def test_apply_that_is_stopped_after_its_commit_says_which_revision_is_in_force(store, monkeypatch):
     def commits(work, *_, **__):
-        pending = state.Pending(revision=2, back_to=1, since=work.clock(), seconds=600)
+        pending = state.Pending(revision=2, back_to=1, since=state.clock.now(), seconds=600)
         work.store.commit(work.lock, work.draft(work.store.intended(), "apply", ""), pending)
         raise KeyboardInterrupt
 
