@@ -7,10 +7,7 @@ apply reports a certain step. The state of a switch is read with plain gRPC, wit
 import contextlib
 import itertools
 import json
-import multiprocessing
-import os
 import queue
-import signal
 import socket
 import subprocess
 import sys
@@ -24,10 +21,9 @@ from eeon_control.fabric import Step
 from eeon_control.fabric.progress import nobody
 from eeon_control.fabric.sync import run
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
-from programs import another
+from killed_applies import killed
 from revisions import done, meant
 from switch_processes import EngineSwitch
-from watched_disk import WatchedDisk
 
 TOPOLOGY_TEXT = """
 name: faults
@@ -37,10 +33,7 @@ defaults: {delay: 500ns}
 TOPOLOGY = topology.from_text(TOPOLOGY_TEXT)
 OLD = ("red_ack_syn", "eee_120us100")
 NEW = ("mark_threshold", "eee_standard")
-FOREIGN_COOKIE = 7
 Image = dict[str, frozenset[bytes]]
-
-_fork = multiprocessing.get_context("forkserver")
 
 
 class FaultyFabric:
@@ -91,12 +84,9 @@ class FaultyFabric:
 
         Returns its exit code: -9 if it came that far.
         """
-        addresses = {name: one.address for name, one in self.switches.items()}
-        arguments = (store.folder, addresses, kill_at, number, names, confirm_seconds)
-        process = _fork.Process(target=_controller_process, args=arguments, daemon=True)
-        process.start()
-        process.join(120)
-        return process.exitcode
+        targets = self.meant(names).targets.as_value()
+        how = {"confirm_seconds": confirm_seconds}
+        return killed(store.folder, TOPOLOGY_TEXT, names, targets, number, kill_at, **how)[0]
 
     def command(
         self,
@@ -147,29 +137,6 @@ def entries_of(switch: EngineSwitch) -> frozenset[bytes]:
     return frozenset(found)
 
 
-def _controller_process(
-    folder: Path,
-    addresses: dict[str, str],
-    kill_at: str,
-    number: int,
-    names: tuple[str, ...],
-    confirm_seconds: float | None,
-) -> None:
-    left = number
-
-    def count(step: str) -> None:
-        nonlocal left
-        if step == kill_at:
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    store = state.StateStore.open(folder, disk=WatchedDisk(lambda _: count("disk")))
-    wanted = meant(TOPOLOGY, names, addresses)
-    options = {"observer": lambda step, switch: count(step.value), "confirm_seconds": confirm_seconds}
-    done(store, operations.apply, wanted, **options)
-
-
 _ids = itertools.count(1000, 1000)
 
 
@@ -198,58 +165,20 @@ def primacy(switch: EngineSwitch, election_id: int) -> Iterator[p4r_grpc.P4Runti
             pass  # until the switch has noticed the end
 
 
-def set_buffer(
-    switch: EngineSwitch,
-    stub: p4r_grpc.P4RuntimeStub,
-    election_id: int,
-    kind: p4r.Update.Type.ValueType = p4r.Update.MODIFY,
-    port: bytes = b"\x01",
-    limit: bytes = b"\x05",
-) -> None:
-    """Changes port 1's buffer limit to 5 bytes, or another port's."""
+def write_as(switch: EngineSwitch, election_id: int) -> None:
+    """Sets port 1's buffer limit to 5 bytes, as another client with the primary's election id, which is all
+    that a switch checks."""
     info = program.load().schema()
     entry = p4r.TableEntry(table_id=info.tables["port_buffer"].id)
-    entry.match.add(field_id=1).exact.value = port
+    entry.match.add(field_id=1).exact.value = b"\x01"
     entry.action.action.action_id = info.actions["set_buffer_limit"].id
-    entry.action.action.params.add(param_id=1, value=limit)
-    update = p4r.Update(type=kind, entity=p4r.Entity(table_entry=entry))
+    entry.action.action.params.add(param_id=1, value=b"\x05")
+    update = p4r.Update(type=p4r.Update.MODIFY, entity=p4r.Entity(table_entry=entry))
     request = p4r.WriteRequest(
         device_id=switch.switch.device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
     )
-    stub.Write(request, timeout=60)
-
-
-def write_as(switch: EngineSwitch, election_id: int) -> None:
-    """Writes as another client with the primary's election id, which is all that a switch checks."""
     with grpc.insecure_channel(switch.address) as channel:
-        set_buffer(switch, p4r_grpc.P4RuntimeStub(channel), election_id)
-
-
-def run_another_program(switch: EngineSwitch) -> None:
-    """Loads another program, and writes an entry."""
-    pipeline = another(program.load().schema().get_pipeline_config(), FOREIGN_COOKIE)
-    theirs = next_id()
-    with primacy(switch, theirs) as stub:
-        stub.SetForwardingPipelineConfig(
-            p4r.SetForwardingPipelineConfigRequest(
-                device_id=switch.switch.device_id,
-                election_id=p4r.Uint128(low=theirs),
-                action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
-                config=pipeline,
-            ),
-            timeout=60,
-        )
-        set_buffer(switch, stub, theirs, p4r.Update.INSERT, port=b"\x09", limit=b"\x07")
-
-
-def cookie_of(switch: EngineSwitch) -> int:
-    """Returns the cookie of a switch's program."""
-    with grpc.insecure_channel(switch.address) as channel:
-        reply = p4r_grpc.P4RuntimeStub(channel).GetForwardingPipelineConfig(
-            p4r.GetForwardingPipelineConfigRequest(device_id=switch.switch.device_id),
-            timeout=60,
-        )
-    return reply.config.cookie.cookie
+        p4r_grpc.P4RuntimeStub(channel).Write(request, timeout=60)
 
 
 class Partition:
@@ -319,16 +248,3 @@ def at(step: Step, switch: str, action: Callable[[], None]) -> Callable[[Step, s
             waiting.pop()()
 
     return observe
-
-
-class SetClock:
-    """A clock that the test sets."""
-
-    def __init__(self) -> None:
-        self.moment = state.Moment(wall_seconds=1.7e9, boot_seconds=1000.0, boot_id="this boot")
-
-    def __call__(self) -> state.Moment:
-        return self.moment
-
-    def set(self, **parts) -> None:
-        self.moment = self.moment.model_copy(update=parts)

@@ -22,12 +22,10 @@ async def until(what: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def committed(
-    folder, targets: dict[str, Target], wanted: config.FabricConfig, tick_ps: int = 1000
-) -> state.StateStore:
+def committed(folder, targets: dict[str, Target], wanted: config.FabricConfig) -> state.StateStore:
     """Returns a state folder with one revision that is not on any switch yet."""
     store = state.StateStore.open(folder)
-    meant = state.Intended(TOPOLOGY, wanted, Targets(Duration(tick_ps), targets))
+    meant = state.Intended(TOPOLOGY, wanted, Targets(Duration(1000), targets))
     draft = state.Draft(made="", by="a test", action="apply", intent=state.Intent.of(meant))
     with store.lock("a test") as lock:
         store.commit(lock, draft)

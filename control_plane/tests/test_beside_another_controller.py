@@ -1,14 +1,10 @@
 """Another controller on the same engine switches: a role, another owner's program, foreign entries."""
 
 import asyncio
-import contextlib
-import random
-import time
 
 import pytest
 from eeon_control import config, operations, program, state, topology
-from eeon_control.controller import State, Supervisor
-from eeon_control.errors import ApplyError, FabricError, NothingWritten
+from eeon_control.errors import FabricError, NothingWritten
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.targets import Target, Targets
@@ -207,71 +203,19 @@ def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp
     assert len(found["leaf1"]) == len(found["leaf2"]) + 1
 
 
-@pytest.mark.parametrize(
-    "seconds", [pytest.param(0, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.nightly)]
-)
-def test_two_controllers_with_roles_change_switches_at_random_and_neither_disturbs_the_other(
-    shared, tmp_path, seconds
-):
-    """Checks that a controller keeps its fabric during applies and a tenant's writes to its own table."""
+async def test_supervisor_with_a_role_mends_its_entries_alone(shared, tmp_path):
     ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
-    ours.apply("drop_tail")
-    draw = random.Random(7)
-    meant: dict[str, dict[int, int]] = {name: {} for name in shared}
-    changes, is_over = 0, asyncio.Event()
-
-    async def tenant() -> None:
-        nonlocal changes
-        async with contextlib.AsyncExitStack() as stack:
-            sessions = {
-                name: await stack.enter_async_context(session(shared, name, "tenant")) for name in shared
-            }
-            while not is_over.is_set():
-                name, port, limit = draw.choice(list(shared)), draw.randrange(1, 50), draw.randrange(1, 200)
-                known = meant[name]
-                kind = p4r.Update.INSERT
-                if port in known:
-                    kind = draw.choice([p4r.Update.MODIFY, p4r.Update.DELETE])
-                await sessions[name].write(
-                    [p4r.Update(type=kind, entity=tenant_entry(port, limit))], ["a tenant's"]
-                )
-                changes += 1
-                if kind == p4r.Update.DELETE:
-                    del known[port]
-                else:
-                    known[port] = limit
-                await asyncio.sleep(0.002)
-
-    async def applies() -> None:
-        end = time.monotonic() + seconds
-        while ours.store.current_number() < 6 or time.monotonic() < end:
-            with ours.store.lock("eeon config apply") as lock:
-                name = draw.choice(["drop_tail", "mark_threshold", "red_ack_syn"])
-                intended = state.Intended(FABRIC4, config.load(name), ours.targets)
-                # The controller may bid once more before it notices the command; then everything is undone.
-                with contextlib.suppress(NothingWritten, ApplyError):
-                    await operations.apply(operations.Work(ours.store, lock), intended)
-                    assert not ours.store.has_journal()
-            await asyncio.sleep(draw.uniform(0, 0.5))
-        is_over.set()
-
-    async def scenario() -> Supervisor:
-        async with in_sync(ours.store, look_seconds=0.05) as supervisor:
-            await asyncio.gather(tenant(), applies())
-            supervisor.look_now()
-            number = ours.store.current_number()
-            await until(
-                lambda: (
-                    supervisor.wanted.revision.number == number
-                    and set(supervisor.states().values()) == {State.IN_SYNC}
-                )
-            )
-        return supervisor
-
-    supervisor = run(scenario())
-    assert changes
-    assert not any(one.by_cause["drift"] for one in supervisor.counts.restores.values())
-    assert not ours.has_drifted()
-    for name, entries in meant.items():
-        wanted = {tenant_entry(port, limit).SerializeToString() for port, limit in entries.items()}
-        assert held({name: shared[name]}, TENANT_TABLE)[name] == wanted
+    await asyncio.to_thread(ours.apply, "drop_tail")
+    async with in_sync(ours.store) as supervisor:
+        own = {"leaf1": shared["leaf1"]}
+        before = await asyncio.to_thread(held, own, 0)
+        await asyncio.to_thread(write, own, "tenant", p4r.Update.INSERT, tenant_entry(1, 7))
+        await asyncio.to_thread(write, own, None, p4r.Update.INSERT, buffer_entry(99, 7))
+        theirs = await asyncio.to_thread(held, own, 0)
+        await asyncio.to_thread(write, own, None, p4r.Update.MODIFY, buffer_entry(1, 7))
+        supervisor.look_now()
+        await until(lambda: "leaf1" in supervisor.counts.restores)
+        after = await asyncio.to_thread(held, own, 0)
+    assert after == theirs != before
+    restores = supervisor.counts.restores["leaf1"]
+    assert (restores.by_cause, restores.entries) == ({"drift": 1}, 1)

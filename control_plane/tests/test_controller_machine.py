@@ -73,40 +73,6 @@ def test_restarted_switch_is_restored_and_the_restore_is_reported(world, client)
     assert restored.pushed and restored.entries == 3 and not restored.drift and 20 <= restored.seconds <= 30
 
 
-def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(world):
-    world.begin_apply()
-    world.tell_writers()
-    world.settle(60)
-    assert world.states() == {10: State.BACKUP}
-    before = writes(world)
-    world.switch.entries = {one.key: one for one in intended(2).entries}  # the command's writes
-    world.settle(300)
-    world.end_apply(committed=True)
-    world.settle(30)
-    assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(2))
-    assert writes(world) == before
-
-
-def test_first_controller_that_returns_becomes_primary_again_and_nobody_writes(promotes):
-    world = in_sync(promotes=promotes, ranks=(10, 5))
-    world.kill(10)
-    world.settle(30)
-    before = writes(world)
-    world.start(10)
-    world.settle(300)
-    assert world.states() == {5: State.BACKUP, 10: State.IN_SYNC}
-    assert writes(world) == before
-
-
-def test_controller_of_somebody_else_is_never_outbid(world):
-    stranger = Client(world, 77)
-    stranger.give(m.Tick())
-    for _ in range(20):
-        stranger.work(), stranger.hear(), stranger.answer()
-    world.settle(300)
-    assert world.states() == {10: State.BACKUP}
-
-
 def test_stream_that_the_switch_has_not_noticed_to_be_dead_is_outbid(world):
     (stream,) = world.switch.streams
     world.clients[10].stream = None  # the switch keeps it: it does not notice that the client has gone

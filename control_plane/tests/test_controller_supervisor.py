@@ -5,55 +5,18 @@ import io
 import json
 import logging
 
-import grpc
 import pytest
 from eeon_control import config, state
 from eeon_control.config import Bmv2QueueValues
 from eeon_control.controller import State, log
 from eeon_control.controller import messages as m
 from eeon_control.targets import Target
+from engine_switches import serving
 from fake_p4runtime import FakeSwitch
-from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
 from programs import another, commented
 from supervised import SECONDS, TOPOLOGY, committed, in_sync, supervised, until
 
 pytestmark = pytest.mark.system
-
-
-class SwitchWithPorts(FakeSwitch, gnmi_grpc.gNMIServicer):
-    """A switch that also serves gNMI: it reports the status of port 1, and every change."""
-
-    def __init__(self, device_id: int) -> None:
-        super().__init__(device_id)
-        self.statuses: asyncio.Queue[str] = asyncio.Queue()
-        self.watched = asyncio.Event()
-
-    async def __aenter__(self):
-        self._server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
-        p4r_grpc.add_P4RuntimeServicer_to_server(self, self._server)
-        gnmi_grpc.add_gNMIServicer_to_server(self, self._server)
-        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
-        await self._server.start()
-        return self
-
-    async def Subscribe(self, request_iterator, context):
-        await anext(aiter(request_iterator))
-        yield _status("UP")
-        yield gnmi.SubscribeResponse(sync_response=True)
-        self.watched.set()
-        while True:
-            yield _status(await self.statuses.get())
-
-
-def _status(status: str) -> gnmi.SubscribeResponse:
-    elements = [
-        gnmi.PathElem(name="interfaces"),
-        gnmi.PathElem(name="interface", key={"name": "eth1"}),
-        gnmi.PathElem(name="state"),
-        gnmi.PathElem(name="oper-status"),
-    ]
-    update = gnmi.Update(path=gnmi.Path(elem=elements), val=gnmi.TypedValue(string_val=status))
-    return gnmi.SubscribeResponse(update=gnmi.Notification(update=[update]))
 
 
 @pytest.fixture
@@ -68,16 +31,16 @@ def lines():
 
 
 async def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path, lines):
-    async with supervised(tmp_path, lambda switch: SwitchWithPorts(switch.device_id)) as (fabric, of):
-        leaf1 = fabric.switches["leaf1"]
-        async with asyncio.timeout(60):
-            await leaf1.watched.wait()
-        leaf1.entries.clear()
-        leaf1.statuses.put_nowait("DOWN")
-        await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
+    with serving(TOPOLOGY) as (switches, addresses):
+        targets = {name: Target(address) for name, address in addresses.items()}
+        store = committed(tmp_path / "state", targets, config.load("drop_tail"))
+        async with in_sync(store) as supervisor:
+            await until(lambda: supervisor.ports_down("leaf1") is not None)
+            switches["leaf1"].port_set_link(1, False)
+            await until(lambda: any(line["event"] == "comparing" for line in lines()))
     told = [(line["port"], line["up"]) for line in lines() if line["event"] == "port"]
-    assert told == [("eth1", False)]
-    assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port eth1 went down"]
+    assert told == [("port1", False)]
+    assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port port1 went down"]
 
 
 @pytest.mark.parametrize("part", ["p4_device_config", "p4info"])

@@ -1,6 +1,7 @@
 """Manual pages, help texts and shell completion, generated from the commands."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,26 @@ def test_the_options_in_a_commands_examples_are_options_it_has(ctx):
 @pytest.mark.parametrize("place", [*main.places.values(), *config.places.values()])
 def test_a_list_of_commands_says_of_each_what_its_own_help_says(place):
     assert summary_of(place) == load(place).get_short_help_str(96)
+
+
+def test_commands_where_to_begin_have_these_options():
+    steps = re.findall(r"^ +(eeon(?: \S+)+)  +\S", eeon("--help").output, re.MULTILINE)
+    assert len(steps) == 9
+    for step in steps:
+        ctx, words = root_context(main), step.split()[1:]
+        while isinstance(ctx.command, click.Group):
+            command = ctx.command.get_command(ctx, words[0])
+            ctx = click.Context(command, info_name=words.pop(0), parent=ctx)
+        ctx.command.make_parser(ctx).parse_args(words)
+
+
+_GROUPS = ("show", "config", "controller", "sonic", "fabric", "trace", "lab")
+
+
+@pytest.mark.parametrize("group", [(), *((name,) for name in _GROUPS)])
+def test_lists_of_commands_say_what_each_tells_without_being_cut(group):
+    for line in eeon(*group, "--help", columns=80).output.splitlines()[1:]:  # after [ARGS]...
+        assert not line.rstrip().endswith("..."), line
 
 
 @pytest.mark.system

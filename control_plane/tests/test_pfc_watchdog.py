@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import threading
 import time
 from collections.abc import AsyncIterator
 from itertools import product
 
 import pytest
 import yaml
-from bmv2_ports import skip_without_bmv2_on_interfaces, veth_pairs
 from eeon_control import config, plan, topology, views
 from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Supervisor
@@ -27,7 +24,6 @@ from engine_switches import serving
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from supervised import committed, in_sync, until
-from switch_processes import Bmv2Switch, running
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
@@ -233,118 +229,43 @@ class _Leaf1:
             await asyncio.sleep(0.002)
 
 
-class _Hosts:
-    """Hosts at the interfaces of ports 1 to 3 of BMv2's leaf1, which behave like those of `_Leaf1`."""
-
-    def __init__(self, sockets: dict[int, socket.socket]) -> None:
-        self.storming = False
-        self.paused = False
-        self.sent = {1: 0, 3: 0}
-        self._sockets = sockets
-        self._is_over = threading.Event()
-        self._pausing = threading.Thread(target=self._pause)
-
-    def __enter__(self) -> _Hosts:
-        self._pausing.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._is_over.set()
-        self._pausing.join()
-
-    async def run(self) -> None:
-        while True:
-            for port, of_port in self._sockets.items():
-                with contextlib.suppress(BlockingIOError):
-                    while True:
-                        self._take(port, of_port.recv(2048))
-            if not self.paused:
-                for frame in FRAMES.values():
-                    self._sockets[2].send(frame)
-            await asyncio.sleep(0.005)
-
-    def _pause(self) -> None:
-        """Runs in a thread: the supervisor's work may block the event loop for a pause's 33 ms."""
-        while not self._is_over.wait(0.003):
-            if self.storming:
-                self._sockets[1].send(STORM_FRAME)
-
-    def _take(self, port: int, frame: bytes) -> None:
-        if port in self.sent and len(frame) > len(STORM_FRAME):
-            self.sent[port] += 1
-        if port == 2 and frame[12:16] == STORM_FRAME[12:16]:
-            self.paused = frame[24:26] != bytes(2)
-
-
-@contextlib.asynccontextmanager
-async def supervised(store, hosts) -> AsyncIterator[Supervisor]:
-    """Yields a supervisor of the fabric of `store`, and `hosts`, which start when it is in sync."""
-    async with in_sync(store) as supervisor:
-        task = asyncio.create_task(hosts.run())
-        try:
-            yield supervisor
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-
 @contextlib.asynccontextmanager
 async def kept(tmp_path, watchdog: str, *, silver: bool = False):
     """Yields the engine's leaf1 among four switches, kept by a supervisor with this watchdog."""
     with serving(FABRIC, priorities=8, class_gate_register="class_gate_open_at") as (switches, addresses):
         targets = {name: Target(address) for name, address in addresses.items()}
         leaf1 = _Leaf1(switches["leaf1"])
-        async with supervised(
-            committed(tmp_path / "state", targets, with_watchdog(watchdog, silver=silver)), leaf1
-        ) as supervisor:
-            yield supervisor, leaf1
-
-
-@contextlib.asynccontextmanager
-async def kept_bmv2(tmp_path, watchdog: str):
-    """Yields the same as `kept`, with BMv2 switches."""
-    skip_without_bmv2_on_interfaces()
-    with contextlib.ExitStack() as stack:
-        pairs = dict(enumerate(stack.enter_context(veth_pairs(3)), 1))
-        interfaces = {"leaf1": {port: own for port, (own, _) in pairs.items()}}
-        switches = stack.enter_context(running("bmv2", FABRIC, interfaces=interfaces))
-        sockets = {}
-        for port, (_, far) in pairs.items():
-            sockets[port] = stack.enter_context(
-                socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-            )
-            sockets[port].bind((far, 0))
-            sockets[port].setblocking(False)
-        hosts = stack.enter_context(_Hosts(sockets))
-        targets = {name: Target(one.address, thrift=one.thrift) for name, one in switches.items()}
-        store = committed(tmp_path / "state", targets, with_watchdog(watchdog), Bmv2Switch.tick_ps)
-        async with supervised(store, hosts) as supervisor:
-            yield supervisor, hosts
+        store = committed(tmp_path / "state", targets, with_watchdog(watchdog, silver=silver))
+        async with in_sync(store) as supervisor:
+            task = asyncio.create_task(leaf1.run())
+            try:
+                yield supervisor, leaf1
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
 
 
 RULES_TEXT = f"{{detect: {DETECT_SECONDS}s, restore: {RESTORE_SECONDS}s}}"
-RULES_IN_REAL_TIME = f"{{detect: {DETECT_SECONDS}s, restore: 2s}}"
-"""For BMv2: a busy machine may delay the thread that sends pauses by some tenths of a second."""
 
 
 @contextlib.asynccontextmanager
-async def storm(supervisor: Supervisor, hosts: _Leaf1 | _Hosts) -> AsyncIterator[None]:
+async def storm(supervisor: Supervisor, leaf1: _Leaf1) -> AsyncIterator[None]:
     """Checks that the storm is found, that others are served meanwhile, and that the queue recovers."""
-    await until(lambda: hosts.sent[1] > 10 and hosts.sent[3] > 10)
-    hosts.storming = True
+    await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
+    leaf1.storming = True
     # The sender is paused, and the other port starves as well.
-    await until(lambda: hosts.paused)
-    starved = hosts.sent[3]
+    await until(lambda: leaf1.paused)
+    starved = leaf1.sent[3]
     await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
     assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
     machine = supervisor.links["leaf1"].machine
     await until(lambda: (Action("discard"),) in {entry.actions for entry in machine.intended.entries})
-    await until(lambda: hosts.sent[3] > starved + 50)
+    await until(lambda: leaf1.sent[3] > starved + 50)
     yield
-    hosts.storming = False
+    leaf1.storming = False
     await until(lambda: not supervisor.storm_watch.storms["leaf1"])
-    served = hosts.sent[1]
-    await until(lambda: hosts.sent[1] > served + 10)
+    served = leaf1.sent[1]
+    await until(lambda: leaf1.sent[1] > served + 10)
     assert supervisor.storm_watch.found == {("leaf1", QUEUE): 1}
 
 
@@ -355,13 +276,6 @@ async def test_a_host_that_pauses_for_ever_stops_its_port_alone_and_is_served_ag
         seen = await observe(FABRIC, targets, Wanted(entries=True, queues=(pfc.GROUPS,)))
         storms = {row["port"]: row["storm"] for row in views.pfc.pfc(FABRIC, seen).rows}
         assert {port: storm for port, storm in storms.items() if storm} == {"leaf1:1": "drop"}
-
-
-@pytest.mark.system
-@pytest.mark.nightly  # real time: on a busy machine, BMv2 may pause only after the storm is found
-async def test_bmv2_is_told_to_serve_the_others_while_a_host_pauses_for_ever(tmp_path):
-    async with kept_bmv2(tmp_path, RULES_IN_REAL_TIME) as (supervisor, hosts), storm(supervisor, hosts):
-        pass
 
 
 @pytest.mark.system

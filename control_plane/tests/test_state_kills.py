@@ -151,17 +151,3 @@ def test_kill_at_any_disk_operation_leaves_a_store_that_opens_and_names_old_or_n
             # The next command continues from there.
             perform(again, "apply", "next")
             assert seen(again) == ([*found[0], "next"], False, False)
-
-
-def test_revision_is_in_force_once_current_is_renamed_and_not_before(tmp_path):
-    numbers = []
-    for kill_at in range(20):
-        store = state.StateStore.open(tmp_path / str(kill_at))
-        perform(store, "commit", "first")
-        disk = DyingDisk(kill_at, power_cut=False)
-        try:
-            perform(state.StateStore.open(store.folder, disk=disk), "apply", "second")
-        except Killed:
-            numbers.append(store.current_number())
-    # Journal: write, rename, sync. Revision: the same. `current`: write, rename | sync. Journal: unlink, sync.
-    assert numbers == [1] * 8 + [2] * 3

@@ -15,8 +15,10 @@ import pytest
 from bmv2_process import start_bmv2
 from eeon_control import config, fabric, program, topology
 from eeon_control.config import Bmv2QueueValues
-from eeon_control.errors import FabricError
-from eeon_control.fabric import thrift
+from eeon_control.errors import FabricError, NoRegisters
+from eeon_control.fabric import read, sync, thrift
+from eeon_control.fabric.read import QueueLook
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.targets import Target
 from engine_switches import ONE_SWITCH, TICK_PS, serving_thrift_too
@@ -60,6 +62,18 @@ def test_registers_and_the_clock_are_read_by_port(served):
     zero = {"wakes": 0, "occupancy_bytes": 0}
     assert reading.registers == {1: zero, 7: zero}
     assert reading.elapsed_us >= 0
+
+
+def test_queues_are_looked_at_where_p4runtime_serves_no_registers(served, monkeypatch):
+    async def without_registers(session, cells):
+        raise NoRegisters("leaf1: no registers")
+
+    async def look() -> dict[int, QueueLook]:
+        async with P4RuntimeSession("leaf1", served.target, program.load().schema()) as session:
+            return await read.look_at_queues(session, served.target, [11], program.load())
+
+    monkeypatch.setattr(read, "_registers", without_registers)
+    assert sync.run(look()) == {11: QueueLook(0, 0, 0)}
 
 
 def test_queue_depth_and_rate_are_taken(served):

@@ -6,8 +6,9 @@ import pytest
 from eeon_command import eeon
 from eeon_control import config, fabric, operations, state
 from eeon_control.fabric.sync import run
+from killed_applies import killed
 from revisions import done
-from sixteen import NEW, OLD, TOPOLOGY, WAVES, killed, meant, sixteen
+from sixteen import NEW, OLD, TOPOLOGY, TOPOLOGY_TEXT, WAVES, meant, sixteen
 
 pytestmark = pytest.mark.system
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
@@ -35,7 +36,8 @@ def store(tmp_path, targets):
 def check_killed_at(at: int, store: state.StateStore, targets, *, gated: bool) -> list[str]:
     """Kills at a step, recovers, and checks that all hold the old or all the new state. Returns the steps."""
     before = store.current_number()
-    code, steps = killed(store.folder, targets, at, gated=gated)
+    how = {"waves": WAVES, "gated": gated}
+    code, steps = killed(store.folder, TOPOLOGY_TEXT, (NEW,), targets.as_value(), at, **how)
     if code == 0:
         assert store.current_number() == before + 1 and holds(targets, NEW)
         return steps

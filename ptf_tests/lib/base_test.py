@@ -35,6 +35,8 @@ from ptf_tests.lib.ports import (
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
+_QUANTUM_NS = 512
+"""512 bit times at 1 Gbit/s (IEEE 802.3 annex 31B)."""
 _PROBABILITY_ONE = 1 << NUMBERS["type_bits"]["probability_t"]
 
 PLUG_BYTES = 60
@@ -230,6 +232,11 @@ class FabricTest(SwitchTest):
         """Returns the time for which a frame occupies a port's wire, in nanoseconds, including overhead."""
         return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8 * 1_000_000_000 // self.options.port_rate_bps
 
+    def at(self, time_ns: int) -> None:
+        """Advances the clock up to and including `time_ns`."""
+        self.assertGreaterEqual(time_ns, self.switch.now_ns, "the test asks for a time that has gone by")
+        self.switch.advance(ns=time_ns - self.switch.now_ns)
+
     def packet_out(self, port: int, frame: bytes) -> None:
         """Sends `frame` out of `port` over the stream, and waits until the switch has received it."""
         before = self._all_received().total()
@@ -292,6 +299,18 @@ class FabricTest(SwitchTest):
         return self.departures(port)
 
     # --- configuration -------------------------------------------------------------------------------------
+
+    def obey_pauses(self, port: int, *priorities: int) -> None:
+        """Lets the neighbour at a port pause these priorities. In real time, a pause lasts until the test
+        ends it, however busy the machine is."""
+        quantum_ns = _QUANTUM_NS if self.switch.virtual_time else 200 * _QUANTUM_NS
+        params = {
+            "quantum_ticks_q16": (quantum_ns << 16) // self.switch.tick_ns,
+            "priorities": sum(1 << priority for priority in priorities),
+        }
+        self.table_add("port_pfc", {"port": port}, "obey_pauses", params)
+        for priority in priorities:
+            self.table_add("pausable_queue", {"queue": port * PRIORITIES + priority}, "take_pauses")
 
     def priorities(self, by_dscp: Mapping[int, int]) -> None:
         """Gives packets the queue of a priority, by their DSCP; others are in the lowest queue."""

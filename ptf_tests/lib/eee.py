@@ -107,11 +107,6 @@ class EeeTest(FabricTest):
         self.settings = settings
         self.table_add("port_eee", {"port": port}, "eee", settings.params())
 
-    def at(self, time_ns: int) -> None:
-        """Advances the clock to `time_ns`."""
-        self.assertGreaterEqual(time_ns, self.switch.now_ns, "the test asks for a time that has gone by")
-        self.switch.advance(ns=time_ns - self.switch.now_ns)
-
     def prime(self, port: int = 2) -> int:
         """Sends one frame through the sleeping port. Returns the future time at which its wire becomes idle,
         from which the port's idle time counts."""
@@ -149,7 +144,7 @@ class EeeTest(FabricTest):
         """Checks that frames that wait as EEE is switched off, and those behind them, leave from `gate` on,
         and a later one at once."""
         now = self.asleep_with(settings)
-        frames = [packets.data(2, size=500, seq=n) for n in range(6)]
+        frames = packets.numbered(6, size=500)
         self.send(1, *frames[:3])
         self.table_add("port_eee", {"port": 2}, "eee_off")
         self.send(1, *frames[3:])
@@ -165,7 +160,7 @@ class EeeTest(FabricTest):
         back to back from `gate` after it on."""
         base = self.switch.now_ns if base is None else base
         size = 500
-        frames = [packets.data(2, size=size, seq=n) for n in range(len(arrivals))]
+        frames = packets.numbered(len(arrivals), size=size)
         for after, frame in zip(arrivals, frames, strict=True):
             self.at(base + after)
             self.send(1, frame)

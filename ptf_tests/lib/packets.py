@@ -276,6 +276,11 @@ def data(to: int, *, size: int | None = None, **fields: Unpack[Segment]) -> byte
     return tcp(to, payload=size - bare, **fields)
 
 
+def numbered(count: int, to: int = 2, *, size: int | None = None, **fields: Unpack[Segment]) -> list[bytes]:
+    """Returns data frames with the TCP sequence numbers 0, 1, 2 and so on."""
+    return [data(to, size=size, **(fields | Segment(seq=n))) for n in range(count)]
+
+
 BUILDERS: dict[PacketClass, Callable[..., bytes]] = {
     PacketClass.DATA: data,
     PacketClass.ACK: lambda to, **fields: tcp(to, flags="A", **fields),

@@ -22,6 +22,7 @@ port (one here), and telemetry over gNMI (P4Runtime here).
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -59,11 +60,7 @@ def at_or_above(limit_bytes: int) -> int:
     return limit_bytes - 1
 
 
-def ect(
-    count: int, size: int = KB, to: int = 2, *, ecn: int = Ecn.ECT0, dscp: int = 0, ipv6: bool = False
-) -> list[bytes]:
-    """Returns distinguishable frames, ECT(0) unless `ecn` is given, for a queue known to the byte."""
-    return [packets.data(to, size=size, seq=n, ecn=ecn, dscp=dscp, ipv6=ipv6) for n in range(count)]
+ect = partial(packets.numbered, size=KB, ecn=Ecn.ECT0)
 
 
 # --- SONiC: ECN marking at egress --------------------------------------------------------------------------
@@ -370,7 +367,7 @@ class _Oversubscribed(FabricTest):
             ]
         arrivals.sort(key=lambda arrival: (arrival.at_ns, arrival.ingress))
         for arrival in arrivals:
-            self.switch.advance(ns=arrival.at_ns - self.switch.now_ns)
+            self.at(arrival.at_ns)
             self.send(arrival.ingress, arrival.frame)
         self.drain()
         return arrivals

@@ -2,6 +2,8 @@
 and valid for every class. A frame on the wire is not in the queue.
 """
 
+from functools import partial
+
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, cases, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
@@ -9,9 +11,7 @@ from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 SIZE = 500
 
 
-def frames(count: int, size: int = SIZE) -> list[bytes]:
-    """Returns distinguishable data frames."""
-    return [packets.data(2, size=size, seq=n) for n in range(count)]
+frames = partial(packets.numbered, size=SIZE)
 
 
 class _Buffer(FabricTest):
@@ -42,7 +42,7 @@ class _Buffer(FabricTest):
 
 
 _IN_PACKETS, _BESIDE_HELD = "set_buffer_limit_in_packets", "set_buffer_limit_beside_held"
-_FULL, _SMALL = frames(5, packets.FULL_FRAME), frames(5, 100)
+_FULL, _SMALL = frames(5, size=packets.FULL_FRAME), frames(5, size=100)
 _ACK = packets.tcp(2, flags="A")
 _SMALLER = packets.data(2, size=200)
 _KEPT = {
@@ -91,7 +91,7 @@ class BufferDropsEctAndNotEctAlike(_Buffer):
     def runTest(self) -> None:
         self.buffer_limit(2, 2 * SIZE)
         self.mark_threshold(2, 0)
-        left = self.burst(2, [packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(6)])
+        left = self.burst(2, frames(6, ecn=Ecn.ECT0))
         self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE])
 
 

@@ -69,10 +69,6 @@ class _Codel(FabricTest):
         self.aqm = settings
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
 
-    def at(self, time_ns: int) -> None:
-        """Advances the clock to `time_ns`."""
-        self.switch.advance(ns=time_ns - self.switch.now_ns)
-
     def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
         """Sends (time, kind, size, ECN) and compares all with the plain CoDel, whose port it returns."""
         before = self._verdict_totals()

@@ -5,6 +5,7 @@ Holds are long and the waits around them longer: a case fails only if the machin
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases
@@ -16,14 +17,13 @@ _LONG_MS = 60_000
 """A hold longer than any case waits."""
 
 
+numbered = partial(packets.numbered, size=500, ecn=Ecn.ECT0)
+
+
 class _Coarse(FabricTest):
     def eee(self, settings: Eee, port: int = 2) -> None:
         """Enables EEE on `port`, in the ticks of this target."""
         self.table_add("port_eee", {"port": port}, "eee", settings.params(self.switch.tick_ns))
-
-    def frames(self, count: int) -> list[bytes]:
-        """Returns numbered ECT(0) data frames."""
-        return [packets.data(2, size=500, seq=n, ecn=Ecn.ECT0) for n in range(count)]
 
     def expect(self, frames: list[bytes], marked_from: int | None = None) -> None:
         """Checks that exactly these frames have left, in order, and those from `marked_from` on marked."""
@@ -36,7 +36,7 @@ class _Coarse(FabricTest):
     def trigger_releases(self, trigger: Mapping[str, int], count: int) -> None:
         """Checks that this many frames are held until the last one comes."""
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, **trigger))
-        frames = self.frames(count)
+        frames = numbered(count)
         self.send(1, *frames[:-1])
         self.switch.advance(ms=200)
         self.assert_silent()
@@ -48,7 +48,7 @@ class _Coarse(FabricTest):
 class CoarseWakeDelaysThePacketThatFindsThePortAsleep(_Coarse):
     def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=200 * _MS))
-        frames = self.frames(3)
+        frames = numbered(3)
         self.send(1, *frames)
         self.switch.advance(ms=100)
         self.assert_silent()
@@ -60,7 +60,7 @@ class CoarseWakeDelaysThePacketThatFindsThePortAsleep(_Coarse):
 class CoarseHoldByTimerReleasesEverythingInOrder(_Coarse):
     def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
-        for frames in (self.frames(5), self.frames(40)):
+        for frames in (numbered(5), numbered(40)):
             self.send(1, *frames)
             self.switch.advance(ms=100)
             self.assert_silent()
@@ -83,7 +83,7 @@ class CoarseHoldMarksByWhatIsHeld(_Coarse):
     def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
         self.mark_threshold(2, 2_000)
-        frames = self.frames(8)
+        frames = numbered(8)
         self.send(1, *frames)
         self.switch.advance(ms=400)
         self.drain()
@@ -93,7 +93,7 @@ class CoarseHoldMarksByWhatIsHeld(_Coarse):
 class CoarseHoldOfOnePortDelaysNoOther(_Coarse):
     def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=400 * _MS))
-        held, free = self.frames(1)[0], packets.udp(3)
+        held, free = numbered(1)[0], packets.udp(3)
         self.send(1, held, free)
         self.switch.advance(ms=150)
         self.assert_frames(self.departures(3), [packets.forwarded(free, 3)])

@@ -6,6 +6,8 @@ The Nth of equal frames (from 0) therefore finds N times its length. RFC 8257, s
 occupancy is greater than K, so a packet that finds exactly K is not marked.
 """
 
+from functools import partial
+
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases
 from ptf_tests.lib.packets import Ecn, Verdict
@@ -14,9 +16,7 @@ SIZE = 500
 """Length of the frames in these cases; thresholds are multiples of it, or differ by one byte."""
 
 
-def ect(count: int, ecn: int = Ecn.ECT0, *, ipv6: bool = False, vlan: int | None = None) -> list[bytes]:
-    """Returns frames with different TCP sequence numbers, ECT(0) unless `ecn` is given."""
-    return [packets.data(2, size=SIZE, ecn=ecn, seq=n, ipv6=ipv6, vlan=vlan) for n in range(count)]
+ect = partial(packets.numbered, size=SIZE, ecn=Ecn.ECT0)
 
 
 class MarkThresholdMarksUdp(FabricTest):
@@ -65,7 +65,7 @@ class CeStaysCeBelowAndAboveTheThreshold(FabricTest):
 
     def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
-        frames = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
+        frames = ect(10, ecn=Ecn.CE)
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
 
 
@@ -80,19 +80,6 @@ class Ect1HasAThresholdOfItsOwn(MarkingTest):
             ect0, [False, False, False, False, True, True], "ECT(0) finds 0, 2, 4, 6, 8, 10 frames"
         )
         self.assertEqual(ect1, [False, True, True, True, True, True], "ECT(1) finds 1, 3, 5, 7, 9, 11 frames")
-
-
-class EnqueueAndDequeueMarkOppositeEndsOfABurst(MarkingTest):
-    """This is how SONiC's ECN test plan distinguishes them: marking at dequeue marks the first packet of a
-    burst and not the last, marking at enqueue the last and not the first."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 10 * SIZE, dequeue=True)
-        at_dequeue = self.marks(ect(22))
-        self.assertEqual((at_dequeue[0], at_dequeue[-1]), (True, False))
-        self.mark_threshold(2, 10 * SIZE)
-        at_enqueue = self.marks(ect(22))
-        self.assertEqual((at_enqueue[0], at_enqueue[-1]), (False, True))
 
 
 _MARKED = {

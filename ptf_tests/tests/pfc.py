@@ -30,23 +30,12 @@ class _Pfc(FabricTest):
     def setUp(self) -> None:
         super().setUp()
         self.priorities({AF31: LOSSLESS, EF: OTHER})
-        # In real time a pause must last until the test ends it, however busy the machine is.
-        quantum_ns = QUANTUM_NS if self.switch.virtual_time else 200 * QUANTUM_NS
-        params = {
-            "quantum_ticks_q16": (quantum_ns << 16) // self.switch.tick_ns,
-            "priorities": 1 << LOSSLESS,
-        }
-        self.table_add("port_pfc", {"port": PORT}, "obey_pauses", params)
-        self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "take_pauses")
+        self.obey_pauses(PORT, LOSSLESS)
 
     def pause(self, quanta: int) -> int:
         """Pauses priority 3; returns the time at which the pause ends."""
         self.send(PORT, packets.pfc({LOSSLESS: quanta}))
         return self.switch.now_ns + quanta * QUANTUM_NS
-
-    def until(self, time_ns: int) -> None:
-        """Advances the clock up to and including `time_ns`."""
-        self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def await_queued(self, count: int) -> None:
         """Waits until that number of packets is in the queues of port 2."""
@@ -128,9 +117,9 @@ class PauseEndsAfterItsQuanta(_Pfc):
             with self.subTest(quanta=quanta):
                 end = self.pause(quanta)
                 self.send(1, lossless())
-                self.until(end - 1)
+                self.at(end - 1)
                 self.assert_silent(PORT)
-                self.until(end + self.late_ns)
+                self.at(end + self.late_ns)
                 (departure,) = self.departures(PORT)
                 self.assertTrue(end <= departure.at_ns <= end + self.late_ns, departure.at_ns - end)
                 self.drain()
@@ -150,7 +139,7 @@ class LaterPauseReplacesWhatIsLeft(_Pfc):
         self.pause(1000)
         self.send(1, lossless())
         end = self.pause(10)
-        self.until(end)
+        self.at(end)
         self.assertEqual([departure.at_ns for departure in self.departures(PORT)], [end])
 
 

@@ -42,30 +42,32 @@ class _PfcSent(FabricTest):
     """See the module."""
 
     xoff_bytes = XOFF_BYTES
-    obeyed = 1 << LOSSLESS
+    obeyed: tuple[int, ...] = (LOSSLESS,)
     refresh_ns = 10**12
     """Longer than any case; on BMv2 a busy machine must not cause a refresh."""
 
     def setUp(self) -> None:
         super().setUp()
         self.priorities({AF31: LOSSLESS})
-        tick = self.switch.tick_ns
-        # In real time a pause must last until the test ends it, however busy the machine is.
-        quantum_ns = 512 if self.switch.virtual_time else 200 * 512
-        params = {"quantum_ticks_q16": (quantum_ns << 16) // tick, "priorities": self.obeyed}
-        self.table_add("port_pfc", {"port": OUT}, "obey_pauses", params)
-        self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + LOSSLESS}, "take_pauses")
-        thresholds = {
-            "xoff_bytes": self.xoff_bytes,
-            "xon_bytes": XON_BYTES,
-            "limit_bytes": LIMIT_BYTES,
-            "pause_quanta": QUANTA,
-            "pause_refresh_ticks": self.refresh_ns // tick,
+        self.obey_pauses(OUT, *self.obeyed)
+        self.lossless_group(LOSSLESS, XON_BYTES, QUANTA)
+        source = {
+            "source": packets.mac_int(packets.switch_mac(IN)),
+            "loop_ticks": ROUND_NS // self.switch.tick_ns,
         }
-        self.table_add("lossless_group", {"queue": IN * PRIORITIES + LOSSLESS}, "lossless", thresholds)
-        source = {"source": packets.mac_int(packets.switch_mac(IN)), "loop_ticks": ROUND_NS // tick}
         self.table_add("made_pause", {"port": IN}, "send_pause", source)
         self.session = self.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
+
+    def lossless_group(self, priority: int, xon_bytes: int, quanta: int) -> None:
+        """Makes the packets of a priority that arrive at port 1 a group."""
+        thresholds = {
+            "xoff_bytes": self.xoff_bytes,
+            "xon_bytes": xon_bytes,
+            "limit_bytes": LIMIT_BYTES,
+            "pause_quanta": quanta,
+            "pause_refresh_ticks": self.refresh_ns // self.switch.tick_ns,
+        }
+        self.table_add("lossless_group", {"queue": IN * PRIORITIES + priority}, "lossless", thresholds)
 
     def pauses_sent(self) -> int:
         """Returns the pauses that the group has sent in this case."""
@@ -302,20 +304,12 @@ class TwoGroupsOfAPortAreEachToldAgain(_PfcSent):
 
     refresh_ns = REFRESH_NS
     xoff_bytes = 0
-    obeyed = 1 << LOSSLESS | 1 << (LOSSLESS + 1)
+    obeyed = (LOSSLESS, LOSSLESS + 1)
 
     def runTest(self) -> None:
         other = LOSSLESS + 1
         self.table_add("dscp_priority", {"dscp": 34}, "set_priority", {"priority": other})
-        self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + other}, "take_pauses")
-        thresholds = {
-            "xoff_bytes": 0,
-            "xon_bytes": 0,
-            "limit_bytes": LIMIT_BYTES,
-            "pause_quanta": 0x4321,
-            "pause_refresh_ticks": REFRESH_NS,
-        }
-        self.table_add("lossless_group", {"queue": IN * PRIORITIES + other}, "lossless", thresholds)
+        self.lossless_group(other, 0, 0x4321)
         self.send(OUT, packets.pfc({LOSSLESS: 0xFFFF, other: 0xFFFF}))
         self.switch.advance(us=10)
         self.send(IN, lossless(), packets.data(OUT, dscp=34, size=SIZE))
@@ -323,7 +317,7 @@ class TwoGroupsOfAPortAreEachToldAgain(_PfcSent):
         self.switch.advance(us=100)
         told = [one.frame[17] for one in self.departures(IN)]
         self.assertEqual(told, [1 << LOSSLESS, 1 << other])
-        self.switch.advance(ns=start + REFRESH_NS + 100_000 - self.switch.now_ns)
+        self.at(start + REFRESH_NS + 100_000)
         left = self.departures(IN)
         self.assertEqual([one.frame[17] for one in left], [1 << LOSSLESS, 1 << other])
         self.assertEqual([one.frame[24:28].hex() for one in left], ["12340000", "00004321"])
@@ -351,7 +345,7 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
         start = self.switch.now_ns
         self.switch.advance(us=100)
         self.assertEqual([left.at_ns for left in self.departures(IN)], [start + ROUND_NS])
-        self.switch.advance(ns=start + REFRESH_NS - 1 - self.switch.now_ns)
+        self.at(start + REFRESH_NS - 1)
         self.send(IN, lossless(4))
         self.assertEqual(self.departures(IN), [])
         self.switch.advance(ns=1)
@@ -361,7 +355,7 @@ class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
         self.assertEqual(self.dropped(), 2)
         self.assert_frames(self.departures(IN), [XOFF])
         self.assertEqual(self.queue_register("pause_sent_at", IN, LOSSLESS), comes)
-        self.switch.advance(ns=comes + REFRESH_NS - self.switch.now_ns)
+        self.at(comes + REFRESH_NS)
         self.send(OUT, LET_OUT_GO)
         leaves = self.switch.now_ns
         self.switch.advance(ns=ROUND_NS)

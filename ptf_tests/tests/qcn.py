@@ -179,22 +179,6 @@ class RandomTrafficIsSampledAsTheModelSays(_Modelled):
 
 
 @virtual_time_only
-class QueueThatShrinksAsksForNothing(_Modelled):
-    """Above the set point, but falling at twice the rate of the excess."""
-
-    def runTest(self) -> None:
-        point = self.point()
-        self.expect(point, frames(60))
-        self.assertGreater(point.old, SET_POINT)
-        sent = self.frames_made()
-        old = point.old
-        # At most 20 KB, 1 KB at a time, and then a frame that finds about half of the old depth.
-        self.expect(point, frames(20))
-        self.assertLess(point.old, old)
-        self.assertEqual(self.frames_made(), sent)
-
-
-@virtual_time_only
 class QueueOfItsOwnPriorityIsSampled(_Modelled):
     """A higher queue's congestion point has its own bytes, the lowest's the rest; the CNM names the queue."""
 

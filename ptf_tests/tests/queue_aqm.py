@@ -5,6 +5,7 @@ plug delays only the lowest queue; cases with frames waiting in both queues need
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ptf_tests.lib import packets
@@ -25,14 +26,9 @@ _FOUR_OF_EIGHT = [False] * 4 + [True] * 4
 _AVERAGE_ONE = 1 << NUMBERS["constants"]["RED_DEPTH_BITS"]
 
 
-def low(count: int) -> list[bytes]:
-    """Returns ECT frames of the lowest queue."""
-    return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(count)]
-
-
-def high(count: int) -> list[bytes]:
-    """Returns ECT frames of the queue of priority 6."""
-    return [packets.data(PORT, size=SIZE, ecn=Ecn.ECT0, dscp=EF, seq=n) for n in range(count)]
+# ECT frames of the lowest queue, and of that of priority 6.
+low = partial(packets.numbered, to=PORT, size=SIZE, ecn=Ecn.ECT0)
+high = partial(low, dscp=EF)
 
 
 class _TwoQueues(FabricTest):

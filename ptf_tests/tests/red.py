@@ -9,6 +9,7 @@ always passes.
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -23,14 +24,8 @@ _AFTER_NS = 10_000
 _AVERAGE_ONE = 1 << NUMBERS["constants"]["RED_DEPTH_BITS"]
 
 
-def ect(count: int, size: int = SIZE, *, ipv6: bool = False, dscp: int = 0) -> list[bytes]:
-    """Returns ECT(0) data frames."""
-    return [packets.data(2, size=size, ecn=Ecn.ECT0, seq=n, ipv6=ipv6, dscp=dscp) for n in range(count)]
-
-
-def not_ect(count: int) -> list[bytes]:
-    """Returns Not-ECT data frames."""
-    return [packets.data(2, size=SIZE, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
+ect = partial(packets.numbered, size=SIZE, ecn=Ecn.ECT0)
+not_ect = partial(packets.numbered, size=SIZE)
 
 
 class _Left(MarkingTest):
@@ -56,7 +51,7 @@ def _forwarded(frames: Sequence[bytes], ecn: int | None = None) -> list[bytes]:
 _FULL = {"low": 5 * SIZE, "high": 5 * SIZE}
 _DROPPED = {Verdict.FORWARDED: 5, Verdict.EARLY_DROPPED: 15}
 _MARKED_SEVEN = {Verdict.FORWARDED: 5, Verdict.MARKED: 7}
-_CE = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
+_CE = ect(10, ecn=Ecn.CE)
 _IPV6 = ect(12, ipv6=True, dscp=46)
 _LEFT = {
     "RedBelowMinNeverDrops": (
@@ -110,28 +105,6 @@ _LINES = {
 globals().update(cases(__name__, _Line, _Line.rises, _LINES))
 
 
-@virtual_time_only
-class RedDropProbabilityHoldsAtOneDepth(MarkingTest):
-    """Dropped packets do not change the queue, so a Not-ECT sequence at one depth repeats one probability.
-    ECT(0) frames, which may be marked but not dropped, first fill half of the queue; then 2000 tiny ACKs,
-    Not-ECT, are offered: the number of drops follows the probability at the depth that each of them met."""
-
-    def runTest(self) -> None:
-        high, probability, offered = 200_000, 0.4, 2000
-        self.red(2, low=0, high=high, probability=probability)
-        ack = [packets.tcp(2, flags="A", seq=n) for n in range(offered)]
-        left = self.burst(2, ect(100, size=1000) + ack)
-        arrived = {int.from_bytes(d.frame[38:42], "big") for d in left[100:]}
-        depth, wanted, variance = 100 * 1000, 0.0, 0.0
-        for n in range(offered):
-            chance = probability * depth / high
-            wanted, variance = wanted + chance, variance + chance * (1 - chance)
-            depth += len(ack[n]) if n in arrived else 0
-        self.assertAlmostEqual(offered - len(arrived), wanted, delta=_SIGMAS * sqrt(variance))
-        dropped = self.verdicts(2)[PacketClass.ACK, Verdict.EARLY_DROPPED]
-        self.assertEqual(dropped, offered - len(arrived))
-
-
 class RedInPacketsCountsPackets(MarkingTest):
     """Thresholds of five packets: 54-byte ACKs and full frames count the same."""
 
@@ -140,15 +113,6 @@ class RedInPacketsCountsPackets(MarkingTest):
         small = [packets.tcp(2, flags="A", ecn=Ecn.ECT0, seq=n) for n in range(10)]
         self.assertEqual(self.marks(small), [False] * 5 + [True] * 5)
         self.assertEqual(self.marks(ect(10, size=1500)), [False] * 5 + [True] * 5)
-
-
-class RedInstantaneousForgetsAnOldBurst(MarkingTest):
-    """With weight 1 the history does not matter: right after a deep burst has left, nothing is marked."""
-
-    def runTest(self) -> None:
-        self.red(2, low=5 * SIZE, high=5 * SIZE)
-        self.marks(ect(40))
-        self.assertEqual(self.marks(ect(5)), [False] * 5)
 
 
 _MARKED = {
@@ -170,7 +134,7 @@ _MARKED = {
     ),
     "RedMarksEct1AsEct0": (
         {"low": 2 * SIZE, "high": 2 * SIZE},
-        [packets.data(2, size=SIZE, ecn=Ecn.ECT1, seq=n) for n in range(5)],
+        ect(5, ecn=Ecn.ECT1),
         [False] * 2 + [True] * 3,
     ),
     # Thresholds of 2500 bytes: five 500-byte frames, or 46 of 54 bytes and part of one more.
@@ -247,7 +211,7 @@ class _RedIdle(_Average):
         """Returns the rest of the average when a frame arrives `ticks` after the last departure: the frame
         finds nothing, which halves the rest."""
         since = self.register("busy_until", 2)
-        self.switch.advance(ns=(since + ticks) * self.switch.tick_ns - self.switch.now_ns)
+        self.at((since + ticks) * self.switch.tick_ns)
         self.send(1, ect(1)[0])
         return 2 * self.queue_register("red_average", 2)
 

@@ -13,7 +13,7 @@ from eeon_control.operations import same_fabric
 from eeon_control.operations.owned import owned
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
-from eeon_control.state import Draft, Intended, Journal, Pending, Revision
+from eeon_control.state import Draft, Intended, Journal, Pending, Revision, clock
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ async def apply(
         )
     waiting = work.store.pending()
     if waiting is not None and action.startswith("apply"):
-        left = waiting.seconds_left(work.clock())
+        left = waiting.seconds_left(clock.now())
         raise StateError(
             f"revision {waiting.revision} waits to be confirmed ({left:.0f} s left); run `eeon config "
             "confirm` or `eeon config rollback` first"
@@ -167,7 +167,7 @@ class _Ledger(Ledger):
             self.pending = Pending(
                 revision=number + 1,
                 back_to=number,
-                since=self.work.clock(),
+                since=clock.now(),
                 seconds=self.confirm_seconds,
             )
         self.revision = store.commit(self.work.lock, self.draft, self.pending)

@@ -7,6 +7,7 @@ from eeon_control.operations.apply import Outcome
 from eeon_control.operations.recover import Recovered, recover
 from eeon_control.operations.rollback import rollback
 from eeon_control.operations.work import Work
+from eeon_control.state import clock
 
 
 def confirm(work: Work) -> int:
@@ -35,7 +36,7 @@ async def settle(work: Work) -> Settled:
     if recovered is not None:
         work.say(str(recovered))
     pending = work.store.pending()
-    if pending is None or pending.seconds_left(work.clock()) > 0:
+    if pending is None or pending.seconds_left(clock.now()) > 0:
         return Settled(recovered, None)
     reason = f"revision {pending.revision} was not confirmed within {pending.seconds:g} s"
     rolled_back = await rollback(work, pending.back_to, reason=reason)

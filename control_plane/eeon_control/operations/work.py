@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from eeon_control import election
 from eeon_control.fabric.progress import Observer, nobody
 from eeon_control.state import Draft, Intended, Intent, Lock, StateStore
-from eeon_control.state.clock import Clock, now
 from eeon_control.state.lock import user_name
 from eeon_control.targets import Targets
 
@@ -28,7 +27,6 @@ class Work:
     targets: Targets | None = None
     fabric: Targets | None = None
     observer: Observer = nobody
-    clock: Clock = now
     say: Callable[[str], None] = lambda text: None
 
     def bid(self) -> int:
@@ -46,7 +44,7 @@ class Work:
         """Returns a draft of a revision, which replaces the one that waits to be confirmed, if any."""
         waiting = self.store.pending()
         return Draft(
-            made=datetime.fromtimestamp(self.clock().wall_seconds, UTC).isoformat(timespec="seconds"),
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
             by=f"{user_name()}@{socket.gethostname()}",
             action=action,
             comment=comment,

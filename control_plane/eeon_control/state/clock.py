@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from eeon_control.model_base import Frozen
@@ -33,10 +32,6 @@ class Moment(Frozen):
         else:
             passed = self.wall_seconds - earlier.wall_seconds
         return passed if passed >= 0 else None
-
-
-Clock = Callable[[], Moment]
-"""The source of the time; tests use one that they set."""
 
 
 def now() -> Moment:
