@@ -23,16 +23,15 @@ from p4rt_client import INSERT, entity_of, p4info, program_json
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 
 from server_fuzz.draws import Draws
-from server_fuzz.entities import Maker
+from server_fuzz.entities import Maker, Update
+from server_fuzz.world import world
 
-Update = tuple[int, p4r.Entity]
-INFO = p4info()
 PROGRAM = Program(program_json())
 SCHEMA = Pipeline.from_config(config_from_files(program_json(), p4info())).schema
 ROLLBACK = p4r.WriteRequest.ROLLBACK_ON_ERROR
 CONTINUE = p4r.WriteRequest.CONTINUE_ON_ERROR
-_BYTES = 64
-"""Number of random bytes for an entity. Most entities need fewer choices."""
+_BYTES = 512
+"""Number of random bytes for a batch. Most batches need fewer choices."""
 
 
 @st.composite
@@ -40,12 +39,12 @@ def batches(draw: st.DrawFn) -> list[Update]:
     """Makes up to 16 updates with entities of the fuzzer, which are often repeated, to be modified or
     deleted."""
     updates: list[Update] = []
+    maker = Maker(world("everything"), Draws(draw(st.binary(min_size=_BYTES, max_size=_BYTES))))
     for _ in range(draw(st.integers(1, 16))):
         if updates and draw(st.integers(0, 2)) == 0:
-            one = draw(st.sampled_from(updates))[1]
+            updates.append((draw(st.sampled_from([1, 1, 2, 2, 3])), draw(st.sampled_from(updates))[1]))
         else:
-            one = Maker(INFO, Draws(draw(st.binary(min_size=_BYTES, max_size=_BYTES)))).entity()
-        updates.append((draw(st.sampled_from([1, 1, 2, 2, 3])), one))
+            updates.append(maker.update())
     return updates
 
 
