@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from .program import Field, Json, Program
+from eeon_engine.program_json import Json
+
+from .program import Field, Program
 
 PORT_WIDTH = 9
 WHOLE = "*"

@@ -4,16 +4,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from eeon_engine.program_json import Json
 
 Header = tuple[tuple[str, int | None], ...]
 """A header type: field names and widths in bits; None is the width of a varbit."""
 Field = tuple[str, str]
 """Header instance and field name. Elements of a stack have the stack's name."""
-
-
-Json = dict[str, Any]
-"""A part of a program's JSON, as p4c writes it for BMv2."""
 
 
 @dataclass(frozen=True)
