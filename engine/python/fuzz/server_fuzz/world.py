@@ -3,7 +3,7 @@ hold for a switch after any calls."""
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from logging.handlers import BufferingHandler
@@ -121,32 +121,26 @@ def check_conservation(switch: Switch) -> None:
     require(came == gone, f"packets are not conserved: {stats}")
 
 
-def engine_state(switch: Switch, world: World) -> Any:
-    """Returns the engine's state without handles, which differ after a deletion was undone."""
-    profiles = {}
+def engine_state(switch: Switch, world: World) -> dict[Any, Any]:
+    """Returns the engine's state, with the handles of everything in it."""
+    state: dict[Any, Any] = {}
     for name in world.names("action_profiles"):
-        members = {handle: (action, data) for handle, action, data in switch.mt_act_prof_get_members(name)}
-        try:
+        groups = []
+        with suppress(InvalidValueError):
+            # It may have no selector and so no groups.
             groups = switch.mt_act_prof_get_groups(name)
-        except InvalidValueError:
-            groups = []
-        contents = [sorted(members[member] for member in group) for _, group in groups]
-        profiles[name] = (sorted(members.values()), sorted(contents))
-    state = {
-        "profiles": profiles,
-        "tables": {name: _entries(switch, name) for name in world.names("tables")},
+        state["profile", name] = (switch.mt_act_prof_get_members(name), groups)
+    for name in world.names("tables"):
+        state["table", name] = (switch.mt_get_entries(name), switch.mt_get_default_entry(name))
+    for name in world.names("value_sets"):
+        state["value set", name] = switch.parse_vset_get(name)
+    return {
+        **state,
         "registers": _cells(world.info.registers, switch.register_read_all, switch.register_read),
         "counters": _cells(world.info.counters, switch.read_counters_all, switch.read_counters),
-        "value_sets": {name: sorted(switch.parse_vset_get(name)) for name in world.names("value_sets")},
+        "multicast": switch.mc_get_entries(),
+        "clone sessions": switch.mirroring_sessions(),
     }
-    groups, nodes, lags = switch.mc_get_entries()
-    shapes = {node: (rid, ports, members) for node, rid, ports, members in nodes}
-    state["multicast"] = (
-        sorted((group, sorted(shapes[node] for node in members)) for group, members in groups),
-        sorted(shapes.values()),
-        lags,
-    )
-    return state
 
 
 def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int], Any]) -> Any:
@@ -157,11 +151,3 @@ def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int
         else [read(array.preamble.name, cell) for cell in (*range(_SHORT // 2), array.size - 1)]
         for array in arrays
     }
-
-
-def _entries(switch: Switch, table: str) -> Any:
-    entries = [
-        (key, priority, action if action[0] == "action" else action[0])
-        for _, key, priority, action in switch.mt_get_entries(table)
-    ]
-    return sorted(entries, key=repr), repr(switch.mt_get_default_entry(table))
