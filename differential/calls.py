@@ -17,6 +17,19 @@ def data_bytes(value: int, width: int) -> bytes:
     return value.to_bytes((width + 7) // 8, "big")
 
 
+def key_of(table: Table, choices: Choices) -> list[dict[str, object]]:
+    """Returns a key of a table, usually one that a frame has."""
+    found = []
+    for kind, target, width in table.keys:
+        first, *rest = choices.match(kind, choices.key(target, width), width)
+        if kind == "lpm":
+            found.append(match("lpm", data_bytes(first, width), *rest))
+        else:
+            values = [data_bytes(number, width) for number in (first, *rest)]
+            found.append(match(kind if rest else "exact", *values))
+    return found
+
+
 class Calls:
     """Calls for one program. `make` makes one on both switches, and returns their answer."""
 
@@ -111,18 +124,9 @@ class Calls:
 
     # ---- tables
 
-    def _match(self, kind: str, value: int, width: int) -> dict[str, object]:
-        first, *rest = self._choices.match(kind, value, width)
-        if kind == "lpm":
-            return match("lpm", data_bytes(first, width), *rest)
-        kind = kind if rest else "exact"
-        return match(kind, *(data_bytes(number, width) for number in (first, *rest)))
-
     def _add_entry(self, table: Table) -> None:
         rng = self._rng
-        key = [
-            self._match(kind, self._choices.key(target, width), width) for kind, target, width in table.keys
-        ]
+        key = key_of(table, self._choices)
         options = {"priority": rng.choice((0, 1, 2, 3, rng.randrange(1000)))} if table.has_priorities else {}
         member: int | None = None
         if table.kind == "simple":

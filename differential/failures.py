@@ -1,10 +1,9 @@
 """Cases on which the two switches differ: written as small files, minimised, and run again."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import TypedDict, final
+from typing import Any
 
 from .compare import ANSWER, Bench, Difference, Step
 from .frames import Subject
@@ -13,26 +12,6 @@ from .thrift import Call
 
 RUNS_AT_MOST = 60
 """Maximum number of runs to minimise one case."""
-
-
-@final
-class WrittenCall(TypedDict):
-    """A call in a file."""
-
-    call: str
-    service: str
-    arguments: Sequence[object]
-
-
-@final
-class WrittenFrame(TypedDict):
-    """A frame in a file; its bytes are hexadecimal."""
-
-    port: int
-    frame: str
-
-
-Written = WrittenCall | WrittenFrame
 
 
 def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
@@ -118,13 +97,13 @@ def _hex(value: object) -> dict[str, str]:
     raise TypeError(f"{value!r} cannot be written")
 
 
-def _to_json(step: Step) -> Written:
+def _to_json(step: Step) -> dict[str, Any]:
     if isinstance(step, Call):
         return {"call": step.method, "service": step.service, "arguments": step.arguments}
     return {"port": step[0], "frame": step[1].hex()}
 
 
-def _from_json(step: Written) -> Step:
+def _from_json(step: dict[str, Any]) -> Step:
     if "call" not in step:
         return step["port"], bytes.fromhex(step["frame"])
     arguments = json.loads(

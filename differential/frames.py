@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from .program import Field, Operation, ParseState, Program, TransitionKey
+from eeon_engine.program_json import Json
+
+from .program import Field, Program
 
 PORT_WIDTH = 9
 WHOLE = "*"
@@ -241,7 +243,7 @@ class Frames:
         walk.payload = rng.randbytes(size)
         return walk
 
-    def _operate(self, walk: Walk, operation: Operation) -> None:
+    def _operate(self, walk: Walk, operation: Json) -> None:
         if operation["op"] not in ("extract", "extract_VL"):
             return
         target = operation["parameters"][0]["value"]
@@ -258,7 +260,7 @@ class Frames:
             return self._rng.choice(pool) & ((1 << width) - 1)
         return self._choices.number(width)
 
-    def _move(self, walk: Walk, state: ParseState) -> str | None:
+    def _move(self, walk: Walk, state: Json) -> str | None:
         transitions = state["transitions"]
         if not transitions:
             return None
@@ -269,14 +271,14 @@ class Frames:
         if by_port:
             for transition in transitions:
                 if transition["type"] == "hexstr" and int(transition["value"], 16) == walk.port:
-                    return transition["next_state"]
-            return transitions[-1]["next_state"]
+                    return _next(transition)
+            return _next(transitions[-1])
         rng = self._rng
         transition = rng.choice(transitions)
         if transition["next_state"] is None and rng.random() < 0.6:
             transition = rng.choice(transitions)
         if transition["type"] != "hexstr":
-            return transition["next_state"]
+            return _next(transition)
         value = int(transition["value"], 16)
         mask = int(transition["mask"], 16) if transition["mask"] else -1
         # Each key takes whole bytes of the value, the last key at its end.
@@ -286,11 +288,11 @@ class Frames:
             self._write(walk, key, part | (rng.getrandbits(width) & ~cover if width else 0))
             value >>= (width + 7) // 8 * 8
             mask >>= (width + 7) // 8 * 8
-        return transition["next_state"]
+        return _next(transition)
 
-    def _key_width(self, key: TransitionKey) -> int:
+    def _key_width(self, key: Json) -> int:
         if key["type"] == "lookahead":
-            return key["value"][1]
+            return int(key["value"][1])
         if key["type"] == "union_stack_field":
             stack, member, name = key["value"]
             widths = dict(self._program.headers[f"{stack}.{member}"])
@@ -298,7 +300,7 @@ class Frames:
         header, name = key["value"]
         return self._program.widths.get((header, name), 0)
 
-    def _write(self, walk: Walk, key: TransitionKey, value: int) -> None:
+    def _write(self, walk: Walk, key: Json, value: int) -> None:
         if key["type"] == "lookahead":
             offset, width = key["value"]
             walk.ahead.append((walk.bits + offset, width, value))
@@ -307,6 +309,11 @@ class Frames:
         layer = walk.layer(".".join(owner))
         if layer is not None:
             layer.set(name, value)
+
+
+def _next(transition: Json) -> str | None:
+    name: str | None = transition["next_state"]
+    return name
 
 
 def _overwrite(data: bytes, offset: int, width: int, value: int) -> bytes:

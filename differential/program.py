@@ -4,60 +4,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+
+from eeon_engine.program_json import Json
 
 Header = tuple[tuple[str, int | None], ...]
 """A header type: field names and widths in bits; None is the width of a varbit."""
 Field = tuple[str, str]
 """Header instance and field name. Elements of a stack have the stack's name."""
-
-
-class Parameter(TypedDict):
-    """The operand of a parser's operation: the name of a header, or the path of a header in a union."""
-
-    value: str | list[str]
-
-
-class Operation(TypedDict):
-    """An operation in a parser state."""
-
-    op: str
-    parameters: list[Parameter]
-
-
-class LookaheadKey(TypedDict):
-    """Lookahead bits: their offset and number."""
-
-    type: Literal["lookahead"]
-    value: list[int]
-
-
-class FieldKey(TypedDict):
-    """The path of a field."""
-
-    type: Literal["field", "stack_field", "union_stack_field"]
-    value: list[str]
-
-
-TransitionKey = LookaheadKey | FieldKey
-
-
-class Transition(TypedDict):
-    """A transition of a state: for a value of the key, for a value set, or the default."""
-
-    type: Literal["hexstr", "parse_vset", "default"]
-    value: str
-    mask: str | None
-    next_state: str | None
-
-
-class ParseState(TypedDict):
-    """A state of a parser."""
-
-    name: str
-    parser_ops: list[Operation]
-    transitions: list[Transition]
-    transition_key: list[TransitionKey]
 
 
 @dataclass(frozen=True)
@@ -95,11 +48,11 @@ class Program:
     """One compiled program."""
 
     path: Path
-    # As written by p4c, for programs of this repository: the accessed members exist.
-    json: dict[str, Any]
+    # For programs of this repository, the accessed members exist.
+    json: Json
     headers: dict[str, Header] = field(default_factory=dict)
     """By the name in the parser: an instance, a stack, or stack.member of a stack of unions."""
-    states: dict[str, ParseState] = field(default_factory=dict)
+    states: dict[str, Json] = field(default_factory=dict)
     tables: list[Table] = field(default_factory=list)
     widths: dict[Field, int] = field(default_factory=dict)
     constants: dict[int, list[int]] = field(default_factory=dict)

@@ -47,7 +47,7 @@ class Client:
 
     def make(self, call: Call) -> object:
         """Returns the switch's answer as plain data; for a refusal, ("refused", exception, code)."""
-        arguments = [_to_thrift(argument) for argument in call.arguments]
+        arguments = [to_thrift(argument) for argument in call.arguments]
         try:
             answer = getattr(self._services[call.service], call.method)(*arguments)
         except TApplicationException as refusal:
@@ -64,9 +64,10 @@ def match(kind: str, *values: bytes | int) -> dict[str, object]:
     return {"match": kind, "values": list(values)}
 
 
-def _to_thrift(value: object) -> object:
+def to_thrift(value: object) -> object:
+    """Returns an argument as Thrift's structures."""
     if isinstance(value, list | tuple):
-        return [_to_thrift(item) for item in value]
+        return [to_thrift(item) for item in value]
     if not isinstance(value, dict):
         return value
     if "match" in value:

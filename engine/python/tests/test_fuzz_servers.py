@@ -46,7 +46,7 @@ def test_a_corpus_is_unpacked_as_it_was_packed_and_refused_when_it_breaks_off() 
 
 def test_an_input_that_is_used_up_gives_zeros() -> None:
     draws = Draws(b"\xff")
-    assert (draws.below(256), draws.below(256), draws.is_over) == (255, 0, True)
+    assert (draws.randrange(256), draws.randrange(256), draws.is_over) == (255, 0, True)
 
 
 def test_a_batch_that_is_not_taken_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,6 @@ from test_engine_twin import udp_frame
 pytestmark = pytest.mark.system
 
 COUNTERS = "interfaces/interface[name=port2]/state/counters"
-QUEUE = "qos/interfaces/interface[interface-id=port2]/output/queues/queue[name=all]/state"
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 STATUS = "interfaces/interface[name=*]/state/oper-status"
 OPERATIONAL = ("type", "oper-status", "ifindex", "id")
@@ -55,14 +54,6 @@ def refused(call: Callable[[], object]) -> tuple[str, str]:
     return caught.value.code().name, caught.value.details()
 
 
-def forward(address: str, names: Names) -> None:
-    """Routes 10.0.1.2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
-    send = names.action("forward", 2, 0x020100000001, 0x020000000102)
-    route = names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))
-    with primary(address) as client:
-        client.write(admit_all(names), (INSERT, route))
-
-
 def test_capabilities_name_models_encodings_and_version(client: GnmiClient) -> None:
     answer = client.stub.Capabilities(gnmi.CapabilityRequest(), timeout=60)
     assert [one.name for one in answer.supported_models] == [
@@ -73,56 +64,6 @@ def test_capabilities_name_models_encodings_and_version(client: GnmiClient) -> N
     ]
     assert list(answer.supported_encodings) == [JSON, JSON_IETF, PROTO]
     assert answer.gNMI_version == "0.8.0"
-
-
-def test_counters_are_those_of_the_port(
-    client: GnmiClient, switch: Switch, address: str, fabric_names: Names
-) -> None:
-    forward(address, fabric_names)
-    for _ in range(3):
-        switch.inject(1, udp_frame(1000))
-    switch.advance_to(1)
-    waiting = client.values(QUEUE)
-    assert waiting[f"{QUEUE}/queue-len"] == switch.queue_bytes(2) > 0
-    switch.advance_to(10_000_000_000_000)
-    # The frames have a route and no ECN: they are forwarded, and none is marked or dropped.
-    assert client.values(COUNTERS) == {
-        f"{COUNTERS}/in-pkts": 0,
-        f"{COUNTERS}/in-octets": 0,
-        f"{COUNTERS}/out-pkts": 3,
-        f"{COUNTERS}/out-octets": 3000,
-        f"{COUNTERS}/out-discards": 0,
-    }
-    assert client.values(QUEUE) == {
-        f"{QUEUE}/name": "all",
-        f"{QUEUE}/queue-len": 0,
-        f"{QUEUE}/max-queue-len": switch.port_stats(2)["max_queue_bytes"],
-        f"{QUEUE}/transmit-pkts": 3,
-        f"{QUEUE}/transmit-octets": 3000,
-        f"{QUEUE}/dropped-pkts": 0,
-        f"{QUEUE}/ecn-marked-pkts": 0,
-        f"{QUEUE}/ecn-marked-octets": 0,
-    }
-
-
-def test_marks_and_drops_are_what_the_program_has_counted_at_the_port(
-    client: GnmiClient, switch: Switch
-) -> None:
-    # Cell port 2 << 7 | class << 4 | verdict: marked, dropped early, dropped at the tail; and one of port 1.
-    for packet_class, verdict, packets in (
-        (0, 1, 5),
-        (6, 1, 2),
-        (1, 2, 3),
-        (2, 3, 4),
-        (0, 0, 100),
-        (0, 4, 7),
-    ):
-        switch.write_counters("verdicts", 2 << 7 | packet_class << 4 | verdict, packets * 10, packets)
-    switch.write_counters("verdicts", 1 << 7 | 1, 90, 9)
-    found = client.values(QUEUE)
-    assert found[f"{QUEUE}/ecn-marked-pkts"] == 7
-    assert found[f"{QUEUE}/ecn-marked-octets"] == 70
-    assert found[f"{QUEUE}/dropped-pkts"] == 7
 
 
 def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program) -> None:
@@ -213,8 +154,8 @@ MODES = gnmi.SubscriptionList.Mode
 class Session:
     """The steps of a script, which `gnmi_scripts.txt` explains."""
 
-    def __init__(self, client: GnmiClient, switch: Switch) -> None:
-        self._stub, self._switch = client.stub, switch
+    def __init__(self, client: GnmiClient, switch: Switch, address: str, names: Names) -> None:
+        self._stub, self._switch, self._address, self._names = client.stub, switch, address, names
         self._asked: queue.SimpleQueue[gnmi.SubscribeRequest | None] = queue.SimpleQueue()
         self._call: Any = None
 
@@ -225,6 +166,15 @@ class Session:
         match word:
             case "LINK":
                 self._switch.port_set_link(int(where), fields == "up")
+            case "ROUTE":
+                self._route()
+            case "FRAMES":
+                for _ in range(int(where)):
+                    self._switch.inject(1, udp_frame(1000))
+                self._switch.advance_to(self._switch.now_ps + int(fields))
+            case "COUNT":
+                octets, packets = fields.split()
+                self._switch.write_counters("verdicts", int(where), int(octets), int(packets))
             case "GONE":
                 self._switch.port_remove(int(where))
             case "GET":
@@ -249,6 +199,13 @@ class Session:
                 self._call = self._stub.Subscribe(iter(self._asked.get, None), timeout=60)
                 return self._until_sync()
         return []
+
+    def _route(self) -> None:
+        """Routes 10.0.1.2 to port 2, whose queue marks above 2000 bytes and holds 6000."""
+        send = self._names.action("forward", 2, 0x020100000001, 0x020000000102)
+        route = self._names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))
+        with primary(self._address) as client:
+            client.write(admit_all(self._names), (INSERT, route))
 
     def close(self) -> None:
         """Ends the requests, for which gRPC uses a thread, and the stream."""
@@ -275,9 +232,11 @@ def in_json(value: gnmi.TypedValue) -> str:
 
 
 @pytest.mark.parametrize("steps", SCRIPTS[1::2], ids=SCRIPTS[::2])
-def test_steps_of_a_session_give_their_values(client: GnmiClient, switch: Switch, steps: str) -> None:
+def test_steps_of_a_session_give_their_values(
+    client: GnmiClient, switch: Switch, address: str, fabric_names: Names, steps: str
+) -> None:
     found: list[str] = []
-    with contextlib.closing(Session(client, switch)) as session:
+    with contextlib.closing(Session(client, switch, address, fabric_names)) as session:
         for line in [line for line in steps.splitlines() if line and not line.startswith("#")]:
             if line.startswith("= "):
                 found.remove(line.removeprefix("= "))

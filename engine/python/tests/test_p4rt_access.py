@@ -13,7 +13,7 @@ from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from other_user import as_nobody
-from p4rt_client import INSERT, Client, Connect, Failed, Names, exact, failure, lpm, p4info, pipeline
+from p4rt_client import INSERT, Client, Connect, Failed, Names, exact, failure, lpm, p4info
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
 from control_plane.tests.certificates import Identity
@@ -73,32 +73,7 @@ def unclaimed(names: Names, key: int) -> p4r.TableEntry:
     return names.entry("ageing_table", exact(1, key), action=names.action("drop"))
 
 
-def pushed(client: Client) -> None:
-    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY, pipeline("resources"))
-
-
 DENIED, OK = rpc_code.PERMISSION_DENIED, rpc_code.OK
-
-
-@pytest.mark.parametrize(
-    ("name", "reads", "leads", "writes", "pushes"),
-    [
-        ("controller", OK, OK, OK, OK),
-        ("operator", OK, OK, OK, DENIED),
-        ("observer", OK, DENIED, DENIED, DENIED),
-        ("stranger", DENIED, DENIED, DENIED, DENIED),
-        ("routing-daemon", DENIED, DENIED, DENIED, DENIED),
-    ],
-)
-def test_a_client_may_do_under_the_default_role_what_the_file_says(
-    connect: Connect, resource_names: Names, name: str, reads: int, leads: int, writes: int, pushes: int
-) -> None:
-    client = connect(name)
-    assert code(client.arbitrate) == leads
-    assert code(lambda: client.read(p4r.TableEntry())) == reads
-    assert code(client.pipeline) == (OK if name == "routing-daemon" else reads)
-    assert code(lambda: client.write()) == writes
-    assert code(lambda: pushed(client)) == pushes
 
 
 def test_a_client_has_the_roles_that_the_file_gives_and_no_other(

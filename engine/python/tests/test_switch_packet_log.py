@@ -1,6 +1,7 @@
 """The log of packets, in BMv2's words, with programs that were confirmed on BMv2
 (`engine/simple_switch/tests/constructs`)."""
 
+import ast
 import logging
 import re
 import time
@@ -21,6 +22,13 @@ EEON = Path(__file__).resolve().parents[3] / "p4src/compiled/eeon.json"
 ROUTER = Path(__file__).resolve().parents[3] / "examples/own_program/router.json"
 SECOND_PS = 10**12
 IP = "020000000001 020000000002 0800 4500001c000000004011 66cf 0a000001 0a000002 0001 0002 0008 0000"
+
+
+OF_SWITCH = (
+    r"^(\[\S+\] \[cxt 0\] )?"
+    "(Cloning|Replicating|Multicast|Res|Rec|Egress port|Dropping|Transmitting|Processing)"
+)
+"""Begins the lines of the switch itself, about copies and queues."""
 
 
 class _Kept(logging.Handler):
@@ -50,113 +58,43 @@ def logged(
     return [line.removeprefix("[0.0] [cxt 0] ") for line in kept.lines]
 
 
-def of_construct(name: str, *frames: str, prepare: Callable[[Switch], object] | None = None) -> list[str]:
-    return logged(CONSTRUCTS / f"{name}.json", *frames, prepare=prepare)
+def chosen(found: list[str], asked: str, count: int) -> list[str]:
+    """Returns the lines of a log that a line of `packet_log.txt` chooses."""
+    word, _, what = asked.partition(" ")
+    if word == "AFTER":
+        begin = len(found) - found[::-1].index(what)
+        return found[begin : begin + count]
+    pattern = {"ALL": "", "SWITCH": OF_SWITCH}.get(word, what)
+    return [line for line in found if re.search(pattern, line)]
 
 
-def switch_lines(lines: list[str]) -> list[str]:
-    """Returns the lines of the switch itself, about copies and queues."""
-    begins = "Cloning|Replicating|Multicast|Res|Rec|Egress port|Dropping|Transmitting|Processing"
-    return [line for line in lines if re.match(rf"(\[\S+\] \[cxt 0\] )?({begins})", line)]
+LOGS = re.split(r"(?m)^\[(.*)\]\n", (Path(__file__).parent / "packet_log.txt").read_text())[1:]
 
 
-def test_a_routed_packet_is_told_from_its_parser_to_its_wire() -> None:
-    def route(switch: Switch) -> None:
-        key = [("lpm", bytes([10, 0, 0, 0]), 24)]
-        switch.mt_add_entry("ingress.routes", key, "ingress.forward", [b"\x02\x00\x00\x00\x00\x09", b"\x02"])
+@pytest.mark.parametrize("text", LOGS[1::2], ids=LOGS[::2])
+def test_a_packet_is_told_in_these_lines(text: str) -> None:
+    calls, frame, expected = [], "", {}
+    program, *lines = text.splitlines()
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        match word:
+            case "DO":
+                name, _, arguments = rest.partition("(")
+                calls.append((name, ast.literal_eval(f"({arguments[:-1]},)")))
+            case "FRAME":
+                frame = rest
+            case "ALL" | "SWITCH" | "LINES" | "AFTER":
+                wanted = expected[line] = []
+            case "=":
+                wanted.append(rest.replace("\\n", "\n"))
 
-    assert logged(ROUTER, IP, prepare=route) == [
-        "Processing packet received on port 0",
-        "Parser 'parser': start",
-        "Parser 'parser' entering state 'start'",
-        "Extracting header 'ethernet'",
-        "Parser state 'start': key is 0800",
-        "Bytes parsed: 14",
-        "Parser 'parser' entering state 'ipv4'",
-        "Extracting header 'ipv4'",
-        "Parser state 'ipv4' has no switch, going to default next state",
-        "Bytes parsed: 34",
-        "Parser 'parser': end",
-        "Pipeline 'ingress': start",
-        'Condition "node_2" (node_2) is true',
-        "Applying table 'ingress.routes'",
-        "Looking up key:\n* hdr.ipv4.dst        : 0a000002\n",
-        "Table 'ingress.routes': hit with handle 0",
-        "Dumping entry 0\nMatch key:\n* hdr.ipv4.dst        : LPM       0a000000/24\n"
-        "Action entry: ingress.forward - 20000000009,2,\n",
-        "Action entry is ingress.forward - 20000000009,2,",
-        "Action ingress.forward",
-        "Primitive (no source info)",
-        "Primitive (no source info)",
-        "Primitive (no source info)",
-        "Primitive (no source info)",
-        "Pipeline 'ingress': end",
-        "Egress port is 2",
-        "Pipeline 'egress': start",
-        'Condition "node_7" (node_7) is false',
-        "Pipeline 'egress': end",
-        "Deparser 'deparser': start",
-        "Updating checksum 'cksum'",
-        "Deparsing header 'ethernet'",
-        "Deparsing header 'ipv4'",
-        "Deparser 'deparser': end",
-        "Transmitting packet of size 42 out of port 2",
-    ]
+    def prepare(switch: Switch) -> None:
+        for name, arguments in calls:
+            getattr(switch, name)(*arguments)
 
-
-def test_a_parser_that_fails_says_with_what() -> None:
-    # The body should have two bytes, but has one.
-    lines = of_construct("parser_errors", "02bb")
-    at = lines.index("Parser 'parser' entering state 'body'")
-    assert lines[at + 1 : at + 4] == [
-        "Extracting header 'body'",
-        "Exception while parsing: PacketTooShort",
-        "Parser 'parser': end",
-    ]
-
-
-def test_a_full_header_stack_ends_the_parser_without_a_line_of_its_own() -> None:
-    lines = of_construct("header_stack", "0000 00 00 00 00 01")
-    at = lines.index("Exception while parsing: StackOutOfBounds")
-    assert lines[at - 1] == "Parser 'parser' entering state 'labels'"
-    assert [line for line in lines if "stack 0" in line] == [
-        f"Extracting to header stack 0, next header is {number}" for number in (4, 5, 6, 7)
-    ]
-
-
-def test_checksums_are_told_when_they_are_verified_and_updated() -> None:
-    lines = of_construct("checksums", "01 02 0000 fefe aabb")
-    assert [line for line in lines if "hecksum '" in line] == [
-        "Checksum 'cksum_1': computed 0xfefd - actual 0x0",
-        "Verified checksum 'cksum_1': failed",
-        "Checksum 'cksum_1' is not correct",
-        "Skipping checksum 'cksum_2' verification because condition not met",
-        "Updating checksum 'cksum'",
-        "Updating checksum 'cksum_0'",
-    ]
-
-
-def test_a_programs_own_messages_stand_where_they_were_said() -> None:
-    lines = of_construct("log_messages", "07f9")
-    at = lines.index("plain")
-    assert lines[at - 1] == "Primitive (no source info)"
-    assert [line for line in lines if line[0].islower()] == [
-        "plain", "a is 7 and b is -7", "named 7 here", "valid 1",
-    ]  # fmt: skip
-
-
-def test_a_clone_of_ingress_is_parsed_again_under_a_name_of_its_own() -> None:
-    lines = of_construct(
-        "clone", "01 00 0005 aabb", prepare=lambda switch: switch.mirroring_session_add(5, 2, None, 0)
-    )
-    assert switch_lines(lines) == [
-        "Processing packet received on port 0",
-        "Cloning packet at ingress",
-        "Cloning packet to egress port 2",
-        "Egress port is 1",
-        "Transmitting packet of size 11 out of port 1",
-        "[0.1] [cxt 0] Transmitting packet of size 11 out of port 2",
-    ]
+    path = ROUTER if program == "router" else CONSTRUCTS / f"{program}.json"
+    found = logged(path, frame, prepare=prepare)
+    assert {asked: chosen(found, asked, len(lines)) for asked, lines in expected.items()} == expected
 
 
 def test_the_lines_of_statements_begin_with_their_place_in_the_source() -> None:
@@ -174,48 +112,6 @@ def test_the_level_debug_leaves_out_what_bmv2_says_at_trace() -> None:
     kinds = {re.sub(r"^\S+\(\d+\) ", "", line).split()[0] for line in left_out}
     assert {"Action", "Applying", "Bytes", "Condition", "Primitive", "Updated"} <= kinds
     assert not kinds & {"Table", "Looking", "Parser", "Extracting", "Pipeline", "Deparsing", "Transmitting"}
-
-
-def test_replicas_and_rounds_have_numbers_of_their_own() -> None:
-    def group(switch: Switch) -> None:
-        switch.mc_mgrp_create(5)
-        switch.mc_node_associate(5, switch.mc_node_create(9, [2, 3], []))
-
-    assert switch_lines(of_construct("multicast", "0005 ff aabb", prepare=group)) == [
-        "Processing packet received on port 0",
-        "Multicast requested for packet",
-        "Replicating packet on port 2",
-        "Replicating packet on port 3",
-        "[0.1] [cxt 0] Transmitting packet of size 10 out of port 2",
-        "[0.2] [cxt 0] Transmitting packet of size 10 out of port 3",
-    ]
-    assert switch_lines(of_construct("resubmit", "01 00 aabb")) == [
-        "Processing packet received on port 0",
-        "Resubmitting packet",
-        "[0.1] [cxt 0] Processing packet received on port 0",
-        "[0.1] [cxt 0] Egress port is 1",
-        "[0.1] [cxt 0] Transmitting packet of size 9 out of port 1",
-    ]
-    assert "Recirculating packet" in switch_lines(of_construct("recirculate", "01 00 aabb"))
-
-
-def test_a_member_of_a_group_is_told_with_its_group() -> None:
-    def members(switch: Switch) -> None:
-        for value in (b"\x51", b"\x52"):
-            switch.mt_act_prof_add_member("action_profile_1", "ingress.set_selected", [value])
-        group = switch.mt_act_prof_create_group("action_profile_1")
-        switch.mt_act_prof_add_member_to_group("action_profile_1", 1, group)
-        switch.mt_indirect_ws_add_entry("ingress.selecting", [("exact", b"\x01")], group)
-
-    lines = of_construct("action_selector", "01 00000001", prepare=members)
-    at = lines.index("Applying table 'ingress.selecting'")
-    assert lines[at + 2 : at + 7] == [
-        "Choosing member 1 from group 0",
-        "Table 'ingress.selecting': hit with handle 0",
-        "Dumping entry 0\nMatch key:\n* hdr.request.key     : EXACT     01\nIndex: group(0)\n",
-        "Action entry is ingress.set_selected - 52,",
-        "Action ingress.set_selected",
-    ]
 
 
 def frames(folder: Path, count: int) -> list[str]:

@@ -54,9 +54,10 @@ class Shown(Exception):
     """The text that --help, --version or --json-version asks for."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """The content of the command line."""
+@dataclass
+class Options(argparse.Namespace):
+    """The content of the command line. Parsers fill it, and their defaults are these; `_complete` sets what
+    follows from several flags."""
 
     program: Path | None = None
     interfaces: list[tuple[int, str]] = field(default_factory=list)
@@ -132,28 +133,29 @@ def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_versi
     parser, target_parser = _common_parser(), _target_parser()
     common = _with_pcap_folder(_in_full(common, parser))
     target = _in_full(target, target_parser)
-    given, extra = parser.parse_known_args(common)
-    if given.help:
+    options, extra = parser.parse_known_args(common, Options())
+    if options.help:
         raise Shown(f"{parser.format_help()}\n{target_parser.format_help()}".rstrip())
-    if given.version:
+    if options.version:
         raise Shown(version)
-    if given.json_version:
+    if options.json_version:
         raise Shown(json_version)
     unknown = [argument for argument in extra if argument.startswith("-")]
     if unknown:
         behind = f"; target flags go after '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
         raise UsageError(f"unknown flag {unknown[0]}{behind}")
-    if given.program is None and not given.no_p4 and target and not target[0].startswith("-"):
+    if options.program is None and not options.no_p4 and target and not target[0].startswith("-"):
         # If the program is not before '--', BMv2 takes the first argument after it.
-        given.program = Path(target.pop(0))
-    wanted, unknown = target_parser.parse_known_args(extra + target)
+        options.program = Path(target.pop(0))
+    _, unknown = target_parser.parse_known_args(extra + target, options)
     if unknown and not unknown[0].startswith("-"):
-        known = f"the program is {given.program}" if given.program is not None else "--no-p4 runs no program"
+        known = "--no-p4 runs no program" if options.program is None else f"the program is {options.program}"
         raise UsageError(f"{unknown[0]} is neither a flag nor a flag's value, and {known}")
     if unknown:
         raise UsageError(f"unknown target flag {unknown[0]}")
-    notes = _noted(given, parser) + _noted(wanted, target_parser)
-    return _options(given, wanted, with_grpc, notes)
+    options.notes = _noted(options, parser) + _noted(options, target_parser)
+    _complete(options, with_grpc)
+    return options
 
 
 def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -200,108 +202,82 @@ def _with_pcap_folder(arguments: list[str]) -> list[str]:
     return joined
 
 
-def _options(
-    given: argparse.Namespace, wanted: argparse.Namespace, with_grpc: bool, notes: list[str]
-) -> Options:
-    if given.program is None and not given.no_p4:
+def _complete(options: Options, with_grpc: bool) -> None:
+    """Checks flags together, and sets what follows from them. Raises `UsageError`."""
+    notes = options.notes
+    if options.program is None and not options.no_p4:
         raise UsageError("please specify an input JSON configuration file, or --no-p4")
-    program = given.program
-    if given.no_p4 and program is not None:
+    if options.no_p4 and options.program is not None:
         notes.append("ignoring the program, as --no-p4 was given")
-        program = None
-    if given.log_console and given.log_file is not None:
+        options.program = None
+    if options.log_console and options.log_file is not None:
         raise UsageError("--log-console and --log-file are exclusive")
-    if given.use_files is not None and given.packet_in is not None:
+    if options.files_wait_s is not None and options.packet_in is not None:
         raise UsageError("--use-files and --packet-in are exclusive")
-    quanta = dict(given.queue_quantum)
-    if len(quanta) < len(given.queue_quantum):
+    if options.files_wait_s is not None:
+        options.files_wait_s = max(0.0, options.files_wait_s)
+    options.quanta_bytes = dict(options.queue_quantum)
+    if len(options.quanta_bytes) < len(options.queue_quantum):
         raise UsageError("--queue-quantum: a priority is given twice; give each priority one quantum")
-    if given.log_file_max_size <= 0:
+    if options.log_file_max_size <= 0:
         raise UsageError("--log-file-max-size must be greater than 0")
-    interfaces = given.interface
-    if given.packet_in is not None and interfaces:
+    if options.packet_in is not None and options.interfaces:
         notes.append("-i is ignored: with --packet-in every port exists")
-        interfaces = []
-    capture = Path(given.pcap) if given.pcap else None
-    if capture is not None and not capture.is_dir():
-        raise UsageError(f"directory '{capture}' specified with --pcap does not exist")
-    if capture is not None and (given.packet_in is not None or given.use_files is not None):
+        options.interfaces = []
+    options.capture = Path(options.pcap) if options.pcap else None
+    if options.capture is not None and not options.capture.is_dir():
+        raise UsageError(f"directory '{options.capture}' specified with --pcap does not exist")
+    if options.capture is not None and (options.packet_in is not None or options.files_wait_s is not None):
         notes.append("--pcap is ignored: it captures only network interfaces")
-        capture = None
-    _check_ports(interfaces, wanted)
-    tls = _tls(wanted)
-    grpc_address = (wanted.grpc_server_addr or DEFAULT_GRPC_ADDRESS) if with_grpc else None
-    thrift_port = _thrift_port(given.thrift_port, tls is not None, with_grpc, notes)
-    if given.client_rights is not None and (tls is None or tls[2] is None):
+        options.capture = None
+    _check_ports(options)
+    options.tls = _tls(options)
+    has_default_address = options.grpc_address is None
+    options.grpc_address = (options.grpc_address or DEFAULT_GRPC_ADDRESS) if with_grpc else None
+    options.thrift_port_is_default = options.asked_thrift_port is None
+    options.thrift_port = _thrift_port(options, with_grpc)
+    if options.client_rights is not None and (options.tls is None or options.tls[2] is None):
         raise UsageError(
             "--client-rights needs client certificates: --grpc-server-ssl and --grpc-server-with-client-auth"
         )
-    if grpc_address is not None and tls is None:
-        notes += _open_to_others(grpc_address, is_default=wanted.grpc_server_addr is None)
-    return Options(
-        program=program,
-        interfaces=interfaces,
-        packet_in=given.packet_in,
-        files_wait_s=None if given.use_files is None else max(0.0, float(given.use_files)),
-        capture=capture,
-        thrift_port=thrift_port,
-        thrift_port_is_default=given.thrift_port is None,
-        thrift_host=given.thrift_host,
-        # Interfaces of the command line may be removed and added again.
-        allowed_interfaces=[*(name for _, name in interfaces), *given.allow_interface],
-        grpc_address=grpc_address,
-        tls=tls,
-        client_rights=given.client_rights,
-        max_message_bytes=given.max_message,
-        device_id=given.device_id,
-        cpu_port=wanted.cpu_port,
-        drop_port=wanted.drop_port,
-        priorities=wanted.priority_queues,
-        log_console=given.log_console,
-        log_file=given.log_file,
-        log_level=given.log_level,
-        log_file_max_size=given.log_file_max_size,
-        log_file_max_files=given.log_file_max_files,
-        tick_ps=_PICOSECONDS[given.timestamp_unit],
-        # The last one holds.
-        rate_bps=next((rate for port, rate in reversed(given.port_rate) if port is None), None),
-        port_rates_bps={port: rate for port, rate in given.port_rate if port is not None},
+    if options.grpc_address is not None and options.tls is None:
+        notes += _open_to_others(options.grpc_address, is_default=has_default_address)
+    # Interfaces of the command line may be removed and added again.
+    options.allowed_interfaces[:0] = [name for _, name in options.interfaces]
+    options.tick_ps = _PICOSECONDS[options.timestamp_unit]
+    options.port_rates_bps = {port: rate for port, rate in options.port_rate if port is not None}
+    # The last one holds.
+    options.rate_bps = next((rate for port, rate in reversed(options.port_rate) if port is None), None)
+    if options.queue_limit_bytes is not None:
         # A limit in bytes replaces BMv2's limit in packets.
-        queue_limit_packets=DEFAULT_QUEUE_PACKETS if given.port_buffer is None else None,
-        queue_limit_bytes=given.port_buffer,
-        gate_register=given.port_gate,
-        class_gate_register=given.queue_gate,
-        timer_register=given.queue_timer,
-        quanta_bytes=quanta,
-        seed=given.seed,
-        notes=notes,
-    )
+        options.queue_limit_packets = None
 
 
-def _check_ports(interfaces: list[tuple[int, str]], wanted: argparse.Namespace) -> None:
+def _check_ports(options: Options) -> None:
     seen: dict[int, str] = {}
-    for port, name in interfaces:
+    for port, name in options.interfaces:
         if port in seen:
             raise UsageError(f"port {port} is assigned to '{seen[port]}' and to '{name}'")
         if name in seen.values():
             other = next(number for number, known in seen.items() if known == name)
             raise UsageError(f"interface '{name}' is assigned to port {other} and to port {port}")
         seen[port] = name
-    if wanted.cpu_port == 0:
+    if options.cpu_port == 0:
         raise UsageError("--cpu-port 0 is not a valid CPU port")
-    if wanted.cpu_port in seen:
-        raise UsageError(f"--cpu-port {wanted.cpu_port} is the port of interface '{seen[wanted.cpu_port]}'")
+    if options.cpu_port in seen:
+        raise UsageError(f"--cpu-port {options.cpu_port} is the port of interface '{seen[options.cpu_port]}'")
 
 
-def _thrift_port(given: int | str | None, has_tls: bool, with_grpc: bool, notes: list[str]) -> int | None:
+def _thrift_port(options: Options, with_grpc: bool) -> int | None:
+    given = options.asked_thrift_port
     if given == _NO_PORT:
         if not with_grpc:
             raise UsageError("--thrift-port none: simple_switch has no other server; use simple_switch_grpc")
         return None
     if given is not None:
         return int(given)
-    if has_tls and with_grpc:
-        notes.append(
+    if options.tls is not None and with_grpc:
+        options.notes.append(
             "Thrift is closed, because P4Runtime has TLS; --thrift-port PORT opens it on loopback, where "
             "every user of this computer can change the switch"
         )
@@ -330,18 +306,18 @@ def _open_to_others(address: str, *, is_default: bool) -> list[str]:
     ]
 
 
-def _tls(wanted: argparse.Namespace) -> tuple[Path, Path, Path | None] | None:
+def _tls(options: Options) -> tuple[Path, Path, Path | None] | None:
     certificate, key, authority = (
-        wanted.grpc_server_cert,
-        wanted.grpc_server_key,
-        wanted.grpc_server_cacert,
+        options.grpc_server_cert,
+        options.grpc_server_key,
+        options.grpc_server_cacert,
     )
-    if not wanted.grpc_server_ssl:
+    if not options.grpc_server_ssl:
         for flag, value in (
             ("cert", certificate),
             ("key", key),
             ("cacert", authority),
-            ("with-client-auth", wanted.grpc_server_with_client_auth),
+            ("with-client-auth", options.grpc_server_with_client_auth),
         ):
             if value:
                 raise UsageError(
@@ -352,9 +328,9 @@ def _tls(wanted: argparse.Namespace) -> tuple[Path, Path, Path | None] | None:
     for flag, value in (("cert", certificate), ("key", key)):
         if value is None:
             raise UsageError(f"with --grpc-server-ssl, --grpc-server-{flag} is required")
-    if wanted.grpc_server_with_client_auth and authority is None:
+    if options.grpc_server_with_client_auth and authority is None:
         raise UsageError("with --grpc-server-with-client-auth, --grpc-server-cacert is required")
-    if authority is not None and not wanted.grpc_server_with_client_auth:
+    if authority is not None and not options.grpc_server_with_client_auth:
         raise UsageError(
             "--grpc-server-cacert without --grpc-server-with-client-auth: clients would be served without a "
             "certificate; give both or neither"
@@ -362,7 +338,7 @@ def _tls(wanted: argparse.Namespace) -> tuple[Path, Path, Path | None] | None:
     return certificate, key, authority
 
 
-def _noted(given: argparse.Namespace, parser: _Parser) -> list[str]:
+def _noted(given: Options, parser: _Parser) -> list[str]:
     """Returns a note for each given flag without effect. Raises `UsageError` for one that is refused."""
 
     def reasons(actions: Sequence[argparse.Action]) -> list[tuple[str, str | None]]:
@@ -470,7 +446,7 @@ def _common_parser() -> _Parser:
         "-i",
         "--interface",
         action="append",
-        default=[],
+        dest="interfaces",
         type=_interface,
         metavar="PORT@INTERFACE",
         help="attach a network interface (needs root or CAP_NET_RAW)",
@@ -478,6 +454,7 @@ def _common_parser() -> _Parser:
     add(
         "--use-files",
         type=float,
+        dest="files_wait_s",
         metavar="SECONDS",
         help="use files or FIFOs as ports: after this time, port X reads X_in.pcap and writes X_out.pcap",
     )
@@ -509,17 +486,20 @@ def _common_parser() -> _Parser:
     add(
         "--port-buffer",
         type=_size,
+        dest="queue_limit_bytes",
         metavar="SIZE",
         help="limit of each queue in bytes, for example 300KB "
         f"(default: {DEFAULT_QUEUE_PACKETS} packets, as in BMv2)",
     )
     add(
         "--port-gate",
+        dest="gate_register",
         metavar="REGISTER",
         help="register that holds, per port, the tick before which the port sends nothing",
     )
     add(
         "--queue-gate",
+        dest="class_gate_register",
         metavar="REGISTER",
         help="register that holds, per queue (port << 3 | priority), the tick before which the queue "
         "sends nothing; MAC control frames and congestion notification messages then leave before "
@@ -527,6 +507,7 @@ def _common_parser() -> _Parser:
     )
     add(
         "--queue-timer",
+        dest="timer_register",
         metavar="REGISTER",
         help="register that holds, per queue (port << 3 | priority), the tick at which the program "
         "runs for the queue without a packet (instance_type 7)",
@@ -545,12 +526,12 @@ def _common_parser() -> _Parser:
     add(
         "--thrift-port",
         type=_port_or_none,
+        dest="asked_thrift_port",
         metavar="PORT",
         help=f"TCP port of the Thrift server, or none (default {DEFAULT_THRIFT_PORT}; none with TLS)",
     )
     add(
         "--thrift-host",
-        default=DEFAULT_THRIFT_HOST,
         metavar="ADDRESS",
         help="address on which Thrift listens, without authentication or encryption "
         f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every address)",
@@ -558,7 +539,7 @@ def _common_parser() -> _Parser:
     add(
         "--allow-interface",
         action="append",
-        default=[],
+        dest="allowed_interfaces",
         metavar="INTERFACE",
         help="interface that Thrift clients may add as a port, in addition to those of -i; repeatable",
     )
@@ -571,22 +552,23 @@ def _common_parser() -> _Parser:
     add(
         "--max-message",
         type=_message_size,
+        dest="max_message_bytes",
         metavar="SIZE",
         help="maximum size of a P4Runtime message (default 8MiB)",
     )
-    add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime device id (default 0)")
+    add("--device-id", type=_positive, metavar="N", help="P4Runtime device id (default 0)")
     add(
         "--timestamp-unit",
         choices=sorted(_PICOSECONDS),
         default="us",
         help="unit of the program's timestamps (default us)",
     )
-    add("--seed", type=_positive, default=0, metavar="N", help="seed of the program's random()")
+    add("--seed", type=_positive, metavar="N", help="seed of the program's random()")
     logs = parser.add_argument_group("log")
     add = logs.add_argument
     add("--log-console", action="store_true", help="log to stdout")
     add("--log-file", metavar="FILE", help="log to FILE.txt")
-    add("-L", "--log-level", choices=LOG_LEVELS, default="trace", help="lowest level of the messages to log")
+    add("-L", "--log-level", choices=LOG_LEVELS, help="lowest level of the messages to log")
     add(
         "--log-flush",
         action="store_true",
@@ -595,14 +577,12 @@ def _common_parser() -> _Parser:
     add(
         "--log-file-max-size",
         type=_positive,
-        default=5 << 20,
         metavar="BYTES",
         help="size at which the log file is rotated",
     )
     add(
         "--log-file-max-files",
         type=_positive,
-        default=3,
         metavar="N",
         help="number of rotated log files to keep",
     )
@@ -636,6 +616,7 @@ def _target_parser() -> _Parser:
     add = target.add_argument
     add(
         "--grpc-server-addr",
+        dest="grpc_address",
         metavar="ADDRESS",
         help=f"address on which P4Runtime listens (default {DEFAULT_GRPC_ADDRESS})",
     )
@@ -653,14 +634,13 @@ def _target_parser() -> _Parser:
     add(
         "--drop-port",
         type=_port,
-        default=DEFAULT_DROP_PORT,
         metavar="PORT",
         help=f"port number that means a drop (default {DEFAULT_DROP_PORT})",
     )
     add(
         "--priority-queues",
         type=_positive,
-        default=1,
+        dest="priorities",
         metavar="N",
         help="number of queues per port, 1 to 8 (default 1)",
     )

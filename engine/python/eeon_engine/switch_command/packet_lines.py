@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..json_types import (
     ActionEvent,
@@ -20,10 +20,8 @@ from ..json_types import (
     TableEvent,
     TraceEvent,
 )
+from ..program_json import Json
 
-# A part of a program's JSON, in BMv2's form, which the engine has checked.
-Json = dict[str, Any]
-"""A part of a program's JSON."""
 _NAME_COLUMNS = 20
 _KIND_COLUMNS = 10
 

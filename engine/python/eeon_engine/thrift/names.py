@@ -6,11 +6,11 @@ They are read from the program's JSON once per program, and never change by a co
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeVar
 
 from .. import program_json
 from .._engine import Program, SwitchHandle
 from ..exceptions import InvalidValueError
+from ..program_json import Json
 from ..values import Entry, Group, Member
 
 MAX_ANSWER_CELLS = 1 << 20
@@ -22,20 +22,18 @@ MAX_U16 = 0xFFFF
 """The largest number of a port or of a multicast group in the engine's calls."""
 _CELLS_PER_STEP = 4096
 
-_Object = TypeVar("_Object", bound=program_json.Object)
-
 
 @dataclass(frozen=True)
 class Names:
     """The objects of a program by name, of each kind under its key in the JSON."""
 
-    tables: dict[str, program_json.Table] = field(default_factory=dict)
-    action_profiles: dict[str, program_json.ActionProfile] = field(default_factory=dict)
-    counter_arrays: dict[str, program_json.Cells] = field(default_factory=dict)
-    meter_arrays: dict[str, program_json.Cells] = field(default_factory=dict)
-    register_arrays: dict[str, program_json.RegisterArray] = field(default_factory=dict)
-    learn_lists: dict[str, program_json.LearnList] = field(default_factory=dict)
-    calculations: dict[str, program_json.Calculation] = field(default_factory=dict)
+    tables: dict[str, Json] = field(default_factory=dict)
+    action_profiles: dict[str, Json] = field(default_factory=dict)
+    counter_arrays: dict[str, Json] = field(default_factory=dict)
+    meter_arrays: dict[str, Json] = field(default_factory=dict)
+    register_arrays: dict[str, Json] = field(default_factory=dict)
+    learn_lists: dict[str, Json] = field(default_factory=dict)
+    calculations: dict[str, Json] = field(default_factory=dict)
 
     # The switches of a fabric run the same program.
     @staticmethod
@@ -62,7 +60,7 @@ def port_number(port: int) -> int:
     return port
 
 
-def _by_name(items: Iterable[_Object]) -> dict[str, _Object]:
+def _by_name(items: Iterable[Json]) -> dict[str, Json]:
     return {item["name"]: item for item in items}
 
 

@@ -1,16 +1,14 @@
 """Choices read from an input, so that a fuzzer that changes a byte changes a choice. Beyond its end, an input
 gives zeros, which choose the first and the fewest."""
 
-from collections.abc import Sequence
-from typing import TypeVar
-
-_T = TypeVar("_T")
+from random import Random
 
 
-class Draws:
-    """A reader of one input."""
+class Draws(Random):
+    """A reader of one input, as the random numbers of a generator."""
 
     def __init__(self, data: bytes) -> None:
+        super().__init__(0)
         self._data = data
         self._at = 0
 
@@ -33,14 +31,18 @@ class Draws:
         """Returns an unsigned number of `size` bytes."""
         return int.from_bytes(self.bytes(size).ljust(size, b"\0"), "big")
 
-    def below(self, limit: int) -> int:
-        """Returns a number from 0 to `limit` - 1."""
-        return self.number(1 if limit <= 256 else 2 if limit <= 65_536 else 4) % limit
+    def random(self) -> float:
+        """Returns a number below 1; a zero gives the highest, because generators do most things rarely."""
+        return 1 - (self.number(1) + 1) / 256
+
+    def getrandbits(self, k: int) -> int:
+        """Returns a number of `k` bits."""
+        return self.number((k + 7) // 8) & (1 << k) - 1
+
+    # `Random` chooses by it among items and numbers; its own would take bytes until one is small enough.
+    def _randbelow(self, n: int) -> int:
+        return self.number(1 if n <= 256 else 2 if n <= 65_536 else 4) % n
 
     def one_in(self, limit: int) -> bool:
         """Returns True once in `limit` times; never at the end of the input."""
-        return self.below(limit) == limit - 1
-
-    def pick(self, choices: Sequence[_T]) -> _T:
-        """Returns one of the choices."""
-        return choices[self.below(len(choices))]
+        return self.randrange(limit) == limit - 1

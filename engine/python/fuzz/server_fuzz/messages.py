@@ -1,5 +1,7 @@
-"""Mutations of any protobuf message, by field: numbers, byte strings, names, repetition, absence."""
+"""Random protobuf messages of any type, and mutations, by field: numbers, byte strings, names, repetition,
+absence."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -16,6 +18,38 @@ _INTEGERS = {
 _LONGEST = 64
 
 
+def fill(message: Any, draws: Draws, values: Mapping[str, Sequence[Any]]) -> None:
+    """Sets most fields, at any depth; `values` are those of fields by name."""
+    chosen = [draws.choice((one.fields[0], draws.choice(one.fields))) for one in message.DESCRIPTOR.oneofs]
+    for field in message.DESCRIPTOR.fields:
+        is_message = field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE
+        if field.containing_oneof is None and draws.one_in(3 if is_message else 8):
+            continue
+        if field.containing_oneof is None or field in chosen:
+            _set(message, field, draws, values)
+
+
+def add(message: Any, draws: Draws, values: Mapping[str, Sequence[Any]]) -> None:
+    """Fills one field that is not set."""
+    absent = set(message.DESCRIPTOR.fields) - {field for field, _ in message.ListFields()}
+    if absent:
+        _set(message, draws.choice(sorted(absent, key=lambda field: field.number)), draws, values)
+
+
+def _set(message: Any, field: Any, draws: Draws, values: Mapping[str, Sequence[Any]]) -> None:
+    inside = getattr(message, field.name)
+    if field.cpp_type != FieldDescriptor.CPPTYPE_MESSAGE:
+        if not field.is_repeated:
+            known = values.get(field.name)
+            setattr(message, field.name, draws.choice(known) if known else _value(inside, field, draws))
+    elif field.is_repeated:
+        for _ in range(draws.randrange(3)):
+            fill(inside.add(), draws, values)
+    else:
+        inside.SetInParent()
+        fill(inside, draws, values)
+
+
 def change(message: Any, draws: Draws) -> None:
     """Mutates one field, at any depth."""
     while True:
@@ -23,7 +57,7 @@ def change(message: Any, draws: Draws) -> None:
         known = message.DESCRIPTOR.fields
         if not known:
             return
-        field = draws.pick(present) if present and not draws.one_in(6) else draws.pick(known)
+        field = draws.choice(present) if present and not draws.one_in(6) else draws.choice(known)
         inside = _descend(message, field, draws)
         if inside is None:
             return
@@ -56,8 +90,8 @@ def _change_list(message: Any, field: Any, draws: Draws, is_message: bool) -> An
     if not items:
         items.add() if is_message else items.append(_value(field.default_value or _zero(field), field, draws))
         return None
-    at = draws.below(len(items))
-    match draws.below(8):
+    at = draws.randrange(len(items))
+    match draws.randrange(8):
         case 0:
             del items[at]
         case 1 if len(items) < _LONGEST:
@@ -90,28 +124,28 @@ def _value(now: Any, field: Any, draws: Draws) -> Any:
     if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
         return _bytes(now, draws) if field.type == field.TYPE_BYTES else _text(now, draws)
     if field.cpp_type not in _INTEGERS:
-        return draws.pick((0.0, 1.5, -1.0, float("inf"), float("nan")))
+        return draws.choice((0.0, 1.5, -1.0, float("inf"), float("nan")))
     bits, is_signed = _INTEGERS[field.cpp_type]
     lowest, beyond = (-(1 << bits - 1), 1 << bits - 1) if is_signed else (0, 1 << bits)
-    number = draws.pick((now + 1, now - 1, 0, 1, now ^ 1 << draws.below(bits - 1), beyond - 1, lowest))
+    number = draws.choice((now + 1, now - 1, 0, 1, now ^ 1 << draws.randrange(bits - 1), beyond - 1, lowest))
     return min(max(number, lowest), beyond - 1)
 
 
 def _bytes(now: bytes, draws: Draws) -> bytes:
-    match draws.below(6):
+    match draws.randrange(6):
         case 0:
             return b""
         case 1:
             return b"\0" + now
         case 2:
-            return now + draws.bytes(1 + draws.below(4))
+            return now + draws.bytes(1 + draws.randrange(4))
         case 3:
             return now[:-1]
         case 4:
-            return b"\xff" * draws.pick((1, 2, 4, 16, 300))
+            return b"\xff" * draws.choice((1, 2, 4, 16, 300))
         case _:
-            return draws.bytes(1 + draws.below(8))
+            return draws.bytes(1 + draws.randrange(8))
 
 
 def _text(now: str, draws: Draws) -> str:
-    return draws.pick(("", now + "x", now[:-1], "a b", "é\0", "x" * 300, now.upper(), "@" + now))
+    return draws.choice(("", now + "x", now[:-1], "a b", "é\0", "x" * 300, now.upper(), "@" + now))

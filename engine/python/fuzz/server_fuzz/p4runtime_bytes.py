@@ -30,7 +30,7 @@ _SIGNED = 0x80
 def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
-    chosen = world(draws.pick(PROGRAMS))
+    chosen = world(draws.choice(PROGRAMS))
     with no_bug_is_logged():
         session = Session(chosen.switch(), None if draws.one_in(8) else chosen.pipeline)
         session.arbitrate()
@@ -40,7 +40,7 @@ def run(data: bytes) -> None:
                 if draws.is_over:
                     break
                 _call(session, streams, draws)
-            traffic(session.switch, draws)
+            traffic(chosen, session.switch, draws)
         finally:
             for stream in streams:
                 stream.end()

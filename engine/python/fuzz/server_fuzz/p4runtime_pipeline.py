@@ -35,39 +35,38 @@ _MAX_ENTITIES = 4
 def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
-    first = world(draws.pick(_SMALL))
+    first = world(draws.choice(_SMALL))
     with no_bug_is_logged():
         session = Session(first.switch(), first.pipeline)
         session.arbitrate()
+        maker = Maker(first, draws)
         try:
-            for _ in range(1 + draws.below(_MAX_PUSHES)):
-                _write(session, first, draws)
+            for _ in range(1 + draws.randrange(_MAX_PUSHES)):
+                _write(session, maker, draws)
                 _push(session, first, draws)
-                _write(session, first, draws)
-                traffic(session.switch, draws)
+                _write(session, maker, draws)
+                traffic(first, session.switch, draws)
                 check_conservation(session.switch)
             forwards(session, first)
         finally:
             session.close()
 
 
-def _write(session: Session, of: World, draws: Draws) -> None:
-    maker = Maker(of.info, draws)
+def _write(session: Session, maker: Maker, draws: Draws) -> None:
     request = p4r.WriteRequest()
-    for _ in range(draws.below(_MAX_ENTITIES)):
-        request.updates.add(
-            type=p4r.Update.INSERT if draws.below(2) else p4r.Update.MODIFY, entity=maker.entity()
-        )
+    for _ in range(draws.randrange(_MAX_ENTITIES)):
+        kind, entity = maker.update()
+        request.updates.add(type=kind, entity=entity)
     session.sign(request)
     session.write(request)
 
 
 def _push(session: Session, of: World, draws: Draws) -> None:
-    other = world(draws.pick(_SMALL)) if draws.one_in(6) else of
-    request = p4r.SetForwardingPipelineConfigRequest(action=draws.pick((3, 4, 1, 2, 5, 3, 4, 0)))
+    other = world(draws.choice(_SMALL)) if draws.one_in(6) else of
+    request = p4r.SetForwardingPipelineConfigRequest(action=draws.choice((3, 4, 1, 2, 5, 3, 4, 0)))
     if request.action != 5:
         request.config.CopyFrom(other.pipeline.config)
-        for _ in range(draws.below(4)):
+        for _ in range(draws.randrange(4)):
             messages.change(request.config.p4info, draws)
         if draws.one_in(3):
             request.config.p4_device_config = _edited(other.name, draws)
@@ -98,7 +97,7 @@ def _document(name: str) -> str:
 def _edited(name: str, draws: Draws) -> bytes:
     """Returns the program's JSON with one to three values swapped, removed or set to extremes."""
     document = json.loads(_document(name))
-    for _ in range(1 + draws.below(3)):
+    for _ in range(1 + draws.randrange(3)):
         _edit(document, draws)
     return json.dumps(document).encode()
 
@@ -108,16 +107,16 @@ def _edit(node: Any, draws: Draws) -> None:
         keys = list(node) if isinstance(node, dict) else range(len(node))
         if not keys:
             return
-        key = draws.pick(keys)
+        key = draws.choice(keys)
         inside = node[key]
         if isinstance(inside, dict | list) and inside and not draws.one_in(12):
             node = inside
             continue
-        match draws.below(3):
+        match draws.randrange(3):
             case 0:
                 del node[key]
             case 1:
-                node[key] = draws.pick((None, 0, -1, 2**31, "x", [], {}, True, 1.5, "9" * 20))
+                node[key] = draws.choice((None, 0, -1, 2**31, "x", [], {}, True, 1.5, "9" * 20))
             case _:
-                node[key] = node[draws.pick(keys)]
+                node[key] = node[draws.choice(keys)]
         return

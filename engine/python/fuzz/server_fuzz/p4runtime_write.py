@@ -11,7 +11,7 @@ from finsy.proto import p4r, rpc_code
 
 from . import messages
 from .draws import Draws
-from .entities import Maker
+from .entities import Maker, Update
 from .p4runtime_session import Refused, Session
 from .readback import WrittenEntities, canonical
 from .world import (
@@ -27,7 +27,6 @@ from .world import (
 
 _MAX_STEPS = 12
 _MAX_UPDATES = 8
-_KINDS = (p4r.Update.INSERT, p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
 _PROOF_PORT = 3
 _PROOF_PAYLOAD = bytes.fromhex("0200000000010200000000029999") + bytes(50)
 
@@ -36,7 +35,7 @@ def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
     with no_bug_is_logged():
-        case = _Case(world(draws.pick(PROGRAMS)), draws)
+        case = _Case(world(draws.choice(PROGRAMS)), draws)
         try:
             for _ in range(_MAX_STEPS):
                 if draws.is_over:
@@ -75,7 +74,7 @@ class _Case:
     def __init__(self, world: World, draws: Draws) -> None:
         self.world = world
         self._draws = draws
-        self._maker = Maker(world.info, draws)
+        self._maker = Maker(world, draws)
         self._written = WrittenEntities(world.info)
         self._past: list[Any] = []
         self.session = Session(world.switch(), world.pipeline)
@@ -83,11 +82,11 @@ class _Case:
 
     def step(self) -> None:
         """Performs one step: a read, traffic, a message on a stream, or a write."""
-        match self._draws.below(8):
+        match self._draws.randrange(8):
             case 0:
                 self._read()
             case 1:
-                traffic(self.session.switch, self._draws)
+                traffic(self.world, self.session.switch, self._draws)
                 self._written.forget()
                 self.session.device.notify(self.session.switch.now_ps // 1000, 0)
                 for packet in self.session.switch.take_packets_in(0):
@@ -100,21 +99,23 @@ class _Case:
 
     # ---- batches
 
-    def _entity(self) -> Any:
+    def _update(self) -> Update:
         draws = self._draws
-        entity = draws.pick(self._past) if self._past and draws.below(3) == 2 else self._maker.entity()
-        entity = p4r.Entity.FromString(entity.SerializeToString())
+        kind, made = self._maker.update()
+        if self._past and draws.randrange(3) == 2:
+            made = draws.choice(self._past)
+        entity = p4r.Entity.FromString(made.SerializeToString())
         if draws.one_in(4):
             messages.change(entity, draws)
         self._past = [*self._past[-15:], entity]
-        return entity
+        return 0 if draws.one_in(32) else kind, entity
 
     def _write(self) -> None:
         draws, session = self._draws, self.session
-        request = p4r.WriteRequest(atomicity=draws.pick((0, 1, 2, 1, 2, 0, 0, 3)))
-        for _ in range(1 + draws.below(_MAX_UPDATES)):
-            kind = 0 if draws.one_in(32) else draws.pick(_KINDS)
-            request.updates.add(type=kind, entity=self._entity())
+        request = p4r.WriteRequest(atomicity=draws.choice((0, 1, 2, 1, 2, 0, 0, 3)))
+        for _ in range(1 + draws.randrange(_MAX_UPDATES)):
+            kind, entity = self._update()
+            request.updates.add(type=kind, entity=entity)
         session.sign(request)
         if draws.one_in(40):
             messages.change(request, draws)
@@ -133,6 +134,7 @@ class _Case:
         for update, code in zip(request.updates, codes, strict=True):
             if code == rpc_code.OK:
                 self._written.note(update.type, update.entity)
+                self._maker.note(update.type, update.entity)
         self._check_readback()
 
     def _state(self) -> dict[str, Any]:
@@ -150,8 +152,7 @@ class _Case:
             p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry()),
         )
         state = engine_state(self.session.switch, self.world)
-        # Entries that a rollback restored have moved to the end.
-        state["read"] = sorted(entity.SerializeToString(deterministic=True) for entity in found)
+        state["read"] = [entity.SerializeToString(deterministic=True) for entity in found]
         return state
 
     def _check_readback(self) -> None:
@@ -170,8 +171,8 @@ class _Case:
     def _read(self) -> None:
         draws = self._draws
         request = p4r.ReadRequest(device_id=self.session.switch.device_id)
-        for _ in range(1 + draws.below(3)):
-            request.entities.append(self._entity())
+        for _ in range(1 + draws.randrange(3)):
+            request.entities.append(self._update()[1])
         if draws.one_in(40):
             messages.change(request, draws)
         try:
@@ -182,14 +183,17 @@ class _Case:
     def _stream_message(self) -> None:
         draws = self._draws
         message = p4r.StreamMessageRequest()
-        match draws.below(3):
+        match draws.randrange(3):
             case 0:
-                message.packet.payload = _PROOF_PAYLOAD[: draws.below(64)]
+                message.packet.payload = _PROOF_PAYLOAD[: draws.randrange(64)]
                 for field_id in (1, 2):
                     message.packet.metadata.add(metadata_id=field_id, value=draws.bytes(1) or b"\0")
             case 1:
                 digests = [0, *(item.preamble.id for item in self.world.info.digests)]
-                message.digest_ack.digest_id, message.digest_ack.list_id = draws.pick(digests), draws.below(4)
+                message.digest_ack.digest_id, message.digest_ack.list_id = (
+                    draws.choice(digests),
+                    draws.randrange(4),
+                )
             case _:
                 message.other.SetInParent()
         messages.change(message, draws)

@@ -74,7 +74,8 @@ class WrittenEntities:
 
     def _key_and_answer(self, entity: Any) -> tuple[Any, Any] | None:
         match entity.WhichOneof("entity"):
-            case "table_entry" if not entity.table_entry.is_default_action:
+            # Without fields, a read asks for the whole table.
+            case "table_entry" if entity.table_entry.match and not entity.table_entry.is_default_action:
                 entry = entity.table_entry
                 key = p4r.TableEntry(table_id=entry.table_id, match=entry.match, priority=entry.priority)
                 for name in ("counter_data", "meter_config", "time_since_last_hit"):
@@ -97,7 +98,7 @@ class WrittenEntities:
                 ), entity
             case "counter_entry":
                 cell = entity.counter_entry
-                if not cell.HasField("index"):
+                if not cell.HasField("index") or not cell.HasField("data"):
                     return None
                 for name, unit in (("byte_count", 2), ("packet_count", 1)):
                     if self._units[cell.counter_id] == unit:

@@ -13,8 +13,8 @@ _MAX_PIECES = 8
 def run(data: bytes) -> None:
     """Runs one input: a program, the positions of cuts, the bytes."""
     draws = Draws(data)
-    chosen = world(draws.pick(PROGRAMS))
-    cuts = draws.bytes(draws.below(_MAX_PIECES))
+    chosen = world(draws.choice(PROGRAMS))
+    cuts = draws.bytes(draws.randrange(_MAX_PIECES))
     frames = Draws(draws.bytes(4))
     sent = draws.rest()
     with no_bug_is_logged():
@@ -32,7 +32,7 @@ def _talk(chosen: World, pieces: list[bytes], frames: Draws | None) -> bytes:
     switch = chosen.switch()
     answer = Caller(switch).exchange(pieces)
     if frames is not None:
-        traffic(switch, frames)
+        traffic(chosen, switch, frames)
         check_conservation(switch)
     return answer
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from eeon_engine import Switch
 from eeon_engine.thrift.interface import SERVICES, standard
-from eeon_engine.thrift.tables import match_param
 from thriftpy2.thrift import TApplicationException, TType
+
+from differential.calls import key_of
+from differential.thrift import to_thrift
 
 from .draws import Draws
 from .thrift_stream import Caller
@@ -41,7 +43,7 @@ _FLOATS = (0.0, 0.001, 1.0, 1e300, -1.0, float("inf"), float("nan"), 5e-324)
 def run(data: bytes) -> None:
     """Runs one input."""
     draws = Draws(data)
-    chosen = world(draws.pick(PROGRAMS))
+    chosen = world(draws.choice(PROGRAMS))
     with no_bug_is_logged():
         switch = chosen.switch()
         caller = Caller(switch)
@@ -49,7 +51,7 @@ def run(data: bytes) -> None:
             if draws.is_over:
                 break
             if draws.one_in(8):
-                traffic(switch, draws)
+                traffic(chosen, switch, draws)
                 check_conservation(switch)
             else:
                 _call(chosen, switch, caller, draws)
@@ -67,11 +69,11 @@ def _goes_on(chosen: World, switch: Switch) -> None:
 
 
 def _call(chosen: World, switch: Switch, caller: Caller, draws: Draws) -> None:
-    service, name = draws.pick(METHODS)
+    service, name = draws.choice(METHODS)
     given = arguments(chosen, service, name, draws)
     same = switch.program is chosen.program
     before = engine_state(switch, chosen) if same else None
-    outcome = caller.call(service, name, given, draws.pick((1, 1, 2, 7)))
+    outcome = caller.call(service, name, given, draws.choice((1, 1, 2, 7)))
     refusal = getattr(outcome, "refusal", None)
     if refusal is not None:
         enum = refusal.thrift_spec[1][2]
@@ -132,53 +134,35 @@ def _value(chosen: World, field: Any, draws: Draws, table: str) -> Any:
     wire, name = field[0], field[1]
     if wire == TType.LIST:
         element = field[2] if isinstance(field[2], tuple) else (field[2], None)
-        if name == "key" and table and not draws.one_in(8):
-            return [_match_param(item, draws) for item in _table(chosen, table).match_fields]
-        return [_value(chosen, (element[0], name, element[1]), draws, table) for _ in range(draws.below(4))]
+        layout = next((layout for layout in chosen.layout.tables if layout.name == table), None)
+        if name == "key" and layout is not None and not draws.one_in(8):
+            return to_thrift(key_of(layout, chosen.choices(draws)))
+        return [
+            _value(chosen, (element[0], name, element[1]), draws, table) for _ in range(draws.randrange(4))
+        ]
     if wire == TType.STRUCT:
         return _struct(chosen, field[2], draws, table)
     if wire == TType.BOOL:
-        return bool(draws.below(2))
+        return bool(draws.randrange(2))
     if wire == TType.DOUBLE:
-        return draws.pick(_FLOATS)
+        return draws.choice(_FLOATS)
     if wire in _EXTREMES:
         limit = 1 << _EXTREMES[wire] - 1
-        number = draws.pick((*_NUMBERS, limit - 1, -limit)) if draws.one_in(4) else draws.below(4)
+        number = draws.choice((*_NUMBERS, limit - 1, -limit)) if draws.one_in(4) else draws.randrange(4)
         return min(number, limit - 1)
     if wire == TType.BINARY:
-        return bytes(draws.below(4)) + draws.bytes(draws.pick((1, 2, 4, 0, 6, 40)))
+        return bytes(draws.randrange(4)) + draws.bytes(draws.choice((1, 2, 4, 0, 6, 40)))
     return _text(chosen, name, draws)
 
 
 def _text(chosen: World, name: str, draws: Draws) -> str:
     if name in ("ports", "lags"):
-        return draws.pick(("", "1", "10", "1010", "1" * 513, "0" * 511 + "1", "2", "é"))
+        return draws.choice(("", "1", "10", "1010", "1" * 513, "0" * 511 + "1", "2", "é"))
     if name == "json":
-        return (world(draws.pick(PROGRAMS[1:])).program.json if draws.below(4) else draws.bytes(8)).decode(
-            "latin-1"
-        )
+        return (
+            world(draws.choice(PROGRAMS[1:])).program.json if draws.randrange(4) else draws.bytes(8)
+        ).decode("latin-1")
     if draws.one_in(16):
-        return draws.pick(("", "nothing", "é\0", "x" * 300))
-    kind = _KINDS[_NAMES[name]] if name in _NAMES else draws.pick(_KINDS)
-    return draws.pick(chosen.names(kind) or [""])
-
-
-def _table(chosen: World, name: str) -> Any:
-    empty = next(iter(chosen.info.tables))
-    return next((table for table in chosen.info.tables if table.preamble.name == name), empty)
-
-
-def _match_param(field: Any, draws: Draws) -> standard.BmMatchParam:
-    width = (field.bitwidth + 7) // 8
-    number, every = draws.number(1), b"\xff" * width
-    value = number.to_bytes(width, "big")
-    match field.match_type:
-        case 3:
-            first = (number << 8 * (width - 1)).to_bytes(width, "big")
-            return match_param(("lpm", first, draws.pick((8, 4, 0, 16))))
-        case 4 | 6:
-            return match_param(("ternary", value, every))
-        case 5:
-            return match_param(("range", value, every))
-        case _:
-            return match_param(("exact", value))
+        return draws.choice(("", "nothing", "é\0", "x" * 300))
+    kind = _KINDS[_NAMES[name]] if name in _NAMES else draws.choice(_KINDS)
+    return draws.choice(chosen.names(kind) or [""])

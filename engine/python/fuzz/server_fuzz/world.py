@@ -3,30 +3,35 @@ hold for a switch after any calls."""
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from logging.handlers import BufferingHandler
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from eeon_engine import Program, Switch
 from eeon_engine.exceptions import InvalidValueError
 from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 
+from differential import program as programs
+from differential.frames import Choices, Frames, Subject
+from differential.subjects import OVER_P4RUNTIME
+
 from .draws import Draws
 
-_REPOSITORY = Path(__file__).resolve().parents[4]
-_FILES = {
-    "eeon": (_REPOSITORY / "p4src" / "compiled", "eeon"),
-    "everything": (_REPOSITORY / "engine/python/tests/programs", "everything"),
-    "resources": (_REPOSITORY / "engine/python/tests/programs", "resources"),
-}
-PROGRAMS = tuple(_FILES)
+_RESOURCES = Subject(
+    name="resources",
+    path=Path(__file__).resolve().parents[2] / "tests/programs/resources.json",
+    p4info=Path(__file__).resolve().parents[2] / "tests/programs/resources.p4info.txtpb",
+    values=((("key", "value"), (0, 1, 2, 3)), (("ethernet", "type"), (0, 1, 0x0800, 0x1234))),
+)
+_SUBJECTS = {subject.path.stem: subject for subject in (*OVER_P4RUNTIME, _RESOURCES)}
+PROGRAMS = tuple(_SUBJECTS)
 
 _FAST_PS = 1_000_000
 _SHORT = 32
-_PORTS = (0, 1, 2, 3, 7, 510, 511)
 
 
 class Finding(AssertionError):
@@ -44,6 +49,8 @@ class World:
     """A program with its checked P4Info."""
 
     name: str
+    subject: Subject
+    layout: programs.Program
     program: Program
     pipeline: Pipeline
 
@@ -56,6 +63,15 @@ class World:
         """Returns the full names of the objects of one kind."""
         return [item.preamble.name for item in getattr(self.info, kind)]
 
+    def ids(self, kind: str) -> list[int]:
+        """Returns the ids of the objects of one kind."""
+        return [item.preamble.id for item in getattr(self.info, kind)]
+
+    def choices(self, draws: Random) -> Choices:
+        """Returns choices in which frames usually have the values that the program expects."""
+        usual = {field: list(values) for field, values in self.subject.values}
+        return Choices(self.layout, self.subject, draws, usual)
+
     def switch(self) -> Switch:
         """Returns a new switch that runs the program."""
         return Switch(self.program)
@@ -64,12 +80,10 @@ class World:
 @cache
 def world(name: str) -> World:
     """Returns one of `PROGRAMS`."""
-    folder, stem = _FILES[name]
-    config = config_from_files(
-        (folder / f"{stem}.json").read_bytes(), (folder / f"{stem}.p4info.txtpb").read_bytes()
-    )
+    subject = _SUBJECTS[name]
+    config = config_from_files(subject.path.read_bytes(), subject.p4info.read_bytes())
     pipeline = Pipeline.from_config(config)
-    return World(name, pipeline.program, pipeline)
+    return World(name, subject, programs.load(subject.path), pipeline.program, pipeline)
 
 
 @contextmanager
@@ -91,27 +105,12 @@ def no_bug_is_logged() -> Iterator[None]:
         raise Finding(f"the server logged: {record.getMessage()}: {cause!r}") from cause
 
 
-def frame(draws: Draws) -> bytes:
-    """Returns a frame that the programs can, mostly, parse."""
-    ethernet = bytes.fromhex("020000000001020000000002")
-    match draws.below(4):
-        case 0:
-            return ethernet + b"\x12\x34" + draws.number(1).to_bytes(4, "big") + b"payload"
-        case 1:
-            addresses = bytes([10, 0, 0, draws.below(4)]) + bytes([10, 0, 1, draws.below(4)])
-            ip = b"\x45" + draws.bytes(1) + b"\0\x28\0\0\0\0\x40\x06\0\0" + addresses
-            return (ethernet + b"\x08\0" + ip).ljust(54, b"\0")
-        case 2:
-            return ethernet + draws.bytes(24)
-        case _:
-            return draws.bytes(draws.below(64))
-
-
-def traffic(switch: Switch, draws: Draws) -> None:
+def traffic(chosen: World, switch: Switch, draws: Draws) -> None:
     """Injects one to four frames, and lets time pass for them."""
-    for _ in range(1 + draws.below(4)):
-        switch.inject(draws.pick(_PORTS), frame(draws))
-        switch.advance_to(switch.now_ps + draws.pick((0, 1, _FAST_PS, 10**12)))
+    frames = Frames(chosen.choices(Random(draws.number(2))))
+    for _ in range(1 + draws.randrange(4)):
+        switch.inject(*frames.frame())
+        switch.advance_to(switch.now_ps + draws.choice((0, 1, _FAST_PS, 10**12)))
 
 
 def check_conservation(switch: Switch) -> None:
@@ -122,32 +121,26 @@ def check_conservation(switch: Switch) -> None:
     require(came == gone, f"packets are not conserved: {stats}")
 
 
-def engine_state(switch: Switch, world: World) -> Any:
-    """Returns the engine's state without handles, which differ after a deletion was undone."""
-    profiles = {}
+def engine_state(switch: Switch, world: World) -> dict[Any, Any]:
+    """Returns the engine's state, with the handles of everything in it."""
+    state: dict[Any, Any] = {}
     for name in world.names("action_profiles"):
-        members = {handle: (action, data) for handle, action, data in switch.mt_act_prof_get_members(name)}
-        try:
+        groups = []
+        with suppress(InvalidValueError):
+            # It may have no selector and so no groups.
             groups = switch.mt_act_prof_get_groups(name)
-        except InvalidValueError:
-            groups = []
-        contents = [sorted(members[member] for member in group) for _, group in groups]
-        profiles[name] = (sorted(members.values()), sorted(contents))
-    state = {
-        "profiles": profiles,
-        "tables": {name: _entries(switch, name) for name in world.names("tables")},
+        state["profile", name] = (switch.mt_act_prof_get_members(name), groups)
+    for name in world.names("tables"):
+        state["table", name] = (switch.mt_get_entries(name), switch.mt_get_default_entry(name))
+    for name in world.names("value_sets"):
+        state["value set", name] = switch.parse_vset_get(name)
+    return {
+        **state,
         "registers": _cells(world.info.registers, switch.register_read_all, switch.register_read),
         "counters": _cells(world.info.counters, switch.read_counters_all, switch.read_counters),
-        "value_sets": {name: sorted(switch.parse_vset_get(name)) for name in world.names("value_sets")},
+        "multicast": switch.mc_get_entries(),
+        "clone sessions": switch.mirroring_sessions(),
     }
-    groups, nodes, lags = switch.mc_get_entries()
-    shapes = {node: (rid, ports, members) for node, rid, ports, members in nodes}
-    state["multicast"] = (
-        sorted((group, sorted(shapes[node] for node in members)) for group, members in groups),
-        sorted(shapes.values()),
-        lags,
-    )
-    return state
 
 
 def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int], Any]) -> Any:
@@ -158,11 +151,3 @@ def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int
         else [read(array.preamble.name, cell) for cell in (*range(_SHORT // 2), array.size - 1)]
         for array in arrays
     }
-
-
-def _entries(switch: Switch, table: str) -> Any:
-    entries = [
-        (key, priority, action if action[0] == "action" else action[0])
-        for _, key, priority, action in switch.mt_get_entries(table)
-    ]
-    return sorted(entries, key=repr), repr(switch.mt_get_default_entry(table))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from ... import program_json
-from ...program_json import Objects
+from ...program_json import Json
 from ..errors import StatusError, invalid
 from . import data_types, digest_names, order
 from .schema import Counter, Meter, Schema, Table
@@ -45,7 +45,7 @@ def matched(schema: Schema, program: bytes) -> Schema:
         ) from error
 
 
-def _check(schema: Schema, parsed: Objects) -> None:
+def _check(schema: Schema, parsed: Json) -> None:
     shapes = _Shapes(parsed)
     tables = {t["name"]: t for pipeline in parsed.get("pipelines", []) for t in pipeline["tables"]}
     for table in schema.tables.values():
@@ -73,7 +73,7 @@ def _check(schema: Schema, parsed: Objects) -> None:
     _check_something_is_named(schema, parsed, tables.values())
 
 
-def _check_table(table: Table, found: program_json.Table, shapes: "_Shapes") -> None:
+def _check_table(table: Table, found: Json, shapes: "_Shapes") -> None:
     key = found["key"]
     _same("table", table.name, "match fields", len(table.fields), len(key))
     for field, part in zip(table.fields, key, strict=True):
@@ -111,7 +111,7 @@ def _check_table(table: Table, found: program_json.Table, shapes: "_Shapes") -> 
         raise _differs("table", table.name, how)
 
 
-def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Iterable[program_json.Cells]) -> None:
+def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Iterable[Json]) -> None:
     found = {array["name"]: array for array in arrays}
     for item in named:
         array = _found(kind, item.name, found)
@@ -121,7 +121,7 @@ def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Iterable[p
             _same(kind, item.name, "cells", item.size, array["size"])
 
 
-def _check_profiles(schema: Schema, parsed: Objects) -> None:
+def _check_profiles(schema: Schema, parsed: Json) -> None:
     found = {
         item["name"]: item for pipeline in parsed.get("pipelines", []) for item in pipeline["action_profiles"]
     }
@@ -131,7 +131,7 @@ def _check_profiles(schema: Schema, parsed: Objects) -> None:
             raise _differs("action profile", profile.name, "has a selector in only one of them")
 
 
-def _check_something_is_named(schema: Schema, parsed: Objects, tables: Iterable[program_json.Table]) -> None:
+def _check_something_is_named(schema: Schema, parsed: Json, tables: Iterable[Json]) -> None:
     named = (
         schema.tables,
         schema.profiles,
@@ -166,7 +166,7 @@ def _check_something_is_named(schema: Schema, parsed: Objects, tables: Iterable[
 class _Shapes:
     """Lookups of widths in the program."""
 
-    def __init__(self, parsed: Objects) -> None:
+    def __init__(self, parsed: Json) -> None:
         types = {
             kind["name"]: {field[0]: field[1] for field in kind["fields"]} for kind in parsed["header_types"]
         }

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ...program_json import LearnList, Objects
+from ...program_json import Json
 from .data_types import Composite
 from .schema import Digest, Schema
 
 
-def as_in_program(schema: Schema, parsed: Objects) -> Schema:
+def as_in_program(schema: Schema, parsed: Json) -> Schema:
     """Returns a P4Info whose digests know the names of their messages in the program."""
     found = lists(schema, parsed)
     own = {digest.name for digest in schema.digests.values()}
@@ -27,7 +27,7 @@ def as_in_program(schema: Schema, parsed: Objects) -> Schema:
     return replace(schema, digests={number: named(digest) for number, digest in schema.digests.items()})
 
 
-def lists(schema: Schema, parsed: Objects) -> Mapping[str, LearnList]:
+def lists(schema: Schema, parsed: Json) -> Mapping[str, Json]:
     """Returns the program's messages by the names that digests have in the P4Info, as far as it has them."""
     listed = parsed.get("learn_lists", [])
     by_name = {item["name"]: item for item in listed}

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ...program_json import Objects
+from ...program_json import Json
 from ..errors import invalid
 from .schema import Action, HeaderField, MatchField, Named, Schema, Table
 
 _T = TypeVar("_T", bound=Named)
 
 
-def as_in_program(schema: Schema, parsed: Objects) -> Schema:
+def as_in_program(schema: Schema, parsed: Json) -> Schema:
     """Returns a P4Info in the order of its program, as far as their names are equal.
 
     Raises INVALID_ARGUMENT if a key's names differ from the program's and show that positions differ."""
