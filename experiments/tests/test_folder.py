@@ -141,7 +141,7 @@ def test_a_figure_of_the_file_has_the_numbers_that_it_asks_for(mine: Path) -> No
     (mine / "figures.yaml").write_text(PLOTTED.replace("passes", "passe"))
     draw = folder.figures(mine)
     assert draw is not None
-    with pytest.raises(InputError, match=r"passe: is neither a column .* did you mean passes"):
+    with pytest.raises(InputError, match=r"passe: is neither a column .*did you mean passes"):
         draw(Runs(Row(row) for row in rows))
 
 
