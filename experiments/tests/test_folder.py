@@ -13,17 +13,9 @@ from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Row, Spread
 from eeon_tools.errors import InputError
 from eeon_tools.svg import BLUE, INK
+from made_experiments import TEXTS
 
-EXPERIMENT = """\
-name: mine
-title: Mine
-claims: [X1]
-base:
-  topology: leaf-spine-4
-  config: [drop_tail]
-  tcp: {min_rto: 10ms}
-  workload: {applications: {}}
-"""
+EXPERIMENT = TEXTS["experiment of ones own"]
 CLAIMS = """\
 from eeon_experiments.claims import claim
 from eeon_experiments.claims.model import Check, Checks
@@ -87,23 +79,7 @@ def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(m
         figure("other", [])
 
 
-PLOTTED = """\
-over:
-  title: Over
-  caption: [As told., 'RED has {runtime_seconds queue=red}.', 'CoDel has {runtime_seconds queue=codel}.']
-  kind: bars
-  number: runtime_seconds
-  where: {load: low}
-  positions: {drop tail: {queue: tail}, RED: {queue: red}, CoDel: {queue: codel}}
-  series:
-    against drop tail: {colour: blue, against: {queue: tail}}
-    in ms a pass: {colour: '#123456', over: passes, times: 1000}
-    of both loads: {colour: ink, each: {load: [low, high]}}
-  rules: [{name: one}, {paper: twice, value: 2}, {name: high load, where: {load: high, queue: red}}]
-  panels:
-    - {title: all}
-    - {title: high, where: {load: high, queue: red}, positions: {mean: fct_mean_seconds}, rules: []}
-"""
+PLOTTED = TEXTS["figures"]
 
 
 def test_a_figure_of_the_file_has_the_numbers_that_it_asks_for(mine: Path) -> None:
