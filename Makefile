@@ -114,7 +114,7 @@ testgen: ## run CASES (10) cases for each program that p4testgen generates from 
 
 tutorials: setup ## try p4lang's tutorials in `eeon lab`, and with root and Mininet under their own harness, p4-learning under p4-utils as well; P4_TUTORIALS, P4_UTILS and P4_LEARNING name checkouts, p4c-bm2-ss must be on PATH
 	P4_TUTORIALS="$(abspath $(P4_TUTORIALS))" P4_UTILS="$(abspath $(P4_UTILS))" P4_LEARNING="$(abspath $(P4_LEARNING))" \
-	  $(PY) -m pytest -q -ra tools/tests/test_tutorials.py tools/tests/test_tutorials_mininet.py tools/tests/test_p4_utils_mininet.py
+	  $(PY) -m pytest -q -ra tools/tests/test_tutorials.py tools/tests/test_mininet.py
 
 packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill, or tools/testing/selftests/net/packetdrill of Linux)
 	$(CARGO) test $(ENGINE) --test it --quiet -- --ignored --nocapture packetdrill

@@ -17,10 +17,11 @@ from eeon_experiments.claims.model import (
     percent,
     within,
 )
-from eeon_experiments.report.alternatives import CEE_QUEUES, CEE_TCPS
 from eeon_experiments.results import Results, Spread
 
-TCPS, QUEUES = tuple(CEE_TCPS), tuple(CEE_QUEUES)
+_TCPS = {"newreno": "NewReno", "cubic": "CUBIC", "vegas": "Vegas"}
+_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
+TCPS, QUEUES = tuple(_TCPS), tuple(_QUEUES)
 _QUERY = "query_mean_us"
 _LEAST_WITHOUT_GAIN = 0.98
 _VEGAS_DEEPEST_BYTES = 80_000
@@ -45,7 +46,7 @@ def _c2(results: Results) -> Checks:
         for queue in QUEUES:
             found = by_pfc(results, tcp, queue)
             holds = found.mean >= _LEAST_WITHOUT_GAIN - 1 if queue == "qcn_20" else found.mean < 0
-            words = f"{CEE_TCPS[tcp]}, {CEE_QUEUES[queue]}: {found.text(percent)}"
+            words = f"{_TCPS[tcp]}, {_QUEUES[queue]}: {found.text(percent)}"
             checks.append(Check(words, holds, numbers={f"{tcp}_{queue}": found.mean}))
     return Checks(checks)
 
@@ -77,7 +78,7 @@ def _c4(results: Results) -> Checks:
             Check(f"{lost} packets dropped", lost.high == 0),
             Check(f"PFC changes queries by {changed.text(percent)}", abs(changed.mean) < _VEGAS_CHANGE),
             Check(
-                "queries take " + ", ".join(f"{found[tcp].text(_us)} with {CEE_TCPS[tcp]}" for tcp in TCPS),
+                "queries take " + ", ".join(f"{found[tcp].text(_us)} with {_TCPS[tcp]}" for tcp in TCPS),
                 best == "vegas",
             ),
         ],
@@ -89,10 +90,10 @@ def _c5(results: Results) -> Checks:
     checks = []
     for queue in ("drop_tail", "red"):
         found = {tcp: level(results, _QUERY, at(tcp, queue, "off")) for tcp in TCPS}
-        words = ", ".join(f"{found[tcp].text(_us)} with {CEE_TCPS[tcp]}" for tcp in TCPS)
+        words = ", ".join(f"{found[tcp].text(_us)} with {_TCPS[tcp]}" for tcp in TCPS)
         worst = max(found, key=lambda tcp: found[tcp].mean)
         numbers = means(found, f"{queue}_")
-        checks.append(Check(f"{CEE_QUEUES[queue]}: {words}", worst == "cubic", numbers=numbers))
+        checks.append(Check(f"{_QUEUES[queue]}: {words}", worst == "cubic", numbers=numbers))
     return Checks(checks)
 
 
@@ -100,7 +101,7 @@ def _c6(results: Results) -> Checks:
     checks = []
     for pfc, words in (("off", "without PFC"), ("headroom", "with PFC")):
         found = {queue: _mean_over(results, [at(tcp, queue, pfc) for tcp in TCPS]) for queue in QUEUES[1:]}
-        text = ", ".join(f"{found[queue].text(_us)} with {CEE_QUEUES[queue]}" for queue in QUEUES[1:])
+        text = ", ".join(f"{found[queue].text(_us)} with {_QUEUES[queue]}" for queue in QUEUES[1:])
         best = min(found, key=lambda queue: found[queue].mean)
         numbers = {f"{queue}_{pfc}": one.mean for queue, one in found.items()}
         checks.append(Check(f"{words}: {text}", best == "red", numbers=numbers))

@@ -3,10 +3,10 @@
 import math
 
 from eeon_experiments.claims.model import Check, Checks, Judges, by_seed, of_common_seeds
-from eeon_experiments.report.alternatives import CEE_BENCHMARKS, CEE_QUEUES
 from eeon_experiments.results import Results, Spread
 
-BENCHMARKS = tuple(CEE_BENCHMARKS)
+BENCHMARKS = ("is", "ft", "cg", "mg", "bt")
+_QUEUES = {"drop_tail": "drop tail", "red": "RED", "qcn_20": "QCN/20", "qcn_66": "QCN/66"}
 _RUNTIME = "runtime_seconds"
 
 
@@ -32,13 +32,13 @@ def _ms(value: float) -> str:
 
 
 def _c7(results: Results) -> Checks:
-    found = {(queue, pfc): sums(results, queue, pfc) for queue in CEE_QUEUES for pfc in ("off", "headroom")}
+    found = {(queue, pfc): sums(results, queue, pfc) for queue in _QUEUES for pfc in ("off", "headroom")}
     best = min(found, key=lambda one: found[one].mean)
-    without = {queue: found[queue, "off"] for queue in CEE_QUEUES}
+    without = {queue: found[queue, "off"] for queue in _QUEUES}
     best_without = min(without, key=lambda queue: without[queue].mean)
 
     def told(pfc: str) -> str:
-        return ", ".join(f"{CEE_QUEUES[queue]} {found[queue, pfc].text(_ms)}" for queue in CEE_QUEUES)
+        return ", ".join(f"{_QUEUES[queue]} {found[queue, pfc].text(_ms)}" for queue in _QUEUES)
 
     return Checks(
         [

@@ -4,8 +4,8 @@
     setup.yaml        the set-up taken from a paper, and the assumptions beyond it (`setup`)
     claims.yaml       a paper's claims (`claims.texts`)
     claims.py         `JUDGES`: the judge of each claim (`claims.model`)
-    figures.py        `drawings(runs)`: the figures of its report (`report.drawing`)
-    figures.yaml      their texts (`report.captions`)
+    figures.yaml      the figures of its report (`report.captions`)
+    figures.py        `NUMBERS`: computed numbers of a run for these; `drawings(runs)`: further figures
     findings.yaml     the reasons why claims differ (`claims.texts`)
     judged.yaml       other experiments whose claims are judged by its rows, too (`report.elsewhere`)
 
@@ -24,6 +24,7 @@ from eeon_tools.errors import InputError
 
 from eeon_experiments.claims import texts
 from eeon_experiments.claims.model import Claim, claim
+from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs
 
@@ -59,16 +60,16 @@ def _judged(folder: Path, judges: object) -> Sequence[Claim]:
 
 
 def figures(folder: Path) -> Draw | None:
-    """Returns what draws the experiment's figures; None without a figures.py. Raises InputError."""
-    found = module(folder, "figures")
-    if found is None:
+    """Returns what draws the experiment's figures; None without any in its files. Raises InputError."""
+    path = folder / "figures.py"
+    found, file = module(folder, "figures"), Figures(str(path))
+    if found is None and not file.has_panels:
         return None
+    numbers = getattr(found, "NUMBERS", {})
     draw: Draw | None = getattr(found, "drawings", None)
-    if not callable(draw):
-        raise InputError(
-            str(folder / "figures.py"), "drawings", "must be a function that takes runs and gives drawings"
-        )
-    return draw
+    if found is not None and not numbers and not callable(draw):
+        raise InputError(str(path), "drawings", "must be a function that takes runs and gives drawings")
+    return lambda runs: file.drawings(runs, numbers, draw(runs) if draw else ())
 
 
 def module(folder: Path, name: str) -> ModuleType | None:

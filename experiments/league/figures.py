@@ -3,10 +3,7 @@
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Runs, over
-from eeon_experiments.results import Spread
-from eeon_tools.svg import BLUE, GREEN, ORANGE
-
-figure = Figures(__file__)
+from eeon_tools.svg import GREEN
 
 _PROFILES = {
     "drop_tail": "drop tail",
@@ -18,71 +15,33 @@ _PROFILES = {
     "cisco": "Cisco",
     "cumulus": "Cumulus",
 }
-_TRAFFICS = ("websearch", "storage", "shuffle")
-_COLOURS = (BLUE, ORANGE)
 _BEST = Rule("1 = the threshold that was found", 1.0, "#888888", ":")
 
 
 def drawings(runs: Runs) -> list[Drawing]:
-    """Returns the overall table, then a figure for each kind of traffic."""
-    traffics = runs.values("traffic")
-    means = {
-        name: over(one.mean for traffic in traffics if (one := _against_best(runs, traffic, queue)))
-        for queue, name in _PROFILES.items()
-        if queue in runs.values("queue")
-    }
-    ranked = sorted((name for name in means if means[name] is not None), key=lambda name: _mean(means[name]))
+    """Returns the overall table, from best to worst."""
+    tuned = {"queue": [one for one in runs.values("queue") if one.startswith("tuned_")]}
+    means = {}
+    for queue, name in _PROFILES.items():
+        found = [
+            runs.ratio("slowdown_mean", tuned, traffic=traffic, queue=queue)
+            for traffic in runs.values("traffic")
+        ]
+        mean = over(one.mean for one in found if one is not None)
+        if mean is not None:
+            means[name] = mean
+    ranked = sorted(means, key=lambda name: means[name].mean)
+    values = [means[name] for name in ranked]
     table = Panel(
         "mean over all traffics, lowest to highest",
         ranked,
-        [Series("against the best found", [means[name] for name in ranked], GREEN)],
+        [Series("against the best found", values, GREEN)],
         kind="bars",
         rules=[_BEST],
     )
-    told = ", ".join(f"{name} {_mean(means[name]):.2f}" for name in ranked)
-    return [
-        figure(
-            "league",
-            [table],
-            caption="Mean slowdown of all flows, relative to that under the marking threshold that `eeon "
-            "tune` found for the same traffic with another seed. Below 1 the profile is better. From best to "
-            f"worst: {told}.",
-        ),
-        *(_of(runs, kind) for kind in _TRAFFICS if _of_kind(runs, kind)),
-    ]
-
-
-def _of(runs: Runs, kind: str) -> Drawing:
-    queues = [queue for queue in _PROFILES if queue in runs.values("queue")]
-    panels = []
-    for delay in dict.fromkeys(traffic.split("_")[2] for traffic in _of_kind(runs, kind)):
-        series = [
-            Series(
-                _load(kind, traffic.split("_")[1]),
-                [_against_best(runs, traffic, queue) for queue in queues],
-                colour,
-            )
-            for traffic, colour in zip(
-                [one for one in _of_kind(runs, kind) if one.endswith(f"_{delay}")], _COLOURS, strict=False
-            )
-        ]
-        names = [_PROFILES[queue] for queue in queues]
-        panels.append(Panel(f"host delay {delay}", names, series, kind="bars", rules=[_BEST]))
-    return figure(f"league-{kind}", panels)
-
-
-def _of_kind(runs: Runs, kind: str) -> list[str]:
-    return [one for one in runs.values("traffic") if one.startswith(kind) and len(runs.where(traffic=one))]
-
-
-def _against_best(runs: Runs, traffic: str, queue: str) -> Spread | None:
-    tuned = [one for one in runs.values("queue") if one.startswith("tuned_")]
-    return runs.ratio("slowdown_mean", {"queue": tuned}, traffic=traffic, queue=queue)
-
-
-def _load(kind: str, text: str) -> str:
-    return f"{text} jobs at once" if kind == "shuffle" else f"load {text} %"
-
-
-def _mean(one: Spread | None) -> float:
-    return one.mean if one is not None else float("inf")
+    told = ", ".join(f"{name} {means[name].mean:.2f}" for name in ranked)
+    caption = (
+        "Mean slowdown of all flows, relative to that under the marking threshold that `eeon tune` found for "
+        f"the same traffic with another seed. Below 1 the profile is better. From best to worst: {told}."
+    )
+    return [Figures(__file__)("league", [table], caption=caption)]

@@ -1,4 +1,4 @@
-"""Experiment files for tests: a valid one, for changes in one place."""
+"""Experiment files for tests: a valid one, for changes in one place, and `TEXTS` of single tests."""
 
 from pathlib import Path
 
@@ -6,10 +6,11 @@ from eeon_experiments import files
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.versions import Versions
 
-from control_plane.tests.expected_rows import bases
+from control_plane.tests.expected_rows import bases, value
 
 VERSIONS = Versions("p" * 64, "e" * 64)
 
+TEXTS: dict[str, str] = value(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 TINY = bases(Path(__file__).parent / "expected" / "experiment.yaml")["tiny"]
 
 

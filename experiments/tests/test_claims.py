@@ -3,7 +3,7 @@ reproduce a claim, each change of `refuted_claims.txt` refutes it, rows without 
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,207 +17,47 @@ from eeon_experiments.report import elsewhere
 from eeon_experiments.results import Results, Row
 from eeon_tools.trace.frames import CLASS_NAMES
 
-Axes = Mapping[str, str | None]
 Values = dict[str, Any]
 
-# DropTail is 100 s, 1 Gbit/s, 1000 us (deep 6000 us).
-RED_RUNTIME = {"red_100us": 1.35, "red_300us": 1.2, "red_500us": 1.1, "red_1ms": 1.05, "red_2ms": 1.0}
+
+def lines(file: str) -> list[str]:
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def marking(at: Axes) -> Values:
-    transport, queue, protect = at["transport"], str(at["queue"]), at["protect"]
-    runtime, throughput, latency = 1.0, 1.0, 1.0
-    drops = {"data": 1000}
-    deep = at["buffer"] == "deep"
-    if deep and queue == "drop_tail":
-        runtime = 0.9
-    if queue.startswith("red") and protect == "ect":
-        runtime = RED_RUNTIME[queue]
-        throughput = 1 / runtime
-        drops = {"ack": 900, "data": 100} if transport == "ecn" else {"syn": 700, "ack": 200, "data": 100}
-        if queue == "red_2ms":
-            drops = {"data": 1000}
-    if queue.startswith("red") and protect != "ect":
-        runtime = 0.9 if deep or queue == "red_500us" else 0.93
-        throughput = 1.1
-        latency = (0.4 if queue == "red_2ms" else 0.15) if deep else 0.6
-        drops = {"ack": 100} if protect == "ece" else {"data": 8}
-    if queue.startswith("codel"):
-        hard = protect == "ect"
-        runtime = (1.1 if hard else 0.92) if not deep else 0.93
-        throughput = (0.9 if hard else 1.08) if not deep else 0.97
-        latency = (0.6 if not deep else 0.2) * (1 if transport == "ecn" else 1.5 if deep else 1)
-    if queue.startswith("threshold"):
-        runtime, throughput, latency = 0.9, 1.1, 0.5 if transport == "ecn" else 0.7
-    row: Values = {
-        "runtime_seconds": 100 * runtime,
-        "throughput_per_node_bps": 1e9 * throughput,
-        "latency_mean_us": (6000 if deep else 1000) * latency,
-        "fct_small_mean_seconds": 0.010 if transport == "dctcp" else 0.013,
-    }
-    for name in CLASS_NAMES:
-        row[f"early_dropped_{name}"] = drops.get(name, 0) * 3 // 4
-        row[f"tail_dropped_{name}"] = drops.get(name, 0) - drops.get(name, 0) * 3 // 4
-    return row
-
-
-def aqm(at: Axes) -> Values:
-    queue, deep = str(at["queue"]), at["buffer"] == "deep"
-    base = 6000.0 if deep else 1000.0
-    runtime, throughput, latency = (0.9 if deep else 1.0), (1.1 if deep else 1.0), base
-    match queue:
-        case "red_100us":
-            throughput, latency = 0.7, base * 0.1
-        case "red_1ms":
-            runtime, latency = 0.95, base * 0.15
-        case "red_500us":
-            latency = base * 0.4
-        case "red_70_70" | "red_25_51" | "red_25_75":
-            runtime, latency = 1.1, base * 0.1
-        case "red_50_150":
-            runtime, latency = 1.0, base * 0.1
-        case "codel_1":
-            latency = base * (0.65 if deep else 0.75)
-        case "codel_2":
-            latency = 650.0 if deep else 500.0
-        case "codel_4":
-            latency, throughput = (350.0 if deep else 300.0), 0.9
-    if queue.startswith("codel"):
-        latency *= {"newreno": 1.0, "ecn": 1.2, "dctcp": 1.5}[str(at["transport"])]
-    return {
-        "runtime_seconds": 100 * runtime,
-        "throughput_per_node_bps": 1e9 * throughput,
-        "latency_mean_us": latency,
-    }
-
-
-ENERGY = {"standard": 1.0, "12us10": 0.75, "120us100": 0.6, "1ms1000": 0.55, "10ms1000": 0.54, "off": 6.5}
-STALLED = {"0us": 100, "50us": 105, "500us": 120, "5ms": 200}
-DELAYED = {"100us": (1.02, 1), "500us": (1.1, 1), "1ms": (1.2, 1.01), "5ms": (2, 1.1), "10ms": (3, 1.4)}
-"""Runtime of small and of batch jobs, by the delay of each link."""
-LOADED = {"5": 1.2, "10": 1.12, "25": 1.05}
-
-
-def eee(at: Axes) -> Values:
-    setting, scenario = str(at["eee"]), str(at["scenario"])
-    if at["rho"]:
-        load = folder.module(shipped.folder() / "eee", "load_claims")
-        assert load is not None
-        share = load.closed_form(setting, int(at["rho"]) / 100) + load.closed_forms.LPI_POWER
-        return {"energy_10g_used_joules": share, "energy_10g_legacy_joules": 2}
-    runtime, energy = 1.0, ENERGY.get(setting.removesuffix("_10g"), 0.8 if "batch" in scenario else 0.45)
-    if at["load"]:
-        runtime = LOADED.get(at["load"], 1.0) if setting == "1ms1000_10g" else 1.0
-    elif at["stall"]:
-        runtime, energy = 1.005 if at["stall"] == "0us" else 1.0, STALLED[at["stall"]] / 100
-    elif at["delay"]:
-        runtime = DELAYED.get(at["delay"], (1, 1))["batch" in scenario]
-    elif at["buffer"] == "shallow" and setting in ("1ms1000", "10ms1000"):
-        runtime = {"tuned": 1.25, "default": 3.0}[str(at["window"])] * (2 if setting == "10ms1000" else 1)
-    return {
-        "runtime_seconds": 100 * runtime,
-        "energy_used_joules": 100 * energy,
-        "energy_legacy_joules": 650,
-        "energy_ideal_joules": 50,
-        "energy_10g_used_joules": 50 * (0.5 if setting.endswith("+") else energy),
-        "energy_1g_used_joules": 50 if setting == "standard" else 48.5,
-    }
-
-
-ABOVE_IDEAL = {"off": 8, "standard": 1.78, "12us10": 1.4, "120us100": 1.1, "500us500": 1.07, "1ms1000": 1.05}
-LONGER = {
-    ("tcp", "shallow"): 1.12,
-    ("tcp", "deep"): 1.06,
-    ("red_ecn", "shallow"): 1.5,
-    ("red_ecn", "deep"): 1.1,
-}
-
-
-def eee_ecn(at: Axes) -> Values:
-    setting, buffer, control = str(at["eee"]).removesuffix("_all"), str(at["buffer"]), str(at["control"])
-    runtime = {"500us500": 1.25, "1ms1000": 1.6}.get(setting, 1.0) if control == "red_ecn" else 1.0
-    latency = (1000 if buffer == "shallow" else 10_000) * (1 if control == "tcp" else 0.1)
-    return {
-        "runtime_seconds": 100 * runtime,
-        "throughput_per_node_bps": 1e8 / runtime,
-        "latency_mean_us": latency * (LONGER[control, buffer] if setting == "1ms1000" else 1),
-        "energy_10g_used_joules": ABOVE_IDEAL[setting] * runtime,
-        "energy_10g_ideal_joules": 1.0,
-    }
-
-
-EXAMPLES = {
-    ("example", "exact_fair"): (6.0, 4.0),
-    ("example", "exact_fca"): (6.0, 3.0),
-    ("example_later", "exact_myopic"): (6.0, 3.0),
-    ("example_later", "exact_fca"): (6.0, 2.0),
-}
-
-
-def flow_chasing(at: Axes) -> Values:
-    if at["case"] != "terasort":
-        ends = EXAMPLES.get((str(at["case"]), str(at["scheduler"])), (6.0, 4.0))
-        told = json.dumps(dict(zip("ab", ends, strict=True)))
-        return {"runtime_seconds": max(ends), "coflow_completions_json": told}
-    times = (232.0, 792.0, 1050.0) if at["scheduler"] == "none" else (217.52, 754.0, 1029.0)
-    columns = ("reducer_shuffle_mean_seconds", "shuffle_seconds", "runtime_seconds")
-    return dict(zip(columns, times, strict=True))
-
-
-def cee_queue(at: Axes) -> Values:
-    shape = (0.4, 5, 90) if at["pfc"] == "off" else (0.95, 1, 0)
-    found = dict(zip(("queue_level_share", "queue_falls", "tail_dropped_data"), shape, strict=True))
-    return found | {"coflow_completions_json": '{"a": 0.45, "b": 1.0}'}
-
-
-def cee_commercial(at: Axes) -> Values:
-    """Returns times as in the paper: PFC helps except QCN/20; Vegas is best, CUBIC worst; RED beats QCN."""
-    query = {"newreno": 1000.0, "cubic": 1200.0, "vegas": 800.0}[str(at["tcp"])]
-    query *= {"drop_tail": 1.0, "red": 0.9, "qcn_20": 3.0, "qcn_66": 1.5}[str(at["queue"])]
-    query *= 1.0 if at["pfc"] == "off" or at["queue"] == "qcn_20" else 0.97
-    return {"query_mean_us": query, "queue_max_bytes_host_facing": 70_000, "tail_dropped_data": 0}
-
-
-def cee_scientific(at: Axes) -> Values:
-    best = {("red", "headroom"): 0.05, ("qcn_20", "off"): 0.08}
-    return {"runtime_seconds": best.get((str(at["queue"]), str(at["pfc"])), 0.1)}
-
-
-def mq_ecn(at: Axes) -> Values:
-    kind, _, number = str(at["traffic"]).partition("_")
-    by_port, many = at["marking"] == "port_32", int(number)
-    if kind == "against":
-        return {"runtime_seconds": 0.2 * (1 + many) if by_port or not many else 0.4, "latency_mean_us": 170.0}
-    if at["marking"] == "queue_5":
-        return {"runtime_seconds": 0.2 * many, "latency_mean_us": 40.0 if many == 1 else 200.0}
-    return {"runtime_seconds": 0.17 * many, "latency_mean_us": 170.0 * (1 if by_port else many)}
-
-
-MAKERS: dict[str, Callable[[Axes], Values]] = {
-    made.__name__: made
-    for made in (marking, aqm, eee, eee_ecn, flow_chasing, cee_queue, cee_commercial, cee_scientific, mq_ecn)
-}
 CLAIMS = {one.id: (name, one) for name in shipped.names() for one in folder.claims(shipped.folder() / name)}
 WRONG = [
     (one[1], one[2], one[3] or "")
-    for line in Path(__file__).with_name("refuted_claims.txt").read_text(encoding="utf-8").splitlines()
+    for line in lines("refuted_claims.txt")
     if (one := re.fullmatch(r"(\w+): (.*?)(?: -> (.*))?", line))
 ]
 
 
+FIGURES = [line.split(": ", 1) for line in lines("claimed_figures.txt")]
+
+
 @cache
 def rows_of(experiment: str, quick: bool = False) -> list[Values]:
-    """Returns a row for every point in the experiment's file."""
-    return [
-        {
-            "run_id": str(number),
-            "status": "finished",
-            "seed": seed,
-            **{f"axis_{name}": value for name, value in axes.items()},
-            **MAKERS[experiment](axes),
-        }
-        for number, (axes, seed) in enumerate(combinations(files.load(experiment), quick=quick))
-    ]
+    """Returns a row for every point in the experiment's file, with the figures of its paper."""
+    rows = []
+    for number, (axes, seed) in enumerate(combinations(files.load(experiment), quick=quick)):
+        row: Values = {"run_id": str(number), "status": "finished", "seed": seed}
+        row |= {f"axis_{name}": value for name, value in axes.items()}
+        for name, told in FIGURES:
+            if name == experiment:
+                change(row, told)
+        if axes.get("rho"):
+            row |= poisson(str(axes["eee"]), int(axes["rho"]) / 100)
+        rows.append(row)
+    return rows
+
+
+def poisson(setting: str, load: float) -> Values:
+    """Returns the energy of two 10GBASE-T transmitters, of which one sends, by the closed forms."""
+    judge = folder.module(shipped.folder() / "eee", "load_claims")
+    assert judge is not None
+    used = judge.closed_form(setting, load) + judge.closed_forms.LPI_POWER
+    return {"energy_10g_used_joules": used, "energy_10g_legacy_joules": 2}
 
 
 def judged(id: str, rows: list[Values]) -> Judgment:
@@ -225,21 +65,25 @@ def judged(id: str, rows: list[Values]) -> Judgment:
 
 
 def change(row: Values, told: str) -> None:
-    """Makes a change of `refuted_claims.txt` in a row, if the row has its axes."""
+    """Makes a change of the two files in a row, if the row has its axes."""
     what, _, where = told.partition(" at ")
-    axes = dict(axis.split("=") for axis in where.split())
-    if any((row.get(f"axis_{name}") or "none") != value for name, value in axes.items()):
-        return
+    for axis in where.split():
+        name, _, values = axis.partition("=")
+        here = row.get(f"axis_{name}") or "none"
+        if not any(fnmatchcase(here, value) for value in values.split("|")):
+            return
     if what.startswith("every drop is "):
         for name in CLASS_NAMES:
             row[f"early_dropped_{name}"] = 1000 if what == f"every drop is {name}" else 0
             row[f"tail_dropped_{name}"] = 0
         return
-    column, sign, number = what.rsplit(" ", 2)
+    column, sign, number = re.split(r" ([=x+]) ", what)
     if column.startswith("transfer "):
         ends = json.loads(row["coflow_completions_json"])
         ends[column.removeprefix("transfer ")] *= float(number)
         row["coflow_completions_json"] = json.dumps(ends)
+    elif sign == "=":
+        row[column] = number if column.endswith("_json") else float(number)
     elif column in row:
         row[column] = row[column] * float(number) if sign == "x" else row[column] + int(number)
 

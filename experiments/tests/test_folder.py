@@ -9,18 +9,13 @@ from eeon_experiments.cli.report import report
 from eeon_experiments.report import gather, points
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Row, Spread
 from eeon_tools.errors import InputError
+from eeon_tools.svg import BLUE, INK
+from made_experiments import TEXTS
 
-EXPERIMENT = """\
-name: mine
-title: Mine
-claims: [X1]
-base:
-  topology: leaf-spine-4
-  config: [drop_tail]
-  tcp: {min_rto: 10ms}
-  workload: {applications: {}}
-"""
+EXPERIMENT = TEXTS["experiment of ones own"]
 CLAIMS = """\
 from eeon_experiments.claims import claim
 from eeon_experiments.claims.model import Check, Checks
@@ -29,6 +24,8 @@ CLAIMS = (claim("X1", "it is so", "here", "always", lambda results: Checks([Chec
 """
 FIGURES = """\
 from eeon_experiments.report.drawing import Drawing
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Row, Spread
 
 
 def drawings(runs):
@@ -80,6 +77,48 @@ def test_a_figure_has_the_texts_of_the_file_beside_it_unless_they_are_computed(m
     assert made == Drawing("own", "Mine", "", "Told.", "", "ms", [], cut=2.5, from_zero=False)
     with pytest.raises(InputError, match=r"figures\.yaml: other: is missing"):
         figure("other", [])
+
+
+PLOTTED = TEXTS["figures"]
+
+
+def test_a_figure_of_the_file_has_the_numbers_that_it_asks_for(mine: Path) -> None:
+    (mine / "figures.yaml").write_text(PLOTTED)
+    (mine / "figures.py").write_text('NUMBERS = {"passes": lambda run: run.number("p4_passes")}')
+    rows = [
+        {"run_id": "1", "seed": seed, "status": "finished", "axis_queue": queue, "axis_load": load}
+        | {
+            "runtime_seconds": seconds * (10 if load == "high" else 1),
+            "p4_passes": 4,
+            "fct_mean_seconds": 1.5,
+        }
+        for queue, seed, seconds in (("tail", 1, 2.0), ("red", 1, 1.0), ("red", 2, 3.0))
+        for load in ("low", "high")
+    ]
+    draw = folder.figures(mine)
+    assert draw is not None
+    [drawn] = draw(Runs(Row(row) for row in rows))
+    assert drawn.caption == "As told. RED has 2.0 (1.0 to 3.0)."
+    low, high = drawn.panels
+    assert (low.title, low.kind, list(low.positions)) == ("all", "bars", ["drop tail", "RED"])
+    means = {one.name: [value and value.mean for value in one.values] for one in low.series}
+    assert means == {
+        "against drop tail": [1.0, 0.5],
+        "in ms a pass": [500.0, 500.0],
+        "of both loads": [11.0, 11.0],
+    }
+    assert [one.colour for one in low.series] == [BLUE, "#123456", INK]
+    assert [(rule.name, rule.value) for rule in low.rules] == [
+        ("one", 1.0),
+        ("the paper: twice", 2.0),
+        ("high load", 20.0),
+    ]
+    assert [one.values for one in high.series][1:2] == [[Spread(375.0, 375.0, 375.0, 2)]]
+    (mine / "figures.yaml").write_text(PLOTTED.replace("passes", "passe"))
+    draw = folder.figures(mine)
+    assert draw is not None
+    with pytest.raises(InputError, match=r"passe: is neither a column .*did you mean passes"):
+        draw(Runs(Row(row) for row in rows))
 
 
 def test_a_folder_without_figures_has_those_of_its_points(mine: Path, tmp_path: Path) -> None:

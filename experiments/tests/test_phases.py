@@ -7,7 +7,7 @@ from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads.phases import Step
-from made_experiments import points
+from made_experiments import TEXTS, points
 
 from control_plane.tests.expected_rows import bases
 
@@ -47,39 +47,9 @@ def test_the_engine_is_told_every_message(tmp_path: Path) -> None:
     }
 
 
-TWO_SENDERS = """\
-name: two
-title: two senders and one queue
-base:
-  topology: leaf-spine-4
-{settings}
-  workload:
-    applications:
-      - name: two
-        kind: coflows
-        coflows:
-          - name: two
-            transfers:
-              - {{source: h1, destination: h2, size: 5MB}}
-              - {{source: h3, destination: h2, size: 5MB}}
-  time_limit: 10s
-axes:
-  hosts:
-    obey: {{}}
-    ignore: {{nic: {{{limit}: "off"}}}}
-seeds: [1]
-"""
-CONGESTED = """\
-  config:
-    - drop_tail
-    - classes: {default: {priority: 3}}
-      profiles: {queue: {fabric: {buffer: 1MB, qcn: {set_point: 20KB, sample: 15KB}}}}
-      roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
-  nic: {qcn: {min_rate: 1Mbps}}"""
-NOTIFIED = """\
-  config: [mark_threshold, {classes: {notifications: {priority: 6, dscp: [48]}}}]
-  nic: {dcqcn: {active_increase: 2Mbps, hyper_increase: 20Mbps, min_rate: 1Mbps}}
-  tcp: {algorithm: newreno}"""
+TWO_SENDERS = TEXTS["two senders"]
+CONGESTED = TEXTS["with QCN"]
+NOTIFIED = TEXTS["with DCQCN"]
 
 
 @pytest.mark.system

@@ -145,7 +145,7 @@ def test_figures_that_fail_are_named_on_the_page_and_do_not_prevent_it() -> None
         raise AttributeError("no such column")
 
     page = output.pages([family("eee_ecn", rows("eee_ecn", (1,)), draw=broken)], "x")["README.md"]
-    assert "Not drawn: figures.py failed: AttributeError: no such column." in page
+    assert "Not drawn: the figures failed: AttributeError: no such column." in page
 
 
 def test_a_judge_that_fails_costs_only_its_own_claim() -> None:

@@ -14,36 +14,13 @@ from eeon_experiments.expand import expand
 from eeon_experiments.report import gather
 from eeon_experiments.results import Row
 from eeon_experiments.versions import versions
+from made_experiments import TEXTS
 from made_runs import rows
 
 pytestmark = pytest.mark.slow
 
-EXPERIMENT = """\
-name: eee_ecn
-title: Coalescing with ECN
-description: Chapter 7.
-claims: [J1]
-base:  # every run
-  topology: leaf-spine-4
-  # a comment that matters
-  workload: {applications: []}
-axes:
-  buffer: {shallow: {}, deep: {}}
-  control: {tcp: {}, red_ecn: {}}
-  eee: {off: {}, standard: {}}
-seeds: [1]
-"""
-SETUP = """\
-setup:
-  - {what: fabric, value: 80 nodes, source: table 7.1}
-  - {what: "`tcp`", settings: [topology]}
-assumptions:
-  - what: links
-    value: a delay of
-      500 ns
-    text: The thesis does not say.
-  - {what: delayed ACKs, value: "off", source: ns-2}
-"""
+EXPERIMENT = TEXTS["coalescing"]
+SETUP = TEXTS["set-up of coalescing"]
 CLAIMS = """\
 from eeon_experiments.claims import Claim, Judgment
 
@@ -64,8 +41,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     (own / "setup.yaml").write_text(SETUP)
     (own / "claims.py").write_text(CLAIMS)
     (own / "numbers.py").write_text("LEGACY = 6.1\n")
-    for name in ("figures.py", "figures.yaml"):
-        shutil.copy(shipped.folder() / "eee_ecn" / name, own)
+    shutil.copy(shipped.folder() / "eee_ecn" / "figures.yaml", own)
     (own / "findings.yaml").write_text("J1: {reason: Ports are idle., evidence: busy 4 %}\n")
     monkeypatch.setattr(shipped, "_PLACES", (experiments,))
     # A name means a folder here first, and the experiments' folder has one with this name.

@@ -13,7 +13,7 @@ from eeon_experiments.columns import MEASURED_NAMES, OF_THE_MACHINE
 from eeon_experiments.run import run_one
 from eeon_experiments.store import Outcome
 from eeon_experiments.versions import versions
-from made_experiments import TINY, points, write
+from made_experiments import TEXTS, TINY, points, write
 
 pytestmark = pytest.mark.system
 
@@ -118,35 +118,7 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> N
     assert len(store.load(tmp_path / "out").finished) == 1
 
 
-HOT = """\
-name: hot
-title: three hosts into one, with and without PFC
-base:
-  topology: leaf-spine-4
-  config:
-    - drop_tail
-    - profiles: {queue: {edge: {buffer: 60KB, aqm: drop_tail}}}
-      roles: {host_facing: {queue: edge}}
-      classes: {default: {priority: 3}}
-  nic: {eee: "off"}
-  tcp: {min_rto: 10ms, delayed_ack: "off"}
-  queue_samples: true
-  start_jitter: 0s
-  workload:
-    applications:
-      - name: hot
-        kind: coflows
-        coflows:
-          - {name: two, transfers: [{source: h2, destination: h1, size: 4MB}]}
-          - {name: three, transfers: [{source: h3, destination: h1, size: 4MB}]}
-          - {name: four, transfers: [{source: h4, destination: h1, size: 4MB}]}
-  time_limit: 10s
-axes:
-  pfc:
-    without: {}
-    lossless: {config: [{profiles: {pfc: {p: {limit: 60KB}}}, classes: {default: {pfc: p}}}]}
-seeds: [1]
-"""
+HOT = TEXTS["hot spot"]
 
 
 def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_path: Path) -> None:
@@ -158,16 +130,7 @@ def test_a_queue_falls_where_packets_are_dropped_and_stays_level_under_pfc(tmp_p
     assert lossless["queue_level_share"] > 0.9
 
 
-INCAST_WITHOUT_DRAWS = """\
-name: incast
-title: seeds that change nothing
-base:
-  topology: leaf-spine-4
-  config: [drop_tail]
-  start_jitter: 0s
-  workload: {applications: {i: {kind: incast, client: h1, servers: [h3, h4], size_per_server: 20KB}}}
-seeds: [1, 2, 3]
-"""
+INCAST_WITHOUT_DRAWS = TEXTS["incast without draws"]
 
 
 def test_seeds_that_change_nothing_are_named(tmp_path: Path) -> None:

@@ -25,24 +25,14 @@ from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.files import BASELINE
 from eeon_experiments.tune.today import METRIC, Load, Today
 from eeon_tools.errors import InputError as BadFile
+from made_experiments import TEXTS
 from test_tune import VERSIONS, made, valley, write
 
 from control_plane.tests.engine_switches import serving
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
-FLOWS = """\
-name: small
-base:
-  topology: leaf-spine-4
-  config: [drop_tail]
-  workload: {applications: {web: {kind: flows, sizes: websearch, load: 5%, duration: 100ms}}}
-candidate: {config: [{profiles: {queue: {fabric: {aqm: {mode: mark_threshold}}}}}]}
-knobs:
-  threshold: {path: profiles.queue.fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 12}
-objectives: {runtime_seconds: least}
-held_back: [101, 102, 103]
-"""
+FLOWS = TEXTS["search under web search"]
 
 
 def held(config: configs.FabricConfig) -> dict[str, tuple[object, ...]]:

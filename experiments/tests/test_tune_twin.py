@@ -16,72 +16,17 @@ from eeon_experiments.tune import files, knobs
 from eeon_experiments.tune.bench import Bench
 from eeon_experiments.tune.tuning import Answer, Tuning
 from eeon_experiments.versions import versions
+from made_experiments import TEXTS
 
 pytestmark = pytest.mark.system
 
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "tune"
 
-LONG_FLOWS = """\
-name: optimum
-base:
-  topology:
-    name: bottleneck
-    description: three hosts at one switch
-    defaults: {delay: 500ns, overhead: 24B}
-    leaf_spine: {leaves: 1, hosts_per_leaf: 3, spines: 1, host_link: {rate: 10Gbps}, uplink: {rate: 10Gbps}}
-  config:
-    - eee_off
-    - roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
-      profiles: {queue: {fabric: {buffer: 3MB, aqm: {mode: mark_threshold, threshold: 300KB}}}}
-  nic: {eee: "off"}
-  host: {tx_delay: 100us, rx_delay: 100us}
-  tcp: {algorithm: dctcp, min_rto: 200ms, initial_window_segments: 10, receive_buffer: unlimited, sack: true}
-  workload: {applications: {flows: {kind: incast, client: h3, size_per_server: 128MB, servers: [h1, h2]}}}
-  time_limit: 60s
-knobs:
-  threshold: {path: profiles.queue.fabric.aqm.threshold, from: 1.5KB, to: 150KB, log: true, steps: 14}
-objectives: {latency_data_mean_us: least}
-limits: {runtime_seconds: {above_baseline: 5%}}
-budget: {runs: 15}
-held_back: [101, 102, 103]
-scan: 3
-"""
+LONG_FLOWS = TEXTS["long flows"]
 
 
-POISSON = """\
-name: hold
-base:
-  topology:
-    name: line
-    defaults: {delay: 500ns, overhead: 24B}
-    nodes:
-      switch: {kind: switch, role: leaf}
-      source: {kind: host}
-      sink: {kind: host}
-    links:
-      - {endpoints: ["switch:1", "source:0"], rate: 100Gbps}
-      - {endpoints: ["switch:2", "sink:0"], rate: 10Gbps}
-  config:
-    - drop_tail
-    - profiles: {queue: {fabric: {buffer: 10MB}}, eee: {held: {mode: coalesce, hold: 10us}}}
-      ports: {"switch:1": {eee: "off"}, "switch:2": {eee: standard}}
-  nic: {eee: "off"}
-  workload:
-    applications:
-      poisson:
-        kind: poisson
-        duration: 50ms
-        flows: [{source: source, destination: sink, load: 1%, frame: 1476B}]
-candidate: {config: [{ports: {"switch:2": {eee: held}}}]}
-knobs:
-  hold: {path: profiles.eee.held.hold, from: 10us, to: 1ms, log: true, steps: 12}
-objectives: {energy_used_joules: least}
-limits: {latency_mean_us: {at_most: LIMIT}}
-budget: {runs: 13}
-held_back: [101, 102, 103]
-scan: 0
-"""
+POISSON = TEXTS["held frames"]
 
 
 @contextmanager

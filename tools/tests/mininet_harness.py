@@ -35,14 +35,14 @@ GENERATED = (
 
 
 def skip_without(*tools: str) -> None:
-    """Skips a module if root, Mininet or one of the programs is missing."""
+    """Skips a test if root, Mininet or one of the programs is missing."""
     if os.geteuid() != 0:
-        pytest.skip("Mininet needs root", allow_module_level=True)
+        pytest.skip("Mininet needs root")
     if not MININET.is_dir():
-        pytest.skip("Debian's package mininet is not installed", allow_module_level=True)
+        pytest.skip("Debian's package mininet is not installed")
     for tool in ("p4c-bm2-ss", "unshare", "ping", "ethtool", "tc", *tools):
         if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not on PATH", allow_module_level=True)
+            pytest.skip(f"{tool} is not on PATH")
 
 
 def bindings(folder: Path) -> Path:

@@ -140,23 +140,6 @@ def test_a_host_without_an_address_receives_and_sends_frames_only(tmp_path):
         assert run(lab, "pingall") == [], "h3 alone has an address"
 
 
-def test_hosts_of_a_list_have_the_addresses_and_ports_that_the_tutorials_gave_them(tmp_path):
-    links = [["s1", "s2", "0.1", "10"], ["s2", "h3"], ["h2", "s1"], ["h1", "s1", "5ms"]]
-    read = read_topology(written(tmp_path, hosts=["h1", "h2", "h3"], links=links))
-    assert [link.a + link.b for link in read.links] == [
-        ("s1", 3, "s2", 2),
-        ("h3", 0, "s2", 1),
-        ("h2", 0, "s1", 2),
-        ("h1", 0, "s1", 1),
-    ]
-    assert int(read.links[0].rate) == 10**7
-    h3 = read.hosts["h3"]
-    assert (str(h3.ipv4), h3.mac, str(h3.gateway)) == ("10.0.2.3/24", "00:00:00:00:02:03", "10.0.3.254")
-    assert h3.neighbours == {h3.gateway: h3.mac}
-    with pytest.raises(InputError, match="none follows from its name"):
-        read_topology(written(tmp_path, hosts=["client"], links=[["client", "s1"]]))
-
-
 @pytest.mark.parametrize("key", ["p4info", "bmv2_json"])
 def test_a_file_that_entries_name_and_is_nowhere_is_named(tmp_path, key):
     topology = copied(tmp_path, "s1-runtime.json", lambda one: one.update({key: "build/nowhere.out"}))

@@ -1,6 +1,6 @@
 """Packets that switches dropped, as numbers of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from eeon_tools.trace.frames import CLASS_NAMES
 
@@ -28,3 +28,21 @@ def dropped_control(run: Row) -> float | None:
 def _dropped_of(run: Row, names: Sequence[str]) -> float | None:
     known = [count for name in names if (count := dropped(run, name)) is not None]
     return sum(known) if len(known) == len(names) else None
+
+
+def _share(name: str) -> Callable[[Row], float | None]:
+    """Returns the function that gives a class's percentage of all dropped packets; None if there are none."""
+
+    def share(run: Row) -> float | None:
+        total, own = all_dropped(run), dropped(run, name)
+        return 100 * own / total if total and own is not None else None
+
+    return share
+
+
+NUMBERS = {
+    "dropped": all_dropped,
+    "dropped_control": dropped_control,
+    **{f"dropped_share_{name}": _share(name) for name in CLASS_NAMES},
+}
+"""Numbers of a run that are not columns, by their names in figures.yaml."""

@@ -39,7 +39,7 @@ def rendered(family: Family) -> list[Rendered]:
     except AmbiguousRunsError as error:
         problem = str(error)
     except Exception as error:  # a mistake in one experiment's figures must not prevent the page
-        problem = f"figures.py failed: {type(error).__name__}: {error}"
+        problem = f"the figures failed: {type(error).__name__}: {error}"
     return [Rendered(Drawing(family.name, "Figures", "", "", "", "", ()), problem=problem)]
 
 

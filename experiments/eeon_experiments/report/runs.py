@@ -81,15 +81,12 @@ class Runs:
         """Returns the number at one point over its seeds."""
         return over(self.by_seed(metric, **axes).values())
 
-    def ratio(self, metric: Metric, base: Mapping[str, Chosen], **axes: Chosen) -> Spread | None:
-        """Returns the number at one point as a multiple of the number at another, which has the values of
-        `base` and is otherwise the same point: seed by seed, over their common seeds."""
-        above, below = self.by_seed(metric, **axes), self.by_seed(metric, **{**axes, **base})
-        return over(above[seed] / below[seed] for seed in above if below.get(seed))
-
-    def quotient(self, above: Metric, below: Metric, **axes: Chosen) -> Spread | None:
-        """Returns the quotient of two numbers of the same run, at one point over its seeds."""
-        upper, lower = self.by_seed(above, **axes), self.by_seed(below, **axes)
+    def ratio(
+        self, metric: Metric, base: Mapping[str, Chosen], below: Metric | None = None, **axes: Chosen
+    ) -> Spread | None:
+        """Returns the number at one point as a multiple of the number, or of the number `below`, at another.
+        This has the values of `base`, and is otherwise the same point. Seed by seed, over common seeds."""
+        upper, lower = self.by_seed(metric, **axes), self.by_seed(below or metric, **{**axes, **base})
         return over(upper[seed] / lower[seed] for seed in upper if lower.get(seed))
 
 

@@ -3,8 +3,7 @@
 The tutorials' form: `hosts` with `ip`, `mac` and `commands`, `switches` with `runtime_json` and `program`,
 and `links`, each with two ends and optionally a delay and a rate in Mbit/s. Of a host's commands, those that
 set a route or a neighbour's MAC address are executed; the others are kept as `ignored` and reported, as are
-unknown keys. Until 2018 `hosts` was a list of names, and links had no ports: addresses and ports are then
-those that the tutorials' runner assigned.
+unknown keys.
 """
 
 import re
@@ -58,8 +57,6 @@ _WRITTEN_OTHERWISE = (
 )
 """Forms of the same commands: a path, the family, and iproute2's abbreviations."""
 _DEVICE = re.compile(r" (?:dev|-i) (\S+)")
-_HOST_NUMBER = re.compile(r"h(?P<number>[0-9]{1,3})")
-_SWITCH_NUMBER = re.compile(r"s(?P<number>[0-9]{1,3})")
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,7 @@ class _SwitchFile(BaseModel, extra="allow"):
 
 
 class _TopologyFile(BaseModel, extra="forbid"):
-    hosts: Annotated[dict[_Name, _HostFile] | list[_Name], Field(min_length=1, max_length=1024)]
+    hosts: Annotated[dict[_Name, _HostFile], Field(min_length=1, max_length=1024)]
     switches: Annotated[dict[_Name, _SwitchFile], Field(min_length=1, max_length=512)]
     links: Annotated[list[list[object]], Field(max_length=8192)]
 
@@ -193,25 +190,18 @@ def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
                 f"{switch.cli_input} is for simple_switch_CLI, which a lab does not run; "
                 "write the entries as a runtime_json",
             )
-    if isinstance(file.hosts, list):
-        ends = _with_ports(file.links, set(file.hosts), set(switches))
-        hosts = {name: _old_host(path, name, ends) for name in file.hosts}
-        unknown: dict[str, BaseModel] = {}
-    else:
-        ends = file.links
-        hosts = {
-            name: _host(path, name, number, host) for number, (name, host) in enumerate(file.hosts.items(), 1)
-        }
-        unknown = {f"hosts.{name}": host for name, host in file.hosts.items()}
-    unknown |= {f"switches.{name}": switch for name, switch in file.switches.items()}
-    links = [_link(path, number, link, hosts, switches, rate) for number, link in enumerate(ends)]
+    hosts = {
+        name: _host(path, name, number, host) for number, (name, host) in enumerate(file.hosts.items(), 1)
+    }
+    links = [_link(path, number, link, hosts, switches, rate) for number, link in enumerate(file.links)]
     _check_links(path, hosts, links)
-    keys = [f"{place}.{key}" for place, item in unknown.items() for key in item.model_extra or ()]
+    extra = {f"hosts.{name}": host.model_extra for name, host in file.hosts.items()}
+    extra |= {f"switches.{name}": switch.model_extra for name, switch in file.switches.items()}
+    keys = [f"{place}.{key}" for place, unknown in extra.items() for key in unknown or ()]
     notes = list(_check_addresses(path, hosts.values()))
-    if isinstance(file.hosts, dict):
-        bare = [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]
-        if bare:
-            notes.append(f"{', '.join(bare)}: no prefix length; /8 is assumed, as in Mininet")
+    bare = [f"hosts.{name}.ip" for name, host in file.hosts.items() if "/" not in (host.ip or "/")]
+    if bare:
+        notes.append(f"{', '.join(bare)}: no prefix length; /8 is assumed, as in Mininet")
     return LabTopology(path.stem, hosts, switches, links, _cpu_port(path, file), tuple(keys), tuple(notes))
 
 
@@ -240,44 +230,6 @@ def _is_of_one(mac: str) -> bool:
     return any(octets) and not octets[0] & 1
 
 
-def _with_ports(links: list[list[object]], hosts: set[str], switches: set[str]) -> list[list[object]]:
-    """Assigns ports to the switches' ends of links: a switch's links to hosts come first, and each kind in
-    the order of its ends' names, from port 1 on."""
-    taken: dict[str, int] = {}
-    made = {}
-    of_host = [
-        sorted(link[:2], key=lambda end: str(end) not in hosts) + link[2:] for link in links if len(link) > 1
-    ]
-    for link in sorted(of_host, key=lambda link: (str(link[0]) not in hosts, str(link[0]) + str(link[1]))):
-        ends: list[object] = []
-        for end in link[:2]:
-            if isinstance(end, str) and end in switches:
-                taken[end] = taken.get(end, 0) + 1
-                end = f"{end}-p{taken[end]}"
-            ends.append(end)
-        made[id(link)] = ends + link[2:]
-    return [made[id(link)] for link in of_host] + [link for link in links if len(link) < 2]
-
-
-def _old_host(path: Path, name: str, links: list[list[object]]) -> LabHost:
-    """Returns a host of a file that has only its name: h3 at s2 is 10.0.2.3, with the switch as gateway."""
-    number = _HOST_NUMBER.fullmatch(name)
-    ends = [str(end) for link in links if name in map(str, link[:2]) for end in link[:2] if end != name]
-    found = _SWITCH_END.fullmatch(ends[0]) if ends else None
-    switch = _SWITCH_NUMBER.fullmatch(found["node"]) if found else None
-    if number is None or switch is None or max(int(number["number"]), int(switch["number"])) > 254:
-        raise InputError(
-            path,
-            f"hosts.{name}",
-            "has no address, and none follows from its name and its switch's, as for h1 at s1; "
-            "write its ip and mac",
-        )
-    at, of = int(switch["number"]), int(number["number"])
-    mac = f"00:00:00:00:{at:02x}:{of:02x}"
-    gateway = IPv4Address(f"10.0.{of}.254")
-    return LabHost(name, mac, IPv4Interface(f"10.0.{at}.{of}/24"), gateway, {gateway: mac})
-
-
 def _read(path: Path) -> _TopologyFile:
     try:
         with path.open("rb") as opened:
@@ -289,13 +241,9 @@ def _read(path: Path) -> _TopologyFile:
     try:
         return _TopologyFile.model_validate(parse_json(path, data))
     except ValidationError as error:
-        # `hosts` may be of either of two kinds: an error about the other kind says nothing, and pydantic's
-        # name of the kind is not part of the place.
-        told = error.errors()
-        found = [one for one in told if not str(one["loc"][-1:]).count("[")] or told[:1]
-        first = found[0]
-        place = ".".join(str(part) for part in first["loc"] if "[" not in str(part))
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        first, *others = error.errors()
+        place = ".".join(str(part) for part in first["loc"] if part != "[key]")
+        more = f" (and {len(others)} more)" if others else ""
         raise InputError(path, place, f"{_in_words(first)}{more}") from error
 
 
