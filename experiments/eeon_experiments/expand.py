@@ -65,16 +65,16 @@ def expand(
 def advice(points: Iterable[Point]) -> list[str]:
     """Returns advice about allowed but unusual settings of the points' runs, each sentence once, and the
     warnings about their configurations."""
-    runs = {point.run.id: point.run for point in points}.values()
+    runs = [point.run for point in points]  # equal runs may be of other lines
     found: set[str] = set()
     for run in runs:
         settings = RunSettings.model_validate(run.settings)
         found.update(settings.advice())
         found.update(_without_class(settings, run))
-    return [*sorted(found), *_of_configs(runs)]
+    return [*sorted(found), *config_warnings(runs)]
 
 
-def _of_configs(runs: Iterable[Run]) -> list[str]:
+def config_warnings(runs: Iterable[Run]) -> list[str]:
     """Returns the warnings about the runs' configurations, each once, with all places that cause it."""
     places: dict[str, dict[FilePlace, str]] = {}
     for run in runs:

@@ -21,7 +21,7 @@ from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.errors import DataNotFound, InputError, PlanError, Problem, Severity
-from eeon_control.sources import Document, KeyPath, read_yaml
+from eeon_control.sources import Document, KeyPath, Place, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.validation import input_error
@@ -80,7 +80,7 @@ class Resolver:
         self._versions = versions
         self._drawn = drawn
         self._topologies: dict[str, Topology] = {}
-        self._configs: dict[str, tuple[FabricConfig, tuple[Problem, ...]]] = {}
+        self._configs: dict[tuple[str, tuple[Place, ...]], tuple[FabricConfig, tuple[Problem, ...]]] = {}
         self._documents: dict[Path, Document] = {}
         self._fabrics: dict[str, tuple[str, str]] = {}
         self._checked: set[str] = set()
@@ -267,7 +267,9 @@ class Resolver:
             return None, ()
         if not all(one and isinstance(one, (str, dict)) for one in listed):
             return None, ()
-        key = _ordered([listed, document.get(("topology",)), int(delay)])
+        # Warnings have places, which other runs with an equal configuration may not share.
+        places = tuple(where for path, where in document.places.items() if path[:1] == ("config",))
+        key = _ordered([listed, document.get(("topology",)), int(delay)]), places
         if key not in self._configs:
             parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
             merged = parts[0]

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
+from eeon_experiments.cli.numbers import show_advice
 from eeon_experiments.cli.run import _tell_drawn, run
 from eeon_experiments.expand import advice
 from eeon_experiments.fabric import workload_of
@@ -141,17 +142,24 @@ def test_a_warning_about_configurations_is_told_once_with_every_place_that_cause
     values = [
         f"    one: {{config: [{{{queue}}}]}}",
         f"    two: {{config: [{{{queue}, routing: {{ecmp: false}}}}]}}",
+        f"    like_one: {{config: [{{{queue}}}]}}",
     ]
     text = "\n".join(
-        [TINY.partition("axes:")[0] + "axes:", "  at:", *values, "sweeps:", "  - at: [one, two]"]
+        [TINY.partition("axes:")[0] + "axes:", "  at:", *values, "sweeps:", "  - at: [one, two, like_one]"]
     )
     (one,) = (line for line in advice(points(tmp_path, text)) if "experiment.yaml" in line)
     path, lines = tmp_path / "experiment.yaml", text.splitlines()
-    first, second = (lines.index(line) + 1 for line in lines if "threshold: 1MB" in line)
+    first, *others = (lines.index(line) + 1 for line in lines if "threshold: 1MB" in line)
     assert one.startswith(
         f"{path}:{first}: profiles.queue.fabric.aqm.threshold: not below the buffer (100KB): "
     )
-    assert one.endswith(f", so nothing is ever marked (also at line {second})")
+    assert one.endswith(f", so nothing is ever marked (also at {', '.join(f'line {at}' for at in others)})")
+
+
+def test_where_the_rest_of_the_advice_is_keeps_the_form(capsys: pytest.CaptureFixture[str]) -> None:
+    show_advice([str(number) for number in range(12)], "my file.yaml", quick=True)
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "warning: and 2 more: eeon experiment show 'my file.yaml' --quick --json"
 
 
 @pytest.mark.parametrize("text", ["0 0\n5 0.3\n6 0.9999999999999999\n", "0 0\n5 30\n6 99.99999999999999\n"])

@@ -54,7 +54,9 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     one = attacks.Attack(
         wanted, document, file, Store(folder, wanted.name, quick=False), versions(), pool.run
     )
-    hosts = one.hosts()
+    hosts, warnings = one.checked()
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
     one.store.claim()
     columns = (
         ProgressText("{task.description}"),
@@ -74,7 +76,7 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     if found is not None:
         _write(wanted, found, folder)
     if as_json:
-        print_json(_values(found, one.runs))
+        print_json({**_values(found, one.runs), "warnings": warnings})
     else:
         _show(found, one.runs, folder)
     if found is not None:

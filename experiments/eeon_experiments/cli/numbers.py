@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -116,13 +117,14 @@ def _change(one: Comparison) -> str:
     return f"{change.mean:+.1%} ({change.low:+.1%} to {change.high:+.1%})"
 
 
-def show_advice(found: Sequence[str], name: str) -> None:
+def show_advice(found: Sequence[str], name: str, *, quick: bool) -> None:
     """Prints advice about settings as warnings on stderr, and where the rest is if there is much of it."""
     for one in found[:_MOST_ADVICE]:
         click.echo(f"warning: {one}", err=True)
     if len(found) > _MOST_ADVICE:
         more = len(found) - _MOST_ADVICE
-        click.echo(f"warning: and {more} more: eeon experiment show {name} --json", err=True)
+        command = shlex.join(["eeon", "experiment", "show", name, *(["--quick"] if quick else []), "--json"])
+        click.echo(f"warning: and {more} more: {command}", err=True)
 
 
 def write_csv(found: Sequence[Point], wanted: Sequence[str], path: Path) -> None:

@@ -120,7 +120,7 @@ def run(
     runs = counted(len(state.finished), "run")
     click.echo(f"{folder}: {runs} finished, {len(state.to_run)} to run")
     _tell_estimate(sweep, state)
-    show_advice(advice(sweep.points), name)
+    show_advice(advice(sweep.points), name, quick=quick)
     if dry_run:
         return
     failures: list[str] = []

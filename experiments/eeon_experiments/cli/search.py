@@ -133,11 +133,12 @@ def search(
     _write(answer, folder)
     if html is not None:
         _write_page(answer, bench, html, pages)
+    for one in answer.warnings:
+        click.echo(f"warning: {one}", err=True)
     if as_json:
         print_json(words.as_values(answer))
         return
     _show(answer)
-    _show_warnings(bench, answer)
     click.echo(f"{words.cost(answer)}, {took:.0f} s")
     click.echo(f"configuration: {folder / CONFIGURATION}")
     if html is not None:
@@ -219,14 +220,6 @@ def _show(answer: Answer) -> None:
     click.echo("")
     for sentence in words.sentences(answer):
         click.echo(sentence)
-
-
-def _show_warnings(bench: Bench, answer: Answer) -> None:
-    """Prints the warnings about the best setting, whose configuration is recommended, on stderr."""
-    from eeon_experiments.expand import advice
-
-    for one in advice(bench.points(answer.best.name, bench.tune.file.seeds[0])):
-        click.echo(f"warning: the best found: {one}", err=True)
 
 
 def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:
