@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 from eeon_control.cli.output import console, counted
+from eeon_control.outputs import write_text
 from rich.cells import cell_len
 from rich.table import Table
 
@@ -131,7 +132,7 @@ def write_csv(found: Sequence[Point], wanted: Sequence[str], path: Path) -> None
     """Writes the `wanted` numbers of the points, or all, and reports the file on stderr."""
     from eeon_experiments.report import points
 
-    path.write_text(points.as_csv(found, wanted), encoding="utf-8")
+    write_text(path, points.as_csv(found, wanted))
     click.echo(f"CSV: {path}", err=True)
 
 

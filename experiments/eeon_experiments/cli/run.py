@@ -13,6 +13,7 @@ from eeon_control.cli.options import json_option, output_file
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
+from eeon_control.outputs import write_text
 from eeon_control.units import parse_probability
 from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
 from eeon_tools.errors import InputError
@@ -266,7 +267,7 @@ def trace(
     if html is not None:
         from eeon_experiments.run_page import run_page
 
-        html.write_text(run_page(name, _where(sweep, run_id), recording, totals), encoding="utf-8")
+        write_text(html, run_page(name, _where(sweep, run_id), recording, totals))
         click.echo(f"page: {html}")
     missing = recording.truncation()
     if missing:
