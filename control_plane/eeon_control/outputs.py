@@ -10,8 +10,8 @@ from pathlib import Path
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yields the name of a file to write beside `path`, which it replaces at the end of the context. After an
-    error, such as a full disk, `path` is as before. What cannot be replaced, such as /dev/stdout or a link, or
-    may not be, is written itself."""
+    error, such as a full disk, `path` is as before. What cannot or may not be replaced, such as /dev/stdout
+    or a link, is written itself."""
     is_there = path.exists()
     is_plain = path.is_file() and not path.is_symlink() and os.access(path, os.W_OK)
     if (is_there and not is_plain) or not os.access(path.parent, os.W_OK):
