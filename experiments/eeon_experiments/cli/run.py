@@ -233,6 +233,7 @@ def trace(
     """
     from eeon_tools.hops import pcapng as pcapng_file
 
+    from eeon_experiments.expand import advice
     from eeon_experiments.run import record_one
 
     if pcapng is None and perfetto is None and html is None:
@@ -254,6 +255,7 @@ def trace(
         shown = "; ".join(_where(sweep, run_id) for run_id in list(runs)[:_SHOWN_FAILURES])
         raise InputError("--only", f"{len(runs)} runs", f"choose one with --only and --seeds: {shown}")
     [(run_id, chosen)] = runs.items()
+    show_advice(advice(point for point in sweep.points if point.run.id == run_id), name, quick=quick)
     snap_bytes = pcapng_file.SNAP_BYTES if pcapng else 0
     recording, totals = record_one(chosen, recording_filter(limit=hops, snap_bytes=snap_bytes))
     click.echo(f"{_where(sweep, run_id)}: {len(recording.hops):,} events")
