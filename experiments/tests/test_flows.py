@@ -131,6 +131,18 @@ def test_advice_names_a_dscp_that_selects_no_class(tmp_path: Path, classes: str,
     assert found == [f"{start}{one}: its packets use the default class" for one in told]
 
 
+@pytest.mark.parametrize(
+    ("tcp", "is_told"), [("{}", True), ("{algorithm: cubic}", True), ("{ecn: true}", False), ("dctcp", False)]
+)
+def test_advice_names_marking_that_no_tcp_can_have(tmp_path: Path, tcp: str, is_told: bool) -> None:
+    text = FLOWS.replace("{algorithm: dctcp, min_rto: 10ms}", tcp.replace("dctcp", "{algorithm: dctcp}"))
+    told = "tcp: no run has a TCP with ECN, so nothing is marked, although `config` has ports that mark"
+    assert any(one.startswith(told) for one in advice(points(tmp_path, text))) is is_told
+    assert told not in str(
+        advice(points(tmp_path, text.replace("config: mark_threshold", "config: drop_tail")))
+    )
+
+
 def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:
     (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
     told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])
