@@ -228,6 +228,9 @@ def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):
     patch = json.loads(done.stdout)
     assert patch["WRED_PROFILE"] == {"AZURE_LOSSLESS": SHIPPED}
     assert patch["QUEUE"]["Ethernet0|3"] == {"wred_profile": "AZURE_LOSSLESS"}
+    other = run(main, ["sonic", "export", str(file), *configs, *where])
+    note = "note: the switch has settings for queue 3, and the patch is for queue 0: if packets do not"
+    assert (note in done.stderr, note in other.stderr) == (False, True)
     done = run(main, ["sonic", "import", str(file), "-t", "leaf-spine-4", "--switch", "leaf9"])
     assert done.exit_code == 1
     assert "--switch: leaf9: is not a switch of the topology (did you mean leaf2?)" in " ".join(

@@ -139,6 +139,27 @@ def test_revision_is_told_to_be_missing_where_there_is_none(store):
         store.revision(1)
 
 
+def test_folder_of_which_a_part_was_restored_is_refused_before_it_loses_revisions(store):
+    for _ in range(3):
+        commit(store, "drop_tail")
+    (store.folder / "current").write_text("2\n")  # as a killed apply leaves it
+    assert len(state.StateStore.open(store.folder).revisions()) == 2
+    for left in (lambda path: path.write_text("1\n"), lambda path: path.unlink()):
+        left(store.folder / "current")
+        with pytest.raises(
+            StateError, match=r"current: damaged: the last revision is 3, so it should hold 2"
+        ):
+            state.StateStore.open(store.folder)
+
+
+def test_history_names_a_revision_in_force_that_was_removed(store):
+    for _ in range(2):
+        commit(store, "drop_tail")
+    (store.folder / "revisions" / "2.json").unlink()
+    told = eeon("config", "history", "--state", str(store.folder))
+    assert "revision 2 is in force, but its file was removed" in told.stderr
+
+
 def test_place_of_the_folder_follows_option_variable_and_xdg():
     here = {"XDG_STATE_HOME": "/var/x", "HOME": "/home/me"}
     assert str(state.folder_of("a b", environment=here)) == "/var/x/eeon/a%20b"

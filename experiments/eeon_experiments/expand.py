@@ -25,6 +25,10 @@ from eeon_experiments.versions import Versions
 POINTS_LIMIT = 100_000
 _PROBLEMS_SHOWN = 40
 _SEED, _SEEDS = "seed", "seeds"
+_NEVER_MARKED = (
+    "tcp: no run has a TCP with ECN, so nothing is marked, although `config` has ports that mark; set "
+    "algorithm to dctcp or ecn"
+)
 
 
 @dataclass(frozen=True)
@@ -65,16 +69,20 @@ def expand(
 def advice(points: Iterable[Point]) -> list[str]:
     """Returns advice about allowed but unusual settings of the points' runs, each sentence once, and the
     warnings about their configurations."""
-    runs = {point.run.id: point.run for point in points}.values()
+    runs = [point.run for point in points]  # equal runs may be of other lines
     found: set[str] = set()
+    can_be_marked = False
     for run in runs:
         settings = RunSettings.model_validate(run.settings)
         found.update(settings.advice())
         found.update(_without_class(settings, run))
-    return [*sorted(found), *_of_configs(runs)]
+        can_be_marked = can_be_marked or settings.can_be_marked()
+    if not can_be_marked and any(run.marks_in_vain for run in runs):
+        found.add(_NEVER_MARKED)
+    return [*sorted(found), *config_warnings(runs)]
 
 
-def _of_configs(runs: Iterable[Run]) -> list[str]:
+def config_warnings(runs: Iterable[Run]) -> list[str]:
     """Returns the warnings about the runs' configurations, each once, with all places that cause it."""
     places: dict[str, dict[FilePlace, str]] = {}
     for run in runs:

@@ -20,7 +20,8 @@ from eeon_control import data
 from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
-from eeon_control.errors import DataNotFound, InputError, PlanError, Problem, Severity
+from eeon_control.config.advice import marks
+from eeon_control.errors import DataNotFound, InputError, Place, PlanError, Problem, Severity
 from eeon_control.sources import Document, KeyPath, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -61,6 +62,8 @@ class Run:
     entries: str = ""
     warnings: tuple[Problem, ...] = field(default=(), repr=False, compare=False)
     """The warnings of `eeon config validate` about the configuration."""
+    marks_in_vain: bool = field(default=False, repr=False, compare=False)
+    """Whether ports mark, although no application sends ECN-capable packets."""
 
     def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
         """Rebuilds and returns the checked models."""
@@ -80,7 +83,7 @@ class Resolver:
         self._versions = versions
         self._drawn = drawn
         self._topologies: dict[str, Topology] = {}
-        self._configs: dict[str, tuple[FabricConfig, tuple[Problem, ...]]] = {}
+        self._configs: dict[tuple[str, tuple[Place, ...]], tuple[FabricConfig, tuple[Problem, ...]]] = {}
         self._documents: dict[Path, Document] = {}
         self._fabrics: dict[str, tuple[str, str]] = {}
         self._checked: set[str] = set()
@@ -119,6 +122,9 @@ class Resolver:
         workloads = [workload_of(settings, topology, seed) for seed in seeds]
         for workload in workloads if self._drawn else ():
             self._check_workload(document, settings, topology, config, workload)
+        in_vain = not settings.can_be_marked() and any(
+            marks(aqm) for port in topology.ports() for aqm in config.settings_of(port).aqms
+        )
         versions = f"{self._versions.program} {self._versions.engine}"
         return [
             Run(
@@ -130,6 +136,7 @@ class Resolver:
                 source=source,
                 entries=entries,
                 warnings=warnings,
+                marks_in_vain=in_vain,
             )
             for seed, workload in zip(seeds, workloads, strict=True)
         ]
@@ -267,7 +274,9 @@ class Resolver:
             return None, ()
         if not all(one and isinstance(one, (str, dict)) for one in listed):
             return None, ()
-        key = _ordered([listed, document.get(("topology",)), int(delay)])
+        # Warnings have places, which other runs with an equal configuration may not share.
+        places = tuple(where for path, where in document.places.items() if path[:1] == ("config",))
+        key = _ordered([listed, document.get(("topology",)), int(delay)]), places
         if key not in self._configs:
             parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
             merged = parts[0]

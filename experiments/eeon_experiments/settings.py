@@ -17,7 +17,7 @@ from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.quantities import DurationText, JitterText, PositiveDurationText, none_for
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
-from eeon_experiments.workloads import Flows, Workload
+from eeon_experiments.workloads import Flows, Poisson, Workload
 
 
 def _nic(value: object) -> object:
@@ -148,6 +148,11 @@ class RunSettings(Strict):
                 "them, so queues grow while flows start"
             )
         return list(dict.fromkeys(found))
+
+    def can_be_marked(self) -> bool:
+        """Returns whether some application sends ECN-capable packets."""
+        sending = (one for one in self.workload.applications.values() if not isinstance(one, Poisson))
+        return self.nic.dcqcn is not None or any(one.effective_tcp(self.tcp).uses_ecn for one in sending)
 
     def longest_frames(self) -> Iterator[tuple[KeyPath, Bytes]]:
         """Yields the length of each application's longest frames, with the key that sets it."""

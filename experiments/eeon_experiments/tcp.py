@@ -151,6 +151,11 @@ class Tcp(Strict):
     restart_after_idle: Annotated[bool, Field(strict=True)] = True
     """After an idle time longer than the timeout, restart from the initial window (RFC 5681, 4.1)."""
 
+    @property
+    def uses_ecn(self) -> bool:
+        """Whether data is ECN-capable, so that switches can mark it."""
+        return self.algorithm in ("ecn", "dctcp") if self.ecn is None else self.ecn
+
     def advice(self) -> list[str]:
         """Returns advice about allowed but unusual settings, one sentence each."""
         timer = self.delayed_ack.timer if self.delayed_ack is not None else DEFAULT_DELAYED_ACK_TIMER

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
+from eeon_experiments.cli.numbers import show_advice
 from eeon_experiments.cli.run import _tell_drawn, run
 from eeon_experiments.expand import advice
 from eeon_experiments.fabric import workload_of
@@ -130,6 +131,18 @@ def test_advice_names_a_dscp_that_selects_no_class(tmp_path: Path, classes: str,
     assert found == [f"{start}{one}: its packets use the default class" for one in told]
 
 
+@pytest.mark.parametrize(
+    ("tcp", "is_told"), [("{}", True), ("{algorithm: cubic}", True), ("{ecn: true}", False), ("dctcp", False)]
+)
+def test_advice_names_marking_that_no_tcp_can_have(tmp_path: Path, tcp: str, is_told: bool) -> None:
+    text = FLOWS.replace("{algorithm: dctcp, min_rto: 10ms}", tcp.replace("dctcp", "{algorithm: dctcp}"))
+    told = "tcp: no run has a TCP with ECN, so nothing is marked, although `config` has ports that mark"
+    assert any(one.startswith(told) for one in advice(points(tmp_path, text))) is is_told
+    assert told not in str(
+        advice(points(tmp_path, text.replace("config: mark_threshold", "config: drop_tail")))
+    )
+
+
 def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:
     (tmp_path / "flows.yaml").write_text(FLOWS.replace("30%", "99%"), encoding="utf-8")
     told = CliRunner().invoke(run, [str(tmp_path / "flows.yaml"), "--dry-run", "-o", str(tmp_path / "out")])
@@ -141,17 +154,34 @@ def test_a_warning_about_configurations_is_told_once_with_every_place_that_cause
     values = [
         f"    one: {{config: [{{{queue}}}]}}",
         f"    two: {{config: [{{{queue}, routing: {{ecmp: false}}}}]}}",
+        f"    like_one: {{config: [{{{queue}}}]}}",
     ]
     text = "\n".join(
-        [TINY.partition("axes:")[0] + "axes:", "  at:", *values, "sweeps:", "  - at: [one, two]"]
+        [TINY.partition("axes:")[0] + "axes:", "  at:", *values, "sweeps:", "  - at: [one, two, like_one]"]
     )
     (one,) = (line for line in advice(points(tmp_path, text)) if "experiment.yaml" in line)
     path, lines = tmp_path / "experiment.yaml", text.splitlines()
-    first, second = (lines.index(line) + 1 for line in lines if "threshold: 1MB" in line)
+    first, *others = (lines.index(line) + 1 for line in lines if "threshold: 1MB" in line)
     assert one.startswith(
         f"{path}:{first}: profiles.queue.fabric.aqm.threshold: not below the buffer (100KB): "
     )
-    assert one.endswith(f", so nothing is ever marked (also at line {second})")
+    assert one.endswith(f", so nothing is ever marked (also at {', '.join(f'line {at}' for at in others)})")
+
+
+@pytest.mark.system
+def test_energy_of_all_transmitters_is_empty_where_the_power_of_one_is_not_known(tmp_path: Path) -> None:
+    links = "hosts_per_leaf: 1, spines: 1, host_link: {rate: 10Gbps}, uplink: {rate: 25Gbps}"
+    fabric = f"{{name: fast, defaults: {{delay: 1us}}, leaf_spine: {{leaves: 2, {links}}}}}"
+    point, *_ = points(tmp_path, TINY.replace("leaf-spine-4", fabric))
+    found = run_one(point.run).measured
+    assert found["status"] == "finished" and found["energy_10g_used_joules"] > 0
+    assert [found[f"energy_{kind}_joules"] for kind in ("used", "legacy", "ideal")] == [None] * 3
+
+
+def test_where_the_rest_of_the_advice_is_keeps_the_form(capsys: pytest.CaptureFixture[str]) -> None:
+    show_advice([str(number) for number in range(12)], "my file.yaml", quick=True)
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "warning: and 2 more: eeon experiment show 'my file.yaml' --quick --json"
 
 
 @pytest.mark.parametrize("text", ["0 0\n5 0.3\n6 0.9999999999999999\n", "0 0\n5 30\n6 99.99999999999999\n"])

@@ -48,7 +48,7 @@ def attacked(
     file, document = attacks.load(path)
     kept = Store(folder / "out", file.name, quick=False)
     attack = attacks.Attack(file, document, path, kept, VERSIONS, work)
-    hosts = attack.hosts()
+    hosts, _ = attack.checked()
     kept.claim()
     return attack.run(hosts)
 
@@ -91,6 +91,20 @@ def test_the_scenario_is_an_experiment_of_one_run_that_needs_no_other_file(tmp_p
     (elsewhere / "experiment.yaml").write_text(yaml_text(attacks.scenario(file, found)), encoding="utf-8")
     [point] = expand(files.load(elsewhere), VERSIONS)
     assert flows_of(point.run) == list(found.lot)
+
+
+def test_warnings_about_the_configuration_are_told_with_the_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "attack.yaml").write_text(
+        FILE.replace("[drop_tail]", "[mark_threshold, {profiles: {queue: {edge: {buffer: 20KB}}}}]"),
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(attacks.Attack, "run", lambda attack, hosts: None)
+    command = ["tune", "attack", str(tmp_path / "attack.yaml"), "-o", str(tmp_path / "out"), "--json"]
+    done = CliRunner().invoke(main, command)
+    (told, *_) = json.loads(done.stdout)["warnings"]
+    assert "not below the buffer (20KB)" in told and f"warning: {told}" in done.stderr
 
 
 @pytest.mark.system

@@ -54,7 +54,7 @@ def run(*arguments: str, stdin: str | None = None) -> Result:
 def text(*arguments: str) -> str:
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    return result.output
+    return result.stdout
 
 
 def why(*arguments: str) -> list[str]:

@@ -195,6 +195,13 @@ def test_a_packet_that_is_nowhere_is_said(sparse: Path) -> None:
     assert "the deepest queue was 0 B" in nothing.output
 
 
+def test_warnings_of_the_configuration_are_told_beside_the_explanation(sparse: Path, tmp_path: Path) -> None:
+    small = tmp_path / "small.yaml"
+    small.write_text("profiles: {queue: {edge: {buffer: 20KB}}}\n")
+    told = run(str(sparse), "--packet", "1", *MARK, "-c", str(small)).stderr
+    assert "warning: profiles.queue.edge.aqm.threshold: 30KB: not below the buffer (20KB)" in told
+
+
 @pytest.mark.system
 def test_why_nothing_is_marked_is_said_of_what_was_asked_for(tmp_path: Path, incast: Path) -> None:
     plain = tmp_path / "plain.pcap"

@@ -70,6 +70,10 @@ def test_the_state_comes_back_as_it_was_saved_until_it_is_forgotten(
     record.supervisor = Process.of(os.getpid())
     record.save()
     assert state.load("f") == record
+    for name in ("topology.yaml", "leaf1.log"):
+        (record.folder / name).touch()
+    record.forget(keeps_logs=True)
+    assert [path.name for path in record.folder.iterdir()] == ["leaf1.log"]
     record.forget()
     with pytest.raises(UnavailableError, match=r"no live fabric named f.*--target engine"):
         state.load("f")

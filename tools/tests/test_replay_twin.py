@@ -141,6 +141,20 @@ def test_warnings_of_the_configurations_are_told_once(tmp_path: Path) -> None:
     assert told.count("warning: profiles.queue.q.buffer: 1KB: is smaller than a full frame") == 1
 
 
+def test_transmitters_whose_power_is_not_known_are_told_and_are_not_without_energy(tmp_path: Path) -> None:
+    trace, fabric = tmp_path / "t.pcap", tmp_path / "fast.yaml"
+    wrpcap(str(trace), Ether() / IP(src="10.0.1.1", dst="10.0.2.1") / UDP())
+    form = "name: fast\nleaf_spine: {{leaves: 2, hosts_per_leaf: 1, spines: 1, host_link: {{rate: {0}}}, "
+    form += "uplink: {{rate: 25Gbps}}}}\ndefaults: {{delay: 1us}}\n"
+    words = [str(trace), "-t", str(fabric), "-c", "drop_tail"]
+    note = "note: drop_tail: the power of 4 transmitters is not known; the energy is of the others"
+    fabric.write_text(form.format("10Gbps"))
+    assert note in CliRunner().invoke(replay_command, words).stdout
+    fabric.write_text(form.format("25Gbps"))
+    compared = CliRunner().invoke(replay_command, [*words, "--compare", "eee_off"]).stdout
+    assert "0.0" not in compared and note not in compared
+
+
 # `make test` runs it from wheels: release/tests/test_wheels.py.
 @pytest.mark.nightly
 def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from eeon_control.errors import InputError
 from eeon_control.sonic import yang
 from eeon_control.sonic.database import MAX_BYTES, parse
 from eeon_control.sonic.exporting import export as exported
+from eeon_control.sonic.exporting import other_queues
 from eeon_control.sonic.importing import import_ as imported
 from eeon_control.sources import yaml_text
 from eeon_control.topology import Switch
@@ -110,6 +111,8 @@ def export(
         click.echo("note: libyang accepts the patch", err=True)
     elif models is not None:
         click.echo("note: NOT CHECKED against YANG: yanglint is not on PATH (libyang's tools)", err=True)
+    if note := other_queues(database, switch, queue):
+        click.echo(f"note: {note}", err=True)
     click.echo(json.dumps(patch, indent=4))
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from eeon_control.config import FabricConfig, Queue
 from eeon_control.port_settings import Codel, DropTail, Red
+from eeon_control.printable import some
 from eeon_control.sonic.database import (
     WRED_THRESHOLD_MAX,
     Database,
@@ -94,6 +95,20 @@ def export(
     problems.check()
     refused.check()
     return {table: rows for table, rows in patch.items() if rows}
+
+
+def other_queues(database: Database, switch: Switch, queue: int) -> str | None:
+    """Returns a note if the file has settings for the switch's ports, but for other queues only."""
+    aside = Problems(database.source)
+    ports, known = match_ports(database, switch, aside), database.rows("PORT")
+    keys = [key for table in ("QUEUE", "BUFFER_QUEUE") for key in database.rows(table)]
+    found = {number for key in keys for port, number in places(key, key, known, aside) if port in ports}
+    if not found or queue in found:
+        return None
+    return (
+        f"the switch has settings for queue {some(map(str, sorted(found)))}, and the patch is for queue "
+        f"{queue}: if packets do not use that one, give --queue"
+    )
 
 
 def _check_kept(

@@ -39,7 +39,8 @@ class StateStore:
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = True, disk: Disk | None = None) -> Self:
-        """Opens a state folder. Raises StateError if it does not exist, or others may read or change it."""
+        """Opens a state folder. Raises StateError if it does not exist, others may read or change it, or
+        `current` is older than its revisions."""
         if create:
             folders.make(folder)
         elif not folders.is_there(folder):
@@ -50,7 +51,20 @@ class StateStore:
         for part in folders.PARTS:
             folders.make(folder / part)
             folders.check(folder / part)
-        return cls(folder, disk or Disk())
+        store = cls(folder, disk or Disk())
+        store._check_current()
+        return store
+
+    def _check_current(self) -> None:
+        """Refuses a folder that was restored in part: an apply would replace its newer revisions. A killed
+        apply leaves one more revision than `current`, which is read last because it only rises."""
+        names = [path.stem for path in (self.folder / "revisions").glob("*.json")]
+        last, path = (
+            max((int(name) for name in names if name.isdecimal()), default=0),
+            self.folder / "current",
+        )
+        if last > self.current_number() + 1:
+            raise _damaged(path, f"the last revision is {last}, so it should hold {last - 1} or {last}")
 
     # -- reading ------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
+from eeon_control.outputs import write_text
 from eeon_control.units import Bytes, Duration
 from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors
 from eeon_tools.hops.recording import recording_filter
@@ -54,7 +55,9 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     one = attacks.Attack(
         wanted, document, file, Store(folder, wanted.name, quick=False), versions(), pool.run
     )
-    hosts = one.hosts()
+    hosts, warnings = one.checked()
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
     one.store.claim()
     columns = (
         ProgressText("{task.description}"),
@@ -74,7 +77,7 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     if found is not None:
         _write(wanted, found, folder)
     if as_json:
-        print_json(_values(found, one.runs))
+        print_json({**_values(found, one.runs), "warnings": warnings})
     else:
         _show(found, one.runs, folder)
     if found is not None:
@@ -94,7 +97,7 @@ def _write(wanted: AttackFile, found: Found, folder: Path) -> None:
     recording, totals = record_one(found.run, recording_filter(snap_bytes=pcapng.SNAP_BYTES))
     pcapng.write(recording, folder / PACKETS)
     page = run_page(wanted.name, "; ".join(found.broken), recording, totals)
-    (folder / PAGE).write_text(page, encoding="utf-8")
+    write_text(folder / PAGE, page)
 
 
 def _values(found: Found | None, runs: int) -> dict[str, object]:

@@ -154,4 +154,4 @@ def show(
     if measured:
         click.echo(f"\nfrom {folder}:")
         show_points(measured, wanted)
-    show_advice(unusual, name)
+    show_advice(unusual, name, quick=quick)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 from eeon_control.cli.output import console, counted
+from eeon_control.outputs import write_text
 from rich.cells import cell_len
 from rich.table import Table
 
@@ -116,20 +118,21 @@ def _change(one: Comparison) -> str:
     return f"{change.mean:+.1%} ({change.low:+.1%} to {change.high:+.1%})"
 
 
-def show_advice(found: Sequence[str], name: str) -> None:
+def show_advice(found: Sequence[str], name: str, *, quick: bool) -> None:
     """Prints advice about settings as warnings on stderr, and where the rest is if there is much of it."""
     for one in found[:_MOST_ADVICE]:
         click.echo(f"warning: {one}", err=True)
     if len(found) > _MOST_ADVICE:
         more = len(found) - _MOST_ADVICE
-        click.echo(f"warning: and {more} more: eeon experiment show {name} --json", err=True)
+        command = shlex.join(["eeon", "experiment", "show", name, *(["--quick"] if quick else []), "--json"])
+        click.echo(f"warning: and {more} more: {command}", err=True)
 
 
 def write_csv(found: Sequence[Point], wanted: Sequence[str], path: Path) -> None:
     """Writes the `wanted` numbers of the points, or all, and reports the file on stderr."""
     from eeon_experiments.report import points
 
-    path.write_text(points.as_csv(found, wanted), encoding="utf-8")
+    write_text(path, points.as_csv(found, wanted))
     click.echo(f"CSV: {path}", err=True)
 
 

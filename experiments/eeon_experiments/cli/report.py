@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from eeon_control.cli.options import output_file
 from eeon_control.cli.output import counted
+from eeon_control.outputs import write_text
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import UnavailableError
 
@@ -77,7 +78,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     command = shlex.join(words)
     written = files.write(families, output, command)
     if html_path is not None:
-        html_path.write_text(files.web_page(families, command), encoding="utf-8")
+        write_text(html_path, files.web_page(families, command))
         written.append(html_path)
     for family in families:
         counts = ", ".join(

@@ -13,6 +13,7 @@ from eeon_control.cli.options import json_option, output_file
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
+from eeon_control.outputs import write_text
 from eeon_control.units import parse_probability
 from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
 from eeon_tools.errors import InputError
@@ -120,7 +121,7 @@ def run(
     runs = counted(len(state.finished), "run")
     click.echo(f"{folder}: {runs} finished, {len(state.to_run)} to run")
     _tell_estimate(sweep, state)
-    show_advice(advice(sweep.points), name)
+    show_advice(advice(sweep.points), name, quick=quick)
     if dry_run:
         return
     failures: list[str] = []
@@ -232,6 +233,7 @@ def trace(
     """
     from eeon_tools.hops import pcapng as pcapng_file
 
+    from eeon_experiments.expand import advice
     from eeon_experiments.run import record_one
 
     if pcapng is None and perfetto is None and html is None:
@@ -253,6 +255,7 @@ def trace(
         shown = "; ".join(_where(sweep, run_id) for run_id in list(runs)[:_SHOWN_FAILURES])
         raise InputError("--only", f"{len(runs)} runs", f"choose one with --only and --seeds: {shown}")
     [(run_id, chosen)] = runs.items()
+    show_advice(advice(point for point in sweep.points if point.run.id == run_id), name, quick=quick)
     snap_bytes = pcapng_file.SNAP_BYTES if pcapng else 0
     recording, totals = record_one(chosen, recording_filter(limit=hops, snap_bytes=snap_bytes))
     click.echo(f"{_where(sweep, run_id)}: {len(recording.hops):,} events")
@@ -266,7 +269,7 @@ def trace(
     if html is not None:
         from eeon_experiments.run_page import run_page
 
-        html.write_text(run_page(name, _where(sweep, run_id), recording, totals), encoding="utf-8")
+        write_text(html, run_page(name, _where(sweep, run_id), recording, totals))
         click.echo(f"page: {html}")
     missing = recording.truncation()
     if missing:

@@ -15,6 +15,7 @@ from eeon_control.cli.options import QuantityType, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
+from eeon_control.outputs import write_text
 from eeon_control.units import Duration
 from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
 from rich.progress import Progress
@@ -133,11 +134,12 @@ def search(
     _write(answer, folder)
     if html is not None:
         _write_page(answer, bench, html, pages)
+    for one in answer.warnings:
+        click.echo(f"warning: {one}", err=True)
     if as_json:
         print_json(words.as_values(answer))
         return
     _show(answer)
-    _show_warnings(bench, answer)
     click.echo(f"{words.cost(answer)}, {took:.0f} s")
     click.echo(f"configuration: {folder / CONFIGURATION}")
     if html is not None:
@@ -221,19 +223,11 @@ def _show(answer: Answer) -> None:
         click.echo(sentence)
 
 
-def _show_warnings(bench: Bench, answer: Answer) -> None:
-    """Prints the warnings about the best setting, whose configuration is recommended, on stderr."""
-    from eeon_experiments.expand import advice
-
-    for one in advice(bench.points(answer.best.name, bench.tune.file.seeds[0])):
-        click.echo(f"warning: the best found: {one}", err=True)
-
-
 def _write_page(answer: Answer, bench: Bench, html: Path, pages: bool) -> None:
     from eeon_experiments.tune import page
 
     beside = _write_run_pages(answer, bench, html) if pages else []
-    html.write_text(page.render(answer, beside), encoding="utf-8")
+    write_text(html, page.render(answer, beside))
 
 
 def _write_run_pages(answer: Answer, bench: Bench, html: Path) -> list[tuple[str, str]]:
@@ -251,6 +245,6 @@ def _write_run_pages(answer: Answer, bench: Bench, html: Path) -> list[tuple[str
         run = bench.points(one.name, answer.tune.file.held_back[0])[0].run
         recording, totals = record_one(run, recording_filter())
         path = html.with_name(f"{html.stem}-{called}.html")
-        path.write_text(run_page(answer.tune.file.name, called, recording, totals), encoding="utf-8")
+        write_text(path, run_page(answer.tune.file.name, called, recording, totals))
         written.append((called, path.name))
     return written

@@ -228,6 +228,7 @@ def as_values(answer: Answer) -> dict[str, object]:
             for one in answer.tried
         ],
         "refused": list(answer.refused),
+        "warnings": list(answer.warnings),
         "load": None if answer.tune.today is None else dict(answer.tune.today.load.hosts),
         "dropped_early": answer.dropped,
         "runs": {"search": answer.search_runs, "all": answer.runs},

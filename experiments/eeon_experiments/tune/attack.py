@@ -20,6 +20,7 @@ from eeon_tools.errors import ReplayError
 from pydantic import Field
 
 from eeon_experiments import overlay
+from eeon_experiments.expand import config_warnings
 from eeon_experiments.files import Name, Overlay
 from eeon_experiments.quantities import PositiveDurationText, SizeText
 from eeon_experiments.resolve import Resolver, Run
@@ -110,8 +111,9 @@ class Attack:
         self._resolver = Resolver(self.path.parent, self.versions)
         self._base = overlay.part(self.document, ("base",))
 
-    def hosts(self) -> list[str]:
-        """Checks everything, and returns the hosts that may send. Raises InputError if it cannot be run."""
+    def checked(self) -> tuple[list[str], list[str]]:
+        """Checks everything, and returns the hosts that may send, and the warnings about the configuration.
+        Raises InputError if it cannot be run."""
         document = self.document
         problems = [
             document.problem(("promises", name), f"is not a column{did_you_mean(name, scores.COLUMNS)}", "")
@@ -126,10 +128,11 @@ class Attack:
             raise InputError(problems)
         # Any workload can check the rest of the settings, and gives the hosts.
         some = {"kind": "flows", "sizes": {"constant": "1KB"}, "load": "1%", "duration": "1ms"}
-        _, topology, _ = self._run_of(some).parts()
+        run = self._run_of(some)
+        _, topology, _ = run.parts()
         if len(topology.hosts) < 2:
             raise InputError([document.problem(("base", "topology"), "has fewer than two hosts", "")])
-        return list(topology.hosts)
+        return list(topology.hosts), config_warnings([run])
 
     def run(self, hosts: Sequence[str]) -> Found | None:
         """Draws sets of flows, and shrinks the first that breaks a promise; returns None if no set does.

@@ -57,6 +57,8 @@ def _blocks(answer: Answer, pages: Sequence[tuple[str, str]]) -> Iterator[Block]
         )
     yield Heading("The recommended configuration")
     yield Code(words.configuration(answer))
+    if answer.warnings:
+        yield Bullets([f"warning: {one}" for one in answer.warnings])
     if len(answer.tune.file.objectives) > 1:
         yield Heading("What can be had together")
         yield Picture(

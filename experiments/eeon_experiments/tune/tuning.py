@@ -8,6 +8,7 @@ from eeon_control.errors import InputError, Problem
 from eeon_tools.errors import ReplayError
 
 from eeon_experiments import overlay
+from eeon_experiments.expand import advice
 from eeon_experiments.report.runs import over
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Spread
@@ -99,6 +100,8 @@ class Answer:
     is_whole_grid: bool
     impossible: int
     """Number of settings that the configuration's checks refuse, or with a failed run."""
+    warnings: Sequence[str]
+    """Warnings about the configurations of the best setting and of the baseline."""
 
     def of(self, name: str) -> Judged:
         """Returns the setting with this name from `judged`."""
@@ -185,6 +188,7 @@ class Tuning:
             cpu_seconds=self.bench.cpu_seconds,
             is_whole_grid=len(self._tried) + self._dropped + impossible >= self.tune.space.size(),
             impossible=impossible,
+            warnings=self._warnings(best.name),
         )
 
     def expected(self) -> int:
@@ -200,6 +204,12 @@ class Tuning:
             )
         scanned = sum(min(len(knob.values), file.scan) for knob in self.tune.space.knobs)
         return search + (len(self.compared) + 2 + scanned) * workloads * held
+
+    def _warnings(self, best: str) -> list[str]:
+        names = {best: "the best found", BASELINE: f"the {BASELINE}"}
+        seed = self.tune.file.seeds[0]
+        told = {one: who for name, who in names.items() for one in advice(self.bench.points(name, seed))}
+        return [f"{who}: {one}" for one, who in told.items()]
 
     # Alternatives.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
+from eeon_control.outputs import write_text
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 from rich.text import Text
@@ -78,12 +79,12 @@ def demo(output: Path, seed: int, workers: int | None) -> None:
         _print(results, found)
 
         def written(name: str, text: str) -> None:
-            (output / name).write_text(text, encoding="utf-8")
+            write_text(output / name, text)
             click.echo(f"{output / name} after {time.monotonic() - started:.1f} s")
 
         click.echo()
         text = summary.summarise(seed, [(run, done[run]) for run in runs.RUNS])
-        (output / "summary.json").write_text(text, encoding="utf-8")
+        write_text(output / "summary.json", text)
         written("picture.svg", picture.picture(results))
         models.update((run, model) for run, model in made if not isinstance(model, RunResult))
         tool = section(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control.cli.options import QuantityType, text_output_option
-from eeon_control.cli.output import print_json
+from eeon_control.cli.output import print_json, print_problems
 from eeon_control.cli.terminal import Terminal
 from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
@@ -157,6 +157,7 @@ def explain(
     from eeon_tools.explain.finding import find_packet
     from eeon_tools.explain.journeys import follow, follow_capture, follow_way
     from eeon_tools.explain.scene import RegisterValue
+    from eeon_tools.replay import comparing
 
     capture = _capture(packet)
     if program is not None and (topology or config or switch):
@@ -176,6 +177,8 @@ def explain(
                 "--entries" if entries else "--p4info", "", "is for --program; the controller writes here"
             )
         scene = of_topology(topology, config, switch, seed)
+        if config:
+            print_problems(comparing.warnings([config], topology))
     chosen = None if amount is None else Amount(amount)
     for option, value in (("--first", first), ("--flow", flow)):
         if value is not None and (capture is None or scene.fabric is None):

@@ -12,6 +12,7 @@ import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import output_file
 from eeon_control.cli.output import console, print_json, print_problems
+from eeon_control.outputs import write_text
 
 from eeon_tools.cli import tables
 from eeon_tools.cli.support import (
@@ -263,10 +264,10 @@ def _write(
     if json_path == _STDOUT:
         print_json(result, indent=2)
     elif json_path is not None:
-        json_path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        write_text(json_path, json.dumps(result, indent=2) + "\n")
         click.echo(f"JSON: {json_path}")
     if html_path is not None:
-        html_path.write_text(page(), encoding="utf-8")
+        write_text(html_path, page())
         click.echo(f"page: {html_path}")
 
 

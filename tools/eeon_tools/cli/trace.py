@@ -11,6 +11,7 @@ import click
 from eeon_control import topology as topologies
 from eeon_control.cli.options import QuantityType, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
+from eeon_control.outputs import replacing
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
 from rich.table import Table
@@ -276,7 +277,7 @@ def flows(
     counts = replay_flows.FlowCounts()
     gap_ps = None if gap is None else int(gap)
     found = replay_flows.flows_of(feed.offers(), by_address, capture, gap_ps, counts)
-    with output_file(output).open("w", encoding="utf-8") as file:
+    with replacing(output_file(output)) as scratch, scratch.open("w", encoding="utf-8") as file:
         file.writelines(replay_flows.lines(found, [host.name for host in hosts]))
     click.echo(f"{output}: {counted(len(found), 'flow')}, {sum(flow.bytes for flow in found):,} bytes")
     for why, count in (

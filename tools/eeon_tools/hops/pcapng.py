@@ -8,6 +8,8 @@ import struct
 from pathlib import Path
 from typing import BinaryIO
 
+from eeon_control.outputs import replacing
+
 from eeon_tools.hops.recording import Recording, Visit
 from eeon_tools.trace import capture_writer
 
@@ -21,7 +23,7 @@ _PS_PER_NS = 1000
 
 def write(recording: Recording, path: Path) -> int:
     """Writes the file and returns its number of records. Frames have the bytes that the recording kept."""
-    with path.open("wb") as file:
+    with replacing(path) as scratch, scratch.open("wb") as file:
         return _write(recording, file)
 
 

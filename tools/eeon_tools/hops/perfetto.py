@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from eeon_control.outputs import replacing
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
     BuiltinClock,
     Trace,
@@ -28,7 +29,7 @@ _QUEUE, _PHY, _WIRE = 0, 1, 2
 def write(recording: Recording, path: Path) -> int:
     """Writes the file and returns its number of packets in the sense of the trace format."""
     count = 0
-    with path.open("wb") as file:
+    with replacing(path) as scratch, scratch.open("wb") as file:
         batch = Trace()
         for packet in _packets(recording):
             batch.packet.append(packet)

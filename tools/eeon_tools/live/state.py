@@ -118,11 +118,13 @@ class State:
         scratch.replace(self.folder / _FILE)
 
     def forget(self, *, keeps_logs: bool = False) -> None:
-        """Removes the folder after all else is gone; with `keeps_logs` only the file, not the logs."""
-        if keeps_logs:
-            (self.folder / _FILE).unlink(missing_ok=True)
-        else:
+        """Removes the folder after all else is gone; with `keeps_logs` all but the logs."""
+        if not keeps_logs:
             shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        for path in self.folder.iterdir():
+            if path.suffix != ".log":
+                path.unlink(missing_ok=True)
 
     def _text(self) -> str:
         return json.dumps(asdict(self), indent=1) + "\n"

@@ -101,7 +101,7 @@ def _row(run: RunResult) -> list[str]:
         microseconds(run.latency_us["data"].p99),
         microseconds(run.latency_us["ack"].p99),
         f"{deepest.highest:,}" if deepest else "-",
-        f"{1000 * energy.used:,.1f}",
+        f"{1000 * energy.used:,.1f}" if energy.legacy else "-",
         share,
         f"{run.wakes:,}",
     ]
@@ -141,6 +141,9 @@ def remarks(run: RunResult) -> Iterator[str]:
             "group's limit is too close to xoff (`eeon config explain PORT` has the headroom), or frames are "
             "longer than the max_frame of its pfc profile"
         )
+    count = run.transmitters_without_power
+    if count and run.layers:
+        yield f"{run.name}: the power of {count:,} transmitters is not known; the energy is of the others"
     if run.unmarked:
         yield f"{run.name}: nothing is marked: {run.unmarked}"
     if run.other_drops:

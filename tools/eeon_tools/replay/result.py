@@ -151,7 +151,8 @@ class RunResult(ReplayResult[ClassPackets]):
     do not count as packets of the trace. `faults`: both directions of links that were to fail. `pauses`:
     transmitters that were paused by their neighbours. `unmarked`: why no packet was marked; empty if some
     were, or if no port marks. `other_drops`: packets of `other_dropped` by the program's verdict.
-    `lossless_dropped`: tail drops of lossless classes."""
+    `lossless_dropped`: tail drops of lossless classes. `transmitters_without_power`: those that no energy
+    includes, because the power at their speed is not known."""
 
     seed: int
     virtual_seconds: float
@@ -170,6 +171,7 @@ class RunResult(ReplayResult[ClassPackets]):
     unmarked: str = ""
     other_drops: Mapping[str, int] = field(default_factory=dict)
     lossless_dropped: int = 0
+    transmitters_without_power: int = 0
 
     @property
     def overtime_seconds(self) -> float:

@@ -82,6 +82,12 @@ def fabric_spec(
     return spec
 
 
+def transmitters_without_power(spec: FabricSpec) -> int:
+    """Returns how many transmitters have a speed whose power is not known: no energy includes them."""
+    known = {one["rate_bps"] for one in spec["phy"]}
+    return 2 * sum(link["rate_bps"] not in known for link in spec["links"])
+
+
 def _nic_classes(config: FabricConfig) -> NicClassesSpec:
     """Returns the NICs' classes: hosts classify frames like switches, and obey lossless classes' pauses."""
     return {

@@ -29,7 +29,7 @@ from eeon_tools.replay.faults import Fault, FaultyLink
 from eeon_tools.replay.feed import AS_A_NIC, Feed, ReadFeed, SendRules
 from eeon_tools.replay.pauses import Pauses
 from eeon_tools.replay.result import Energy, Latency, Layer, QueueDepth, RunResult, total_of
-from eeon_tools.replay.spec import TICK_PS, fabric_spec
+from eeon_tools.replay.spec import TICK_PS, fabric_spec, transmitters_without_power
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace import manifest as manifests
@@ -163,6 +163,7 @@ def replay(
         unmarked=unmarked,
         other_drops=packet_counts.other_drops(counters),
         lossless_dropped=lossless_dropped,
+        transmitters_without_power=transmitters_without_power(spec),
     )
 
 

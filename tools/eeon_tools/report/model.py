@@ -131,7 +131,7 @@ def run_model(recording: Recording, result: RunResult | RunTotals, runs: int = 1
             "no room": total.tail_dropped,
             "data p50 us": result.latency_us["data"].p50,
             "data p99 us": result.latency_us["data"].p99,
-            "energy mJ": 1000 * energy.used,
+            "energy mJ": 1000 * energy.used if energy.legacy else None,
             "energy, % of never asleep": 100 * energy.used / energy.legacy if energy.legacy else None,
             "wakes of switch ports": result.wakes,
         },

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from eeon_control import program as programs
+from eeon_control.outputs import replacing
 from eeon_control.topology import Host, Topology
 
 from eeon_tools.errors import ToolsError
@@ -61,11 +62,10 @@ def generate(
     hosts = list(topology.hosts.values())
     program = programs.load()
     application = workload.application(hosts)
-    partial = path.with_name(f".{path.name}.partial{path.suffix}")
     packets = frame_bytes = first_ns = last_ns = 0
-    try:
+    with replacing(path) as scratch:
         with (
-            CaptureWriter(partial) as writer,
+            CaptureWriter(scratch) as writer,
             RunningTwin(topology, program, senders.fabric(topology, seed)) as twin,
         ):
             twin.apply(senders.config())
@@ -95,10 +95,6 @@ def generate(
                 f"{path}: {lost} packets did not fit the buffer of {BUFFER_BYTES} before a receiver; "
                 "make the window smaller"
             )
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
     came_of = report.get("workload")
     assert came_of is not None, "the twin has a workload"
     manifest = manifests.Manifest(

@@ -9,6 +9,7 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
+from eeon_control.outputs import write_text
 from eeon_control.topology import Host
 from pydantic import BaseModel, Field, ValidationError
 
@@ -62,7 +63,7 @@ def describe_hosts(hosts: list[Host]) -> list[ManifestHost]:
 def write(trace: Path, manifest: Manifest) -> Path:
     """Writes the manifest beside its trace and returns its path."""
     path = manifest_path(trace)
-    path.write_text(manifest.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
+    write_text(path, manifest.model_dump_json(indent=2, exclude_none=True) + "\n")
     return path
 
 

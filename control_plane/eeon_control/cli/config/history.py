@@ -62,6 +62,10 @@ def history(fabric: options.Fabric, output: str) -> None:
             mark, number, moment(one.made), Text(one.by), *made_for, Text(action), Text(one.comment)
         )
     console().print(table)
+    if revisions and revisions[-1].number != current:
+        click.echo(
+            f"revision {current} is in force, but its file was removed; restore it from a backup", err=True
+        )
     tell_of_unfinished(store)
 
 

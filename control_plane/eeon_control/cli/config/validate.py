@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -11,6 +12,7 @@ from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.cli import output as printing
 from eeon_control.config import FabricConfig
+from eeon_control.config.model import Kind
 from eeon_control.entries import Entry
 from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
 from eeon_control.plan import intended
@@ -102,7 +104,14 @@ def _summary(config: FabricConfig, topology: Topology, entries: Mapping[str, tup
     """Returns a text about valid files and the values that the controller computes."""
     switches = "1 switch" if len(entries) == 1 else f"{len(entries)} switches"
     lines = [f" on {topology.name}: valid; {sum(map(len, entries.values()))} entries on {switches}"]
-    used = {(config.attached(port, "queue"), port.rate) for port in topology.ports()}
+    ports = topology.ports()
+    ends = [*ports, *(host.port for host in topology.hosts.values())]
+    for kind in get_args(Kind):
+        attached = {config.attached(port, kind) for port in ends}
+        idle = [name for name in config.document.mapping(("profiles", kind)) if name not in attached]
+        if idle:
+            lines.append(f"no port has the {kind} profile {', '.join(idle)}")
+    used = {(config.attached(port, "queue"), port.rate) for port in ports}
     rates = sorted({rate for _, rate in used})
     for name, by_rate in configs.default_thresholds(config, rates).items():
         shown = [f"{by_rate[str(rate)]} at {rate}" for rate in rates if (name, rate) in used]
