@@ -48,8 +48,6 @@ def version() -> str:
 class Bmv2:
     """A running switch with one program."""
 
-    name = "BMv2"
-
     def __init__(self, program: Path, info: p4i.P4Info | None = None) -> None:
         """Starts simple_switch, or with a P4Info simple_switch_grpc, with pipeline and requests over
         P4Runtime."""

@@ -24,8 +24,6 @@ class Faulted(Exception):
 class Engine:
     """A switch with one program."""
 
-    name = "engine"
-
     def __init__(self, program: bytes, info: p4i.P4Info | None = None) -> None:
         """Starts the switch. With a P4Info, its pipeline is set over P4Runtime, and requests go there."""
         self._switch = Switch(Program(program), tick_ps=TICK_PS, cpu_port=None)

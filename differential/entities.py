@@ -23,8 +23,6 @@ Update = tuple[int, p4r.Entity]
 class Entities:
     """Entities of one program. `note` records what the switch has accepted."""
 
-    """Requests for one program. `make` makes one on both switches, and returns their answer."""
-
     def __init__(self, choices: Choices, info: p4i.P4Info) -> None:
         self._choices, self._rng = choices, choices.rng
         self._info, self._subject = info, choices.subject

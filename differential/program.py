@@ -35,7 +35,6 @@ class Table:
     has_const_default: bool
     has_counters: bool
     meter: str | None
-    size: int
 
     @property
     def has_priorities(self) -> bool:
@@ -172,7 +171,6 @@ def _read_tables(program: Program) -> None:
                     has_const_default=default.get("action_const", False),
                     has_counters=table["with_counters"],
                     meter=table["direct_meters"],
-                    size=table["max_size"],
                 )
             )
 

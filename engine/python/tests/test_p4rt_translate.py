@@ -1,54 +1,14 @@
-"""Conversions of values between P4Runtime and the engine: pure functions. Scripts have what is refused."""
+"""What a P4Info may not say. Scripts have values and keys."""
 
 import re
 from pathlib import Path
 
 import pytest
-from eeon_engine.p4runtime import bytestrings
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import p4i, rpc_code
 from google.protobuf import text_format
 from p4rt_client import p4info
-
-
-# P4Runtime 1.5 table 1, "Examples of Valid Bytestring Encoding" and of invalid ones; bit<W> rows.
-@pytest.mark.parametrize(
-    ("value", "width", "number"),
-    [
-        (b"\x63", 8, 99),
-        (b"\x00\x63", 16, 99),
-        (b"\x63", 16, 99),
-        (b"\x30\x64", 16, 12388),
-        (b"\x00\x30\x64", 16, 12388),
-        (b"\x00\x63", 12, 99),
-        (b"\x00\x00\x63", 12, 99),
-    ],
-)
-def test_leading_zeros_are_accepted_and_never_answered(value: bytes, width: int, number: int) -> None:
-    assert bytestrings.decode(value, width, "x") == number
-    assert bytestrings.encode(number) == value.lstrip(b"\x00")
-
-
-@pytest.mark.parametrize(
-    ("value", "width"),
-    [
-        (b"\x01\x63", 8),
-        (b"\x01\x00\x63", 16),
-        (b"\x10\x63", 12),
-        (b"\x01\x00\x63", 12),
-        (b"\x00\x40\x63", 12),
-    ],
-)
-def test_values_wider_than_their_field_are_out_of_range(value: bytes, width: int) -> None:
-    with pytest.raises(StatusError, match=f"has {width}") as caught:
-        bytestrings.decode(value, width, "x")
-    assert caught.value.code == rpc_code.OUT_OF_RANGE
-
-
-def test_an_empty_bytestring_is_refused() -> None:
-    with pytest.raises(StatusError, match="empty"):
-        bytestrings.decode(b"", 8, "x")
 
 
 def _refusals(name: str) -> list[tuple[str, str, str]]:

@@ -1,6 +1,6 @@
 """Random entities of a program: those of the differential tester, and others that it cannot send to BMv2."""
 
-from finsy.proto import p4r
+from finsy.proto import p4i, p4r
 
 from differential.entities import DELETE, INSERT, MODIFY, Entities, Update
 
@@ -43,7 +43,9 @@ class Maker(Entities):
                 make = draws.choice((self._multicast, self._clone_session))
                 update = draws.choice((INSERT, INSERT, MODIFY, DELETE)), make(draws.choice(_GROUPS))
             case 3 | 4 if profiles:
-                update = draws.choice((self._member, self._profile_change))(draws.choice(profiles))
+                profile = draws.choice(profiles)
+                if profile.preamble.id not in self._with_one_shots or draws.one_in(8):
+                    update = draws.choice((self._member, self._profile_change))(profile)
             case _:
                 update = self._change(draws.choice(self._info.tables))
         kind, entity = update or (MODIFY, self._of_kind("counter"))
@@ -53,6 +55,13 @@ class Maker(Entities):
 
     def _room(self, table: object) -> int:
         return 1
+
+    def _set_action(self, table: p4i.Table, entry: p4r.TableEntry) -> None:
+        profile = table.implementation_id
+        if profile and not self._members[profile] and self._draws.one_in(2):
+            # A profile has one-shots, or members and groups.
+            self._with_one_shots.add(profile)
+        super()._set_action(table, entry)
 
     def _of_kind(self, kind: str) -> p4r.Entity:
         made = p4r.Entity()
