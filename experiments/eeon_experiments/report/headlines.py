@@ -17,6 +17,8 @@ from eeon_experiments.report.family import Family
 from eeon_experiments.report.plotted import Axes
 from eeon_experiments.results import Results, Spread
 
+_FILE = Path(__file__).with_suffix(".yaml")
+
 
 class _Number(Strict):
     """A change, as the file explains."""
@@ -29,7 +31,9 @@ class _Number(Strict):
     apart: bool = False
 
     def measured(self, known: Mapping[str, Results]) -> Spread:
-        """Raises Missing, or KeyError without the experiment."""
+        """Returns the number over its seeds. Raises Missing."""
+        if self.of not in known:
+            raise Missing(f"rows of {self.of}")
         rows, point = known[self.of], self.where[0]
         if self.apart:
             found = of_common_seeds([by_seed(rows, self.number, one) for one in self.where])
@@ -52,14 +56,11 @@ class _Finding(Strict):
         return self.says.format(**words)
 
 
-_FILE = Path(__file__).with_suffix(".yaml")
-
-
 def headlines(families: Sequence[Family]) -> list[str]:
     """Returns a sentence or two for each finding, ordered by relevance to a switch vendor."""
     known = {family.name: Results(list(family.rows)) for family in families}
     found = []
     for finding in named_texts.read(_FILE, _Finding, TypeAdapter(dict[str, _Finding])).values():
-        with suppress(Missing, KeyError):
+        with suppress(Missing):
             found.append(finding.told(known))
     return found
