@@ -1,6 +1,6 @@
 """Packets that switches dropped, as numbers of a run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from eeon_tools.trace.frames import CLASS_NAMES
@@ -21,7 +21,7 @@ def _share(run: Row, name: str) -> float | None:
     return 100 * own / total if total and own is not None else None
 
 
-NUMBERS = {
+NUMBERS: Mapping[str, Callable[[Row], float | None]] = {
     "dropped": partial(_dropped, names=CLASS_NAMES),
     "dropped_control": partial(_dropped, names=("ack", "ack_ece", "syn", "syn_ack")),
     **{f"dropped_share_{name}": partial(_share, name=name) for name in CLASS_NAMES},
