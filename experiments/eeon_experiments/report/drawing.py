@@ -33,9 +33,6 @@ class Rule:
     dashes: str = "--"
 
 
-BASELINE = Rule("1 = baseline", 1.0, "#888888", ":")
-
-
 def paper(value: float, what: str, dashes: str = "-.") -> Rule:
     """Returns a rule for a number that a paper states. `what` names the alternative and quotes the number;
     `dashes` distinguish two rules in one figure."""
