@@ -7,6 +7,7 @@ from eeon_control import program
 from eeon_control.entries import Action
 from eeon_control.errors import PlanError
 from eeon_control.port_settings import (
+    QUEUE_AQM,
     TABLES,
     EeeSettings,
     RedSettings,
@@ -115,8 +116,8 @@ def test_the_age_of_an_idle_average_is_read_back_at_both_ends_of_its_bits(idle):
 def test_what_a_switch_holds_is_written_as_it_was_read(data, tick):
     # Any action that the controller could have written: times within the program's range, a wire time above
     # zero, thresholds in order.
-    table = data.draw(st.sampled_from(sorted(TABLES)))
-    known = data.draw(st.sampled_from(list(SCHEMA.tables[table].actions)))
+    table = data.draw(st.sampled_from([*TABLES.values(), QUEUE_AQM]))
+    known = data.draw(st.sampled_from(list(SCHEMA.tables[table.name].actions)))
     widths = {"average_shift": 5, "idle_shift": 6} | {
         f"{name}_ticks": 38 for name in ("sleep", "wake", "stall", "hold")
     }
@@ -135,10 +136,10 @@ def test_what_a_switch_holds_is_written_as_it_was_read(data, tick):
     if "ticks_per_byte_q24" in params:
         params["ticks_per_byte_q24"] = max(1, params["ticks_per_byte_q24"])
     action = Action(known.alias, tuple(params.items()))
-    settings = TABLES[table].from_action(action, tick)
+    settings = table.from_action(action, tick)
     assert settings.to_action(tick) == action
     assert settings.summary() and settings.describe()
-    assert TABLES[table].describe_change(None, action, tick).endswith(f"not set -> {settings.describe()}")
+    assert table.describe_change(None, action, tick).endswith(f"not set -> {settings.describe()}")
 
 
 def test_every_action_of_the_ports_tables_has_its_settings():
