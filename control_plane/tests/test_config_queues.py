@@ -5,7 +5,7 @@ ptf_tests/tests/queue_aqm.py tests the effect of the entries.
 
 import pytest
 import yaml
-from eeon_control import config, plan, port_settings, topology, views
+from eeon_control import config, plan, topology, views
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
@@ -46,14 +46,6 @@ def test_a_summary_of_what_a_switch_has():
 def test_quanta_are_of_queues_the_highest_first():
     assert list(over_marking(f"classes: {SHARED}").quanta.items()) == [(3, 6000), (1, 1500)]
     assert over_marking("classes: {gold: {priority: 5, dscp: [46]}}").quanta == {}
-
-
-def test_what_is_read_of_a_queue_is_what_was_written():
-    table = port_settings.QUEUE_AQM
-    for text in ("drop_tail", "{mark_threshold: 6KB}", "{mode: codel}"):
-        profile = config.from_text(f"profiles: {{queue: {{q: {{buffer: 1MB, aqm: {text}}}}}}}", "a.yaml")
-        settings = profile.profiles.queue["q"].aqm.settings_at(FABRIC.port("leaf1:2").rate)
-        assert table.from_action(settings.to_action(TICK), TICK) == settings
 
 
 @pytest.mark.system

@@ -7,25 +7,16 @@ from pathlib import Path
 
 import pytest
 from eeon_command import eeon
-from engine_switches import serving_thrift_too
+from engine_switches import ONE_SWITCH, serving_thrift_too
 
 pytestmark = pytest.mark.system
-
-FABRIC = """
-name: one-leaf
-nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}, h2: {kind: host}}
-links:
-  - {endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}
-  - {endpoints: ["leaf1:2", "h2:1"], rate: 1Gbps}
-defaults: {delay: 1us, overhead: 24B}
-"""
 
 
 @pytest.fixture
 def place(tmp_path):
     """Yields a configured fabric of one engine switch with both servers: its options, and its Thrift port."""
     with serving_thrift_too() as target:
-        (tmp_path / "fabric.yaml").write_text(FABRIC)
+        (tmp_path / "fabric.yaml").write_text(ONE_SWITCH)
         of = {"address": target.address, "thrift": target.thrift}
         (tmp_path / "targets.yaml").write_text(json.dumps({"tick": "1ns", "switches": {"leaf1": of}}))
         options = ["-t", str(tmp_path / "fabric.yaml"), "-T", str(tmp_path / "targets.yaml")]
@@ -55,7 +46,7 @@ def test_route_to_the_cpu_that_is_written_over_thrift_is_drift_and_named(place):
     over_thrift(
         port,
         "act_prof_create_member ecmp_selector forward 510 02:00:00:00:00:01 02:00:00:00:00:02",
-        "table_indirect_add ipv4_route 10.0.1.9/32 => 2",
+        "table_indirect_add ipv4_route 10.0.1.9/32 => 1",
     )
     found = eeon("config", "drift", *options[:2], code=2).stdout
     assert "leaf1: route 10.0.1.9/32 removed, was @member" in found, found

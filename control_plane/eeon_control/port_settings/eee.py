@@ -290,9 +290,6 @@ class EeeSettings(Settings):
             shown += [codec.size_text(size) for size in self.trigger.sizes]
         return ", ".join([*shown, *([f"stall {parts['stall']}"] if self.stall else [])])
 
-    def spans(self) -> dict[str, Duration]:
-        return {"sleep": self.sleep, "wake": self.wake, "stall": self.stall, "hold": self.hold}
-
     def summary(self) -> str:
         """Returns `standard` or `coalesce`; views have a column for each timer."""
         return self.mode
