@@ -7,7 +7,7 @@
 //! schedulers look at all flows at every event; here the cost of an event depends on the flows that it changes:
 //!
 //! * flows of a transfer that end together keep their rates until the time of that end changes;
-//! * flows with the same path that share max-min fairly are handled as one;
+//! * flows with the same path that share max-min fairly get one rate, and are visited when it changes;
 //! * a link with at most 1/65,536 of its capacity left has nothing for flows that share residual capacity.
 //!
 //! `tests/it/fluid_beside_schedule.rs` compares both.
@@ -102,30 +102,26 @@ trait Rates {
 }
 
 /// Flows with their rates. Flows are numbered in the order of (transfer, flow); times are in picoseconds.
-trait Model {
-    fn under_way(&self) -> usize;
-    fn advance(&mut self, now: u64);
-    fn arrive(&mut self, flow: u32);
-    fn next_end(&mut self) -> Option<u64>;
-    /// Ends the flows that have sent their whole volume.
-    fn end(&mut self) -> Vec<u32>;
-    fn next_change(&self) -> Option<u64>;
-    fn allocate(&mut self);
-    fn has_rate(&self, flow: u32) -> bool;
-}
-
-struct OfTransfers<R> {
+struct Model {
     stock: Stock,
-    rates: R,
+    rates: Box<dyn Rates>,
 }
 
-impl<R: Rates> Model for OfTransfers<R> {
-    fn under_way(&self) -> usize {
-        self.stock.open.iter().map(|number| self.stock.transfers[*number as usize].under_way).sum()
-    }
-
-    fn advance(&mut self, now: u64) {
-        self.stock.advance(now);
+impl Model {
+    fn new(capacity: &[u64], name: Name, options: fca::Options, arrivals: &[&Arrival]) -> Self {
+        let order = name.order(options);
+        let serving = match (name, order) {
+            (Name::Fca, None) => Serving::Volume,
+            _ => Serving::Number,
+        };
+        let stock = Stock::new(capacity, arrivals, serving);
+        let rates: Box<dyn Rates> = match (name, order) {
+            (_, Some(order)) => Box::new(ordered::Ordered::new(order, &stock)),
+            (Name::Fair, _) => Box::new(fair::Fair::new(&stock)),
+            (Name::Dclas, _) => Box::new(dclas::Attained::new(Dclas::new(DCLAS_LIMIT_BITS), &stock)),
+            (Name::Fca | Name::Sebf | Name::Scf, _) => Box::new(chasing::Chasing::new(options)),
+        };
+        Self { stock, rates }
     }
 
     fn arrive(&mut self, flow: u32) {
@@ -133,10 +129,7 @@ impl<R: Rates> Model for OfTransfers<R> {
         self.rates.arrive(&mut self.stock, flow);
     }
 
-    fn next_end(&mut self) -> Option<u64> {
-        self.stock.next_end()
-    }
-
+    /// Ends the flows that have sent their whole volume.
     fn end(&mut self) -> Vec<u32> {
         let ended = self.stock.end();
         for flow in &ended {
@@ -145,38 +138,12 @@ impl<R: Rates> Model for OfTransfers<R> {
         ended
     }
 
-    fn next_change(&self) -> Option<u64> {
-        self.rates.next_change(&self.stock)
-    }
-
-    fn allocate(&mut self) {
+    fn decide(&mut self, outcome: &mut Outcome, arrived: &[u32]) {
         self.rates.allocate(&mut self.stock);
         self.stock.settle();
-    }
-
-    fn has_rate(&self, flow: u32) -> bool {
-        self.stock.flows[flow as usize].rate > 0
-    }
-}
-
-fn model(capacity: &[u64], name: Name, options: fca::Options, arrivals: &[&Arrival]) -> Box<dyn Model> {
-    fn of<R: Rates + 'static>(stock: Stock, rates: R) -> Box<dyn Model> {
-        Box::new(OfTransfers { stock, rates })
-    }
-    let stock = |serving| Stock::new(capacity, arrivals, serving);
-    match (name, name.order(options)) {
-        (_, Some(order)) => {
-            let stock = stock(Serving::Number);
-            let rates = ordered::Ordered::new(order, &stock);
-            of(stock, rates)
-        }
-        (Name::Fair, _) => Box::new(fair::Fair::new(capacity, arrivals)),
-        (Name::Dclas, _) => {
-            let stock = stock(Serving::Number);
-            let rates = dclas::Attained::new(Dclas::new(DCLAS_LIMIT_BITS), &stock);
-            of(stock, rates)
-        }
-        (Name::Fca | Name::Sebf | Name::Scf, _) => of(stock(Serving::Volume), chasing::Chasing::new(options)),
+        outcome.decisions += 1;
+        outcome.without_rate +=
+            arrived.iter().filter(|flow| self.stock.flows[**flow as usize].rate == 0).count() as u64;
     }
 }
 
@@ -224,31 +191,31 @@ pub fn run_watched(
     order.sort_by_key(|flow| (sorted[*flow as usize].at, by_name[*flow as usize]));
     let mut to_come = order.into_iter().peekable();
     let capacities: Vec<u64> = links.iter().map(|rate| rate.as_bps()).collect();
-    let mut model = model(&capacities, name, options, &sorted);
+    let mut model = Model::new(&capacities, name, options, &sorted);
     let mut outcome = Outcome::default();
     let mut arrived: Vec<u32> = Vec::new();
     let (mut now, mut is_settled) = (Time::ZERO, true);
     loop {
         let next_arrival = to_come.peek().map(|flow| sorted[*flow as usize].at);
-        let next_change = model.next_change().map(Time::from_ps);
-        let next_end = model.next_end().map(Time::from_ps);
+        let next_change = model.rates.next_change(&model.stock).map(Time::from_ps);
+        let next_end = model.stock.next_end().map(Time::from_ps);
         let Some(next) = [next_arrival, next_end, next_change].into_iter().flatten().min() else {
-            if model.under_way() == 0 {
+            if model.stock.under_way() == 0 {
                 break;
             }
             if is_settled {
-                return Err(endless(now, &*model));
+                return Err(endless(now, &model.stock));
             }
             // Rates were last decided before a flow ended, and no other event would lead to a decision for the remaining flows.
-            decide(&mut *model, &mut outcome, &arrived);
+            model.decide(&mut outcome, &arrived);
             is_settled = true;
             continue;
         };
         let next = round_up(next.max(now), time.step);
-        let next = next.ok_or_else(|| endless(now, &*model))?;
+        let next = next.ok_or_else(|| endless(now, &model.stock))?;
         let must_decide = next_change.is_some_and(|change| change <= next);
         now = next;
-        model.advance(now.as_ps());
+        model.stock.advance(now.as_ps());
         arrived.clear();
         let mut whole = false;
         for flow in model.end() {
@@ -261,7 +228,7 @@ pub fn run_watched(
             whole |= *left == 0;
         }
         while let Some(flow) = to_come.next_if(|flow| sorted[*flow as usize].at <= now) {
-            if model.under_way() >= MAX_FLOWS {
+            if model.stock.under_way() >= MAX_FLOWS {
                 return Err(ScheduleError::too_many_flows());
             }
             model.arrive(flow);
@@ -269,7 +236,7 @@ pub fn run_watched(
         }
         is_settled = must_decide || !arrived.is_empty() || whole || !time.only_whole_transfers;
         if is_settled {
-            decide(&mut *model, &mut outcome, &arrived);
+            model.decide(&mut outcome, &arrived);
             if !watch(outcome.flows.len()) {
                 return Err(ScheduleError(format!("stopped after {} flows had ended", outcome.flows.len())));
             }
@@ -284,16 +251,10 @@ pub fn run_watched(
     Ok(outcome)
 }
 
-fn decide(model: &mut dyn Model, outcome: &mut Outcome, arrived: &[u32]) {
-    model.allocate();
-    outcome.decisions += 1;
-    outcome.without_rate += arrived.iter().filter(|flow| !model.has_rate(**flow)).count() as u64;
-}
-
 /// Returns the error of flows under way that get no rate while no event follows, or whose next event is later than any
 /// representable time.
-fn endless(at: Time, model: &dyn Model) -> ScheduleError {
-    let flows = model.under_way();
+fn endless(at: Time, stock: &Stock) -> ScheduleError {
+    let flows = stock.under_way();
     ScheduleError(format!(
         "at {at}: {flows} flows are under way and none of them ends within 213 days; give links more capacity or flows less volume"
     ))

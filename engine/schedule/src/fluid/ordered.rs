@@ -16,31 +16,14 @@ impl Ordered {
         Self { order, pool: Pool::new(stock) }
     }
 
-    fn key(&self, stock: &mut Stock, number: u32) -> u128 {
+    fn key(&self, stock: &Stock, number: u32) -> u128 {
         match self.order {
             Order::Bottleneck => stock.span(number, &stock.capacity, false, 0).unwrap_or(u128::MAX),
-            Order::Length => {
-                let longest = longest(stock, number);
-                stock.left(longest)
-            }
+            Order::Length => stock.members(number).map(|flow| stock.left(flow)).max().unwrap_or(0),
             Order::Remaining => stock.transfers[number as usize].left_in_all as u128,
             Order::Total => stock.transfers[number as usize].volume,
         }
     }
-}
-
-/// Returns the flow of a transfer with the most left. The last result holds while it has no rate or its rate in `Together`.
-fn longest(stock: &mut Stock, number: u32) -> u32 {
-    let transfer = &stock.transfers[number as usize];
-    let stays = transfer.longest.filter(|flow| {
-        let flow = &stock.flows[*flow as usize];
-        flow.rate == 0 || transfer.together.is_some() && flow.rate == flow.base
-    });
-    stays.unwrap_or_else(|| {
-        let found = stock.longest(number);
-        stock.transfers[number as usize].longest = Some(found);
-        found
-    })
 }
 
 impl Rates for Ordered {

@@ -62,10 +62,6 @@ pub(super) struct Transfer {
     pub late: Option<u32>,
     /// Whether rounding down left a flow without a rate in that check.
     pub is_rounded_up: bool,
-    /// The flow with the most left, if known.
-    pub longest: Option<u32>,
-    /// A threshold, and all flows that may have more left: the others did not exceed it at the last check.
-    pub long: (u128, Vec<u32>),
 }
 
 /// Rates with which the flows of a transfer end at the same time.
@@ -121,9 +117,8 @@ pub(super) struct Stock {
     paths: Vec<u32>,
     /// The same links, as places in their transfers' `links`.
     local: Vec<u32>,
-    /// Ends until `horizon`, including outdated ones.
+    /// Ends, including outdated ones.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
-    horizon: u64,
     touched: Vec<u32>,
     sequences: u64,
 }
@@ -188,6 +183,11 @@ impl Stock {
         });
     }
 
+    /// Returns the number of flows under way.
+    pub fn under_way(&self) -> usize {
+        self.open.iter().map(|number| self.transfers[*number as usize].under_way).sum()
+    }
+
     pub fn path(&self, flow: u32) -> &[u32] {
         &self.paths[self.flows[flow as usize].span()]
     }
@@ -207,25 +207,6 @@ impl Stock {
     pub fn left(&self, flow: u32) -> u128 {
         let flow = &self.flows[flow as usize];
         flow.left.saturating_sub(u128::from(flow.rate) * u128::from(self.now - flow.since))
-    }
-
-    /// Returns the flow of a transfer with the most left; among equals, the last one.
-    ///
-    /// Remaining volumes only decrease, so most flows are skipped until the longest has lost an eighth.
-    pub fn longest(&mut self, number: u32) -> u32 {
-        let (most, mut long) = std::mem::take(&mut self.transfers[number as usize].long);
-        long.retain(|flow| self.flows[*flow as usize].status == Status::UnderWay && self.left(*flow) > most);
-        let found = long.iter().copied().max_by_key(|flow| self.left(*flow));
-        if let Some(found) = found {
-            self.transfers[number as usize].long = (most, long);
-            return found;
-        }
-        let longest = self.members(number).map(|flow| self.left(flow)).max().unwrap_or(0);
-        let most = longest - longest.div_ceil(8);
-        long.extend(self.members(number).filter(|flow| self.left(*flow) > most));
-        let found = long.iter().copied().max_by_key(|flow| self.left(*flow));
-        self.transfers[number as usize].long = (most, long);
-        found.expect("an open transfer has flows under way")
     }
 
     /// Advances time.
@@ -264,41 +245,19 @@ impl Stock {
             transfer.left[*place as usize] += one.left as i128;
             transfer.users[*place as usize] += 1;
         }
-        (transfer.together, transfer.last, transfer.longest) = (None, None, None);
-        transfer.long.1.clear();
+        (transfer.together, transfer.last) = (None, None);
     }
 
     /// Returns the time when the next flow ends at present rates.
     pub fn next_end(&mut self) -> Option<u64> {
-        self.drop_old_ends();
-        if self.ends.is_empty() && self.horizon < u64::MAX {
-            self.look_further();
-        }
-        self.ends.peek().map(|Reverse((end, _))| *end)
-    }
-
-    fn drop_old_ends(&mut self) {
         while let Some(Reverse((end, flow))) = self.ends.peek() {
             let one = &self.flows[*flow as usize];
             if one.status == Status::UnderWay && one.end == *end {
-                return;
+                return Some(*end);
             }
             self.ends.pop();
         }
-    }
-
-    /// Moves the horizon beyond the first sixteenth of the ends: most ends change before they occur.
-    fn look_further(&mut self) {
-        let members = self.open.iter().flat_map(|number| self.members(*number));
-        let mut ends: Vec<(u64, u32)> = members.map(|flow| (self.flows[flow as usize].end, flow)).collect();
-        ends.retain(|(end, _)| *end < u64::MAX);
-        let near = 64 + ends.len() / 16;
-        self.horizon = u64::MAX;
-        if near < ends.len() {
-            self.horizon = ends.select_nth_unstable(near).1 .0;
-        }
-        ends.retain(|(end, _)| *end <= self.horizon);
-        self.ends = ends.into_iter().map(Reverse).collect();
+        None
     }
 
     /// Ends all flows that have sent their whole volume by now, and returns their numbers.
@@ -326,9 +285,6 @@ impl Stock {
             transfer.swept += 1;
             if transfer.late == Some(flow) {
                 transfer.late = None;
-            }
-            if transfer.longest == Some(flow) {
-                transfer.longest = None;
             }
             if one.has_more {
                 one.has_more = false;
@@ -391,15 +347,16 @@ impl Stock {
                     span.map_or(u64::MAX, |span| one.since.saturating_add(span))
                 }
             };
-            if one.end < u64::MAX && one.end <= self.horizon {
+            if one.end < u64::MAX {
                 self.ends.push(Reverse((one.end, flow)));
             }
         }
-        // The horizon may be old, so that too many ends lie before it.
-        let under_way: usize =
-            self.open.iter().map(|number| self.transfers[*number as usize].under_way).sum();
-        if self.ends.len() > under_way / 2 + 256 {
-            self.look_further();
+        if self.ends.len() > 4 * self.under_way() + 256 {
+            let Self { flows, ends, .. } = self;
+            ends.retain(|Reverse((end, flow))| {
+                let one = &flows[*flow as usize];
+                one.status == Status::UnderWay && one.end == *end
+            });
         }
     }
 
@@ -448,7 +405,7 @@ impl Stock {
         }
         let transfer = &mut self.transfers[number as usize];
         transfer.runs = runs;
-        (transfer.last, transfer.longest) = (None, None);
+        transfer.last = None;
         transfer.together = end.map(|end| Together { end, base: transfer.own.clone(), more: Vec::new() });
     }
 
