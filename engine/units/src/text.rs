@@ -37,36 +37,21 @@ pub(crate) fn parse(s: &str, quantity: &'static str, units: &[(&str, u64)]) -> R
         .find(|(name, _)| name.eq_ignore_ascii_case(&unit))
         .ok_or_else(|| fail(format!("needs a number and one of the units {}", known())))?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-    if (whole.is_empty() && fraction.is_empty()) || !is_digits(fraction) {
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
         return Err(fail(format!("{number:?} is not a decimal number")));
     }
     let too_large = || fail("is larger than 64 bits can hold".to_owned());
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
-    let base = whole.checked_mul(factor).ok_or_else(too_large)?;
-    let mut rest = 0u64;
-    let mut place = factor;
-    for digit in fraction.trim_end_matches('0').bytes() {
-        if place % 10 != 0 {
-            return fraction_of_binary(number, factor).ok_or_else(|| {
-                fail(format!("is not a whole number of the smallest unit, {}", smallest(units)))
-            });
-        }
-        place /= 10;
-        rest += u64::from(digit - b'0') * place;
-    }
-    base.checked_add(rest).ok_or_else(too_large)
-}
-
-/// Returns a decimal fraction times a binary unit ("1.5KiB"), whose factor is not a power of ten; `None` unless it is whole.
-fn fraction_of_binary(number: &str, factor: u64) -> Option<u64> {
-    let (whole, fraction) = number.split_once('.')?;
+    let too_fine = || fail(format!("is not a whole number of the smallest unit, {}", smallest(units)));
     let fraction = fraction.trim_end_matches('0');
-    let scale = 10u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let digits = whole.checked_mul(scale)?.checked_add(fraction.parse().ok()?)?;
-    let scaled = digits.checked_mul(u128::from(factor))?;
-    (scaled % scale == 0).then(|| u64::try_from(scaled / scale).ok()).flatten()
+    let scale = u32::try_from(fraction.len()).ok().and_then(|places| 10_u128.checked_pow(places));
+    let scale = scale.ok_or_else(too_fine)?;
+    // A whole part that is empty counts as 0.
+    let digits: u128 = format!("0{whole}{fraction}").parse().map_err(|_| too_large())?;
+    let scaled = digits.checked_mul(factor.into()).ok_or_else(too_large)?;
+    if scaled % scale != 0 {
+        return Err(too_fine());
+    }
+    u64::try_from(scaled / scale).map_err(|_| too_large())
 }
 
 fn smallest<'a>(units: &[(&'a str, u64)]) -> &'a str {
