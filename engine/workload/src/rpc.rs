@@ -1,6 +1,8 @@
 //! Remote procedure calls that probe the network: a client calls its server at exponential gaps. The response time
 //! starts when the call is made, and includes waiting behind earlier calls.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
 
@@ -64,9 +66,9 @@ pub(crate) struct Rpc {
     end: Time,
     /// Number of pairs that will call again.
     calling: usize,
-    /// Start times of unanswered calls, by number; numbers are reused.
-    calls: Vec<Time>,
-    free: Vec<u32>,
+    /// Start times of unanswered calls, by number.
+    calls: BTreeMap<u64, Time>,
+    made: u64,
     failed: u64,
     response: Histogram,
 }
@@ -104,8 +106,8 @@ impl RpcSpec {
             pairs,
             spec: self,
             end,
-            calls: Vec::new(),
-            free: Vec::new(),
+            calls: BTreeMap::new(),
+            made: 0,
             failed: 0,
             response: Histogram::default(),
         })
@@ -157,12 +159,8 @@ impl Rpc {
         }
     }
 
-    fn open_calls(&self) -> usize {
-        self.calls.len() - self.free.len()
-    }
-
     fn check_finished(&self, out: &mut Out<'_>) {
-        if self.calling == 0 && self.open_calls() == 0 {
+        if self.calling == 0 && self.calls.is_empty() {
             out.finish();
         }
     }
@@ -181,15 +179,12 @@ impl Application for Rpc {
 
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
         let Pair { client, server, .. } = self.pairs[token as usize];
-        if self.open_calls() < MAX_OPEN_CALLS {
-            let call = self.free.pop().unwrap_or(self.calls.len() as u32);
-            match self.calls.get_mut(call as usize) {
-                Some(made) => *made = out.now,
-                None => self.calls.push(out.now),
-            }
+        if self.calls.len() < MAX_OPEN_CALLS {
+            self.calls.insert(self.made, out.now);
             let connection = self.spec.connection.number(token as u32);
             let bytes = [self.spec.request_bytes, self.spec.response_bytes];
-            out.exchange(call.into(), None, [client, server], bytes, connection);
+            out.exchange(self.made, None, [client, server], bytes, connection);
+            self.made += 1;
         } else {
             self.failed += 1;
         }
@@ -198,11 +193,11 @@ impl Application for Rpc {
     }
 
     fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>) {
+        let made = self.calls.remove(&token).expect("transfers are of calls that are open");
         match outcome {
-            Outcome::Finished => self.response.record(out.now.saturating_since(self.calls[token as usize])),
+            Outcome::Finished => self.response.record(out.now.saturating_since(made)),
             Outcome::Failed => self.failed += 1,
         }
-        self.free.push(token as u32);
         self.check_finished(out);
     }
 

@@ -1,7 +1,7 @@
 //! Scatter and gather: a client queries a host of another rack; that host queries all others of its rack and answers
 //! when all have answered. A query's time runs from the client's request to the arrival of the answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
@@ -74,8 +74,6 @@ struct Query {
     /// Number of servers that have not answered.
     unanswered: usize,
     is_spoilt: bool,
-    /// Unique number of the group of the servers' responses, which complete together.
-    group: u64,
 }
 
 /// The part of a query that a transfer carries.
@@ -94,10 +92,9 @@ pub(crate) struct ScatterGather {
     spec: ScatterGatherSpec,
     /// Number of clients that will query again.
     asking: usize,
-    /// By number; numbers are reused.
-    queries: Vec<Option<Query>>,
-    free: Vec<u32>,
-    made: u64,
+    /// By number, which is also that of the group of the servers' responses: they complete together.
+    queries: BTreeMap<u32, Query>,
+    made: u32,
     failed: u64,
     times: Histogram,
 }
@@ -148,8 +145,7 @@ impl ScatterGatherSpec {
             clients,
             racks,
             spec: self,
-            queries: Vec::new(),
-            free: Vec::new(),
+            queries: BTreeMap::new(),
             made: 0,
             failed: 0,
             times: Histogram::default(),
@@ -219,7 +215,7 @@ impl ScatterGather {
         let rack = client.racks[client.places.below(client.racks.len() as u64) as usize];
         let hosts = &self.racks[rack as usize];
         let gatherer = client.places.below(hosts.len() as u64) as u32;
-        if self.queries.len() - self.free.len() >= MAX_OPEN_QUERIES {
+        if self.queries.len() >= MAX_OPEN_QUERIES {
             self.failed += 1;
             return;
         }
@@ -230,48 +226,36 @@ impl ScatterGather {
             gatherer,
             unanswered: hosts.len() - 1,
             is_spoilt: false,
-            group: self.made,
         };
-        self.made += 1;
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.queries.push(None);
-            self.queries.len() as u32 - 1
-        });
         let ends = [client.host, hosts[gatherer as usize]];
-        self.queries[slot as usize] = Some(query);
-        out.transfer(token(slot, Part::Question), None, ends, [self.spec.request_bytes, 0]);
+        self.queries.insert(self.made, query);
+        out.transfer(token(self.made, Part::Question), None, ends, [self.spec.request_bytes, 0]);
+        self.made = self.made.wrapping_add(1);
     }
 
-    fn scatter(&self, slot: u32, query: &Query, out: &mut Out<'_>) {
+    fn scatter(&self, number: u32, query: &Query, out: &mut Out<'_>) {
         let hosts = &self.racks[query.rack as usize];
         let gatherer = hosts[query.gatherer as usize];
         for (place, server) in hosts.iter().enumerate() {
             if *server != gatherer {
-                let token = token(slot, Part::Server(place as u32));
-                let ends = [gatherer, *server];
-                out.transfer(
-                    token,
-                    Some(query.group),
-                    ends,
-                    [self.spec.request_bytes, self.spec.response_bytes],
-                );
+                let token = token(number, Part::Server(place as u32));
+                let bytes = [self.spec.request_bytes, self.spec.response_bytes];
+                out.transfer(token, Some(number.into()), [gatherer, *server], bytes);
             }
         }
     }
 
     /// Ends a query. `asked` is the time of its request, or `None` if it has failed.
-    fn end(&mut self, slot: u32, asked: Option<Time>, out: &mut Out<'_>) {
+    fn end(&mut self, asked: Option<Time>, out: &mut Out<'_>) {
         match asked {
             Some(asked) => self.times.record(out.now.saturating_since(asked)),
             None => self.failed += 1,
         }
-        self.queries[slot as usize] = None;
-        self.free.push(slot);
         self.check_finished(out);
     }
 
     fn check_finished(&self, out: &mut Out<'_>) {
-        if self.asking == 0 && self.free.len() == self.queries.len() {
+        if self.asking == 0 && self.queries.is_empty() {
             out.finish();
         }
     }
@@ -291,28 +275,28 @@ impl Application for ScatterGather {
     }
 
     fn handle_transfer(&mut self, token_: u64, outcome: Outcome, out: &mut Out<'_>) {
-        let (slot, part) = part(token_);
-        let mut query = self.queries[slot as usize].take().expect("transfers are of queries under way");
+        let (number, part) = part(token_);
+        let mut query = self.queries.remove(&number).expect("transfers are of queries under way");
         let is_done = outcome == Outcome::Finished;
         match part {
-            Part::Question if is_done => self.scatter(slot, &query, out),
-            Part::Answer if is_done => return self.end(slot, Some(query.asked), out),
-            Part::Question | Part::Answer => return self.end(slot, None, out),
+            Part::Question if is_done => self.scatter(number, &query, out),
+            Part::Answer if is_done => return self.end(Some(query.asked), out),
+            Part::Question | Part::Answer => return self.end(None, out),
             Part::Server(_) => {
                 query.is_spoilt |= !is_done;
                 query.unanswered -= 1;
                 if query.unanswered == 0 {
-                    out.group_ends(query.group);
+                    out.group_ends(number.into());
                     if query.is_spoilt {
-                        return self.end(slot, None, out);
+                        return self.end(None, out);
                     }
                     let gatherer = self.racks[query.rack as usize][query.gatherer as usize];
                     let ends = [gatherer, self.clients[query.client as usize].host];
-                    out.transfer(token(slot, Part::Answer), None, ends, [self.spec.answer_bytes, 0]);
+                    out.transfer(token(number, Part::Answer), None, ends, [self.spec.answer_bytes, 0]);
                 }
             }
         }
-        self.queries[slot as usize] = Some(query);
+        self.queries.insert(number, query);
     }
 
     fn report(&self) -> Measures {
