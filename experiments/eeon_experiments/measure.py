@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         Distribution,
         FabricSpec,
         JobReport,
-        LatencyReport,
         Report,
         SlowdownReport,
         TransfersReport,
@@ -391,7 +390,7 @@ def _rates(topology: Topology) -> dict[tuple[str, str, int], DataRate]:
     return {(port.node, port.peer.node, number): port.rate for port, number in ports}
 
 
-def _quantiles(column: str, distribution: Distribution | LatencyReport | None) -> dict[str, Value]:
+def _quantiles(column: str, distribution: Distribution | None) -> dict[str, Value]:
     """Returns the columns of a distribution, in the unit at the end of their names; {} is the quantile."""
     unit_ps = _PS_PER_US if column.endswith("_us") else _PS_PER_S
     if distribution is None:

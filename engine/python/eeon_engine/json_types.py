@@ -734,29 +734,6 @@ class SentStep(TypedDict):
 
 
 @final
-class LatencyReport(TypedDict):
-    """A distribution of latencies. The quantiles are within 0.2 %, the other values are exact."""
-
-    mean_ps: int
-    """Mean, rounded down."""
-
-    min_ps: int
-    """Smallest."""
-
-    p50_ps: int
-    """Median."""
-
-    p99_ps: int
-    """99th percentile."""
-
-    p999_ps: int
-    """99.9th percentile."""
-
-    max_ps: int
-    """Largest."""
-
-
-@final
 class Lateness(TypedDict):
     """Delay of frames after their times, in nanoseconds."""
 
@@ -2366,7 +2343,7 @@ class ClassReport(TypedDict):
     delivered_ce: int
     """Of these, packets with CE set."""
 
-    latency: LatencyReport | None
+    latency: Distribution | None
     """Time from the offer to the NIC to the arrival of the last bit; absent when nothing was delivered."""
 
 
@@ -3195,7 +3172,7 @@ class Report(TypedDict):
     classes: dict[str, ClassReport]
     """By class as sent; every class is included."""
 
-    latency: LatencyReport | None
+    latency: Distribution | None
     """Latency of all classes together; absent when nothing was delivered."""
 
     nic_queues: dict[str, ClassCounts]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use simple_switch::{Drops, PortStats};
 use units::{Duration, Histogram, Time};
 use wire::PacketClass;
+use workload::report::Distribution;
 
 use crate::network::host::Host;
 use crate::network::phy::{Energy, Phy, StateTimes};
@@ -13,8 +14,8 @@ use crate::network::wiring::{Layer, Node};
 use crate::network::Network;
 use crate::report::measures::ClassMeasures;
 use crate::report::{
-    ClassCounts, ClassReport, Conservation, Count, EeeAccount, EnergyReport, HostReport, LatencyReport,
-    LayerEnergy, PauseAccount, PortReport, QueueDepthReport, QueueSamples, SwitchReport, TransmitterReport,
+    ClassCounts, ClassReport, Conservation, Count, EeeAccount, EnergyReport, HostReport, LayerEnergy,
+    PauseAccount, PortReport, QueueDepthReport, QueueSamples, SwitchReport, TransmitterReport,
 };
 
 impl Network {
@@ -51,9 +52,9 @@ impl Network {
     /// Returns the reports by class as sent; every class is included.
     pub(crate) fn class_reports(&self) -> BTreeMap<&'static str, ClassReport> {
         let report = |class: PacketClass| {
-            let ClassMeasures { sent, delivered, delivered_ce, latency: times } = self.measures.class(class);
+            let ClassMeasures { sent, delivered, delivered_ce, latency } = self.measures.class(class);
             let (sent, delivered, delivered_ce) = (*sent, *delivered, *delivered_ce);
-            (class.name(), ClassReport { sent, delivered, delivered_ce, latency: latency(times) })
+            (class.name(), ClassReport { sent, delivered, delivered_ce, latency: Distribution::of(latency) })
         };
         PacketClass::ALL.into_iter().map(report).collect()
     }
@@ -79,12 +80,12 @@ impl Network {
     }
 
     /// Returns the latency of all classes together.
-    pub(crate) fn latency_of_all(&self) -> Option<LatencyReport> {
+    pub(crate) fn latency_of_all(&self) -> Option<Distribution> {
         let mut all = Histogram::default();
         for class in PacketClass::ALL {
             all.add(&self.measures.class(class).latency);
         }
-        latency(&all)
+        Distribution::of(&all)
     }
 
     fn switch_report(&self, index: usize) -> SwitchReport {
@@ -247,15 +248,4 @@ fn host_report(host: &Host) -> HostReport {
 
 fn drops(drops: &Drops) -> BTreeMap<&'static str, u64> {
     drops.iter().filter(|(_, count)| *count > 0).map(|(cause, count)| (cause.name(), count)).collect()
-}
-
-fn latency(histogram: &Histogram) -> Option<LatencyReport> {
-    Some(LatencyReport {
-        mean_ps: histogram.mean()?.as_ps(),
-        min_ps: histogram.min()?.as_ps(),
-        p50_ps: histogram.quantile(500)?.as_ps(),
-        p99_ps: histogram.quantile(990)?.as_ps(),
-        p999_ps: histogram.quantile(999)?.as_ps(),
-        max_ps: histogram.max()?.as_ps(),
-    })
 }

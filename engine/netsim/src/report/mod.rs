@@ -32,7 +32,7 @@ pub struct Report {
     /// By class as sent; every class is included.
     pub classes: BTreeMap<&'static str, ClassReport>,
     /// Latency of all classes together; absent when nothing was delivered.
-    pub latency: Option<LatencyReport>,
+    pub latency: Option<Distribution>,
     /// Marks and drops of all NICs' queues, by class as sent; every class is included.
     pub nic_queues: BTreeMap<&'static str, ClassCounts>,
     /// The hosts.
@@ -158,25 +158,7 @@ pub struct ClassReport {
     /// Of these, packets with CE set.
     pub delivered_ce: u64,
     /// Time from the offer to the NIC to the arrival of the last bit; absent when nothing was delivered.
-    pub latency: Option<LatencyReport>,
-}
-
-/// A distribution of latencies. The quantiles are within 0.2 %, the other values are exact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LatencyReport {
-    /// Mean, rounded down.
-    pub mean_ps: u64,
-    /// Smallest.
-    pub min_ps: u64,
-    /// Median.
-    pub p50_ps: u64,
-    /// 99th percentile.
-    pub p99_ps: u64,
-    /// 99.9th percentile.
-    pub p999_ps: u64,
-    /// Largest.
-    pub max_ps: u64,
+    pub latency: Option<Distribution>,
 }
 
 /// One host.
