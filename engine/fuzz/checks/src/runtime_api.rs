@@ -53,6 +53,7 @@ fn for_each_call(switch: &mut Switch, input: &[u8], mut call: impl FnMut(&mut Sw
 
 /// Makes a call of a switch with these contents, and updates them.
 fn make_and_check(switch: &mut Switch, op: &Op, before: &mut Contents) {
+    let fixed = fixed_default(switch, op);
     match make(switch, op) {
         Ok(handle) => {
             let after = contents(switch);
@@ -64,6 +65,7 @@ fn make_and_check(switch: &mut Switch, op: &Op, before: &mut Contents) {
             let changed = others.find(|(object, read)| after.get(*object) != Some(read));
             assert_eq!(changed, None, "{op:?} changed another object");
             check_written(switch, op, handle);
+            assert_eq!(fixed_default(switch, op), fixed, "{op:?} changed what is const");
             if is_once(op) {
                 assert!(make(switch, op).is_err(), "{op:?} was accepted twice");
                 assert_eq!(contents(switch), after, "{op:?} was refused the second time");
@@ -76,6 +78,14 @@ fn make_and_check(switch: &mut Switch, op: &Op, before: &mut Contents) {
             assert_eq!(contents(switch), *before, "{op:?} was refused");
         }
     }
+}
+
+/// Returns the default action that a call may not change, because the program declares it const.
+fn fixed_default(switch: &Switch, op: &Op) -> Option<MtAction> {
+    let Op::SetDefault { table, .. } = op else { return None };
+    let mut fixed = switch.program().tables().iter().filter(|info| info.const_default);
+    fixed.find(|info| info.name == *table)?;
+    switch.state().mt_get_default_entry(table).ok()?.action
 }
 
 /// Returns whether a second call like an accepted one must be refused.

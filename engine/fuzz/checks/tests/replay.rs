@@ -37,7 +37,7 @@ fn of_programs(name: &str) -> Vec<Vec<u8>> {
     match name {
         "load" => sources().iter().map(|s| s.json.clone()).filter(|json| json.len() < 100_000).collect(),
         "frame" | "edited_program" | "runtime_api" => {
-            (0..4 * sources().len()).map(|at| any(at % sources().len())).collect()
+            (0..16 * sources().len()).map(|at| any(at % sources().len())).collect()
         }
         _ => Vec::new(),
     }
