@@ -14,7 +14,7 @@ ENGINE := --manifest-path engine/Cargo.toml
 # cargo-fuzz: the one on PATH, or one that is built into this folder. It needs a C++ compiler and no nightly Rust.
 FUZZ_TOOL    := $(if $(shell command -v cargo-fuzz),,.tools/bin/cargo-fuzz)
 CARGO_FUZZ   := cd engine/fuzz && PATH="$(CURDIR)/.tools/bin:$$PATH" cargo-fuzz
-FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer workload schedule nic
+FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer workload
 FUZZ_SECONDS ?= 60
 SERVER_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
 SERVER_FUZZ  := PYTHONPATH=engine/python/fuzz $(PY) -m server_fuzz

@@ -19,14 +19,14 @@ use crate::programs;
 use crate::traffic::Traffic;
 
 /// Kinds of events, determined by the first byte: each kind's range begins at its constant.
-pub(crate) mod kind {
-    pub(crate) const RAW: u8 = 0;
-    pub(crate) const TEMPLATE: u8 = 100;
-    pub(crate) const CALL: u8 = 200;
-    pub(crate) const WAIT: u8 = 230;
-    pub(crate) const DRAIN: u8 = 240;
-    pub(crate) const PORT: u8 = 246;
-    pub(crate) const RELOAD: u8 = 254;
+mod kind {
+    pub(super) const RAW: u8 = 0;
+    pub(super) const TEMPLATE: u8 = 100;
+    pub(super) const CALL: u8 = 200;
+    pub(super) const WAIT: u8 = 230;
+    pub(super) const DRAIN: u8 = 240;
+    pub(super) const PORT: u8 = 246;
+    pub(super) const RELOAD: u8 = 254;
 }
 
 const MAX_EVENTS: usize = 60;
@@ -218,7 +218,7 @@ impl Run {
 
 /// Returns a valid frame: TCP or UDP over IPv4 or IPv6, with or without tags, with the network and the ECN bits that
 /// `which` selects.
-pub(crate) fn template(which: u8, length: usize) -> Vec<u8> {
+fn template(which: u8, length: usize) -> Vec<u8> {
     let (network, ecn) = (1 + (which >> 3) % 8, which >> 6);
     let version6 = which & 1 == 1;
     let tags = usize::from(which & 7 >= 4) + usize::from(which & 7 >= 6);

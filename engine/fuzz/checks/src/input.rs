@@ -1,4 +1,4 @@
-//! Reading an input from its front: numbers and byte strings, zeros after its end. `seeds` writes the same format.
+//! Reading an input from its front: numbers and byte strings, zeros after its end.
 
 use arbitrary::{Arbitrary, Unstructured};
 

@@ -7,32 +7,28 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod contents;
+pub mod corpora;
 mod edits;
 mod eeon;
 mod frame;
 mod input;
 mod load;
-mod model;
 pub mod mutation;
-mod nic;
 mod pcap;
 mod peer;
 pub mod programs;
 mod runtime_api;
 mod runtime_interface;
-mod schedule;
-pub mod seeds;
 mod traffic;
 mod wire;
 mod workload;
 
 pub use crate::frame::frame;
 pub use crate::load::{edited_program, load};
-pub use crate::nic::nic;
 pub use crate::pcap::pcap;
 pub use crate::peer::peer;
 pub use crate::runtime_api::runtime_api;
-pub use crate::schedule::schedule;
 pub use crate::wire::wire;
 pub use crate::workload::workload;
 
@@ -45,7 +41,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "frame", run: frame },
     Target { name: "load", run: load },
     Target { name: "edited_program", run: edited_program },
@@ -54,6 +50,4 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "pcap", run: pcap },
     Target { name: "peer", run: peer },
     Target { name: "workload", run: workload },
-    Target { name: "schedule", run: schedule },
-    Target { name: "nic", run: nic },
 ];

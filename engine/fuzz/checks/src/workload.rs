@@ -21,7 +21,7 @@ const LATENCY_PS: u64 = 1_000_000_000;
 const PS_PER_BYTE: u64 = 8_000;
 
 /// Descriptions to edit: every kind of application, alone and together.
-pub(crate) const TEMPLATES: [&str; 9] = [
+const TEMPLATES: [&str; 9] = [
     r#"{"seed": 1, "applications": [{"kind": "mapreduce", "name": "cluster", "parallel_fetches": 3, "heartbeat_ps": 100000000000,
         "noise_sigma": 0.1, "slowstart": 0.05, "locality": {"replicas": 2}, "jobs": [
         {"name": "a", "maps": 6, "reducers": 4, "input_bytes": 64000000, "shuffle_bytes": 64000000, "output_bytes": 64000000},

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::Path;
 
 use fuzz_checks::mutation::{mutate, Draws};
-use fuzz_checks::{seeds, Target, TARGETS};
+use fuzz_checks::programs::sources;
+use fuzz_checks::{corpora, Target, TARGETS};
 
 /// Maximum number of replayed inputs of a corpus, spread over it, and of mutated inputs. Inputs that load a program or
 /// create a switch take milliseconds each.
@@ -23,14 +24,30 @@ fn target(name: &str) -> &'static Target {
 
 fn corpus(name: &str) -> Vec<Vec<u8>> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../corpora/{name}.corpus"));
-    seeds::unpack(&fs::read(file).expect("the corpus is there")).expect("the corpus is whole")
+    corpora::unpack(&fs::read(file).expect("the corpus is there")).expect("the corpus is whole")
+}
+
+/// Returns inputs for each program: its JSON, or its number and any bytes.
+fn of_programs(name: &str) -> Vec<Vec<u8>> {
+    let mut draws = Draws::new(0xca11);
+    let mut any = |number: usize| {
+        let bytes = (0..3000).map(|_| draws.below(256) as u8);
+        [number as u8].into_iter().chain(bytes).collect::<Vec<u8>>()
+    };
+    match name {
+        "load" => sources().iter().map(|s| s.json.clone()).filter(|json| json.len() < 100_000).collect(),
+        "frame" | "edited_program" | "runtime_api" => {
+            (0..16 * sources().len()).map(|at| any(at % sources().len())).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Runs the committed inputs of a target, those made from the programs, and mutated ones.
 fn replay(name: &str, mutations: usize) {
     let (target, mut corpus) = (target(name), corpus(name));
     assert!(!corpus.is_empty());
-    corpus.extend(seeds::seeds(name));
+    corpus.extend(of_programs(name));
     corpus.iter().step_by(corpus.len().div_ceil(REPLAYED)).for_each(|input| (target.run)(input));
     let mut draws = Draws::new(0x5eed);
     for _ in 0..mutations {
@@ -68,16 +85,6 @@ fn any_bytes_are_seen_as_headers_records_and_messages_or_refused() {
 #[test]
 fn any_description_of_a_workload_is_refused_or_comes_to_its_end() {
     replay("workload", MUTATIONS);
-}
-
-#[test]
-fn any_events_of_flows_are_refused_or_leave_every_link_within_its_capacity() {
-    replay("schedule", 600);
-}
-
-#[test]
-fn any_bytes_and_messages_to_a_nic_keep_its_frames_and_their_order() {
-    replay("nic", MUTATIONS);
 }
 
 #[test]

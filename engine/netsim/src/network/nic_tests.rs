@@ -15,6 +15,7 @@ use crate::network::frame::HostFrame;
 use crate::network::nic::{Nic, NicClasses, NicEee, NicLimit, NicSettings};
 use crate::network::nic_fair::Queue;
 use crate::network::wiring::Wiring;
+use crate::reaction::{DcqcnSettings, QcnSettings, ReactionSettings};
 use crate::FabricSpec;
 
 const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
@@ -296,7 +297,121 @@ fn us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
+/// What happens at a NIC: a frame or a notification of the host, time that passes in microseconds, or bytes from the network.
+#[derive(Clone, Debug)]
+enum AtNic {
+    Offers { flow: u16, wire_len: usize },
+    Notifies,
+    Passes(u64),
+    Hears(Vec<u8>),
+}
+
+/// Returns messages of each kind, intact, changed, cut or of any bytes, between frames of six flows.
+fn at_nic() -> impl Strategy<Value = AtNic> {
+    let of_flow = (0..6_u16, 0..64_u8, any::<u16>()).prop_flat_map(|(flow, feedback, quanta)| {
+        let about = datagram(flow, &[]);
+        let control = pause(feedback, &[quanta; 8]);
+        prop::sample::select(vec![message(&about, feedback), notification(&about), control])
+    });
+    let damage = prop::option::of((any::<prop::sample::Index>(), any::<u8>(), any::<prop::sample::Index>()));
+    let damaged = (of_flow, damage).prop_map(|(mut frame, damage)| {
+        if let Some((at, value, end)) = damage {
+            let length = frame.len();
+            frame[at.index(length)] = value;
+            frame.truncate(1 + end.index(length));
+        }
+        frame
+    });
+    let heard = prop_oneof![8 => damaged, 1 => prop::collection::vec(any::<u8>(), 0..100)];
+    prop_oneof![
+        8 => (0..6_u16, 60_usize..1_514).prop_map(|(flow, wire_len)| AtNic::Offers { flow, wire_len }),
+        1 => Just(AtNic::Notifies),
+        3 => (0..3_000_u64).prop_map(AtNic::Passes),
+        6 => heard.prop_map(AtNic::Hears),
+    ]
+}
+
+/// Returns a NIC that reacts to messages, with any other settings; flows take turns only without an AQM.
+fn reacting() -> impl Strategy<Value = NicSettings> {
+    let limit = prop::sample::select(vec![
+        None,
+        Some(NicLimit::Frames(16)),
+        Some(NicLimit::Bytes(Bytes::new(20_000))),
+        Some(NicLimit::BytesBesideHeld(Bytes::new(20_000))),
+    ]);
+    let codel = json!({"mode": "codel", "target_ps": 50_000_000, "interval_ps": 1_000_000_000, "mtu_bytes": 1_514, "ecn": false, "protect": "ect"});
+    let codel = settings(&json!({"nic": {"aqm": codel}})).0.aqm;
+    let eee = NicEee { hold: Duration::from_us(50), trigger_packets: 5, ..NicEee::default() };
+    let reactions = prop::sample::select(vec![
+        ReactionSettings::Qcn(QcnSettings::default()),
+        ReactionSettings::Dcqcn(DcqcnSettings::default()),
+    ]);
+    (reactions, limit, any::<[bool; 4]>()).prop_map(
+        move |(reactions, limit, [marks, sleeps, is_fair, has_classes])| NicSettings {
+            limit,
+            aqm: codel.filter(|_| marks),
+            eee: sleeps.then_some(eee),
+            is_fair: is_fair && !marks,
+            classes: has_classes.then(classes),
+            reactions: Some(reactions),
+            own: [Some(IpAddr::from([10, 0, 0, 1])), None],
+            ..NicSettings::default()
+        },
+    )
+}
+
+/// Makes a NIC send until a time, or until it is idle. Checks that one frame is on the wire at a time, and each flow in order.
+fn send_until(player: &mut Player, until: Time, left: &mut [Option<u32>; 7], free: &mut Time) {
+    while let Some(due) = player.advance(until).filter(|due| *due <= until) {
+        player.now = due;
+        if let Some((frame, wire_time)) = player.nic.depart(due) {
+            assert!(due >= *free, "two frames are on the wire");
+            *free = due + wire_time;
+            let of_flow = &mut left[usize::from(frame.captured[35])];
+            assert!(*of_flow < Some(frame.number), "{:?}, then {}", of_flow, frame.number);
+            *of_flow = Some(frame.number);
+        }
+        while player.nic.pop_dropped().is_some() {}
+    }
+}
+
 proptest! {
+    /// Checks that frames are conserved, leave one at a time and each flow's in order, that only messages make limiters, and that
+    /// in the end every frame has left, whatever was paused or slowed down.
+    #[test]
+    fn whatever_a_nic_hears_its_frames_leave_once_in_the_order_of_their_flow(
+        settings in reacting(), events in prop::collection::vec(at_nic(), 1..200),
+    ) {
+        let nic = Nic::new(GIGABIT, Bytes::new(24), settings);
+        let mut player = Player { nic, now: Time::ZERO, offered: Vec::new(), limiters: 0 };
+        let (mut left, mut free) = ([None; 7], Time::ZERO);
+        for (number, event) in (0..).zip(events) {
+            let now = player.now;
+            let of = |flow, wire_len| HostFrame { number, ..HostFrame::new(now, datagram(flow, &[]), wire_len) };
+            match event {
+                // A frame that does not fit is returned.
+                AtNic::Offers { flow, wire_len } => drop(player.nic.enqueue(now, of(flow, wire_len))),
+                AtNic::Notifies => player.nic.enqueue_cnp(now, of(6, 74)),
+                AtNic::Passes(gap) => {
+                    send_until(&mut player, now + Duration::from_us(gap), &mut left, &mut free);
+                    player.now = now + Duration::from_us(gap);
+                }
+                AtNic::Hears(frame) => {
+                    player.nic.handle_message(now, &frame);
+                    player.nic.handle_notification(now, &frame);
+                    player.nic.receive_control(now, &frame);
+                }
+            }
+            let (stats, waiting) = (player.nic.stats(), player.nic.queue_packets() as u64);
+            prop_assert_eq!(stats.offered, stats.sent + stats.dropped + waiting);
+            let counts = player.nic.qcn().or(player.nic.dcqcn()).unwrap();
+            let nothing = counts.malformed + counts.unknown_flow + counts.without_effect + counts.without_limiter;
+            prop_assert!(nothing <= counts.messages && counts.max_limiters <= counts.messages - nothing);
+        }
+        send_until(&mut player, Time::MAX, &mut left, &mut free);
+        prop_assert_eq!(player.nic.queue_packets(), 0, "no pause and no rate holds a frame for ever");
+    }
+
     /// Checks that what counts in the buffer never exceeds it, however frames come, and that nothing is left outside at the
     /// end.
     #[test]

@@ -1,10 +1,9 @@
-//! Properties of every schedule, for any arrivals. That no link is given out above its capacity, and no flow is below its
-//! floor, is a condition of the fuzz target `schedule`.
+//! Properties of every schedule, for any arrivals.
 
 use proptest::prelude::*;
 use schedule::fca::{Fca, Options, Volume};
 use schedule::fluid::{self, Arrival};
-use schedule::{star, FlowId, Name, NewFlow, Schedule, ScheduleError, Scheduler, MAX_VOLUME_BITS};
+use schedule::{star, Floor, FlowId, Name, NewFlow, Schedule, ScheduleError, Scheduler, MAX_VOLUME_BITS};
 use units::{DataRate, Duration, Time};
 
 /// Capacities, and flows as (transfer, bits, first link, number of links, picoseconds since the previous one).
@@ -80,6 +79,15 @@ fn loads(schedule: &Schedule, count: usize) -> Vec<u64> {
     loads
 }
 
+/// Returns the least rate of a flow with this path: the floor's, or its share of what the tightest link reserves.
+fn least_rate(schedule: &Schedule, capacities: &[u64], path: &[u32], floor: Floor) -> u64 {
+    let users = |link| schedule.flows().iter().filter(|flow| flow.path().contains(&link)).count() as u64;
+    let reserved =
+        |link: u32| capacities[link as usize] * u64::from(floor.reserve_ppm.min(1_000_000)) / 1_000_000;
+    let shares = path.iter().map(|link| reserved(*link) / users(*link));
+    shares.min().unwrap_or(0).min(floor.rate.as_bps())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -113,6 +121,35 @@ proptest! {
             for flow in schedule.flows().iter().filter(|flow| flow.remaining_bits() > 0) {
                 prop_assert!(flow.path().iter().any(|link| loads[*link as usize] == case.0[*link as usize]));
             }
+        }
+    }
+
+    /// Checks each decision also after a flow has reported that it is behind, and that the next step is not in the past.
+    #[test]
+    fn no_link_is_given_out_above_its_capacity_and_no_flow_is_below_its_floor(
+        case in cases(), (name, options) in schedulers(), floor in prop::option::of((1..50_000_u64, 0..2_000_000_u32)),
+    ) {
+        let floor = floor.map(|(bps, reserve_ppm)| Floor { rate: DataRate::from_bps(bps), reserve_ppm });
+        let mut schedule = Schedule::new(&links(&case.0), name.scheduler(options), floor);
+        for arrival in arrivals(&case) {
+            run_until(&mut schedule, arrival.at);
+            let behind = schedule.flows().iter().next().map(|flow| (flow.id(), flow.volume_bits()));
+            behind.into_iter().for_each(|(id, bits)| schedule.progress(arrival.at, id, bits).unwrap());
+            arrive(&mut schedule, &arrival).unwrap();
+            let changes = schedule.allocate(arrival.at).unwrap().to_vec();
+            prop_assert!(changes.windows(2).all(|pair| pair[0].id < pair[1].id), "changes are in order of names");
+            for change in &changes {
+                let rate = schedule.flows().flow(change.id).map(|flow| flow.rate_bps());
+                prop_assert_eq!(rate, Some(change.rate_bps));
+            }
+            let loads = loads(&schedule, case.0.len());
+            prop_assert!(loads.iter().zip(&case.0).all(|(load, capacity)| load <= capacity), "{:?}", loads);
+            for flow in schedule.flows().iter() {
+                let least = floor.map_or(0, |floor| least_rate(&schedule, &case.0, flow.path(), floor));
+                prop_assert!(flow.rate_bps() >= least, "{} bit/s, below the floor of {}", flow.rate_bps(), least);
+            }
+            let steps = [schedule.flows().next_end(), schedule.next_change()];
+            prop_assert!(steps.into_iter().flatten().all(|step| step >= arrival.at), "a step in the past");
         }
     }
 

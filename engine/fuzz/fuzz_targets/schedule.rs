@@ -1,4 +1,0 @@
-//! libFuzzer's entry to [`fuzz_checks::schedule`].
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz_checks::schedule(input));
