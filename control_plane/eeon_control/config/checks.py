@@ -94,12 +94,17 @@ def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
     found: dict[str, dict[DataRate, Port]] = {}
     for name, switch in topology.switches.items():
         to_switches = [port for port in switch.ports if port.peer.node in topology.switches]
+        groups: dict[str, list[Port]] = {}  # by peer; "": any of the next tier
         # Packets down from a spine go to one pod, and links to other pods do not matter.
-        if name in leaves or any(port.peer.node in leaves for port in to_switches):
-            up = [port for port in to_switches if port.peer.node not in leaves]
-            rates = {port.rate: port for port in reversed(up)}
+        has_leaf = name in leaves or any(port.peer.node in leaves for port in to_switches)
+        for port in to_switches:
+            groups.setdefault(port.peer.node, []).append(port)
+            if has_leaf and port.peer.node not in leaves:
+                groups.setdefault("", []).append(port)
+        for group in groups.values():
+            rates = {port.rate: port for port in reversed(group)}
             if len(rates) > 1:
-                found[name] = rates
+                found.setdefault(name, rates)
     if not found:
         return
     first = next(iter(found.values()))
@@ -109,7 +114,7 @@ def _unequal(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
         Place(topology.source),
         "",
         "",
-        f"ECMP spreads flows evenly over uplinks of different rates: {links}{more}. The slower link gets as "
+        f"ECMP spreads flows evenly over links of different rates: {links}{more}. The slower link gets as "
         "many flows and fills first; give the links one rate, or use one path with routing.ecmp: false",
         Severity.WARNING,
     )
