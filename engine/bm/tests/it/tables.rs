@@ -1,5 +1,5 @@
-//! Match tables and the runtime interface, on `tables.p4`: what neither the model of the fuzz target `runtime_api` nor the scripts of
-//! `simple_switch/tests/constructs` check.
+//! Match tables and the runtime interface, on `tables.p4`: what neither the conditions of the fuzz target `runtime_api` nor the
+//! scripts of `simple_switch/tests/constructs` check.
 
 use bm::{CounterValue, MatchKeyParam, MeterRate, RuntimeError};
 

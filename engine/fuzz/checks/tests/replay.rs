@@ -73,7 +73,7 @@ fn edited_programs_are_refused_or_run_with_entries() {
 }
 
 #[test]
-fn any_calls_in_any_order_do_what_the_model_says() {
+fn any_calls_in_any_order_change_what_they_name_or_nothing() {
     replay("runtime_api", MUTATIONS);
 }
 
