@@ -136,6 +136,14 @@ def test_checksums_are_told_when_they_are_verified_and_updated() -> None:
     ]
 
 
+def test_a_checksum_of_a_header_that_is_not_there_is_told_to_be_skipped_for_that_reason() -> None:
+    lines = of_construct("checksums", "01")
+    assert [line for line in lines if "verification" in line] == [
+        "Skipping checksum 'cksum_1' verification because target field invalid",
+        "Skipping checksum 'cksum_2' verification because target field invalid",
+    ]
+
+
 def test_a_programs_own_messages_stand_where_they_were_said() -> None:
     lines = of_construct("log_messages", "07f9")
     at = lines.index("plain")

@@ -8,7 +8,7 @@ and simple_switch's `primitives.cpp`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from ..json_types import (
@@ -48,6 +48,7 @@ class Lines:
         self._checksums = program.get("checksums", [])
         self._emitted = {one["name"]: one["order"] for one in program["deparsers"]}
         self._header_ids = {header["name"]: header["id"] for header in program["headers"]}
+        self._metadata = {header["name"] for header in program["headers"] if header["metadata"]}
         self._stack_ids = {
             one["name"]: one["id"]
             for kind in ("header_stacks", "header_union_stacks")
@@ -85,8 +86,9 @@ class Lines:
                 yield Line("E", f"Exception while parsing: {error}")
             else:
                 yield Line("T", f"Bytes parsed: {walk.bytes}")
+        extracted = {event["header"] for event in events if event["event"] == "extract"}
         for event in checks:
-            yield from self._verified(event)
+            yield from self._verified(event, extracted)
         yield Line("D", "Parser 'parser': end")
 
     def _state(self, state: Json, events: list[TraceEvent], walk: _Walk, failed: bool) -> Iterator[Line]:
@@ -155,10 +157,12 @@ class Lines:
             of = "header union stack" if kind == "union_stack" else "header stack"
             yield Line("D", f"Extracting to {of} {self._stack_ids[name]}, next header is {following}")
 
-    def _verified(self, event: ChecksumEvent) -> Iterator[Line]:
-        name = self._checksums[event["checksum"]]["name"]
+    def _verified(self, event: ChecksumEvent, extracted: Set[str]) -> Iterator[Line]:
+        name, (header, _) = (self._checksums[event["checksum"]][key] for key in ("name", "target"))
         if event["computed"] is None:
-            yield Line("T", f"Skipping checksum '{name}' verification because condition not met")
+            is_valid = header in extracted or header in self._metadata
+            why = "condition not met" if is_valid else "target field invalid"
+            yield Line("T", f"Skipping checksum '{name}' verification because {why}")
             return
         yield Line("D", f"Checksum '{name}': computed {event['computed']:#x} - actual {event['found']:#x}")
         passed = event["computed"] == event["found"]
