@@ -1,6 +1,7 @@
 """The log of packets, in BMv2's words, with programs that were confirmed on BMv2
 (`engine/simple_switch/tests/constructs`)."""
 
+import json
 import logging
 import re
 import time
@@ -142,6 +143,33 @@ def test_a_checksum_of_a_header_that_is_not_there_is_told_to_be_skipped_for_that
         "Skipping checksum 'cksum_1' verification because target field invalid",
         "Skipping checksum 'cksum_2' verification because target field invalid",
     ]
+
+
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_an_exit_is_told_to_interrupt_only_where_something_follows(tmp_path: Path, is_followed: bool) -> None:
+    program = json.loads((CONSTRUCTS / "truncate.json").read_bytes())
+    ingress = next(one for one in program["pipelines"] if one["name"] == "ingress")
+    action = next(action for action in program["actions"] if action["name"] == "truncate16")
+    action["primitives"].append({"op": "exit", "parameters": []})
+    if not is_followed:
+        first = next(table for table in ingress["tables"] if table["actions"] == ["truncate16"])
+        first.update(next_tables={"truncate16": None}, base_default_next=None)
+    path = tmp_path / "exit.json"
+    path.write_text(json.dumps(program))
+    lines = logged(path, "00" * 40)
+    assert ("Packet is marked for exit, interrupting pipeline" in lines) == is_followed
+
+
+def test_a_loop_without_end_is_told_up_to_the_fault(tmp_path: Path) -> None:
+    program = json.loads((CONSTRUCTS / "truncate.json").read_bytes())
+    first = next(action["primitives"] for action in program["actions"] if action["name"] == "truncate16")
+    first += [first[0], {"op": "_jump", "parameters": [{"type": "hexstr", "value": "0x1"}]}]
+    path = tmp_path / "loop.json"
+    path.write_text(json.dumps(program))
+    primitive, failed, dropped = logged(path, "00" * 40)[-3:]
+    assert primitive == "Primitive (no source info)"
+    assert failed.startswith("Pipeline 'ingress' failed: the packet took more steps than the limit allows")
+    assert dropped == "Dropping packet: program fault"
 
 
 def test_a_programs_own_messages_stand_where_they_were_said() -> None:

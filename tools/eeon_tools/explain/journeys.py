@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _TAG = 1
 _CHUNK = 256
 _MAX_STEPS = 100_000
-"""A packet that loops without end, or multiplies, is followed no further; the engine keeps as many at a time."""
+"""Limit on the steps of a packet that loops without end, or multiplies; the engine keeps as many."""
 _PS_PER_NS = 1000
 _LIMIT_PS = 3_600 * 10**12
 _LAST_LINK_PS = 10**9

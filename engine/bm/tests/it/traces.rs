@@ -285,6 +285,17 @@ fn a_checksum_that_is_updated_is_told_as_a_change_of_its_field() {
 }
 
 #[test]
+fn a_packet_is_not_compared_with_the_one_that_left_before_it() {
+    let (tcp, other) = (frame(&[], 6, b""), ethernet(1, 2, 3));
+    let alone = Traced::new(HEADERS).run(&other);
+    let mut traced = Traced::new(HEADERS);
+    traced.run(&tcp);
+    traced.state.update_checksums(&mut traced.phv, &[], Some(&mut traced.trace));
+    traced.trace.take();
+    assert_eq!(traced.run(&other), alone);
+}
+
+#[test]
 fn a_watched_packet_leaves_what_an_unwatched_one_leaves() {
     let frames =
         [items(&ITEMS), items(&[200 << 24, 0]), items(&[9 << 24 | 2, 1 << 24, 0]), ethernet(1, 2, 3)];

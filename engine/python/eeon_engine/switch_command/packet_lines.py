@@ -171,10 +171,14 @@ class Lines:
             yield Line("E", f"Checksum '{name}' is not correct")
 
     def pipeline(
-        self, name: str, events: Sequence[TraceEvent], next_message: Callable[[], str | None]
+        self,
+        name: str,
+        events: Sequence[TraceEvent],
+        fault: str | None,
+        next_message: Callable[[], str | None],
     ) -> Iterator[Line]:
-        """Yields the lines of one run of a pipeline. `next_message` returns the next text of the program's
-        `log_msg`."""
+        """Yields the lines of one run of a pipeline, up to the `fault` if the program failed.
+        `next_message` returns the next text of the program's `log_msg`."""
         yield Line("D", f"Pipeline '{name}': start")
         flow = _Flow(self._pipelines[name])
         statements = _Statements()
@@ -216,11 +220,14 @@ class Lines:
                     ends = True
                 case _:
                     yield from _effect(event)
+        if fault:
+            yield Line("E", f"Pipeline '{name}' failed: {fault}")
+            return
         yield from statements.finish()
-        if ends:
-            yield Line("D", "Packet is marked for exit, interrupting pipeline")
-        else:
+        if not ends:
             yield from self._keyless(flow, None)
+        elif not flow.is_over:
+            yield Line("D", "Packet is marked for exit, interrupting pipeline")
         yield Line("D", f"Pipeline '{name}': end")
 
     def _action(self, index: int) -> Line:
@@ -351,6 +358,10 @@ class _Flow:
     def __init__(self, pipeline: Json) -> None:
         self._tables = {table["name"]: table for table in pipeline["tables"]}
         self._next: str | None = pipeline["init_table"]
+
+    @property
+    def is_over(self) -> bool:
+        return self._next is None
 
     def decide(self, conditional: Json, holds: bool) -> None:
         self._next = conditional["true_next" if holds else "false_next"]

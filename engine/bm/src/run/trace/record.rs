@@ -60,7 +60,8 @@ impl Trace {
         self.slots.extend_from_slice(&phv.slots);
     }
 
-    /// Records the changes since the last instruction, or since [`Trace::watch`].
+    /// Records the changes since the last instruction, or since [`Trace::watch`], and ends the watch: the next run may be another
+    /// packet's.
     pub(crate) fn write_changes(&mut self, phv: &Phv) {
         for lvalue in &self.lvalues {
             let (old, new) = (lvalue.value(&self.slots), lvalue.value(&phv.slots));
@@ -68,6 +69,7 @@ impl Trace {
                 self.events.push(Event::Set { field: lvalue.name.clone(), width: lvalue.width, old, new });
             }
         }
+        self.slots.clear();
     }
 
     /// Records the effect of the last instruction.
