@@ -272,6 +272,16 @@ fn a_change_is_told_with_the_field_and_its_values() {
 }
 
 #[test]
+fn a_change_of_several_words_is_told_once() {
+    let (_, events) = Traced::new(ACTIONS).run(&items(&ITEMS));
+    let of_wide = |event: &Event| match event {
+        Event::Set { field, old, new, .. } if field == "results.wide" => Some((*old, *new)),
+        _ => None,
+    };
+    assert_eq!(events.iter().filter_map(of_wide).collect::<Vec<_>>(), [(0, u128::MAX)]);
+}
+
+#[test]
 fn a_checksum_that_is_updated_is_told_as_a_change_of_its_field() {
     let mut traced = Traced::new(HEADERS);
     let mut frame = frame(&[], 6, b"");
