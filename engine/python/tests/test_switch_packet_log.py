@@ -145,6 +145,19 @@ def test_a_checksum_of_a_header_that_is_not_there_is_told_to_be_skipped_for_that
     ]
 
 
+def test_a_parsers_assignment_is_told_with_its_value_after_a_union_has_changed_its_member(
+    tmp_path: Path,
+) -> None:
+    program = json.loads((CONSTRUCTS / "header_union.json").read_bytes())
+    [both] = [one for one in program["parsers"][0]["parse_states"] if one["name"] == "parse_both"]
+    to = {"type": "field", "value": ["a.word", "value"]}
+    both["parser_ops"].append({"op": "set", "parameters": [to, {"type": "hexstr", "value": "0x0007"}]})
+    path = tmp_path / "union.json"
+    path.write_text(json.dumps(program))
+    lines = logged(path, "00 03 bb 1234")
+    assert "Parser set: setting field 'a.word.value' to 7" in lines
+
+
 @pytest.mark.parametrize("is_followed", [True, False])
 def test_an_exit_is_told_to_interrupt_only_where_something_follows(tmp_path: Path, is_followed: bool) -> None:
     program = json.loads((CONSTRUCTS / "truncate.json").read_bytes())

@@ -106,6 +106,7 @@ class Lines:
                 found = _next(events, "extract")
                 if found is not None and found["event"] == "extract":
                     walk.extract(found)
+                walk.pass_over(events, None)
             elif op == "set":
                 yield _parser_set(parameters, events, walk)
             elif op == "primitive":
@@ -113,6 +114,8 @@ class Lines:
                 yield Line("D", f"Executing method {call['op']}")
                 yield Line("T", f"Action {call['op']}")
                 yield _primitive(call)
+                target = next(iter(call["parameters"]), {})
+                walk.pass_over(events, target.get("value"))
             elif op == "advance":
                 bits = walk.ahead(parameters[0])
                 if bits % 8:
@@ -402,6 +405,15 @@ class _Walk:
         self.bytes = event["offset"] + event["bytes"]
         for field in event["fields"]:
             self.fields[f"{event['header']}.{field['name']}"] = field["value"]
+
+    def pass_over(self, events: list[TraceEvent], header: str | None) -> None:
+        """Removes the next changes of validity and of the fields of `header`: no assignment made them."""
+        while events and (event := events[0])["event"] == "set":
+            header_of, _, field = event["field"].rpartition(".")
+            if field != "$valid$" and header_of != header:
+                break
+            self.fields[event["field"]] = event["new"]
+            del events[0]
 
 
 def _next(events: list[TraceEvent], kind: str) -> TraceEvent | None:
