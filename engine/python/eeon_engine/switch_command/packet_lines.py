@@ -114,7 +114,7 @@ class Lines:
                 yield Line("D", f"Executing method {call['op']}")
                 yield Line("T", f"Action {call['op']}")
                 yield _primitive(call)
-                target = next(iter(call["parameters"]), {})
+                target: Json = next(iter(call["parameters"]), {})
                 walk.pass_over(events, target.get("value"))
             elif op == "advance":
                 bits = walk.ahead(parameters[0])
