@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from eeon_control import program as programs
 from eeon_tools.cli.explain import explain
+from eeon_tools.explain import journeys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, TCP
@@ -303,6 +304,13 @@ def test_recirculations_beyond_a_few_are_left_out_of_the_compact_form_and_counte
     assert compact.count("recirculated: back in ingress") == 2
     assert "7 more rounds from 2.000 us to 8.000 us: --all shows them" in compact
     assert everything.count("recirculated: back in ingress") == 9
+
+
+def test_a_packet_that_loops_is_followed_up_to_a_limit_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journeys, "_MAX_STEPS", 500)
+    lines = text(*probe(3, count=255)).splitlines()
+    assert lines[-1].strip() == "the record of steps is full; later steps are not shown"
+    assert lines[2].strip() == "still inside at 71.000 us, when the explanation ends"
 
 
 def test_a_clone_in_a_session_that_is_not_there_is_said() -> None:

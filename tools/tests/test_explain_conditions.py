@@ -79,3 +79,10 @@ def test_the_expression_is_shown_where_the_text_says_something_else(
 
 def test_priorities_are_those_that_were_written() -> None:
     assert [_priority(value) for value in (2**31 - 1 - 10, 2**31 - 2, 1, 0)] == [10, 1, 1, 0]
+
+
+def test_a_statement_names_the_parameters_of_its_action() -> None:
+    to_port = {"op": "assign", "parameters": [field("meta", "port"), {"type": "runtime_data", "value": 1}]}
+    params = [{"name": "mac", "bitwidth": 48}, {"name": "port", "bitwidth": 9}]
+    program = {"actions": [{"name": "forward", "runtime_data": params, "primitives": [to_port]}]}
+    assert Source(json.dumps(program).encode()).statement(0, 0)[1] == "meta.port = port"

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 _TAG = 1
 _CHUNK = 256
-_MAX_EVENTS = 200_000
+_MAX_STEPS = 100_000
+"""Limit on the steps of a packet that loops without end, or multiplies; the engine keeps as many."""
 _PS_PER_NS = 1000
 _LIMIT_PS = 3_600 * 10**12
 _LAST_LINK_PS = 10**9
@@ -361,9 +362,9 @@ def _alone(
 ) -> Journey:
     scene.check_port(port)
     switch = scene.make()
-    journey = None
+    journey, inside = None, 1
     for at, at_ps, frame in packets:
-        if journey is not None and journey.is_over():
+        if not inside:
             break
         switch.advance_to(at_ps)
         if at == number:
@@ -374,22 +375,24 @@ def _alone(
         switch.inject(port, frame, at_ps, tag=_TAG if at == number else 0)
         if journey is not None:
             switch.advance_to(at_ps)
-            _collect(switch, journey)
+            inside = _collect(switch, journey)
     if journey is None:
         raise InputError(title, "", "does not exist; the capture has fewer packets")
-    for _ in range(_MAX_EVENTS):
+    while inside and not journey.is_cut:
         due = switch.next_event_ps
-        if journey.is_over() or journey.is_cut or due is None or due > switch.now_ps + _LIMIT_PS:
+        if due is None or due > switch.now_ps + _LIMIT_PS:
             break
         switch.advance_to(due)
-        _collect(switch, journey)
+        inside = _collect(switch, journey)
     journey.end_ps = switch.now_ps
     return journey
 
 
-def _collect(switch: SwitchHandle, journey: Journey) -> None:
+def _collect(switch: SwitchHandle, journey: Journey) -> int:
+    """Adds the new steps. Returns how many of the packet and its copies are still inside."""
     from eeon_engine.json_documents import take_journey
 
     told = take_journey(switch)
     journey.steps += told["steps"]
-    journey.is_cut |= told["is_cut"]
+    journey.is_cut |= told["is_cut"] or len(journey.steps) >= _MAX_STEPS
+    return told["inside"]

@@ -104,7 +104,7 @@ class Source:
             return field_name(".".join(str(part) for part in value))
         if kind == "hexstr":
             return _number(value)
-        if kind == "local" and isinstance(value, int) and 0 <= value < len(params):
+        if kind in ("local", "runtime_data") and isinstance(value, int) and 0 <= value < len(params):
             return params[value]
         if kind == "stack_field" and isinstance(value, list):
             return ".last.".join(str(part) for part in value)

@@ -173,6 +173,16 @@ fn a_change_is_told_with_the_field_and_its_values() {
 }
 
 #[test]
+fn a_change_of_several_words_is_told_once() {
+    let (_, events) = Traced::new(ACTIONS).run(&items(&ITEMS));
+    let of_wide = |event: &Event| match event {
+        Event::Set { field, old, new, .. } if field == "results.wide" => Some((*old, *new)),
+        _ => None,
+    };
+    assert_eq!(events.iter().filter_map(of_wide).collect::<Vec<_>>(), [(0, u128::MAX)]);
+}
+
+#[test]
 fn a_checksum_that_is_updated_is_told_as_a_change_of_its_field() {
     let mut traced = Traced::of(HEADERS);
     let mut frame = frame(&[], 6, b"");
@@ -184,6 +194,17 @@ fn a_checksum_that_is_updated_is_told_as_a_change_of_its_field() {
     let told: Vec<Value> = traced.trace.take().iter().map(|event| json!(event)).collect();
     let set = json!({"event": "set", "field": "ipv4.header_checksum", "width": 16, "old": 0, "new": right});
     assert_eq!(told.iter().filter(|event| event["event"] == "set").collect::<Vec<_>>(), [&set]);
+}
+
+#[test]
+fn a_packet_is_not_compared_with_the_one_that_left_before_it() {
+    let (tcp, other) = (frame(&[], 6, b""), ethernet(1, 2, 3));
+    let alone = Traced::new(HEADERS).run(&other);
+    let mut traced = Traced::new(HEADERS);
+    traced.run(&tcp);
+    traced.state.update_checksums(&mut traced.phv, &[], Some(&mut traced.trace));
+    traced.trace.take();
+    assert_eq!(traced.run(&other), alone);
 }
 
 #[test]

@@ -8,7 +8,7 @@ and simple_switch's `primitives.cpp`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from ..json_types import (
@@ -46,6 +46,7 @@ class Lines:
         self._checksums = program.get("checksums", [])
         self._emitted = {one["name"]: one["order"] for one in program["deparsers"]}
         self._header_ids = {header["name"]: header["id"] for header in program["headers"]}
+        self._metadata = {header["name"] for header in program["headers"] if header["metadata"]}
         self._stack_ids = {
             one["name"]: one["id"]
             for kind in ("header_stacks", "header_union_stacks")
@@ -83,8 +84,9 @@ class Lines:
                 yield Line("E", f"Exception while parsing: {error}")
             else:
                 yield Line("T", f"Bytes parsed: {walk.bytes}")
+        extracted = {event["header"] for event in events if event["event"] == "extract"}
         for event in checks:
-            yield from self._verified(event)
+            yield from self._verified(event, extracted)
         yield Line("D", "Parser 'parser': end")
 
     def _state(self, state: Json, events: list[TraceEvent], walk: _Walk, failed: bool) -> Iterator[Line]:
@@ -102,6 +104,7 @@ class Lines:
                 found = _next(events, "extract")
                 if found is not None and found["event"] == "extract":
                     walk.extract(found)
+                walk.pass_over(events, None)
             elif op == "set":
                 yield _parser_set(parameters, events, walk)
             elif op == "primitive":
@@ -109,6 +112,8 @@ class Lines:
                 yield Line("D", f"Executing method {call['op']}")
                 yield Line("T", f"Action {call['op']}")
                 yield _primitive(call)
+                target: Json = next(iter(call["parameters"]), {})
+                walk.pass_over(events, target.get("value"))
             elif op == "advance":
                 bits = walk.ahead(parameters[0])
                 if bits % 8:
@@ -153,10 +158,12 @@ class Lines:
             of = "header union stack" if kind == "union_stack" else "header stack"
             yield Line("D", f"Extracting to {of} {self._stack_ids[name]}, next header is {following}")
 
-    def _verified(self, event: ChecksumEvent) -> Iterator[Line]:
-        name = self._checksums[event["checksum"]]["name"]
+    def _verified(self, event: ChecksumEvent, extracted: Set[str]) -> Iterator[Line]:
+        name, (header, _) = (self._checksums[event["checksum"]][key] for key in ("name", "target"))
         if event["computed"] is None:
-            yield Line("T", f"Skipping checksum '{name}' verification because condition not met")
+            is_valid = header in extracted or header in self._metadata
+            why = "condition not met" if is_valid else "target field invalid"
+            yield Line("T", f"Skipping checksum '{name}' verification because {why}")
             return
         yield Line("D", f"Checksum '{name}': computed {event['computed']:#x} - actual {event['found']:#x}")
         passed = event["computed"] == event["found"]
@@ -165,10 +172,14 @@ class Lines:
             yield Line("E", f"Checksum '{name}' is not correct")
 
     def pipeline(
-        self, name: str, events: Sequence[TraceEvent], next_message: Callable[[], str | None]
+        self,
+        name: str,
+        events: Sequence[TraceEvent],
+        fault: str | None,
+        next_message: Callable[[], str | None],
     ) -> Iterator[Line]:
-        """Yields the lines of one run of a pipeline. `next_message` returns the next text of the program's
-        `log_msg`."""
+        """Yields the lines of one run of a pipeline, up to the `fault` if the program failed.
+        `next_message` returns the next text of the program's `log_msg`."""
         yield Line("D", f"Pipeline '{name}': start")
         flow = _Flow(self._pipelines[name])
         statements = _Statements()
@@ -210,11 +221,14 @@ class Lines:
                     ends = True
                 case _:
                     yield from _effect(event)
+        if fault:
+            yield Line("E", f"Pipeline '{name}' failed: {fault}")
+            return
         yield from statements.finish()
-        if ends:
-            yield Line("D", "Packet is marked for exit, interrupting pipeline")
-        else:
+        if not ends:
             yield from self._keyless(flow, None)
+        elif not flow.is_over:
+            yield Line("D", "Packet is marked for exit, interrupting pipeline")
         yield Line("D", f"Pipeline '{name}': end")
 
     def _action(self, index: int) -> Line:
@@ -346,6 +360,10 @@ class _Flow:
         self._tables = {table["name"]: table for table in pipeline["tables"]}
         self._next: str | None = pipeline["init_table"]
 
+    @property
+    def is_over(self) -> bool:
+        return self._next is None
+
     def decide(self, conditional: Json, holds: bool) -> None:
         self._next = conditional["true_next" if holds else "false_next"]
 
@@ -385,6 +403,15 @@ class _Walk:
         self.bytes = event["offset"] + event["bytes"]
         for field in event["fields"]:
             self.fields[f"{event['header']}.{field['name']}"] = field["value"]
+
+    def pass_over(self, events: list[TraceEvent], header: str | None) -> None:
+        """Removes the next changes of validity and of the fields of `header`: no assignment made them."""
+        while events and (event := events[0])["event"] == "set":
+            header_of, _, field = event["field"].rpartition(".")
+            if field != "$valid$" and header_of != header:
+                break
+            self.fields[event["field"]] = event["new"]
+            del events[0]
 
 
 def _next(events: list[TraceEvent], kind: str) -> TraceEvent | None:

@@ -162,10 +162,9 @@ class PacketLog:
             self._line(packet, line)
 
     def _pipeline(self, packet: _Packet, step: IngressStep | EgressStep) -> None:
-        for line in self._lines.pipeline(step["step"], step["events"], self._next_message):
+        name, events, fault = step["step"], step["events"], step["fault"]
+        for line in self._lines.pipeline(name, events, fault, self._next_message):
             self._line(packet, line)
-        if step["fault"]:
-            self._line(packet, Line("E", f"Pipeline '{step['step']}' failed: {step['fault']}"))
 
     def _next_message(self) -> str | None:
         return self._messages.popleft() if self._messages else None

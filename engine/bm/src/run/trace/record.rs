@@ -1,6 +1,6 @@
 //! Derives a trace's events from instructions: from each instruction before it runs, and from its changes afterwards.
 
-use super::{Event, Hit, NamedMatch, NamedValue, SelectKey, Trace};
+use super::{Event, Hit, Lvalue, NamedMatch, NamedValue, SelectKey, Trace};
 use crate::program::{ColdOp, KeyField, Mark, Op, Pc, Program, Slot, TableKeyInfo};
 use crate::run::calculate::output;
 use crate::run::observe::{Moment, Observer};
@@ -33,6 +33,18 @@ pub(super) fn value(slots: &[u64], slot: Slot, width: u32) -> u128 {
     u128::from(slots[at]) | if width > 64 { u128::from(slots[at + 1]) << 64 } else { 0 }
 }
 
+/// Records a change. Instructions write the words of a wide value one after another, low word first; that is one change.
+fn push_set(events: &mut Vec<Event>, lvalue: &Lvalue, old: u128, new: u128) {
+    if let Some(Event::Set { field, old: first, new: last, .. }) = events.last_mut() {
+        let is_high_word = *first >> 64 == *last >> 64 && old as u64 == new as u64;
+        if *field == lvalue.name && *last == old && is_high_word {
+            *last = new;
+            return;
+        }
+    }
+    events.push(Event::Set { field: lvalue.name.clone(), width: lvalue.width, old, new });
+}
+
 impl Observer for Trace {
     const WATCHES: bool = true;
 
@@ -60,14 +72,16 @@ impl Trace {
         self.slots.extend_from_slice(&phv.slots);
     }
 
-    /// Records the changes since the last instruction, or since [`Trace::watch`].
+    /// Records the changes since the last instruction, or since [`Trace::watch`], and ends the watch: the next run may be another
+    /// packet's.
     pub(crate) fn write_changes(&mut self, phv: &Phv) {
         for lvalue in &self.lvalues {
             let (old, new) = (lvalue.value(&self.slots), lvalue.value(&phv.slots));
             if old != new {
-                self.events.push(Event::Set { field: lvalue.name.clone(), width: lvalue.width, old, new });
+                push_set(&mut self.events, lvalue, old, new);
             }
         }
+        self.slots.clear();
     }
 
     /// Records the effect of the last instruction.
