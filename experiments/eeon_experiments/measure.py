@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import DataRate
 from eeon_tools.replay.result import ClassPackets
-from eeon_tools.replay.spec import transmitters_without_power
 
 from eeon_experiments.columns import SIZE_CLASSES, SLOWDOWN_PARTS
 from eeon_experiments.results import Value
@@ -358,11 +357,11 @@ def _coflows(settings: RunSettings, applications: Iterable[ApplicationReport]) -
 
 
 def _energy(topology: Topology, spec: FabricSpec, report: Report) -> dict[str, Value]:
-    total, is_whole = report["energy"]["total"], not transmitters_without_power(spec)
+    total = report["energy"]["total"]
     found: dict[str, Value] = {
-        "energy_used_joules": total["used_joules"] if is_whole else None,
-        "energy_legacy_joules": total["legacy_joules"] if is_whole else None,
-        "energy_ideal_joules": total["ideal_joules"] if is_whole else None,
+        "energy_used_joules": total["used_joules"],
+        "energy_legacy_joules": total["legacy_joules"],
+        "energy_ideal_joules": total["ideal_joules"],
     }
     rates = _rates(topology)
     for name, rate in _SPEEDS.items():

@@ -168,16 +168,6 @@ def test_a_warning_about_configurations_is_told_once_with_every_place_that_cause
     assert one.endswith(f", so nothing is ever marked (also at {', '.join(f'line {at}' for at in others)})")
 
 
-@pytest.mark.system
-def test_energy_of_all_transmitters_is_empty_where_the_power_of_one_is_not_known(tmp_path: Path) -> None:
-    links = "hosts_per_leaf: 1, spines: 1, host_link: {rate: 10Gbps}, uplink: {rate: 25Gbps}"
-    fabric = f"{{name: fast, defaults: {{delay: 1us}}, leaf_spine: {{leaves: 2, {links}}}}}"
-    point, *_ = points(tmp_path, TINY.replace("leaf-spine-4", fabric))
-    found = run_one(point.run).measured
-    assert found["status"] == "finished" and found["energy_10g_used_joules"] > 0
-    assert [found[f"energy_{kind}_joules"] for kind in ("used", "legacy", "ideal")] == [None] * 3
-
-
 def test_where_the_rest_of_the_advice_is_keeps_the_form(capsys: pytest.CaptureFixture[str]) -> None:
     show_advice([str(number) for number in range(12)], "my file.yaml", quick=True)
     last = capsys.readouterr().err.splitlines()[-1]
