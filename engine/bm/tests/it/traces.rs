@@ -174,7 +174,7 @@ fn a_change_is_told_with_the_field_and_its_values() {
 
 #[test]
 fn a_change_of_several_words_is_told_once() {
-    let (_, events) = Traced::new(ACTIONS).run(&items(&ITEMS));
+    let events = Traced::of(ACTIONS).run(&items(&ITEMS));
     let of_wide = |event: &Event| match event {
         Event::Set { field, old, new, .. } if field == "results.wide" => Some((*old, *new)),
         _ => None,
@@ -199,8 +199,8 @@ fn a_checksum_that_is_updated_is_told_as_a_change_of_its_field() {
 #[test]
 fn a_packet_is_not_compared_with_the_one_that_left_before_it() {
     let (tcp, other) = (frame(&[], 6, b""), ethernet(1, 2, 3));
-    let alone = Traced::new(HEADERS).run(&other);
-    let mut traced = Traced::new(HEADERS);
+    let alone = Traced::of(HEADERS).run(&other);
+    let mut traced = Traced::of(HEADERS);
     traced.run(&tcp);
     traced.state.update_checksums(&mut traced.phv, &[], Some(&mut traced.trace));
     traced.trace.take();
