@@ -39,7 +39,7 @@ NS3_FLOWS    := out/validate/flows
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check check-python style style-rust style-python wheels demo picture test test-beside-python test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style style-rust style-python wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,12 +66,8 @@ check: style ## what to run while you work: formats, lints, types, and the tests
 check-python: setup
 	$(PY) -m pytest -q -n $(JOBS) $(BY_MODULE) --cpu-seconds 2 --hypothesis-profile check -m "not system and not slow and not nightly"
 
-test: test-rust setup ## set up everything and run every test, the long ones in a short form
-	@$(MAKE) --no-print-directory --jobs 3 test-python test-beside-python
-
-# They print when they end, while pytest's progress is shown as it comes.
-test-beside-python:
-	@$(MAKE) --no-print-directory --output-sync=target test-ptf test-wheels
+test: test-rust test-python ## set up everything and run every test, the long ones in a short form
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-ptf test-wheels
 
 test-rust: ## run the engine's own tests
 	env -u MAKEFLAGS $(CARGO) test $(ENGINE) --quiet
