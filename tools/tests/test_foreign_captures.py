@@ -175,7 +175,10 @@ def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path: Path) -> N
     told = CliRunner().invoke(trace, ["info", "-", "--json"], input=content)
     assert '"packets": 2' in told.stdout
     told = CliRunner().invoke(replay, ["-", "-c", "drop_tail"], input=content)
-    assert told.stderr == "Error: standard input: has no manifest that names its fabric; give --topology\n"
+    assert told.stderr == (
+        "Error: standard input: has no manifest that names its fabric; "
+        "give --topology, a file or a name in `eeon config list`\n"
+    )
 
 
 @pytest.mark.parametrize(

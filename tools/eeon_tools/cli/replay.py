@@ -183,7 +183,11 @@ def replay(
                 "name it with --fabric",
             )
         if not config and not compare:
-            raise InputError("--config", "", "is missing: a new twin has no configuration")
+            raise InputError(
+                "--config",
+                "",
+                "is missing: a new twin has no configuration; name a file, or a name in `eeon config list`",
+            )
         outputs = _Outputs(pcapng_path, perfetto_path, html_path, hops_limit or DEFAULT_LIMIT)
         if hops_limit is not None and not outputs.are_wanted():
             raise InputError(
@@ -341,7 +345,11 @@ def _faults(texts: tuple[str, ...], topology: str) -> tuple[Fault, ...]:
 def _topology_of(trace: Path) -> str:
     found = manifests.topology_of(trace)
     if found is None:
-        raise TraceError(trace, "", "has no manifest that names its fabric; give --topology")
+        raise TraceError(
+            trace,
+            "",
+            "has no manifest that names its fabric; give --topology, a file or a name in `eeon config list`",
+        )
     return found
 
 
