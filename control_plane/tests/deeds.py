@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from answers import occurs, pattern_of, texts_of
 from eeon_command import place
 from eeon_control import constants, fabric, program, topology
 from eeon_control.fabric import sync
@@ -74,20 +75,6 @@ class World:
     def switches(self, name: str) -> list[FakeSwitch]:
         """Returns a fake switch, or all for `*`."""
         return [*self.fakes.switches.values()] if name == "*" else [self.fakes.switches[name]]
-
-
-def texts_of(given: str | list[str]) -> list[str]:
-    return [given] if isinstance(given, str) else given
-
-
-def pattern_of(text: str) -> str:
-    """Returns the regular expression of a text, or that within slashes."""
-    return text[1:-1] if len(text) > 2 and text[0] == text[-1] == "/" else re.escape(text)
-
-
-def occurs(text: str, output: str) -> bool:
-    """Returns whether a text, or a regular expression in slashes, occurs in an output."""
-    return re.search(pattern_of(text), output, re.MULTILINE) is not None
 
 
 @deed("counts")

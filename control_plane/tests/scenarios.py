@@ -32,7 +32,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deeds import DEEDS, RealSwitches, Step, World, occurs, texts_of
+from answers import occurs, part, texts_of
+from deeds import DEEDS, RealSwitches, Step, World
 from eeon_command import eeon
 from expected_rows import value
 
@@ -87,24 +88,6 @@ def _held(world: World) -> object:
     current = world.folder / "state" / "current"
     held = None if world.fakes is None else world.fakes.state()
     return held, current.read_text() if current.exists() else None
-
-
-def part(document: Any, path: str) -> Any:
-    """Returns what is at a path in a JSON document."""
-    word, _, rest = path.partition(" ")
-    if not word:
-        return document
-    if word == "#":
-        return len(document)
-    if word == "*":
-        return [part(one, rest) for one in (document.values() if isinstance(document, dict) else document)]
-    if "=" in word:
-        wanted = dict(one.split("=", 1) for one in word.split(","))
-        (found,) = [
-            one for one in document if wanted.items() <= {key: str(one[key]) for key in wanted}.items()
-        ]
-        return part(found, rest)
-    return part(document[int(word) if isinstance(document, list) else word], rest)
 
 
 def scenarios(file: Path) -> dict[str, list[Step]]:

@@ -10,12 +10,15 @@ import pytest
 import test_explain
 import test_explain_entries
 import test_lab
+from eeon_control import config as configs
 from eeon_control import topology
 from eeon_control.units import DataRate
 from eeon_tools.errors import ToolsError
 from eeon_tools.lab import Lab, parse, read_topology
 from eeon_tools.replay.faults import Fault
+from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace.coflow import read_coflows
+from eeon_tools.trace.frames import ECN_NAMES
 from made_captures import sparse
 
 from control_plane.tests.expected_rows import Messages, Reader, Row, command, rows, value
@@ -92,6 +95,15 @@ def ending(text: str, folder: Path) -> str:
     return why("-c drop_tail --port 1", folder, **how)[0]
 
 
+def unmarked(text: str, folder: Path) -> str:
+    """Returns why a run has marked nothing; `config` is by default a marking threshold."""
+    told = value(f"{{{text}}}")
+    with contextlib.chdir(folder):
+        config = configs.load(told.get("config", "mark_threshold"))
+    by_ecn = dict.fromkeys(ECN_NAMES, 0) | told["by_ecn"]
+    return why_unmarked(config, topology.load("leaf-spine-4").ports(), by_ecn, told.get("depths", {}))
+
+
 READERS: dict[str, Reader] = {
     "eeon": command,
     "topology of a lab": lab_topology,
@@ -104,6 +116,7 @@ READERS: dict[str, Reader] = {
     "entries": entries,
     "why": why,
     "ending": ending,
+    "why nothing is marked": unmarked,
 }
 TABLES = sorted((Path(__file__).parent / "expected").glob("*.yaml"))
 
