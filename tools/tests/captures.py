@@ -65,12 +65,17 @@ Case = dict[str, Any]
 _FEEDS = {"sends", "hosts", "times", "lengths", "frames", "each", "all", "counts", "remarks", "refused"}
 
 
+def _names() -> dict[str, Any]:
+    found: dict[str, Any] = {"right": right}
+    for layers in (packets, inet, inet6, l2):
+        found |= {name: one for name, one in vars(layers).items() if not name.startswith("_")}
+    return found
+
+
 def cases(file: Path) -> Iterator[Any]:
     """Returns the cases of a file as parameters of pytest."""
     found: dict[str, Case] = value(file.read_text("utf-8"))
-    names = {"right": right}
-    for layers in (packets, inet, inet6, l2):
-        names |= {name: one for name, one in vars(layers).items() if not name.startswith("_")}
+    names = dict(NAMES)
     for name, text in found.pop("names", {}).items():
         names[name] = eval(text, names)
     for name, case in found.items():
@@ -91,9 +96,14 @@ def right(frame: bytes) -> bytes:
     return bytes(found)
 
 
+NAMES = _names()
+"""scapy's layers, by name."""
+
+
 def check(case: Case, text: str, names: dict[str, Any], folder: Path) -> None:
     """Writes a case's capture and compares all answers."""
-    path, given = _written(case, text, names, folder)
+    path = folder / ("c.pcapng" if "interfaces" in case else "c.pcap")
+    given = written(case, path, text, names)
     if any(case.get(key) is not None for key in _FEEDS - {"each"}):
         _check_feed(case, path, {**names, "given": given})
     for key in ("says", "lacks"):
@@ -106,8 +116,8 @@ def check(case: Case, text: str, names: dict[str, Any], folder: Path) -> None:
         _check_flows(case, path, folder)
 
 
-def _written(case: Case, text: str, names: dict[str, Any], folder: Path) -> tuple[Path, list[bytes]]:
-    """Writes the capture of a case. Returns its file, and the bytes of its packets."""
+def written(case: Case, path: Path, text: str, names: dict[str, Any]) -> list[bytes]:
+    """Writes the capture of a case, and returns the bytes of its packets."""
     rows: list[tuple[int, str, bytes, int]] = []
     for one in case["packets"]:
         told = one if isinstance(one, dict) else {"is": one}
@@ -117,20 +127,17 @@ def _written(case: Case, text: str, names: dict[str, Any], folder: Path) -> tupl
             at_ns = _nanoseconds(told["at"]) if "at" in told else rows[-1][0] + 1000 if rows else 0
             is_ethernet = "link" in case or isinstance(frame, l2.Ether | bytes)
             data = bytes(frame if is_ethernet else ETHER / frame)
-            rows.append((at_ns, told.get("on", "0"), data, int(told.get("length", len(data)))))
-            rows[-1] = (*rows[-1][:2], data[: int(told.get("kept", len(data)))], rows[-1][3])
-    given = [data for _, _, data, _ in rows]
+            kept, length = int(told.get("kept", len(data))), int(told.get("length", len(data)))
+            rows.append((at_ns, told.get("on", "0"), data[:kept], length))
     if "link" in case:
         frames = [_cooked(case["link"], on, data) for _, on, data, _ in rows]
-        path = folder / "c.pcap"
         path.write_bytes(pcap(case["link"], *frames, times_us=[at_ns // 1000 for at_ns, *_ in rows]))
     elif "interfaces" in case:
-        path = folder / "c.pcapng"
         blocks = (packet(at_ns // 1000, data, int(on)) for at_ns, on, data, _ in rows)
         path.write_bytes(section() + interface() * case["interfaces"] + b"".join(blocks))
     else:
-        path = capture(folder / "c.pcap", ((at_ns, length, data) for at_ns, _, data, length in rows))
-    return path, given
+        capture(path, ((at_ns, length, data) for at_ns, _, data, length in rows))
+    return [data for _, _, data, _ in rows]
 
 
 def _nanoseconds(text: str) -> int:

@@ -57,3 +57,9 @@ def small_trace(_small_trace: Path, tmp_path: Path) -> Path:
 def incast(made_trace: Callable[[Workload, int], Path]) -> Path:
     """Returns a trace that congests the link of one host."""
     return made_trace(INCAST, 1)
+
+
+@pytest.fixture
+def named_trace(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+    """Returns the trace `small` or `incast`, which are made on the first use."""
+    return lambda name: request.getfixturevalue({"small": "_small_trace", "incast": "incast"}[name])

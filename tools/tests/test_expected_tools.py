@@ -3,6 +3,7 @@
 import contextlib
 import shlex
 from collections.abc import Callable, Mapping
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import test_lab
 from eeon_control import config as configs
 from eeon_control import topology
 from eeon_control.units import DataRate
-from eeon_tools.errors import ToolsError
+from eeon_tools.errors import InputError, ToolsError
 from eeon_tools.lab import Lab, parse, read_topology
+from eeon_tools.lab.host import Host
 from eeon_tools.replay.faults import Fault
 from eeon_tools.replay.unmarked import why_unmarked
 from eeon_tools.trace.coflow import read_coflows
 from eeon_tools.trace.frames import ECN_NAMES
 from made_captures import sparse
+from scapy.layers.l2 import ARP, Ether
 
 from control_plane.tests.expected_rows import Messages, Reader, Row, command, rows, value
 
@@ -44,6 +47,22 @@ def lab_host(text: str, folder: Path) -> dict[str, object]:
     neighbours = {str(address): mac for address, mac in host.neighbours.items()}
     found = {"gateway": host.gateway and str(host.gateway), "neighbours": neighbours}
     return found | {"routes": list(host.routes), "ignored": list(host.ignored)}
+
+
+def lab_hops(text: str, folder: Path) -> list[str | None]:
+    """Returns the addresses that a host asks for to send to 10.0.9.9 and 10.1.0.1, after commands at its
+    start; None where it has no route."""
+    file = test_lab.written(folder, hosts={"h1": test_lab.host_file(text)}, **test_lab.ONE_HOST)
+    host = Host(read_topology(file).hosts["h1"])
+    found: list[str | None] = []
+    for address in ("10.0.9.9", "10.1.0.1"):
+        try:
+            [frame] = host.send(IPv4Address(address), b"")
+            found.append(Ether(frame)[ARP].pdst)
+        except InputError as error:
+            assert "has no route there" in str(error)
+            found.append(None)
+    return found
 
 
 def lab_line(text: str, folder: Path) -> Messages:
@@ -108,6 +127,7 @@ READERS: dict[str, Reader] = {
     "eeon": command,
     "topology of a lab": lab_topology,
     "host of a lab": lab_host,
+    "next hops of a host": lab_hops,
     "line of a lab": lab_line,
     "lab": lab_command,
     "coflows": coflows,

@@ -174,6 +174,8 @@ def test_a_capture_comes_out_of_a_pipe_or_of_standard_input(tmp_path: Path) -> N
     assert not file.exists()
     told = CliRunner().invoke(trace, ["info", "-", "--json"], input=content)
     assert '"packets": 2' in told.stdout
+    told = CliRunner().invoke(trace, ["info", "-", "--keep-good"], input=pcap(1, ETHER, ETHER)[:-10])
+    assert told.stderr.startswith("warning: standard input: packet 2, offset")
     told = CliRunner().invoke(replay, ["-", "-c", "drop_tail"], input=content)
     assert told.stderr == (
         "Error: standard input: has no manifest that names its fabric; "

@@ -4,9 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from eeon_control.units import Duration
-from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay.faults import Fault
 from eeon_tools.replay.result import RunResult
@@ -59,21 +57,3 @@ def test_pauses_that_a_link_loses_are_counted_apart_from_packets(tmp_path: Path)
     assert sum(link.lost.get("control", 0) for link in result.faults) > 0
     total = result.total()
     assert total.sent == total.delivered + total.dropped + total.lost
-
-
-@pytest.mark.system
-def test_the_command_shows_the_links_and_refuses_in_a_line(incast: Path, tmp_path: Path) -> None:
-    page = tmp_path / "run.html"
-    call = [str(incast), "-c", "mark_threshold", "--fail"]
-    shown = CliRunner().invoke(replay_command, [*call, "h1@2ms-3ms", "--fail", "h2@9s", "--html", str(page)])
-    assert shown.exit_code == 0, shown.output
-    assert "h1 to leaf1      1.000" in shown.output
-    assert "h2 to leaf1, leaf1:2 to h2: the run ended at" in shown.output
-    assert "Links that failed" in page.read_text()
-    for fault, said in (("h9@1ms", "leaf-spine-4 has no node h9"), ("h1@1", "'1' has no unit")):
-        refused = CliRunner().invoke(replay_command, [*call, fault])
-        assert refused.exit_code == 1
-        (line,) = refused.output.splitlines()
-        assert line.startswith(f"Error: --fail: {fault}: {said}")
-    live = CliRunner().invoke(replay_command, [*call, "h1@1ms", "--fabric", "eeon"])
-    assert live.exit_code == 1 and "--fail: h1@1ms: is for a twin" in live.output

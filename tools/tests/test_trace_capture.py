@@ -1,13 +1,9 @@
 """Captures: both formats keep everything; malformed files cause an error with its position."""
 
-import json
 import struct
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from eeon_tools.cli.replay import replay
-from eeon_tools.cli.trace import trace
 from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace.capture import Packet, read_packets
 from eeon_tools.trace.capture_writer import CaptureWriter
@@ -151,28 +147,3 @@ def test_what_is_whole_of_a_file_that_breaks_off_can_be_kept(tmp_path: Path, suf
         with pytest.raises(TraceError):
             list(read_packets(cut, told.append))
     assert len(told) == 1
-
-
-def test_trace_info_says_how_to_keep_what_is_whole_and_does_it(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.pcap")
-    path.write_bytes(path.read_bytes()[:-10])
-    refused = CliRunner().invoke(trace, ["info", str(path)])
-    assert refused.exit_code == 1 and "is truncated" in refused.stderr
-    assert "; --keep-good takes the packets before that" in refused.stderr
-    kept = CliRunner().invoke(trace, ["info", str(path), "--keep-good", "--json"])
-    assert kept.exit_code == 0 and json.loads(kept.stdout)["packets"] == 2
-    assert kept.stderr.startswith(f"warning: {path}: packet 3, offset")
-    piped = CliRunner().invoke(trace, ["info", "-", "--keep-good"], input=path.read_bytes())
-    assert piped.stderr.startswith("warning: standard input: packet 3, offset")
-
-
-@pytest.mark.system
-def test_a_replay_of_several_settings_tells_once_of_a_truncated_capture(tmp_path: Path) -> None:
-    path = tmp_path / "t.pcap"
-    words = ["-t", "leaf-spine-4", "--split", "64KB", "--maps", "2", "-o", str(path)]
-    assert CliRunner().invoke(trace, ["shuffle", *words]).exit_code == 0
-    cut = tmp_path / "cut.pcap"
-    cut.write_bytes(path.read_bytes()[:-10])
-    settings = ["-t", "leaf-spine-4", "-c", "drop_tail", "--compare", "mark_threshold", "--keep-good"]
-    done = CliRunner().invoke(replay, [str(cut), *settings])
-    assert done.exit_code == 0 and done.stderr.count("the file is truncated") == 1, done.stderr

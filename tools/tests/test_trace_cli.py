@@ -24,34 +24,6 @@ def eeon_trace(*words: str | Path) -> Result:
 SMALL = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
 
 
-def test_shuffle_writes_trace_and_manifest_into_a_new_folder(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "t.pcapng"
-    done = eeon_trace("shuffle", "-o", path, *SMALL)
-    assert done.exit_code == 0, done.output
-    assert path.exists()
-    manifest = json.loads((tmp_path / "new" / "t.pcapng.manifest.json").read_text())
-    assert manifest["generator"]["job"]["maps"] == 4
-    assert manifest["topology"] == "leaf-spine-4"
-
-
-def test_coflow_without_a_file_takes_the_sample(tmp_path: Path) -> None:
-    done = eeon_trace("coflow", "-o", tmp_path / "t.pcap", "--scale", "0.001", "--range", "1-3")
-    assert done.exit_code == 0, done.output
-    manifest = json.loads((tmp_path / "t.pcap.manifest.json").read_text())
-    assert manifest["generator"]["source"] == "coflow-sample.txt"
-    assert manifest["generator"]["coflows"] == {"first": 1, "last": 3}
-
-
-def test_info_prints_tables_or_json(tmp_path: Path) -> None:
-    path = tmp_path / "t.pcap"
-    eeon_trace("shuffle", "-o", path, *SMALL)
-    shown = eeon_trace("info", path)
-    assert shown.exit_code == 0
-    assert "made by `eeon trace shuffle` for leaf-spine-4, seed 1" in shown.output
-    document = json.loads(eeon_trace("info", path, "--json").output)
-    assert document["classes"]["syn"]["packets"] == document["classes"]["syn_ack"]["packets"] > 0
-
-
 @pytest.mark.parametrize("family", [[], ["--ipv6"]])
 def test_the_flows_of_a_shuffle_are_what_its_reducers_fetch(tmp_path: Path, family: list[str]) -> None:
     path, listed = tmp_path / "t.pcap", tmp_path / "new" / "flows.csv"
@@ -102,10 +74,3 @@ def test_connections_take_dscps_in_turn_and_both_directions_have_the_same(
     assert list(shown["dscp"]) == ["0", "46"]
     assert sum(totals["packets"] for totals in shown["dscp"].values()) == shown["packets"]
     assert "DSCP" in eeon_trace("info", path).output
-
-
-def test_the_manifest_and_info_agree_on_how_long_a_trace_lasts(tmp_path: Path) -> None:
-    path = tmp_path / "t.pcap"
-    eeon_trace("shuffle", "-o", path, *SMALL)
-    manifest = json.loads((tmp_path / "t.pcap.manifest.json").read_text())
-    assert json.loads(eeon_trace("info", path, "--json").output)["duration_ns"] == manifest["duration_ns"] > 0
