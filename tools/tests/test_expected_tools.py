@@ -1,6 +1,7 @@
 """Answers to labs, traces, faults and explanations: each row of `expected/*.yaml`."""
 
 import contextlib
+import json
 import shlex
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address
@@ -9,7 +10,6 @@ from typing import Any
 
 import pytest
 import test_explain
-import test_explain_entries
 import test_lab
 from eeon_control import config as configs
 from eeon_control import topology
@@ -25,6 +25,8 @@ from made_captures import sparse
 from scapy.layers.l2 import ARP, Ether
 
 from control_plane.tests.expected_rows import Messages, Reader, Row, command, rows, value
+
+EVERYTHING = Path(__file__).parents[2] / "engine/python/tests/programs/everything"
 
 
 def refused(read: Callable[[], object]) -> Messages:
@@ -94,7 +96,10 @@ def on_a_capture(text: str, folder: Path) -> Messages:
 
 def entries(text: str, folder: Path) -> Messages:
     """Returns why `eeon explain` refuses a file of entries."""
-    result = test_explain_entries.with_entries(folder, value(text), 1)
+    path = folder / "s1-runtime.json"
+    path.write_text(json.dumps(value(text)))
+    program = ("--program", f"{EVERYTHING}.json", "--p4info", f"{EVERYTHING}.p4info.txtpb", "--port", "0")
+    result = test_explain.run("020000000001020000000002123400000001", *program, "--entries", str(path))
     assert result.exit_code == 1
     return Messages(result.stderr.splitlines())
 
