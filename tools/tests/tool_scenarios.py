@@ -14,6 +14,8 @@ that a command prints with `--json`. `marks` has marks of pytest for all scenari
     remove       removes a file
     a file has   texts, or regular expressions in slashes, that occur in files
     json         values in files, by path
+    fabric       values of the engine's fabric `of` a topology (leaf-spine-4) with `config`, or why it is
+                 `refused`; `lacks` has keys that it does not have
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ from typing import Any
 
 import pytest
 from captures import NAMES, written
+from eeon_control import config, topology
+from eeon_tools.errors import UnavailableError
+from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace.manifest import manifest_path
 from made_captures import sparse
 
@@ -91,8 +96,24 @@ def do(step: Step, folder: Path, trace: Trace) -> None:
         case "json":
             for name, paths in told.items():
                 check_document(name, json.loads((folder / name).read_text()), paths)
+        case "fabric":
+            _fabric(told, folder)
         case _:
             words = shlex.split(what)
             with contextlib.chdir(folder):
                 done = eeon(*words, *(["--json"] if paths_of(told) else []))
             check(what, done, told, folder)
+
+
+def _fabric(told: dict[str, Any], folder: Path) -> None:
+    told = dict(told)
+    fabric = topology.load(told.pop("of", "leaf-spine-4"))
+    with contextlib.chdir(folder):
+        settings = config.load(*told.pop("config"))
+    if "refused" in told:
+        with pytest.raises(UnavailableError, match=told["refused"]):
+            fabric_spec(fabric, settings, 1)
+        return
+    spec = fabric_spec(fabric, settings, seed=1)
+    assert not spec.keys() & set(told.pop("lacks", ()))
+    check_document("fabric", spec, told)
