@@ -22,8 +22,9 @@ from eeon_tools.engine import load_engine, read_program
 from eeon_tools.errors import InputError, ReplayError, UnavailableError
 from eeon_tools.json_files import parse_json
 from eeon_tools.lab.host import Host
-from eeon_tools.lab.tasks import SendFrames, Task
+from eeon_tools.lab.tasks import PS_PER_S, SendFrames, Task
 from eeon_tools.lab.topology import LabSwitch, LabTopology, not_there, places, read_topology
+from eeon_tools.replay.spec import LONGEST_RUN_PS
 from eeon_tools.trace.capture_writer import CaptureWriter
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ class Lab:
         return tasks
 
     def wait(self, duration_ps: int) -> None:
-        """Advances virtual time."""
+        """Advances virtual time. Raises InputError if a lab cannot run for so long."""
+        self.check_time(duration_ps)
         end = self.now_ps + duration_ps
         while self.now_ps < end:
             self._step(end)
@@ -165,6 +167,14 @@ class Lab:
     @property
     def now_ps(self) -> int:
         return self._twin.now_ps
+
+    def check_time(self, duration_ps: int) -> None:
+        """Raises InputError if a lab cannot run for this much longer."""
+        if self.now_ps + duration_ps > LONGEST_RUN_PS:
+            over = f", and {_seconds(self.now_ps)} are over" if self.now_ps else ""
+            longest = _seconds(LONGEST_RUN_PS)
+            rule = f"a lab runs for {longest} at most{over}; take fewer packets or a shorter time"
+            raise InputError("time", _seconds(duration_ps), rule)
 
     def address_of(self, name: str) -> IPv4Address:
         """Returns the address of a host, or the address in the text. Raises InputError."""
@@ -300,6 +310,10 @@ class Lab:
                 "p4c-bm2-ss -o writes, and its P4Info with --p4info",
             )
         return program, p4info
+
+
+def _seconds(ps: int) -> str:
+    return f"{ps // PS_PER_S:,} s"
 
 
 def _named_in(entries: Path, key: str, otherwise: Path | None) -> Path | None:

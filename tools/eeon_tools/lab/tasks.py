@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PS_PER_S = 10**12
 PS_PER_US = 10**6
 MAX_PACKETS = 1_000_000
+MAX_REQUESTS = 65_535
 _MAC_HEADER_BYTES = 14
 _UDP_HEADER_BYTES = _MAC_HEADER_BYTES + 20 + 8
 _STREAM = struct.Struct("!IIQ")
@@ -83,6 +84,10 @@ class Ping(Task):
     _times_ps: dict[int, int] = field(default_factory=dict)
 
     def start(self, lab: Lab) -> None:
+        if self.count > MAX_REQUESTS:
+            rule = f"a ping has {MAX_REQUESTS:,} at most, because their numbers have 16 bits"
+            raise InputError("ping", f"{self.count:,} requests", rule)
+        lab.check_time((self.count - 1) * self.interval_ps + self.timeout_ps)
         target = lab.address_of(self.destination)
         own = lab.address_of(self.source)
 
@@ -179,6 +184,7 @@ class UdpStream(Task):
         own, target = lab.address_of(self.source), lab.address_of(self.destination)
         padding = bytes(int(self.size) - MIN_STREAM_FRAME_BYTES)
         gap_ps = int(self.size) * 8 * PS_PER_S // int(self.rate)
+        lab.check_time((total - 1) * gap_ps + self.settle_ps)
         began = lab.now_ps
 
         def send() -> None:
@@ -258,6 +264,7 @@ class TcpFlow(Task):
     _flow: FlowReport | None = None
 
     def start(self, lab: Lab) -> None:
+        lab.check_time(self.limit_ps)
         number = lab.start_flow(self.source, self.destination, int(self.size), json.dumps(self.settings))
         began = lab.now_ps
         # Each poll costs a call, so the longer a flow takes, the fewer there are.
@@ -320,6 +327,7 @@ class SendFrames(Task):
     def start(self, lab: Lab) -> None:
         began = lab.now_ps
         ordered = sorted(self.frames, key=lambda timed: timed[0])
+        lab.check_time(ordered[-1][0] + self.settle_ps)
 
         def send() -> None:
             lab.send_frame(self.host, ordered[self._sent][1])

@@ -293,7 +293,7 @@ def not_there(named: str, candidates: Sequence[Path]) -> str:
 
 def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
     place = f"hosts.{name}"
-    text = host.ip or f"{_NO_ADDRESSES[number]}/32"
+    text = f"{_NO_ADDRESSES[number]}/32" if host.ip is None else host.ip
     try:
         # The default prefix length is Mininet's.
         address = IPv4Interface(text if "/" in text else f"{text}/8")
