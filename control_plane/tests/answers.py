@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-_NO_PATHS = {"code", "says", "lacks", "is", "writes", "about", "saves", "is saved"}
+_NO_PATHS = {"code", "says", "lacks", "is", "writes", "about", "saves", "is saved", "in order"}
 
 
 def texts_of(given: str | list[str]) -> list[str]:
@@ -70,6 +70,11 @@ def check(what: str, done: Result, answer: Any, folder: Path) -> None:
         assert occurs(text, done.output), f"{what}: {text} is not in {done.output}"
     for text in texts_of(told.get("lacks", [])):
         assert not occurs(text, done.output), f"{what}: {text} is in {done.output}"
+    rest = done.stdout
+    for text in told.get("in order", []):
+        found = re.search(pattern_of(text), rest)
+        assert found, f"{what}: {text} is not in {rest}"
+        rest = rest[found.end() :]
     assert done.stdout == told.get("is", done.stdout), what
     if "is saved" in told:
         assert done.stdout == (folder / told["is saved"]).read_text(), what

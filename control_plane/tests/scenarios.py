@@ -8,6 +8,7 @@ texts, each of which occurs in its output, or a mapping with some of these keys:
     code        the exit code, if it is not 0
     says        texts, each of which occurs in the output; a text in slashes is a regular expression
     lacks       texts, none of which occurs in the output
+    in order    texts, as those that `says` names, of which each occurs behind the one before
     is          the whole output, without that on stderr
     saves       a file that is given the output, without that on stderr
     is saved    the file with the same output

@@ -64,30 +64,6 @@ def why(*arguments: str) -> list[str]:
     return [line.strip() for line in takewhile(lambda line: line.startswith("    "), lines[2:])]
 
 
-def test_a_packet_of_a_paused_class_is_explained_with_who_paused_it_and_until_when(tmp_path: Path) -> None:
-    lossless = tmp_path / "lossless.yaml"
-    lossless.write_text(
-        "profiles: {pfc: {p: {limit: 20KB}}}\n"
-        "classes: {gold: {priority: 3, dscp: [26], pfc: p}, default: {priority: 0}}\n"
-    )
-    paused = ("--register", "class_gate_open_at[19]=5000000")  # port 2, priority 3; ticks of 1 ns
-    assert why(frame(dscp=26), *FABRIC, "-c", "drop_tail", "-c", str(lossless), *paused)[1:] == [
-        "paused until t=5,000.000 us: the neighbour at port 2 has paused this class",
-        "left after 5,000.000 us, when the pause ended",
-        "sent on port 2 at 5,000.000 us",
-    ]
-    lines = why(frame(), *FABRIC, "-c", "drop_tail", "-c", str(lossless), *paused)
-    assert not any("pause" in line for line in lines)
-
-
-def test_brief_is_why_and_nothing_else() -> None:
-    lines = text(frame(), *FABRIC, "-c", "mark_threshold", "--brief").splitlines()
-    assert lines[1:] == [
-        "  why",
-        "    forwarded, not marked: occupancy 0 B <= threshold 30,000 B (mark_threshold, port 2)",
-    ]
-
-
 def renamed(program: bytes) -> bytes:
     """Returns a compiled program whose local variables have other names: those that p4c puts into `scalars`
     without the name of a struct."""
@@ -130,11 +106,6 @@ def test_reasons_do_not_depend_on_the_names_of_local_variables(
     assert why(*arguments, *FABRIC) == before
 
 
-def test_an_early_drop_is_explained_with_the_statement_that_asked_for_it() -> None:
-    lines = why(frame(ecn=0), *FABRIC, "-c", "red_ect", "--register", "occupancy_packets[2]=40")
-    assert lines[1].startswith("dropped at 0.000 us: mark_to_drop at eeon.p4:")
-
-
 def test_planned_entries_that_the_engine_refuses_are_not_blamed_on_an_option_that_was_not_given() -> None:
     from eeon_tools.errors import InputError
     from eeon_tools.explain import of_topology
@@ -169,38 +140,6 @@ def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: P
         "    to the CPU: its route says to_cpu",
         "      sent to the CPU (port 510) at 0.000 us",
     ]
-
-
-def test_the_tree_shows_states_keys_entries_parameters_and_registers_in_order() -> None:
-    shown = text(frame(), *FABRIC, "-c", "mark_threshold", "--register", "occupancy_bytes[2]=31500")
-    wanted = [
-        "1,054 B received on port 1 at 0.000 us",
-        "\n    parse_ethernet\n",
-        "select ethernet.ether_type=0x0800 -> parse_ipv4",
-        "metadata.packet_class: 6 -> 0 (data)",
-        "ipv4_route, dst=10.0.1.2: hit 10.0.1.2/32 (entry ",
-        "route.forward(port=2, src_mac=02:01:00:00:00:01, dst_mac=02:00:00:00:01:02)",
-        "set_buffer_limit(buffer_bytes=300000)",
-        "if (metadata.found_bytes + metadata.queued_bytes) > buffer_bytes: no   [buffer.p4:",
-        "mark_threshold(threshold_bytes=30000, l4s_threshold_bytes=30000, at_dequeue=0)",
-        "metadata.verdict: 0 -> 1 (marked)",
-        "register occupancy_bytes[2]: 31500 -> 32554",
-        "queue of port 2 at 0.000 us: 0 packets ahead",
-        "register occupancy_bytes[2]: 32554 -> 31500",
-        "ipv4.ecn: 2 -> 3 (CE)",
-        "sent on port 2 at 0.000 us: 1,054 B",
-    ]
-    places = [shown.find(part) for part in wanted]
-    assert -1 not in places, [part for part, place in zip(wanted, places, strict=True) if place < 0]
-    assert places == sorted(places)
-
-
-def test_all_shows_statements_and_local_variables_that_the_compact_form_leaves_out() -> None:
-    arguments = (frame(), *FABRIC, "-c", "drop_tail")
-    compact, everything = text(*arguments), text(*arguments, "--all")
-    assert "route_flow_hash" not in compact
-    assert "route_flow_hash: 0x00000000 -> " in everything
-    assert "identification=" in everything
 
 
 @pytest.mark.parametrize(
