@@ -8,12 +8,15 @@ for the packets of the whole file. A case has some of these keys:
                  frame, if it has more bytes) and `on` (the interface; with `out` if the packet leaves there)
     link         the link type of the file, for packets of IP
     interfaces   the number of Ethernet interfaces of a pcapng file
+    file         instead of packets, the bytes of the file, with the functions of made_captures.py
     maps, unmapped, speed, whole    `--map`, `--unmapped`, `--speed`, `--keep-super-frames`
     gap          `--gap` of `eeon trace flows`
     rows         texts that replace the `$` in the packets, and the answers to each
 
 and these answers:
 
+    reads        values of every packet that is read, by expressions with its time `t`, `b` and `n`, as below
+    unreadable   why the file is refused
     sends        the numbers of the packets that hosts send
     hosts, times, lengths    of the frames that hosts send: host, picoseconds, bytes
     frames       the frames, in scapy's notation
@@ -36,7 +39,11 @@ scapy would look missing ones up in the network.
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
+import random
 import re
 import struct
 from collections.abc import Iterator, Mapping
@@ -46,11 +53,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from backports import zstd
 from eeon_control import topology
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import Feed, Offer, SendRules
+from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.frames import MIN_FRAME_BYTES
-from made_captures import capture, interface, packet, pcap, section
+from made_captures import block, capture, interface, packet, pcap, section
 from scapy import packet as packets
 from scapy.layers import inet, inet6, l2
 
@@ -62,11 +71,13 @@ CASES = Path(__file__).parent / "expected" / "captures"
 HOSTS = list(topology.load("leaf-spine-4").hosts.values())
 ETHER = l2.Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 Case = dict[str, Any]
+_MODULES = (bz2, gzip, lzma, random, struct, zstd)
 _FEEDS = {"sends", "hosts", "times", "lengths", "frames", "each", "all", "counts", "remarks", "refused"}
 
 
 def _names() -> dict[str, Any]:
-    found: dict[str, Any] = {"right": right}
+    made = (right, pcap, block, section, interface, packet)
+    found: dict[str, Any] = {one.__name__.rpartition(".")[2]: one for one in (*made, *_MODULES)}
     for layers in (packets, inet, inet6, l2):
         found |= {name: one for name, one in vars(layers).items() if not name.startswith("_")}
     return found
@@ -102,6 +113,9 @@ NAMES = _names()
 
 def check(case: Case, text: str, names: dict[str, Any], folder: Path) -> None:
     """Writes a case's capture and compares all answers."""
+    if "file" in case:
+        _check_file(case, text, names, folder / "capture")
+        return
     path = folder / ("c.pcapng" if "interfaces" in case else "c.pcap")
     given = written(case, path, text, names)
     if any(case.get(key) is not None for key in _FEEDS - {"each"}):
@@ -114,6 +128,19 @@ def check(case: Case, text: str, names: dict[str, Any], folder: Path) -> None:
         assert {place: part(document, place) for place in case["info"]} == case["info"]
     if {"flows", "flows say"} & case.keys():
         _check_flows(case, path, folder)
+
+
+def _check_file(case: Case, text: str, names: dict[str, Any], path: Path) -> None:
+    path.write_bytes(eval(case["file"].replace("$", text), names))
+    if "unreadable" in case:
+        with pytest.raises(TraceError) as refused:
+            list(read_packets(path))
+        assert occurs(case["unreadable"], str(refused.value)), refused.value
+        return
+    found = list(read_packets(path))
+    for expression, wanted in case["reads"].items():
+        known = [{**names, "t": one.time_ns, "b": one.captured, "n": one.frame_bytes} for one in found]
+        assert [eval(expression, one) for one in known] == wanted, expression
 
 
 def written(case: Case, path: Path, text: str, names: dict[str, Any]) -> list[bytes]:
