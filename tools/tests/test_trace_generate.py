@@ -1,14 +1,13 @@
 """Whole traces: the same seed gives the same bytes, the manifest agrees with the file, memory is bounded."""
 
 import errno
-import json
 from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
 from eeon_control.topology import Host
 from eeon_control.units import Bytes
-from eeon_tools.errors import ToolsError, TraceError
+from eeon_tools.errors import ToolsError
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.generate import generate
@@ -91,35 +90,6 @@ def test_a_trace_whose_buffers_lose_something_is_refused(
     with pytest.raises(ToolsError, match="packets did not fit the buffer"):
         generate(tmp_path / "t.pcap", FABRIC, INCAST, SenderSettings(), 1)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"format": "something"}, r"\$\.format"),
-        ({"hosts": []}, r"\$\.hosts"),
-        ({"packets": {"datum": 1}}, "'datum' is not a packet class"),
-        ({"seed": -1}, r"\$\.seed"),
-    ],
-)
-def test_a_manifest_that_was_edited_wrongly_is_refused(
-    small_trace: Path, change: dict[str, object], message: str
-) -> None:
-    path = manifests.manifest_path(small_trace)
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    with pytest.raises(TraceError, match=message):
-        manifests.read(small_trace)
-
-
-def test_a_manifest_that_is_no_json_is_refused(small_trace: Path) -> None:
-    manifests.manifest_path(small_trace).write_text("{")
-    with pytest.raises(TraceError, match="not JSON"):
-        manifests.read(small_trace)
-
-
-def test_a_trace_without_manifest_has_none(small_trace: Path) -> None:
-    manifests.manifest_path(small_trace).unlink()
-    assert manifests.read(small_trace) is None
 
 
 _PEAK_OF_A_TRACE = """
