@@ -309,23 +309,6 @@ declarations! {
     parse_vsets: ParseVsetInfo = "parser value sets";
 }
 
-#[cfg(test)]
-impl Program {
-    /// Returns a program with the same declarations and packet layout, and one pipeline of these instructions and constants.
-    pub(crate) fn with_ops(mut self, ops: Vec<Op>, constants: &[u64], max_steps: u32) -> Program {
-        let Code { match_tables, selects, parsers, checksums, pipelines, .. } = &mut self.code;
-        match_tables.clear();
-        selects.clear();
-        parsers.clear();
-        checksums.clear();
-        pipelines.truncate(1);
-        pipelines[0].pc = 0;
-        (self.code.ops, self.code.max_steps) = (ops, max_steps);
-        self.packet.constants = constants.to_vec();
-        self
-    }
-}
-
 fn position<T>(items: &[T], found: impl FnMut(&T) -> bool) -> Option<u32> {
     items.iter().position(found).map(|at| at as u32)
 }
