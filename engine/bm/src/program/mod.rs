@@ -28,9 +28,9 @@ pub use field::Field;
 pub(crate) use flow::{flow, FlowNode};
 pub(crate) use header::{Header, HeaderType, Stack, Union, UnionType, VlStore};
 pub use info::{
-    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, FieldList, FieldListInfo,
-    LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo,
-    TableInfo, TableKeyInfo, TableType,
+    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, FieldList, FieldListInfo, MatchType,
+    MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo, TableInfo, TableKeyInfo,
+    TableType,
 };
 pub(crate) use key::{ones_128, KeyField, KeyPlan};
 pub(crate) use layout::{FieldDef, Layout, Piece};
@@ -125,7 +125,7 @@ pub(crate) struct Declared {
     pub(crate) meter_arrays: Vec<MeterInfo>,
     pub(crate) parse_vsets: Vec<ParseVsetInfo>,
     pub(crate) field_lists: Vec<FieldListInfo>,
-    pub(crate) learn_lists: Vec<LearnListInfo>,
+    pub(crate) learn_lists: Vec<FieldListInfo>,
     pub(crate) errors: Vec<(String, u64)>,
 }
 
@@ -193,7 +193,7 @@ impl Program {
     }
 
     /// Returns the learn list with this JSON id; no learn list has id 0.
-    pub fn learn_list(&self, id: u64) -> Option<&LearnListInfo> {
+    pub fn learn_list(&self, id: u64) -> Option<&FieldListInfo> {
         self.declared.learn_lists.iter().find(|l| u64::from(l.id) == id && id != 0)
     }
 

@@ -176,6 +176,12 @@ impl Bench {
                     return failed(format!("counter {name}[{index}] is {value:?}"));
                 }
             }
+            ["check", "swept", table, handles @ ..] => {
+                let told = state.mt_sweep_entries(&find_table(&program, table)?.name, self.now.as_ps())?;
+                if told.iter().map(u64::to_string).collect::<Vec<_>>() != *handles {
+                    return failed(format!("a sweep of {table} tells of {told:?}, expected {handles:?}"));
+                }
+            }
             ["check", "log", text @ ..] => {
                 drop(state);
                 let text = text.join(" ");
