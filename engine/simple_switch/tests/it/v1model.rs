@@ -47,6 +47,8 @@ fn a_clone_session_may_name_a_group_and_a_port() {
     assert_eq!(ask_session(&mut switch, 8), [(1, 0), (4, 1), (5, 2), (6, 2)]);
     assert_eq!(ask_session(&mut switch, 9), [(1, 0), (4, 1), (5, 2)]);
     assert_eq!(ask_session(&mut switch, 10), [(1, 0)]);
+    assert_eq!(ask_session(&mut switch, 11), [(1, 0)]);
+    assert_eq!(switch.stats().clone_sessions_missing, 1);
     assert_eq!(switch.stats().drops.get(DropCause::NoReplicas), 1);
 }
 
