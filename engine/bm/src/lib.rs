@@ -32,8 +32,8 @@ pub use executable::Executable;
 pub use load::{Limits, JSON_VERSION};
 pub use program::{
     ActionId, ActionInfo, ActionProfileInfo, CounterInfo, CrcParameters, DeparserId, Field, FieldList,
-    FieldListInfo, Kept, LearnListInfo, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId,
-    PipelineId, Program, RegisterInfo, Request, TableInfo, TableKeyInfo, TableType,
+    FieldListInfo, Kept, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId,
+    Program, RegisterInfo, Request, TableInfo, TableKeyInfo, TableType,
 };
 pub use run::{trace, Detached, Externs, LogMessage, Phv, SavedPhv};
 pub use state::State;

@@ -396,7 +396,6 @@ pub enum Protect {
 #[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
 pub enum NicAqm {
     /// Marks ECT packets that find more bytes than a threshold; drops nothing early.
-    #[cfg_attr(feature = "schema", schemars(title = "MarkThresholdAqm"))]
     MarkThreshold {
         /// Threshold for ECT(0), in queued bytes.
         threshold_bytes: u32,
@@ -406,7 +405,6 @@ pub enum NicAqm {
         at_dequeue: bool,
     },
     /// Random Early Detection.
-    #[cfg_attr(feature = "schema", schemars(title = "RedAqm"))]
     Red {
         /// Queue depth from which a packet gets a signal with a probability.
         min_threshold: u32,
@@ -428,7 +426,6 @@ pub enum NicAqm {
         by_size: bool,
     },
     /// CoDel (RFC 8289).
-    #[cfg_attr(feature = "schema", schemars(title = "CodelAqm"))]
     Codel {
         /// Target delay.
         target_ps: u64,

@@ -40,7 +40,21 @@ pub fn document() -> Value {
 }
 
 fn taken(generator: &mut SchemaGenerator) -> Map<String, Value> {
-    generator.take_definitions(true)
+    let mut definitions = generator.take_definitions(true);
+    definitions.values_mut().for_each(name_variants);
+    definitions
+}
+
+/// Names what a tag tells apart: a step "not_copied" becomes the class `NotCopiedStep`.
+fn name_variants(definition: &mut Value) {
+    let variants = definition.get_mut("oneOf").and_then(Value::as_array_mut);
+    for variant in variants.into_iter().flatten() {
+        for (tag, kind) in [("step", "Step"), ("event", "Event"), ("mode", "Aqm")] {
+            let Some(value) = variant["properties"][tag]["const"].as_str() else { continue };
+            let words = value.split('_').map(|word| word[..1].to_uppercase() + &word[1..]);
+            variant["title"] = (words.collect::<String>() + kind).into();
+        }
+    }
 }
 
 /// Returns [`document`] as it stands in the file.

@@ -104,23 +104,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(ps: u64) -> Option<Time> {
-        Some(Time::from_ps(ps))
-    }
-
-    #[test]
-    fn equal_times_come_by_key_whatever_the_order_of_the_calls() {
-        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
-            let mut agenda = Agenda::new(3);
-            order.iter().for_each(|key| agenda.set(*key, at(5)));
-            for key in 0..3 {
-                assert_eq!(agenda.first(), Some((Time::from_ps(5), key)));
-                agenda.set(key, None);
-            }
-            assert_eq!(agenda.first(), None);
-        }
-    }
-
     proptest! {
         #[test]
         fn the_first_is_the_smallest_after_any_changes(

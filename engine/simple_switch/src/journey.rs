@@ -52,7 +52,6 @@ pub struct Step {
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum What {
     /// It arrived.
-    #[cfg_attr(feature = "schema", schemars(title = "ArrivedStep"))]
     Arrived {
         /// Port.
         port: u16,
@@ -62,7 +61,6 @@ pub enum What {
         frame: Vec<u8>,
     },
     /// It was parsed and its checksums verified.
-    #[cfg_attr(feature = "schema", schemars(title = "ParsedStep"))]
     Parsed {
         /// What the parser did.
         events: Vec<Event>,
@@ -72,26 +70,21 @@ pub enum What {
         checksums_hold: bool,
     },
     /// It went through ingress.
-    #[cfg_attr(feature = "schema", schemars(title = "IngressStep"))]
     Ingress(Ran),
     /// It went through egress.
-    #[cfg_attr(feature = "schema", schemars(title = "EgressStep"))]
     Egress(Ran),
     /// A copy of it was made.
-    #[cfg_attr(feature = "schema", schemars(title = "CopiedStep"))]
     Copied {
         /// The copy.
         to: u32,
     },
     /// No copy could be made.
-    #[cfg_attr(feature = "schema", schemars(title = "NotCopiedStep"))]
     NotCopied {
         /// Why.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         cause: DropCause,
     },
     /// It is a clone.
-    #[cfg_attr(feature = "schema", schemars(title = "CloneStep"))]
     Clone {
         /// Session.
         session: u16,
@@ -99,13 +92,11 @@ pub enum What {
         egress: bool,
     },
     /// A clone was requested in a session that does not exist.
-    #[cfg_attr(feature = "schema", schemars(title = "NoCloneSessionStep"))]
     NoCloneSession {
         /// Session.
         session: u16,
     },
     /// It is a replica of a multicast group.
-    #[cfg_attr(feature = "schema", schemars(title = "ReplicaStep"))]
     Replica {
         /// Group.
         group: u16,
@@ -115,10 +106,8 @@ pub enum What {
         port: u16,
     },
     /// It runs through ingress again at the same instant.
-    #[cfg_attr(feature = "schema", schemars(title = "ResubmittedStep"))]
     Resubmitted,
     /// It entered a queue.
-    #[cfg_attr(feature = "schema", schemars(title = "QueuedStep"))]
     Queued {
         /// Port.
         port: u16,
@@ -140,26 +129,22 @@ pub enum What {
         wire_free: Time,
     },
     /// It left the queue.
-    #[cfg_attr(feature = "schema", schemars(title = "DequeuedStep"))]
     Dequeued {
         /// Port.
         port: u16,
     },
     /// It was deparsed, and its checksums were computed.
-    #[cfg_attr(feature = "schema", schemars(title = "DeparsedStep"))]
     Deparsed {
         /// Fields that changed.
         events: Vec<Event>,
     },
     /// It was recirculated.
-    #[cfg_attr(feature = "schema", schemars(title = "RecirculatedStep"))]
     Recirculated {
         /// Time at which it reaches ingress.
         #[serde(rename = "back_at_ps")]
         back_at: Time,
     },
     /// It was lost.
-    #[cfg_attr(feature = "schema", schemars(title = "DroppedStep"))]
     Dropped {
         /// Port at which the drop is counted.
         port: u16,
@@ -168,7 +153,6 @@ pub enum What {
         cause: DropCause,
     },
     /// It left.
-    #[cfg_attr(feature = "schema", schemars(title = "SentStep"))]
     Sent {
         /// Port.
         port: u16,

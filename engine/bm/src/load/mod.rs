@@ -96,7 +96,8 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     loader.load_aliases(&root)?;
     (loader.declared.errors, loader.code.core_errors) = objects::load_errors(&root, limits)?;
     objects::check_enums(&root, limits)?;
-    loader.load_lists(&root)?;
+    loader.declared.field_lists = loader.load_lists(&root, "field_lists")?;
+    loader.declared.learn_lists = loader.load_lists(&root, "learn_lists")?;
     loader.load_arrays(&root)?;
     loader.load_calculations(&root)?;
     loader.load_vsets(&root)?;

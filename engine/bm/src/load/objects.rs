@@ -9,7 +9,7 @@ use crate::error::clip;
 use crate::number::{parse_cut, words};
 use crate::program::{
     join_fields, Algorithm, Calculation, Checksum, CoreErrors, CounterInfo, Field, FieldList, FieldListInfo,
-    Input, LearnListInfo, MeterInfo, Op, ParseVsetInfo, RegisterInfo, UNLISTED_ERROR,
+    Input, MeterInfo, Op, ParseVsetInfo, RegisterInfo, UNLISTED_ERROR,
 };
 
 fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(String, u64)>> {
@@ -61,19 +61,14 @@ impl Loader<'_> {
         Ok(json.get("id")?.number(u64::from(u32::MAX))? as u32)
     }
 
-    /// Loads field lists and learn lists.
-    pub(super) fn load_lists(&mut self, root: &Json<'_>) -> Result<()> {
-        for json in root.list("field_lists", self.limits.max_objects)? {
-            let (id, name) = (Self::json_id(&json)?, json.get("name")?.str()?.to_owned());
-            let list = self.load_list(&json)?;
-            self.declared.field_lists.push(FieldListInfo { name, id, list });
-        }
-        for json in root.list("learn_lists", self.limits.max_objects)? {
-            let (id, name) = (Self::json_id(&json)?, json.get("name")?.str()?.to_owned());
-            let list = self.load_list(&json)?;
-            self.declared.learn_lists.push(LearnListInfo { name, id, list });
-        }
-        Ok(())
+    /// Loads field lists or learn lists.
+    pub(super) fn load_lists(&mut self, root: &Json<'_>, kind: &str) -> Result<Vec<FieldListInfo>> {
+        let lists = root.list(kind, self.limits.max_objects)?;
+        let load = |json: &Json<'_>| {
+            let (id, name) = (Self::json_id(json)?, json.get("name")?.str()?.to_owned());
+            Ok(FieldListInfo { name, id, list: self.load_list(json)? })
+        };
+        lists.iter().map(load).collect()
     }
 
     fn load_list(&mut self, json: &Json<'_>) -> Result<FieldList> {

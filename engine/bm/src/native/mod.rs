@@ -13,8 +13,6 @@ mod code;
 mod frame;
 mod layout;
 mod straight;
-#[cfg(test)]
-mod tests;
 mod translate;
 
 use cranelift_codegen::ir::{types, AbiParam, Endianness, Function, Signature};

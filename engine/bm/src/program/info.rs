@@ -190,20 +190,9 @@ pub struct ParseVsetInfo {
     pub bitwidth: u32,
 }
 
-/// A field list: the fields that a clone, resubmit or recirculation keeps.
+/// A field list: the fields that a clone, resubmit or recirculation keeps, or (a learn list) that a digest samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldListInfo {
-    /// Name.
-    pub name: String,
-    /// Id in the JSON, which the primitive passes.
-    pub id: u32,
-    /// Its fields.
-    pub list: FieldList,
-}
-
-/// A learn list: the fields that a digest samples.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LearnListInfo {
     /// Name.
     pub name: String,
     /// Id in the JSON, which the primitive passes.

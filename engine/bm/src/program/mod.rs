@@ -28,9 +28,9 @@ pub use field::Field;
 pub(crate) use flow::{flow, FlowNode};
 pub(crate) use header::{Header, HeaderType, Stack, Union, UnionType, VlStore};
 pub use info::{
-    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, FieldList, FieldListInfo,
-    LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo,
-    TableInfo, TableKeyInfo, TableType,
+    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, FieldList, FieldListInfo, MatchType,
+    MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo, TableInfo, TableKeyInfo,
+    TableType,
 };
 pub(crate) use key::{ones_128, KeyField, KeyPlan};
 pub(crate) use layout::{FieldDef, Layout, Piece};
@@ -125,7 +125,7 @@ pub(crate) struct Declared {
     pub(crate) meter_arrays: Vec<MeterInfo>,
     pub(crate) parse_vsets: Vec<ParseVsetInfo>,
     pub(crate) field_lists: Vec<FieldListInfo>,
-    pub(crate) learn_lists: Vec<LearnListInfo>,
+    pub(crate) learn_lists: Vec<FieldListInfo>,
     pub(crate) errors: Vec<(String, u64)>,
 }
 
@@ -193,7 +193,7 @@ impl Program {
     }
 
     /// Returns the learn list with this JSON id; no learn list has id 0.
-    pub fn learn_list(&self, id: u64) -> Option<&LearnListInfo> {
+    pub fn learn_list(&self, id: u64) -> Option<&FieldListInfo> {
         self.declared.learn_lists.iter().find(|l| u64::from(l.id) == id && id != 0)
     }
 
@@ -307,23 +307,6 @@ declarations! {
     counter_arrays: CounterInfo = "counter arrays";
     meter_arrays: MeterInfo = "meter arrays";
     parse_vsets: ParseVsetInfo = "parser value sets";
-}
-
-#[cfg(test)]
-impl Program {
-    /// Returns a program with the same declarations and packet layout, and one pipeline of these instructions and constants.
-    pub(crate) fn with_ops(mut self, ops: Vec<Op>, constants: &[u64], max_steps: u32) -> Program {
-        let Code { match_tables, selects, parsers, checksums, pipelines, .. } = &mut self.code;
-        match_tables.clear();
-        selects.clear();
-        parsers.clear();
-        checksums.clear();
-        pipelines.truncate(1);
-        pipelines[0].pc = 0;
-        (self.code.ops, self.code.max_steps) = (ops, max_steps);
-        self.packet.constants = constants.to_vec();
-        self
-    }
 }
 
 fn position<T>(items: &[T], found: impl FnMut(&T) -> bool) -> Option<u32> {

@@ -62,18 +62,3 @@ impl Externs for Detached {
     fn request(&mut self, _: Request, _: [u64; 2]) {}
     fn log_msg(&mut self, _message: LogMessage<'_>) {}
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{LogMessage, LogValue};
-
-    #[test]
-    fn a_value_of_several_words_is_shown_whole() {
-        let values = [false, true].map(|signed| LogValue { first: 1, count: 3, signed });
-        let texts = ["", " ", ""].map(str::to_owned);
-        let message = LogMessage { texts: &texts, values: &values, words: &[9, 0, 0, 1 << 63, 9] };
-        // 2 to the power of 191.
-        let power = "3138550867693340381917894711603833208051177722232017256448";
-        assert_eq!(message.to_string(), format!("{power} -{power}"));
-    }
-}

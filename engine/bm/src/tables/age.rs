@@ -58,30 +58,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_expires_when_its_time_out_has_passed_since_the_last_hit() {
-        let mut age = Age::default();
-        age.set_ttl(10, 100_000);
-        age.hit(105_000);
-        assert!(!age.expire(114_999));
-        assert!(age.expire(115_000));
-    }
-
-    #[test]
-    fn it_is_told_again_after_another_time_out_and_not_before() {
-        let mut age = Age::default();
-        age.set_ttl(10, 100_000);
-        let told: Vec<u64> = (100..145).filter(|&now| age.expire(now * PS_PER_NS)).collect();
-        assert_eq!(told, [110, 120, 130, 140]);
-    }
-
-    #[test]
-    fn an_entry_without_time_out_never_expires() {
-        let mut age = Age::default();
-        age.set_ttl(0, 0);
-        assert!(!age.expire(u64::MAX));
-    }
-
-    #[test]
     fn a_new_time_out_counts_from_when_it_was_set_and_is_no_hit() {
         let mut age = Age::default();
         age.set_ttl(10, 100_000);

@@ -1,6 +1,6 @@
 //! Expressions compared with an oracle of checked 128-bit integers: BMv2 computes exact values and cuts them when it stores them.
 
-use bm::Program;
+use bm::{Fault, Program};
 use proptest::prelude::*;
 use serde_json::{json, Value};
 
@@ -140,7 +140,7 @@ fn evaluate(tree: &Tree, fields: &[i128]) -> Result<i128, Unknown> {
     })
 }
 
-/// Returns a program whose only action assigns the expression to fields of several widths, and then a comparison of it.
+/// Returns a program whose only action assigns the expression to fields of several widths, and writes it to a register.
 fn program(tree: &Tree) -> Value {
     let mut fields: Vec<Value> =
         FIELDS.iter().map(|(name, width, signed)| json!([name, width, signed])).collect();
@@ -156,7 +156,10 @@ fn program(tree: &Tree) -> Value {
         "headers": [{"name": "m", "id": 0, "header_type": "m_t", "metadata": true}],
         "actions": [{"name": "a", "id": 0, "runtime_data": [], "primitives": [
             assign("out8"), assign("out64"), assign("outi32"), assign("out100"),
+            {"op": "register_write", "parameters":
+                [{"type": "register_array", "value": "r"}, constant(1), write(tree)]},
         ]}],
+        "register_arrays": [{"name": "r", "id": 0, "size": 2, "bitwidth": 33}],
         "parsers": [{"name": "parser", "id": 0, "init_state": null, "parse_states": []}],
         "pipelines": [{"name": "ingress", "id": 0, "init_table": "t", "action_profiles": [], "conditionals": [],
             "tables": [{"name": "t", "id": 0, "key": [], "match_type": "exact", "type": "simple", "max_size": 1,
@@ -216,8 +219,10 @@ proptest! {
                 prop_assert_eq!(bench.get("m", "outi32") as i64, i64::from(expected as i32));
                 let wide = bench.phv.get_wide(bench.field("m", "out100"));
                 prop_assert_eq!(wide, expected as u128 & ((1 << 100) - 1));
+                prop_assert_eq!(bench.state.register_cell(0, 1), Some(expected as u64 & ((1 << 33) - 1)));
             }
-            Err(Unknown::Division | Unknown::TooWide) => {}
+            Err(Unknown::Division) => prop_assert_eq!(ran, Err(Fault::Division)),
+            Err(Unknown::TooWide) => {}
         }
     }
 }

@@ -44,35 +44,46 @@ pub(crate) struct Lead {
     index: Index,
 }
 
-/// A call with names and values.
+/// A call, and the kind and the name of the object that it changes. Replication and sessions have no name.
 #[derive(Clone, Debug)]
-pub(crate) enum Op {
-    Add { table: String, key: Vec<MatchKeyParam>, priority: u32, to: MtAction },
-    Modify { table: String, handle: u64, to: MtAction },
-    Delete { table: String, handle: u64 },
-    Clear { table: String, reset_default: bool },
-    SetDefault { table: String, to: MtAction },
-    ResetDefault { table: String },
-    AddMember { profile: String, action: String, data: Vec<Vec<u8>> },
-    ModifyMember { profile: String, member: u64, action: String, data: Vec<Vec<u8>> },
-    DeleteMember { profile: String, member: u64 },
-    CreateGroup { profile: String },
-    DeleteGroup { profile: String, group: u64 },
-    Join { profile: String, member: u64, group: u64 },
-    Leave { profile: String, member: u64, group: u64 },
-    Register { register: String, start: u64, end: u64, value: Vec<u8> },
-    ResetRegister { register: String },
-    Counter { counter: String, index: u64, value: CounterValue },
-    ResetCounters { counter: String },
-    EntryCounter { table: String, handle: u64, value: CounterValue },
-    ResetEntryCounters { table: String },
-    Meter { meter: String, index: Option<u64>, rates: Vec<MeterRate> },
-    EntryMeter { table: String, handle: u64, rates: Vec<MeterRate> },
-    DefaultCounter { table: String, value: CounterValue },
-    DefaultMeter { table: String, rates: Vec<MeterRate> },
-    AddToVset { vset: String, value: Vec<u8> },
-    RemoveFromVset { vset: String, value: Vec<u8> },
-    ClearVset { vset: String },
+pub(crate) struct Op {
+    pub kind: &'static str,
+    pub on: String,
+    pub call: Call,
+}
+
+/// The kind of a call that may change everything.
+pub(crate) const EVERYTHING: &str = "everything";
+
+/// What is called, with its values.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    Add { key: Vec<MatchKeyParam>, priority: u32, to: MtAction },
+    Modify { handle: u64, to: MtAction },
+    Delete { handle: u64 },
+    Clear { reset_default: bool },
+    SetDefault { to: MtAction },
+    ResetDefault,
+    AddMember { action: String, data: Vec<Vec<u8>> },
+    ModifyMember { member: u64, action: String, data: Vec<Vec<u8>> },
+    DeleteMember { member: u64 },
+    CreateGroup,
+    DeleteGroup { group: u64 },
+    Join { member: u64, group: u64 },
+    Leave { member: u64, group: u64 },
+    Register { start: u64, end: u64, value: Vec<u8> },
+    ResetRegister,
+    Counter { index: u64, value: CounterValue },
+    ResetCounters,
+    EntryCounter { handle: u64, value: CounterValue },
+    ResetEntryCounters,
+    Meter { index: Option<u64>, rates: Vec<MeterRate> },
+    EntryMeter { handle: u64, rates: Vec<MeterRate> },
+    DefaultCounter { value: CounterValue },
+    DefaultMeter { rates: Vec<MeterRate> },
+    AddToVset { value: Vec<u8> },
+    RemoveFromVset { value: Vec<u8> },
+    ClearVset,
     ResetState,
     CreateMulticast { group: u16 },
     DestroyMulticast { group: u16, with_nodes: bool },
@@ -278,20 +289,23 @@ impl Op {
         let in_use = |info: &TableInfo| switch.state().mt_get_num_entries(&info.name).is_ok_and(|n| n > 0);
         let counts = |info: &TableInfo| info.with_counters;
         let meters = |info: &TableInfo| info.direct_meter.is_some();
-        let table = |pick: Pick, wish: &dyn Fn(&TableInfo) -> bool| name_of(pick.table(program, wish));
-        let profile = |pick: Pick| pick.name(program.action_profiles(), |p| &p.name);
-        let register = |pick: Pick| pick.name(program.register_arrays(), |r| &r.name);
-        let counter = |pick: Pick| pick.name(program.counter_arrays(), |c| &c.name);
-        let meter = |pick: Pick| pick.name(program.meter_arrays(), |m| &m.name);
-        let vset = |pick: Pick| pick.name(program.parse_vsets(), |v| &v.name);
+        let table =
+            |pick: Pick, wish: &dyn Fn(&TableInfo) -> bool| ("table", name_of(pick.table(program, wish)));
+        let profile = |pick: Pick| ("profile", pick.name(program.action_profiles(), |p| &p.name));
+        let register = |pick: Pick| ("register", pick.name(program.register_arrays(), |r| &r.name));
+        let counter = |pick: Pick| ("counter", pick.name(program.counter_arrays(), |c| &c.name));
+        let meter = |pick: Pick| ("meter", pick.name(program.meter_arrays(), |m| &m.name));
+        let vset = |pick: Pick| ("vset", pick.name(program.parse_vsets(), |v| &v.name));
+        let replication = || ("replication", String::new());
+        let sessions = || ("sessions", String::new());
         let vset_width = |pick: Pick| pick.of(program.parse_vsets()).map_or(8, |v| v.bitwidth);
         let ports = |given: &[u16; 3], count| some(given, count).into_iter().map(port).collect::<Vec<_>>();
         let entry_of = |of: Pick, index: Index| {
-            let entries = switch.state().mt_get_entries(&table(of, &in_use)).unwrap_or_default();
+            let entries = switch.state().mt_get_entries(&table(of, &in_use).1).unwrap_or_default();
             index.among(entries.into_iter().map(|entry| entry.handle))
         };
-        let member_of = |of: Pick, index: Index| a_member(switch, &profile(of), index);
-        let group_of = |of: Pick, index: Index| a_group(switch, &profile(of), index);
+        let member_of = |of: Pick, index: Index| a_member(switch, &profile(of).1, index);
+        let group_of = |of: Pick, index: Index| a_group(switch, &profile(of).1, index);
         let node = |index: Index| {
             let node = index.among(switch.pre().nodes().map(|(handle, _)| u64::from(handle.0)));
             NodeHandle(u32::try_from(node).unwrap_or(u32::MAX))
@@ -309,133 +323,152 @@ impl Op {
             132..150 => 11,
             _ => (u64::from(input.value::<u32>()?) * 38) >> 32,
         };
-        Some(match kind {
+        let ((kind, on), call) = match kind {
             0 => {
                 let (of, key, lead): (Pick, Key, Lead) = input.value()?;
                 let info = of.table(program, has_key);
-                Op::Add {
-                    table: name_of(info),
-                    key: info.map_or(Vec::new(), |info| key.params(info)),
-                    priority: u32::from(key.priority),
-                    to: lead.to(switch, info),
-                }
+                (
+                    ("table", name_of(info)),
+                    Call::Add {
+                        key: info.map_or(Vec::new(), |info| key.params(info)),
+                        priority: u32::from(key.priority),
+                        to: lead.to(switch, info),
+                    },
+                )
             }
             1 => {
                 let (of, entry, lead): (Pick, _, Lead) = input.value()?;
                 let to = lead.to(switch, of.table(program, in_use));
-                Op::Modify { table: table(of, &in_use), handle: entry_of(of, entry), to }
+                (table(of, &in_use), Call::Modify { handle: entry_of(of, entry), to })
             }
             2 => {
                 let (of, entry) = input.value()?;
-                Op::Delete { table: table(of, &in_use), handle: entry_of(of, entry) }
+                (table(of, &in_use), Call::Delete { handle: entry_of(of, entry) })
             }
-            3 => Op::Clear { table: table(input.value()?, &any), reset_default: input.value()? },
+            3 => (table(input.value()?, &any), Call::Clear { reset_default: input.value()? }),
             4 => {
                 let (of, lead): (Pick, Lead) = input.value()?;
-                Op::SetDefault { table: table(of, &any), to: lead.to(switch, of.table(program, any)) }
+                (table(of, &any), Call::SetDefault { to: lead.to(switch, of.table(program, any)) })
             }
-            5 => Op::ResetDefault { table: table(input.value()?, &any) },
+            5 => (table(input.value()?, &any), Call::ResetDefault),
             6 => {
                 let (of, pick, data) = input.value()?;
                 let (action, data) = member(program, of, pick, &data);
-                Op::AddMember { profile: profile(of), action, data }
+                (profile(of), Call::AddMember { action, data })
             }
             7 => {
                 let (of, index, pick, data) = input.value()?;
                 let (action, data) = member(program, of, pick, &data);
-                Op::ModifyMember { profile: profile(of), member: member_of(of, index), action, data }
+                (profile(of), Call::ModifyMember { member: member_of(of, index), action, data })
             }
             8 => {
                 let (of, member) = input.value()?;
-                Op::DeleteMember { profile: profile(of), member: member_of(of, member) }
+                (profile(of), Call::DeleteMember { member: member_of(of, member) })
             }
-            9 => Op::CreateGroup { profile: profile(input.value()?) },
+            9 => (profile(input.value()?), Call::CreateGroup),
             10 => {
                 let (of, group) = input.value()?;
-                Op::DeleteGroup { profile: profile(of), group: group_of(of, group) }
+                (profile(of), Call::DeleteGroup { group: group_of(of, group) })
             }
             11 => {
                 let (of, member, group) = input.value()?;
-                Op::Join { profile: profile(of), member: member_of(of, member), group: group_of(of, group) }
+                (profile(of), Call::Join { member: member_of(of, member), group: group_of(of, group) })
             }
             12 => {
                 let (of, member, group) = input.value()?;
-                Op::Leave { profile: profile(of), member: member_of(of, member), group: group_of(of, group) }
+                (profile(of), Call::Leave { member: member_of(of, member), group: group_of(of, group) })
             }
             13 => {
                 let (of, start, count, value): (Pick, Index, u8, Number) = input.value()?;
                 let width = of.of(program.register_arrays()).map_or(8, |r| r.bitwidth);
                 let start = start.within(of.of(program.register_arrays()).map_or(0, |r| r.size));
                 let end = start.saturating_add(u64::from(count % 4));
-                Op::Register { register: register(of), start, end, value: value.bytes(width) }
+                (register(of), Call::Register { start, end, value: value.bytes(width) })
             }
-            14 => Op::ResetRegister { register: register(input.value()?) },
+            14 => (register(input.value()?), Call::ResetRegister),
             15 => {
                 let (of, index, packets): (Pick, Index, _) = input.value()?;
                 let index = index.within(of.of(program.counter_arrays()).map_or(0, |c| c.size));
-                Op::Counter { counter: counter(of), index, value: counted(packets) }
+                (counter(of), Call::Counter { index, value: counted(packets) })
             }
-            16 => Op::ResetCounters { counter: counter(input.value()?) },
+            16 => (counter(input.value()?), Call::ResetCounters),
             17 => {
                 let (of, entry, packets) = input.value()?;
                 let (table, handle) = (table(of, &in_use), entry_of(of, entry));
-                Op::EntryCounter { table, handle, value: counted(packets) }
+                (table, Call::EntryCounter { handle, value: counted(packets) })
             }
-            18 => Op::ResetEntryCounters { table: table(input.value()?, &counts) },
+            18 => (table(input.value()?, &counts), Call::ResetEntryCounters),
             19 => {
                 let (of, index, Rates(rates)): (Pick, Option<Index>, _) = input.value()?;
                 let index = index.map(|at| at.within(of.of(program.meter_arrays()).map_or(0, |m| m.size)));
-                Op::Meter { meter: meter(of), index, rates }
+                (meter(of), Call::Meter { index, rates })
             }
             20 => {
                 let (of, entry, Rates(rates)) = input.value()?;
-                Op::EntryMeter { table: table(of, &in_use), handle: entry_of(of, entry), rates }
+                (table(of, &in_use), Call::EntryMeter { handle: entry_of(of, entry), rates })
             }
             21 => {
                 let (of, packets) = input.value()?;
-                Op::DefaultCounter { table: table(of, &counts), value: counted(packets) }
+                (table(of, &counts), Call::DefaultCounter { value: counted(packets) })
             }
             22 => {
                 let (of, Rates(rates)) = input.value()?;
-                Op::DefaultMeter { table: table(of, &meters), rates }
+                (table(of, &meters), Call::DefaultMeter { rates })
             }
             23 => {
                 let (of, value): (_, Number) = input.value()?;
-                Op::AddToVset { vset: vset(of), value: value.bytes(vset_width(of)) }
+                (vset(of), Call::AddToVset { value: value.bytes(vset_width(of)) })
             }
             24 => {
                 let (of, value): (_, Number) = input.value()?;
-                Op::RemoveFromVset { vset: vset(of), value: value.bytes(vset_width(of)) }
+                (vset(of), Call::RemoveFromVset { value: value.bytes(vset_width(of)) })
             }
-            25 => Op::ClearVset { vset: vset(input.value()?) },
+            25 => (vset(input.value()?), Call::ClearVset),
             // Rare, because it undoes all earlier calls.
             26 => match input.value()? {
-                0..16 => Op::ResetState,
-                sure => Op::CreateMulticast { group: group(sure) },
+                0..16 => ((EVERYTHING, String::new()), Call::ResetState),
+                sure => (replication(), Call::CreateMulticast { group: group(sure) }),
             },
-            27 => Op::CreateMulticast { group: group(input.value()?) },
-            28 => Op::DestroyMulticast { group: group(input.value()?), with_nodes: input.value()? },
+            27 => (replication(), Call::CreateMulticast { group: group(input.value()?) }),
+            28 => (
+                replication(),
+                Call::DestroyMulticast { group: group(input.value()?), with_nodes: input.value()? },
+            ),
             29 => {
                 let (id, replicas, count) = input.value()?;
                 let replica = |(of, rid): (_, u8)| Replica { egress_port: port(of), rid: u16::from(rid) };
                 let replicas = some(&replicas, count).into_iter().map(replica).collect();
-                Op::SetMulticast { group: group(id), replicas }
+                (replication(), Call::SetMulticast { group: group(id), replicas })
             }
             30 => {
                 let (rid, given, count) = input.value()?;
-                Op::CreateNode { rid, ports: ports(&given, count), lags: lags(&given, count) }
+                (
+                    replication(),
+                    Call::CreateNode { rid, ports: ports(&given, count), lags: lags(&given, count) },
+                )
             }
             31 => {
                 let (index, given, count) = input.value()?;
-                Op::UpdateNode { node: node(index), ports: ports(&given, count), lags: lags(&given, count) }
+                (
+                    replication(),
+                    Call::UpdateNode {
+                        node: node(index),
+                        ports: ports(&given, count),
+                        lags: lags(&given, count),
+                    },
+                )
             }
             32 => {
                 let (id, given, count) = input.value()?;
-                Op::SetLag { lag: lag(id), ports: ports(&given, count) }
+                (replication(), Call::SetLag { lag: lag(id), ports: ports(&given, count) })
             }
-            33 => Op::Associate { group: group(input.value()?), node: node(input.value()?) },
-            34 => Op::Dissociate { group: group(input.value()?), node: node(input.value()?) },
-            35 => Op::DestroyNode { node: node(input.value()?) },
+            33 => {
+                (replication(), Call::Associate { group: group(input.value()?), node: node(input.value()?) })
+            }
+            34 => {
+                (replication(), Call::Dissociate { group: group(input.value()?), node: node(input.value()?) })
+            }
+            35 => (replication(), Call::DestroyNode { node: node(input.value()?) }),
             36 => {
                 let (id, to, to_group, class_of_service, bytes): (_, Option<_>, Option<_>, _, u16) =
                     input.value()?;
@@ -443,28 +476,21 @@ impl Op {
                 let (egress_port, mgid) = (to.map(port), to_group.map(group));
                 let session_of =
                     MirroringSession { egress_port, mgid, class_of_service, packet_length_bytes };
-                Op::AddSession { id: session(id), session: session_of }
+                (sessions(), Call::AddSession { id: session(id), session: session_of })
             }
-            _ => Op::DeleteSession { id: session(input.value()?) },
-        })
+            _ => (sessions(), Call::DeleteSession { id: session(input.value()?) }),
+        };
+        Some(Op { kind, on, call })
     }
 }
 
 impl Op {
     /// Returns whether a batch may contain the call: neither a reset, nor BMv2's calls on nodes and their groups.
     pub(crate) fn may_be_in_a_batch(&self) -> bool {
-        !matches!(
-            self,
-            Op::ResetState
-                | Op::CreateMulticast { .. }
-                | Op::DestroyMulticast { with_nodes: false, .. }
-                | Op::CreateNode { .. }
-                | Op::UpdateNode { .. }
-                | Op::SetLag { .. }
-                | Op::Associate { .. }
-                | Op::Dissociate { .. }
-                | Op::DestroyNode { .. }
-        )
+        match self.call {
+            Call::SetMulticast { .. } | Call::DestroyMulticast { with_nodes: true, .. } => true,
+            _ => self.kind != EVERYTHING && self.kind != "replication",
+        }
     }
 }
 

@@ -6,12 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use bm::{MatchKeyParam, MtAction, ParamInfo, Program, State, TableInfo};
 use simple_switch::Switch;
 
-use crate::calls::Op;
-
-/// The kind and the name of an object.
-type Object<'a> = (&'static str, &'a str);
-
-/// What is read of each object: of many cells a hash, of wide ones that of their low words.
+/// What is read of each object, by kind and name: of many cells a hash, of wide ones that of their low words.
 pub(crate) type Contents = BTreeMap<(&'static str, String), String>;
 
 const READ: &str = "what is declared is read";
@@ -75,39 +70,6 @@ fn table(state: &State, info: &TableInfo) -> String {
         state.mt_get_default_meter_rates(name),
     );
     format!("{entries:?} {direct:?} {default:?}")
-}
-
-/// Returns the object that a call may change; `None` if it may change everything.
-pub(crate) fn object(op: &Op) -> Option<Object<'_>> {
-    Some(match op {
-        Op::Add { table, .. }
-        | Op::Modify { table, .. }
-        | Op::Delete { table, .. }
-        | Op::Clear { table, .. }
-        | Op::SetDefault { table, .. }
-        | Op::ResetDefault { table }
-        | Op::EntryCounter { table, .. }
-        | Op::ResetEntryCounters { table }
-        | Op::EntryMeter { table, .. }
-        | Op::DefaultCounter { table, .. }
-        | Op::DefaultMeter { table, .. } => ("table", table),
-        Op::AddMember { profile, .. }
-        | Op::ModifyMember { profile, .. }
-        | Op::DeleteMember { profile, .. }
-        | Op::CreateGroup { profile }
-        | Op::DeleteGroup { profile, .. }
-        | Op::Join { profile, .. }
-        | Op::Leave { profile, .. } => ("profile", profile),
-        Op::Register { register, .. } | Op::ResetRegister { register } => ("register", register),
-        Op::Counter { counter, .. } | Op::ResetCounters { counter } => ("counter", counter),
-        Op::Meter { meter, .. } => ("meter", meter),
-        Op::AddToVset { vset, .. } | Op::RemoveFromVset { vset, .. } | Op::ClearVset { vset } => {
-            ("vset", vset)
-        }
-        Op::AddSession { .. } | Op::DeleteSession { .. } => ("sessions", ""),
-        Op::ResetState => return None,
-        _ => ("replication", ""),
-    })
 }
 
 /// Checks that what is stored fits the program, and that what refers to something refers to what is there.

@@ -5,8 +5,8 @@
 use bm::{CounterValue, MeterRate, MtAction, State};
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 
-use crate::calls::Op;
-use crate::contents::{check, contents, object, Contents};
+use crate::calls::{Call, Op, EVERYTHING};
+use crate::contents::{check, contents, Contents};
 use crate::input::Input;
 use crate::programs;
 use crate::runtime_interface::make;
@@ -57,9 +57,8 @@ fn make_and_check(switch: &mut Switch, op: &Op, before: &mut Contents) {
     match make(switch, op) {
         Ok(handle) => {
             let after = contents(switch);
-            let named = object(op);
             let is_named =
-                |(kind, name): &(&'static str, String)| named.is_none_or(|named| named == (*kind, name));
+                |(kind, name): &(&str, String)| op.kind == EVERYTHING || (*kind == op.kind && *name == op.on);
             assert!(before.keys().any(is_named), "{op:?} names nothing");
             let mut others = before.iter().filter(|(object, _)| !is_named(object));
             let changed = others.find(|(object, read)| after.get(*object) != Some(read));
@@ -82,28 +81,28 @@ fn make_and_check(switch: &mut Switch, op: &Op, before: &mut Contents) {
 
 /// Returns the default action that a call may not change, because the program declares it const.
 fn fixed_default(switch: &Switch, op: &Op) -> Option<MtAction> {
-    let Op::SetDefault { table, .. } = op else { return None };
+    let Call::SetDefault { .. } = op.call else { return None };
     let mut fixed = switch.program().tables().iter().filter(|info| info.const_default);
-    fixed.find(|info| info.name == *table)?;
-    switch.state().mt_get_default_entry(table).ok()?.action
+    fixed.find(|info| info.name == op.on)?;
+    switch.state().mt_get_default_entry(&op.on).ok()?.action
 }
 
 /// Returns whether a second call like an accepted one must be refused.
 fn is_once(op: &Op) -> bool {
     matches!(
-        op,
-        Op::Add { .. }
-            | Op::Delete { .. }
-            | Op::DeleteMember { .. }
-            | Op::DeleteGroup { .. }
-            | Op::Join { .. }
-            | Op::Leave { .. }
-            | Op::CreateMulticast { .. }
-            | Op::DestroyMulticast { .. }
-            | Op::Associate { .. }
-            | Op::Dissociate { .. }
-            | Op::DestroyNode { .. }
-            | Op::DeleteSession { .. }
+        op.call,
+        Call::Add { .. }
+            | Call::Delete { .. }
+            | Call::DeleteMember { .. }
+            | Call::DeleteGroup { .. }
+            | Call::Join { .. }
+            | Call::Leave { .. }
+            | Call::CreateMulticast { .. }
+            | Call::DestroyMulticast { .. }
+            | Call::Associate { .. }
+            | Call::Dissociate { .. }
+            | Call::DestroyNode { .. }
+            | Call::DeleteSession { .. }
     )
 }
 
@@ -119,78 +118,72 @@ fn check_written(switch: &Switch, op: &Op, handle: Option<u64>) {
         groups(profile).into_iter().find(|group| group.handle == handle).map(|group| group.members)
     };
     let no_count = CounterValue::default();
-    let is = match op {
-        Op::Add { table, key, priority, to } => {
+    let on = &op.on;
+    let is = match &op.call {
+        Call::Add { key, priority, to } => {
             let handle = handle.expect("an entry has a handle");
-            let added = entry(table, handle).expect("it was added");
-            let found = state.mt_get_entry_from_key(table, key, *priority).expect("the key was accepted");
-            let is_new = state.mt_read_counters(table, handle).unwrap_or(no_count) == no_count;
-            !info(table).const_entries && is_new && same(&added.action, to) && found == Some(added)
+            let added = entry(on, handle).expect("it was added");
+            let found = state.mt_get_entry_from_key(on, key, *priority).expect("the key was accepted");
+            let is_new = state.mt_read_counters(on, handle).unwrap_or(no_count) == no_count;
+            !info(on).const_entries && is_new && same(&added.action, to) && found == Some(added)
         }
-        Op::Modify { table, handle, to } => {
-            !info(table).const_entries && entry(table, *handle).is_ok_and(|entry| same(&entry.action, to))
+        Call::Modify { handle, to } => {
+            !info(on).const_entries && entry(on, *handle).is_ok_and(|entry| same(&entry.action, to))
         }
-        Op::Delete { table, handle } => !info(table).const_entries && entry(table, *handle).is_err(),
-        Op::Clear { table, .. } => info(table).const_entries || state.mt_get_num_entries(table) == Ok(0),
-        Op::SetDefault { table, to } => state
-            .mt_get_default_entry(table)
-            .is_ok_and(|default| default.action.is_some_and(|is| same(&is, to))),
-        Op::AddMember { profile, action, data } => {
+        Call::Delete { handle } => !info(on).const_entries && entry(on, *handle).is_err(),
+        Call::Clear { .. } => info(on).const_entries || state.mt_get_num_entries(on) == Ok(0),
+        Call::SetDefault { to } => {
+            state.mt_get_default_entry(on).is_ok_and(|default| default.action.is_some_and(|is| same(&is, to)))
+        }
+        Call::AddMember { action, data } => {
             let to = MtAction::Action(action.clone(), data.clone());
-            is_member(&members(profile), handle.expect("a member has a handle"), &to)
+            is_member(&members(on), handle.expect("a member has a handle"), &to)
         }
-        Op::ModifyMember { profile, member, action, data } => {
-            is_member(&members(profile), *member, &MtAction::Action(action.clone(), data.clone()))
+        Call::ModifyMember { member, action, data } => {
+            is_member(&members(on), *member, &MtAction::Action(action.clone(), data.clone()))
         }
-        Op::DeleteMember { profile, member } => members(profile).iter().all(|known| known.number != *member),
-        Op::CreateGroup { profile } => {
-            members_of(profile, handle.expect("a group has a handle")) == Some(Vec::new())
+        Call::DeleteMember { member } => members(on).iter().all(|known| known.number != *member),
+        Call::CreateGroup => members_of(on, handle.expect("a group has a handle")) == Some(Vec::new()),
+        Call::DeleteGroup { group } => members_of(on, *group).is_none(),
+        Call::Join { member, group } => members_of(on, *group).is_some_and(|all| all.contains(member)),
+        Call::Leave { member, group } => members_of(on, *group).is_some_and(|all| !all.contains(member)),
+        Call::Register { start, end, value } => (*start..*end)
+            .all(|index| state.register_read(on, index).is_ok_and(|cell| number(&cell) == number(value))),
+        Call::ResetRegister => {
+            state.register_read_all(on).is_ok_and(|cells| cells.iter().flatten().all(|byte| *byte == 0))
         }
-        Op::DeleteGroup { profile, group } => members_of(profile, *group).is_none(),
-        Op::Join { profile, member, group } => {
-            members_of(profile, *group).is_some_and(|all| all.contains(member))
+        Call::Counter { index, value } => state.read_counters(on, *index) == Ok(*value),
+        Call::ResetCounters => state.read_counters(on, 0) == Ok(no_count),
+        Call::EntryCounter { handle, value } => state.mt_read_counters(on, *handle) == Ok(*value),
+        Call::DefaultCounter { value } => state.mt_read_default_counters(on) == Ok(*value),
+        Call::ResetEntryCounters => {
+            let mut entries = state.mt_get_entries(on).expect("it was accepted").into_iter();
+            state.mt_read_default_counters(on) == Ok(no_count)
+                && entries.all(|entry| state.mt_read_counters(on, entry.handle) == Ok(no_count))
         }
-        Op::Leave { profile, member, group } => {
-            members_of(profile, *group).is_some_and(|all| !all.contains(member))
+        Call::Meter { index, rates } => {
+            is_sound(rates) && state.meter_get_rates(on, index.unwrap_or(0)).as_ref() == Ok(rates)
         }
-        Op::Register { register, start, end, value } => (*start..*end).all(|index| {
-            state.register_read(register, index).is_ok_and(|cell| number(&cell) == number(value))
-        }),
-        Op::ResetRegister { register } => {
-            state.register_read_all(register).is_ok_and(|cells| cells.iter().flatten().all(|byte| *byte == 0))
+        Call::EntryMeter { handle, rates } => {
+            is_sound(rates) && state.mt_get_meter_rates(on, *handle).as_ref() == Ok(rates)
         }
-        Op::Counter { counter, index, value } => state.read_counters(counter, *index) == Ok(*value),
-        Op::ResetCounters { counter } => state.read_counters(counter, 0) == Ok(no_count),
-        Op::EntryCounter { table, handle, value } => state.mt_read_counters(table, *handle) == Ok(*value),
-        Op::DefaultCounter { table, value } => state.mt_read_default_counters(table) == Ok(*value),
-        Op::ResetEntryCounters { table } => {
-            let mut entries = state.mt_get_entries(table).expect("it was accepted").into_iter();
-            state.mt_read_default_counters(table) == Ok(no_count)
-                && entries.all(|entry| state.mt_read_counters(table, entry.handle) == Ok(no_count))
+        Call::DefaultMeter { rates } => {
+            is_sound(rates) && state.mt_get_default_meter_rates(on).as_ref() == Ok(rates)
         }
-        Op::Meter { meter, index, rates } => {
-            is_sound(rates) && state.meter_get_rates(meter, index.unwrap_or(0)).as_ref() == Ok(rates)
-        }
-        Op::EntryMeter { table, handle, rates } => {
-            is_sound(rates) && state.mt_get_meter_rates(table, *handle).as_ref() == Ok(rates)
-        }
-        Op::DefaultMeter { table, rates } => {
-            is_sound(rates) && state.mt_get_default_meter_rates(table).as_ref() == Ok(rates)
-        }
-        Op::AddToVset { vset, value } => has_value(state, vset, value),
-        Op::RemoveFromVset { vset, value } => !has_value(state, vset, value),
-        Op::ClearVset { vset } => state.parse_vset_get(vset) == Ok(Vec::new()),
-        Op::SetMulticast { group, replicas } => switch.pre().replicas(*group) == Some(&replicas[..]),
-        Op::CreateNode { rid, ports, .. } => switch.pre().nodes().any(|(known, node)| {
+        Call::AddToVset { value } => has_value(state, on, value),
+        Call::RemoveFromVset { value } => !has_value(state, on, value),
+        Call::ClearVset => state.parse_vset_get(on) == Ok(Vec::new()),
+        Call::SetMulticast { group, replicas } => switch.pre().replicas(*group) == Some(&replicas[..]),
+        Call::CreateNode { rid, ports, .. } => switch.pre().nodes().any(|(known, node)| {
             handle == Some(known.0.into())
                 && node.rid == *rid
                 && ports.iter().all(|port| node.ports.contains(port))
         }),
-        Op::UpdateNode { node, ports, lags } => switch.pre().nodes().any(|(known, found)| {
+        Call::UpdateNode { node, ports, lags } => switch.pre().nodes().any(|(known, found)| {
             let has = |all: &[u16], given: &[u16]| given.iter().all(|number| all.contains(number));
             known == *node && has(&found.ports, ports) && has(ports, &found.ports) && has(&found.lags, lags)
         }),
-        Op::AddSession { id, session } => switch.mirroring().get(id) == Some(session),
+        Call::AddSession { id, session } => switch.mirroring().get(id) == Some(session),
         _ => true,
     };
     assert!(is, "{op:?}, which gave {handle:?}, is not what is read");

@@ -3,25 +3,25 @@
 use bm::{MtAction, RuntimeError, State};
 use simple_switch::Switch;
 
-use crate::calls::Op;
+use crate::calls::{Call, Op};
 
 /// Makes the call. Returns the handle that it gives, if any.
 pub(crate) fn make(switch: &mut Switch, op: &Op) -> Result<Option<u64>, RuntimeError> {
-    match op {
-        Op::CreateMulticast { group } => switch.pre_mut().mc_mgrp_create(*group),
-        Op::DestroyMulticast { group, with_nodes: true } => switch.delete_group(*group),
-        Op::DestroyMulticast { group, .. } => switch.pre_mut().mc_mgrp_destroy(*group),
-        Op::SetMulticast { group, replicas } => switch.set_group(*group, replicas, &[]),
-        Op::CreateNode { rid, ports, lags } => {
+    match &op.call {
+        Call::CreateMulticast { group } => switch.pre_mut().mc_mgrp_create(*group),
+        Call::DestroyMulticast { group, with_nodes: true } => switch.delete_group(*group),
+        Call::DestroyMulticast { group, .. } => switch.pre_mut().mc_mgrp_destroy(*group),
+        Call::SetMulticast { group, replicas } => switch.set_group(*group, replicas, &[]),
+        Call::CreateNode { rid, ports, lags } => {
             return switch.pre_mut().mc_node_create(*rid, ports, lags).map(|node| Some(node.0.into()))
         }
-        Op::UpdateNode { node, ports, lags } => switch.pre_mut().mc_node_update(*node, ports, lags),
-        Op::SetLag { lag, ports } => switch.pre_mut().mc_set_lag_membership(*lag, ports),
-        Op::Associate { group, node } => switch.pre_mut().mc_node_associate(*group, *node),
-        Op::Dissociate { group, node } => switch.pre_mut().mc_node_dissociate(*group, *node),
-        Op::DestroyNode { node } => switch.pre_mut().mc_node_destroy(*node),
-        Op::AddSession { id, session } => switch.set_session(*id, *session),
-        Op::DeleteSession { id } => switch.delete_session(*id),
+        Call::UpdateNode { node, ports, lags } => switch.pre_mut().mc_node_update(*node, ports, lags),
+        Call::SetLag { lag, ports } => switch.pre_mut().mc_set_lag_membership(*lag, ports),
+        Call::Associate { group, node } => switch.pre_mut().mc_node_associate(*group, *node),
+        Call::Dissociate { group, node } => switch.pre_mut().mc_node_dissociate(*group, *node),
+        Call::DestroyNode { node } => switch.pre_mut().mc_node_destroy(*node),
+        Call::AddSession { id, session } => switch.set_session(*id, *session),
+        Call::DeleteSession { id } => switch.delete_session(*id),
         _ => return make_to_state(&mut switch.state_mut(), op),
     }
     .map(|()| None)
@@ -29,64 +29,57 @@ pub(crate) fn make(switch: &mut Switch, op: &Op) -> Result<Option<u64>, RuntimeE
 
 /// Makes a call that concerns only the state.
 fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError> {
-    match op {
-        Op::Add { table, key, priority, to } => {
+    let on = &op.on;
+    match &op.call {
+        Call::Add { key, priority, to } => {
             return match to {
-                MtAction::Action(action, data) => state.mt_add_entry(table, key, action, data, *priority),
-                MtAction::Member(member) => state.mt_indirect_add_entry(table, key, *member, *priority),
-                MtAction::Group(group) => state.mt_indirect_ws_add_entry(table, key, *group, *priority),
+                MtAction::Action(action, data) => state.mt_add_entry(on, key, action, data, *priority),
+                MtAction::Member(member) => state.mt_indirect_add_entry(on, key, *member, *priority),
+                MtAction::Group(group) => state.mt_indirect_ws_add_entry(on, key, *group, *priority),
             }
             .map(Some)
         }
-        Op::Modify { table, handle, to } => match to {
-            MtAction::Action(action, data) => state.mt_modify_entry(table, *handle, action, data),
-            MtAction::Member(member) => state.mt_indirect_modify_entry(table, *handle, *member),
-            MtAction::Group(group) => state.mt_indirect_ws_modify_entry(table, *handle, *group),
+        Call::Modify { handle, to } => match to {
+            MtAction::Action(action, data) => state.mt_modify_entry(on, *handle, action, data),
+            MtAction::Member(member) => state.mt_indirect_modify_entry(on, *handle, *member),
+            MtAction::Group(group) => state.mt_indirect_ws_modify_entry(on, *handle, *group),
         },
-        Op::Delete { table, handle } => state.mt_delete_entry(table, *handle),
-        Op::Clear { table, reset_default } => state.mt_clear_entries(table, *reset_default),
-        Op::SetDefault { table, to } => match to {
-            MtAction::Action(action, data) => state.mt_set_default_action(table, action, data),
-            MtAction::Member(member) => state.mt_indirect_set_default_member(table, *member),
-            MtAction::Group(group) => state.mt_indirect_ws_set_default_group(table, *group),
+        Call::Delete { handle } => state.mt_delete_entry(on, *handle),
+        Call::Clear { reset_default } => state.mt_clear_entries(on, *reset_default),
+        Call::SetDefault { to } => match to {
+            MtAction::Action(action, data) => state.mt_set_default_action(on, action, data),
+            MtAction::Member(member) => state.mt_indirect_set_default_member(on, *member),
+            MtAction::Group(group) => state.mt_indirect_ws_set_default_group(on, *group),
         },
-        Op::ResetDefault { table } => state.mt_reset_default_entry(table),
-        Op::AddMember { profile, action, data } => {
-            return state.mt_act_prof_add_member(profile, action, data).map(Some)
+        Call::ResetDefault => state.mt_reset_default_entry(on),
+        Call::AddMember { action, data } => return state.mt_act_prof_add_member(on, action, data).map(Some),
+        Call::ModifyMember { member, action, data } => {
+            state.mt_act_prof_modify_member(on, *member, action, data)
         }
-        Op::ModifyMember { profile, member, action, data } => {
-            state.mt_act_prof_modify_member(profile, *member, action, data)
-        }
-        Op::DeleteMember { profile, member } => state.mt_act_prof_delete_member(profile, *member),
-        Op::CreateGroup { profile } => return state.mt_act_prof_create_group(profile).map(Some),
-        Op::DeleteGroup { profile, group } => state.mt_act_prof_delete_group(profile, *group),
-        Op::Join { profile, member, group } => {
-            state.mt_act_prof_add_member_to_group(profile, *member, *group, None)
-        }
-        Op::Leave { profile, member, group } => {
-            state.mt_act_prof_remove_member_from_group(profile, *member, *group)
-        }
-        Op::Register { register, start, end, value } => {
-            state.register_write_range(register, *start, *end, value)
-        }
-        Op::ResetRegister { register } => state.register_reset(register),
-        Op::Counter { counter, index, value } => state.write_counters(counter, *index, *value),
-        Op::ResetCounters { counter } => state.reset_counters(counter),
-        Op::EntryCounter { table, handle, value } => state.mt_write_counters(table, *handle, *value),
-        Op::ResetEntryCounters { table } => state.mt_reset_counters(table),
-        Op::Meter { meter, index: Some(index), rates } => state.meter_set_rates(meter, *index, rates),
-        Op::Meter { meter, index: None, rates } => state.meter_array_set_rates(meter, rates),
-        Op::EntryMeter { table, handle, rates } => state.mt_set_meter_rates(table, *handle, rates),
-        Op::DefaultCounter { table, value } => state.mt_write_default_counters(table, *value),
-        Op::DefaultMeter { table, rates } => state.mt_set_default_meter_rates(table, rates),
-        Op::AddToVset { vset, value } => state.parse_vset_add(vset, value),
-        Op::RemoveFromVset { vset, value } => state.parse_vset_remove(vset, value),
-        Op::ClearVset { vset } => state.parse_vset_clear(vset),
-        Op::ResetState => {
+        Call::DeleteMember { member } => state.mt_act_prof_delete_member(on, *member),
+        Call::CreateGroup => return state.mt_act_prof_create_group(on).map(Some),
+        Call::DeleteGroup { group } => state.mt_act_prof_delete_group(on, *group),
+        Call::Join { member, group } => state.mt_act_prof_add_member_to_group(on, *member, *group, None),
+        Call::Leave { member, group } => state.mt_act_prof_remove_member_from_group(on, *member, *group),
+        Call::Register { start, end, value } => state.register_write_range(on, *start, *end, value),
+        Call::ResetRegister => state.register_reset(on),
+        Call::Counter { index, value } => state.write_counters(on, *index, *value),
+        Call::ResetCounters => state.reset_counters(on),
+        Call::EntryCounter { handle, value } => state.mt_write_counters(on, *handle, *value),
+        Call::ResetEntryCounters => state.mt_reset_counters(on),
+        Call::Meter { index: Some(index), rates } => state.meter_set_rates(on, *index, rates),
+        Call::Meter { index: None, rates } => state.meter_array_set_rates(on, rates),
+        Call::EntryMeter { handle, rates } => state.mt_set_meter_rates(on, *handle, rates),
+        Call::DefaultCounter { value } => state.mt_write_default_counters(on, *value),
+        Call::DefaultMeter { rates } => state.mt_set_default_meter_rates(on, rates),
+        Call::AddToVset { value } => state.parse_vset_add(on, value),
+        Call::RemoveFromVset { value } => state.parse_vset_remove(on, value),
+        Call::ClearVset => state.parse_vset_clear(on),
+        Call::ResetState => {
             state.reset_state();
             Ok(())
         }
-        other => unreachable!("{other:?} is made to the switch"),
+        _ => unreachable!("{op:?} is made to the switch"),
     }
     .map(|()| None)
 }

@@ -1,4 +1,4 @@
-// Idle time-outs of entries: a table that has them. What expires is a matter of tests/it/idle_timeouts.rs, in virtual time.
+// Idle time-outs of entries: a table that has them. What a sweep tells of is for the engine only.
 #include "frame.h"
 
 header request_t { bit<8> key; bit<8> found; }

@@ -7,7 +7,6 @@ mod eeon;
 #[path = "../support/full.rs"]
 mod full;
 mod hold_exhaustive;
-mod idle_timeouts;
 mod journey;
 mod memory;
 mod priorities;

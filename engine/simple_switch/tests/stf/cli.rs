@@ -2,6 +2,8 @@
 
 use bm::{CounterValue, CrcParameters, MatchKeyParam, MatchType, MeterRate, TableInfo};
 
+use crate::journey;
+
 use super::run::{failed, find_action, find_table, only, Bench, Stop};
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -174,6 +176,24 @@ impl Bench {
                 };
                 if value != (CounterValue { bytes: bytes.parse()?, packets: packets.parse()? }) {
                     return failed(format!("counter {name}[{index}] is {value:?}"));
+                }
+            }
+            ["check", "swept", table, handles @ ..] => {
+                let told = state.mt_sweep_entries(&find_table(&program, table)?.name, self.now.as_ps())?;
+                if told.iter().map(u64::to_string).collect::<Vec<_>>() != *handles {
+                    return failed(format!("a sweep of {table} tells of {told:?}, expected {handles:?}"));
+                }
+            }
+            ["follow"] => {
+                drop(state);
+                self.switch.follow(0);
+            }
+            ["check", "journey", steps @ ..] => {
+                drop(state);
+                let journey = journey::words(&self.switch.take_journey());
+                let told: Vec<_> = journey.iter().map(|(packet, word)| format!("{packet} {word}")).collect();
+                if told.join(" | ") != steps.join(" ") {
+                    return failed(format!("the journey is {}", told.join(" | ")));
                 }
             }
             ["check", "log", text @ ..] => {

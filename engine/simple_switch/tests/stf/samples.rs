@@ -109,9 +109,14 @@ fn includes_v1model(program: &Path) -> io::Result<bool> {
     Ok(text.lines().any(|line| line.trim_start().starts_with("#include") && line.contains("v1model.p4")))
 }
 
-/// Returns the output of `p4c-bm2-ss --version` on one line, if there is such a program.
+/// Returns the version of p4c-bm2-ss, if there is such a program.
 pub fn compiler_version() -> Option<String> {
-    let output = Command::new(COMPILER).arg("--version").output().ok()?;
+    version(Command::new(COMPILER))
+}
+
+/// Returns the output of a command with `--version` on one line, if there is such a program.
+pub fn version(mut command: Command) -> Option<String> {
+    let output = command.arg("--version").output().ok()?;
     let text = [output.stdout, output.stderr].concat(); // 1.2.5 writes it to standard error.
     Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
 }

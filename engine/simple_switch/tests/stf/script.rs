@@ -230,61 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_a_port_and_hex_digits_in_any_grouping() {
-        let packet = Statement::Packet { port: 3, bytes: vec![0x01, 0xab, 0xcd] };
-        assert_eq!(parse("# a comment\n\npacket 3 0 1AB cd # another"), Ok(vec![packet]));
-    }
-
-    #[test]
-    fn an_entry_has_a_priority_keys_an_action_and_a_label() {
-        let text = "add test1 503 data.f1:0x****0202 data.$valid:0b1 setb1(val:7, port:3) = B";
-        let text_pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let entry = Statement::Add {
-            table: "test1".to_owned(),
-            priority: Some(503),
-            key: vec![text_pair("data.f1", "0x****0202"), text_pair("data.$valid", "0b1")],
-            call: ActionCall {
-                action: "setb1".to_owned(),
-                arguments: vec![text_pair("val", "7"), text_pair("port", "3")],
-            },
-            label: Some("B".to_owned()),
-        };
-        assert_eq!(parse(text), Ok(vec![entry]));
-    }
-
-    #[test]
-    fn a_quoted_name_has_blanks_and_punctuation() {
-        let text =
-            r#"add "ingress.t # 1" 7 "Source address":0x0a "a:b":1 "act, one"("first (of 2)":3, "x = y":4)"#;
-        let text_pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let call = ActionCall {
-            action: "act, one".to_owned(),
-            arguments: vec![text_pair("first (of 2)", "3"), text_pair("x = y", "4")],
-        };
-        let entry = Statement::Add {
-            table: "ingress.t # 1".to_owned(),
-            priority: Some(7),
-            key: vec![text_pair("Source address", "0x0a"), text_pair("a:b", "1")],
-            call: call.clone(),
-            label: None,
-        };
-        let default = Statement::SetDefault { table: "ingress.t # 1".to_owned(), call };
-        let also = r#"setdefault "ingress.t # 1" "act, one"("first (of 2)":3, "x = y":4) # and no more"#;
-        assert_eq!(parse(&format!("{text}\n{also}")), Ok(vec![entry, default]));
-    }
-
-    #[test]
     fn a_counter_is_compared_only_with_a_condition() {
         let check =
             |condition| Statement::CheckCounter { counter: "cnt".to_owned(), at: "$A".to_owned(), condition };
         let condition = ("bytes".to_owned(), "==".to_owned(), 12);
         let both = vec![check(None), check(Some(condition))];
         assert_eq!(parse("check_counter cnt($A)\ncheck_counter cnt($A) bytes == 12"), Ok(both));
-    }
-
-    #[test]
-    fn a_line_that_is_not_stf_is_named() {
-        assert_eq!(parse("wait\npacket 3 0g"), Err("line 2 is not STF: packet 3 0g".to_owned()));
     }
 
     #[test]

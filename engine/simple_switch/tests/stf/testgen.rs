@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::outcome::Outcome;
-use super::samples::is_error;
+use super::samples::{self, is_error};
 
 const GENERATOR: &str = "p4testgen";
 /// Some programs have paths without end; what has been written by then is run.
@@ -51,11 +51,11 @@ pub fn is_known(program: &str, outcome: &Outcome) -> bool {
     }
 }
 
-/// What `p4testgen --version` says on one line, if there is such a program.
+/// The version of p4testgen, if there is such a program.
 pub fn version() -> Option<String> {
-    let output = Command::new(GENERATOR).args(TARGET).arg("--version").output().ok()?;
-    let text = [output.stdout, output.stderr].concat();
-    Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
+    let mut command = Command::new(GENERATOR);
+    command.args(TARGET);
+    samples::version(command)
 }
 
 /// Copies the folder of a program's sources without the lines of `@action_restriction`, and returns the copied program.

@@ -44,7 +44,8 @@ pub struct Sleep {
 /// A port, its link and its queue.
 #[derive(Clone, Debug, Default)]
 pub struct Port {
-    settings: Settings,
+    /// For the next packet.
+    pub settings: Settings,
     pub state: State,
     pub busy_until: u64,
     pub sleep: Option<Sleep>,

@@ -20,18 +20,14 @@ pub mod op {
     pub const MULTICAST: u8 = 5;
     pub const CLONE_INGRESS: u8 = 6;
     pub const CLONE_EGRESS: u8 = 7;
-    pub const CLONE_EGRESS_DROP: u8 = 8;
     pub const DIGEST: u8 = 9;
     pub const TRUNCATE: u8 = 10;
     pub const TRUNCATE_INGRESS: u8 = 11;
     pub const RANDOM: u8 = 12;
-    pub const REGISTER: u8 = 13;
     pub const GATE: u8 = 14;
     pub const CLONE_FOR_EVER: u8 = 15;
     pub const EVERYTHING: u8 = 16;
-    pub const LOG: u8 = 17;
     pub const ASSERT: u8 = 18;
-    pub const GROW: u8 = 19;
 }
 
 /// Bytes of `request_t` and `report_t`.
@@ -65,7 +61,7 @@ pub fn switch_with(change: impl FnOnce(&mut SwitchConfig)) -> Switch {
     Switch::new(probe(), config).expect("the configuration is sound")
 }
 
-/// Returns a request packet.
+/// A request packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request {
     pub op: u8,
@@ -73,8 +69,6 @@ pub struct Request {
     pub port: u16,
     pub argument: u16,
     pub priority: u8,
-    pub is_checked: u8,
-    pub checksum: u16,
     pub payload: usize,
 }
 
@@ -91,68 +85,52 @@ impl Request {
         let mut bytes = vec![self.op, self.count];
         bytes.extend(self.port.to_be_bytes());
         bytes.extend(self.argument.to_be_bytes());
-        bytes.extend([self.priority, self.is_checked]);
-        bytes.extend(self.checksum.to_be_bytes());
+        bytes.extend([self.priority, 0, 0, 0]);
         bytes.extend((0..self.payload).map(|n| n as u8));
         bytes
     }
 }
 
-/// A report packet, read back.
+/// Most of a report packet, read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub port: u16,
-    pub at: Time,
     pub tag: u64,
     pub ingress_port: u64,
-    pub egress_port: u64,
-    pub packet_length: u64,
     pub instance_type: u64,
     pub egress_rid: u64,
     pub parser_error: u64,
-    pub checksum_error: u64,
     pub kept: u64,
-    pub lost: u64,
     pub ingress_global_timestamp: u64,
     pub egress_global_timestamp: u64,
     pub enq_timestamp: u64,
     pub enq_qdepth: u64,
     pub deq_timedelta: u64,
     pub deq_qdepth: u64,
-    pub value: u64,
-    /// Returns the request and the payload that follow the report.
+    /// The request and the payload that follow the report.
     pub rest: Vec<u8>,
 }
 
 impl Report {
     pub fn of(transmit: &Transmit) -> Self {
-        let mut bytes = &transmit.frame[..];
-        let mut take = |count: usize| {
-            let (value, rest) = bytes.split_at(count);
-            bytes = rest;
-            value.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
+        let number = |at: usize, bytes: usize| {
+            transmit.frame[at..at + bytes].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
         };
         Self {
             port: transmit.port,
-            at: transmit.at,
             tag: transmit.tag,
-            ingress_port: take(2),
-            egress_port: take(2),
-            packet_length: take(4),
-            instance_type: take(4),
-            egress_rid: take(2),
-            parser_error: take(2),
-            checksum_error: take(1),
-            kept: take(1),
-            lost: take(2),
-            ingress_global_timestamp: take(8),
-            egress_global_timestamp: take(8),
-            enq_timestamp: take(4),
-            enq_qdepth: take(4),
-            deq_timedelta: take(4),
-            deq_qdepth: take(4),
-            value: take(4),
-            rest: bytes.to_vec(),
+            ingress_port: number(0, 2),
+            instance_type: number(8, 4),
+            egress_rid: number(12, 2),
+            parser_error: number(14, 2),
+            kept: number(17, 1),
+            ingress_global_timestamp: number(20, 8),
+            egress_global_timestamp: number(28, 8),
+            enq_timestamp: number(36, 4),
+            enq_qdepth: number(40, 4),
+            deq_timedelta: number(44, 4),
+            deq_qdepth: number(48, 4),
+            rest: transmit.frame[REPORT_BYTES..].to_vec(),
         }
     }
 }

@@ -101,7 +101,6 @@ pub struct Hit {
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// A parse state begins.
-    #[cfg_attr(feature = "schema", schemars(title = "StateEvent"))]
     State {
         /// Parser.
         parser: String,
@@ -109,7 +108,6 @@ pub enum Event {
         state: u32,
     },
     /// A header was extracted.
-    #[cfg_attr(feature = "schema", schemars(title = "ExtractEvent"))]
     Extract {
         /// Header instance.
         header: String,
@@ -121,13 +119,11 @@ pub enum Event {
         fields: Vec<NamedValue>,
     },
     /// The parser branches on a key.
-    #[cfg_attr(feature = "schema", schemars(title = "SelectEvent"))]
     Select {
         /// The key's parts.
         key: Vec<SelectKey>,
     },
     /// A conditional was decided.
-    #[cfg_attr(feature = "schema", schemars(title = "ConditionEvent"))]
     Condition {
         /// Pipeline.
         pipeline: String,
@@ -137,7 +133,6 @@ pub enum Event {
         holds: bool,
     },
     /// A table was looked up.
-    #[cfg_attr(feature = "schema", schemars(title = "TableEvent"))]
     Table {
         /// Table.
         table: String,
@@ -157,7 +152,6 @@ pub enum Event {
         member: Option<u32>,
     },
     /// An action begins.
-    #[cfg_attr(feature = "schema", schemars(title = "ActionEvent"))]
     Action {
         /// Action.
         action: String,
@@ -167,7 +161,6 @@ pub enum Event {
         params: Vec<NamedValue>,
     },
     /// A primitive of an action begins.
-    #[cfg_attr(feature = "schema", schemars(title = "StatementEvent"))]
     Statement {
         /// Action: its index in the JSON's list.
         action_index: u32,
@@ -175,13 +168,11 @@ pub enum Event {
         primitive: u32,
     },
     /// The statement's condition was decided.
-    #[cfg_attr(feature = "schema", schemars(title = "BranchEvent"))]
     Branch {
         /// Whether it holds.
         holds: bool,
     },
     /// A value changed.
-    #[cfg_attr(feature = "schema", schemars(title = "SetEvent"))]
     Set {
         /// The changed part, such as `ipv4.ttl` or `ipv4.$valid$`.
         field: String,
@@ -193,7 +184,6 @@ pub enum Event {
         new: u128,
     },
     /// A register cell was read.
-    #[cfg_attr(feature = "schema", schemars(title = "RegisterReadEvent"))]
     RegisterRead {
         /// Array.
         register: String,
@@ -203,7 +193,6 @@ pub enum Event {
         value: Option<u128>,
     },
     /// A register cell was written.
-    #[cfg_attr(feature = "schema", schemars(title = "RegisterWriteEvent"))]
     RegisterWrite {
         /// Array.
         register: String,
@@ -215,7 +204,6 @@ pub enum Event {
         new: Option<u128>,
     },
     /// A cell of an indirect counter counted the packet.
-    #[cfg_attr(feature = "schema", schemars(title = "CountEvent"))]
     Count {
         /// Array.
         counter: String,
@@ -227,7 +215,6 @@ pub enum Event {
         bytes: Option<u64>,
     },
     /// An indirect meter coloured the packet.
-    #[cfg_attr(feature = "schema", schemars(title = "MeterEvent"))]
     Meter {
         /// Array.
         meter: String,
@@ -237,7 +224,6 @@ pub enum Event {
         colour: Option<u64>,
     },
     /// A hash was computed: `base + hash % size`.
-    #[cfg_attr(feature = "schema", schemars(title = "HashEvent"))]
     Hash {
         /// The result.
         result: u64,
@@ -247,7 +233,6 @@ pub enum Event {
         size: u64,
     },
     /// A random number was drawn.
-    #[cfg_attr(feature = "schema", schemars(title = "RandomEvent"))]
     Random {
         /// Minimum.
         low: u64,
@@ -257,7 +242,6 @@ pub enum Event {
         drawn: u64,
     },
     /// A primitive that requests an operation of the switch, with its arguments in order.
-    #[cfg_attr(feature = "schema", schemars(title = "RequestEvent"))]
     Request {
         /// Its name in the JSON: `mark_to_drop`, `clone_ingress_pkt_to_egress`, `recirculate`, ...
         primitive: &'static str,
@@ -265,10 +249,8 @@ pub enum Event {
         arguments: Vec<u64>,
     },
     /// The pipeline ends after this action.
-    #[cfg_attr(feature = "schema", schemars(title = "ExitEvent"))]
     Exit,
     /// A checksum was verified or updated.
-    #[cfg_attr(feature = "schema", schemars(title = "ChecksumEvent"))]
     Checksum {
         /// Checksum, in the order of the JSON.
         checksum: u32,
