@@ -4,11 +4,14 @@ use bm::{
     ActionChoice, ActionData, ActionSet, ClientAction, ClientGroup, CounterValue, CrcParameters,
     DefaultEntry, Entry, GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction, Share,
 };
+use live::LiveCounts;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::inspect::{PyStaticConstant, PyStaticExpr};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyTuple;
-use simple_switch::NodeHandle;
+use pyo3::{type_hint_identifier, type_hint_subscript, Borrowed, PyTypeCheck};
+use simple_switch::{NodeHandle, PortStats, SwitchStats};
 
 /// An argument from Python.
 pub(crate) trait Given {
@@ -85,52 +88,57 @@ told! {
     NodeHandle as u32, |node| node.0;
     Share as (u32, u32, Option<u16>), |share| (share.member, share.weight, share.watch);
     MatchKeyParam as KeyParam, |param| KeyParam(param);
-    DefaultEntry<MtAction> as Option<ShownAction>, |default| default.action.told();
+    MtAction as Shown<MtAction>, |action| Shown(action);
+    ClientAction as Shown<ClientAction>, |action| Shown(action);
+    DefaultEntry<MtAction> as Option<Shown<MtAction>>, |default| default.action.told();
     MemberInfo<u64> as (u64, String, ActionData), |member| (member.number, member.action, member.data);
     GroupInfo as (u64, Vec<u64>), |group| (group.handle, group.members);
     MemberInfo<u32> as (u32, String, ActionData), |member| (member.number, member.action, member.data);
     ClientGroup as (u32, Vec<(u32, u32, Option<u16>)>, Vec<u8>),
         |group| (group.id, group.members.told(), group.note);
-    DefaultEntry<ClientAction> as (Option<ShownAction>, Vec<u8>, bool),
+    DefaultEntry<ClientAction> as (Option<Shown<ClientAction>>, Vec<u8>, bool),
         |default| (default.action.told(), default.note, default.is_set);
-    Entry<MtAction> as (u64, Vec<KeyParam>, u32, ShownAction),
+    Entry<MtAction> as (u64, Vec<KeyParam>, u32, Shown<MtAction>),
         |entry| (entry.handle, entry.key.told(), entry.priority, entry.action.told());
-    Entry<ClientAction> as (u64, Vec<KeyParam>, u32, ShownAction, Vec<u8>, u64), |entry| {
+    Entry<ClientAction> as (u64, Vec<KeyParam>, u32, Shown<ClientAction>, Vec<u8>, u64), |entry| {
         let (key, action) = (entry.key.told(), entry.action.told());
         (entry.handle, key, entry.priority, action, entry.note, entry.ttl_ns)
     };
 }
 
 /// The action of an entry as Python gets it: a kind, and what it has.
-#[derive(IntoPyObject)]
-pub(crate) enum ShownAction {
-    Own(&'static str, String, ActionData),
-    OfProfile(&'static str, u64),
-    OneShot(&'static str, Vec<u8>, Vec<(String, ActionData, u32, Option<u16>)>),
-}
+pub(crate) struct Shown<Action>(Action);
 
-impl Told for MtAction {
-    type As = ShownAction;
-    fn told(self) -> ShownAction {
-        match self {
-            MtAction::Action(name, data) => ShownAction::Own("action", name, data),
-            MtAction::Member(handle) => ShownAction::OfProfile("member", handle),
-            MtAction::Group(handle) => ShownAction::OfProfile("group", handle),
+impl<'py> IntoPyObject<'py> for Shown<MtAction> {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+    const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "EntryAction");
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match self.0 {
+            MtAction::Action(name, data) => ("action", name, data).into_pyobject(py),
+            MtAction::Member(handle) => ("member", handle).into_pyobject(py),
+            MtAction::Group(handle) => ("group", handle).into_pyobject(py),
         }
     }
 }
 
-impl Told for ClientAction {
-    type As = ShownAction;
-    fn told(self) -> ShownAction {
-        match self {
-            ClientAction::Action(name, data) => ShownAction::Own("action", name, data),
-            ClientAction::Member(id) => ShownAction::OfProfile("member", id.into()),
-            ClientAction::Group(id) => ShownAction::OfProfile("group", id.into()),
+impl<'py> IntoPyObject<'py> for Shown<ClientAction> {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+    const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "ClientAction");
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match self.0 {
+            ClientAction::Action(name, data) => ("action", name, data).into_pyobject(py),
+            ClientAction::Member(id) => ("member", id).into_pyobject(py),
+            ClientAction::Group(id) => ("group", id).into_pyobject(py),
             ClientAction::OneShot(set) => {
                 let choices = set.choices.into_iter();
                 let choices = choices.map(|choice| (choice.action, choice.data, choice.weight, choice.watch));
-                ShownAction::OneShot("one_shot", set.note, choices.collect())
+                ("one_shot", set.note, choices.collect::<Vec<_>>()).into_pyobject(py)
             }
         }
     }
@@ -143,6 +151,7 @@ impl<'py> IntoPyObject<'py> for KeyParam {
     type Target = PyTuple;
     type Output = Bound<'py, PyTuple>;
     type Error = PyErr;
+    const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "MatchParam");
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match self.0 {
@@ -155,10 +164,13 @@ impl<'py> IntoPyObject<'py> for KeyParam {
     }
 }
 
-impl<'py> FromPyObject<'py> for KeyParam {
-    fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+impl FromPyObject<'_, '_> for KeyParam {
+    type Error = PyErr;
+    const INPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "MatchParam");
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let tuple = object
-            .downcast::<PyTuple>()
+            .cast::<PyTuple>()
             .map_err(|_| PyTypeError::new_err("a match parameter is a tuple such as ('exact', b'\\x0a')"))?;
         let kind: String = tuple.get_item(0)?.extract()?;
         let bytes = |index: usize| -> PyResult<Vec<u8>> {
@@ -182,10 +194,13 @@ impl<'py> FromPyObject<'py> for KeyParam {
 /// The action of an entry, as passed from Python.
 pub(crate) struct Action(ClientAction);
 
-impl<'py> FromPyObject<'py> for Action {
-    fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+impl FromPyObject<'_, '_> for Action {
+    type Error = PyErr;
+    const INPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "ClientAction");
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let tuple = object
-            .downcast::<PyTuple>()
+            .cast::<PyTuple>()
             .map_err(|_| PyTypeError::new_err("an entry's action is a tuple such as ('member', 7)"))?;
         let kind: String = tuple.get_item(0)?.extract()?;
         Ok(Action(match (kind.as_str(), tuple.len()) {
@@ -220,8 +235,11 @@ macro_rules! sequences {
     ($($sequence:ident: $item:ty as $for:ty, $convert:expr;)*) => {$(
         pub(crate) struct $sequence(Vec<$for>);
 
-        impl<'py> FromPyObject<'py> for $sequence {
-            fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        impl FromPyObject<'_, '_> for $sequence {
+            type Error = PyErr;
+            const INPUT_TYPE: PyStaticExpr = <Vec<$item>>::INPUT_TYPE;
+
+            fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
                 let items: Vec<$item> = object.extract()?;
                 Ok(Self(items.into_iter().map($convert).collect()))
             }
@@ -283,5 +301,44 @@ impl<T: Copy> Given for Crc<T> {
     fn given(&self) -> CrcParameters<T> {
         let (polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder) = *self;
         CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder }
+    }
+}
+
+/// A structure as a dictionary: the type of its name in `eeon_engine.json_types`.
+pub(crate) struct AsDict<T>(pub(crate) T);
+
+macro_rules! dictionaries {
+    ($($kind:ident),*) => {$(
+        impl<'py> IntoPyObject<'py> for AsDict<$kind> {
+            type Target = PyAny;
+            type Output = Bound<'py, PyAny>;
+            type Error = PyErr;
+            const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.json_types", stringify!($kind));
+
+            fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                Ok(pythonize::pythonize(py, &self.0)?)
+            }
+        }
+    )*};
+}
+
+dictionaries! { LiveCounts, PortStats, SwitchStats }
+
+/// Names that are constants of the module.
+#[derive(Clone, Copy)]
+pub(crate) struct Names(pub(crate) &'static [&'static str]);
+
+impl<'py> IntoPyObject<'py> for Names {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+    const OUTPUT_TYPE: PyStaticExpr = type_hint_subscript!(
+        PyTuple::TYPE_HINT,
+        String::OUTPUT_TYPE,
+        PyStaticExpr::Constant { value: PyStaticConstant::Ellipsis }
+    );
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0)
     }
 }
