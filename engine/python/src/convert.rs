@@ -1,8 +1,8 @@
 //! Conversions between Python and the engine: from the values of `eeon_engine.values` to `bm`'s types, and back.
 
 use bm::{
-    ActionChoice, ActionData, ActionSet, ClientAction, ClientGroup, CounterValue, CrcParameters,
-    DefaultEntry, Entry, GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction, Share,
+    ActionChoice, ActionSet, ClientAction, ClientGroup, CounterValue, CrcParameters, DefaultEntry, Entry,
+    GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction, Share,
 };
 use live::LiveCounts;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -83,86 +83,105 @@ macro_rules! told {
 }
 
 told! {
-    CounterValue as (u64, u64), |value| (value.bytes, value.packets);
-    MeterRate as (f64, u32), |rate| (rate.info_rate, rate.burst_size);
     NodeHandle as u32, |node| node.0;
-    Share as (u32, u32, Option<u16>), |share| (share.member, share.weight, share.watch);
-    MatchKeyParam as KeyParam, |param| KeyParam(param);
-    MtAction as Shown<MtAction>, |action| Shown(action);
-    ClientAction as Shown<ClientAction>, |action| Shown(action);
-    DefaultEntry<MtAction> as Option<Shown<MtAction>>, |default| default.action.told();
-    MemberInfo<u64> as (u64, String, ActionData), |member| (member.number, member.action, member.data);
-    GroupInfo as (u64, Vec<u64>), |group| (group.handle, group.members);
-    MemberInfo<u32> as (u32, String, ActionData), |member| (member.number, member.action, member.data);
-    ClientGroup as (u32, Vec<(u32, u32, Option<u16>)>, Vec<u8>),
-        |group| (group.id, group.members.told(), group.note);
-    DefaultEntry<ClientAction> as (Option<Shown<ClientAction>>, Vec<u8>, bool),
-        |default| (default.action.told(), default.note, default.is_set);
-    Entry<MtAction> as (u64, Vec<KeyParam>, u32, Shown<MtAction>),
-        |entry| (entry.handle, entry.key.told(), entry.priority, entry.action.told());
-    Entry<ClientAction> as (u64, Vec<KeyParam>, u32, Shown<ClientAction>, Vec<u8>, u64), |entry| {
+    MatchKeyParam as values::MatchParam, |param| values::MatchParam(param);
+    MtAction as values::EntryAction, |action| values::EntryAction(action);
+    ClientAction as values::ClientAction, |action| values::ClientAction(action);
+    CounterValue as values::CounterCell, |value| values::CounterCell((value.bytes, value.packets));
+    MeterRate as values::MeterRate, |rate| values::MeterRate((rate.info_rate, rate.burst_size));
+    Share as values::Share, |share| values::Share((share.member, share.weight, share.watch));
+    DefaultEntry<MtAction> as Option<values::EntryAction>, |default| default.action.told();
+    DefaultEntry<ClientAction> as values::ClientDefault,
+        |default| values::ClientDefault((default.action.told(), default.note, default.is_set));
+    MemberInfo<u64> as values::Member, |member| values::Member((member.number, member.action, member.data));
+    MemberInfo<u32> as values::ClientMember,
+        |member| values::ClientMember((member.number, member.action, member.data));
+    GroupInfo as values::Group, |group| values::Group((group.handle, group.members));
+    ClientGroup as values::ClientGroup,
+        |group| values::ClientGroup((group.id, group.members.told(), group.note));
+    Entry<MtAction> as values::Entry,
+        |entry| values::Entry((entry.handle, entry.key.told(), entry.priority, entry.action.told()));
+    Entry<ClientAction> as values::ClientEntry, |entry| {
         let (key, action) = (entry.key.told(), entry.action.told());
-        (entry.handle, key, entry.priority, action, entry.note, entry.ttl_ns)
+        values::ClientEntry((entry.handle, key, entry.priority, action, entry.note, entry.ttl_ns))
     };
 }
 
-/// The action of an entry as Python gets it: a kind, and what it has.
-pub(crate) struct Shown<Action>(Action);
+/// Values for Python, under their names in `eeon_engine.values`, which describes them.
+pub(crate) mod values {
+    use bm::{ActionData, MatchKeyParam, MtAction};
+    use pyo3::inspect::PyStaticExpr;
+    use pyo3::prelude::*;
+    use pyo3::type_hint_identifier;
+    use pyo3::types::PyTuple;
 
-impl<'py> IntoPyObject<'py> for Shown<MtAction> {
-    type Target = PyTuple;
-    type Output = Bound<'py, PyTuple>;
-    type Error = PyErr;
-    const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "EntryAction");
+    macro_rules! tuples {
+        ($($name:ident($of:ty): |$value:ident, $py:ident| $made:expr;)*) => {$(
+            pub(crate) struct $name(pub(crate) $of);
 
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match self.0 {
-            MtAction::Action(name, data) => ("action", name, data).into_pyobject(py),
-            MtAction::Member(handle) => ("member", handle).into_pyobject(py),
-            MtAction::Group(handle) => ("group", handle).into_pyobject(py),
-        }
-    }
-}
+            impl<'py> IntoPyObject<'py> for $name {
+                type Target = PyTuple;
+                type Output = Bound<'py, PyTuple>;
+                type Error = PyErr;
+                const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", stringify!($name));
 
-impl<'py> IntoPyObject<'py> for Shown<ClientAction> {
-    type Target = PyTuple;
-    type Output = Bound<'py, PyTuple>;
-    type Error = PyErr;
-    const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "ClientAction");
-
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match self.0 {
-            ClientAction::Action(name, data) => ("action", name, data).into_pyobject(py),
-            ClientAction::Member(id) => ("member", id).into_pyobject(py),
-            ClientAction::Group(id) => ("group", id).into_pyobject(py),
-            ClientAction::OneShot(set) => {
-                let choices = set.choices.into_iter();
-                let choices = choices.map(|choice| (choice.action, choice.data, choice.weight, choice.watch));
-                ("one_shot", set.note, choices.collect::<Vec<_>>()).into_pyobject(py)
+                fn into_pyobject(self, $py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                    let $value = self.0;
+                    $made
+                }
             }
-        }
+        )*};
+        ($($name:ident($of:ty);)*) => {
+            tuples! { $($name($of): |value, py| value.into_pyobject(py);)* }
+        };
     }
-}
 
-/// One field of a match key: a kind, and its values.
-pub(crate) struct KeyParam(MatchKeyParam);
+    tuples! {
+        ClientDefault((Option<ClientAction>, Vec<u8>, bool));
+        ClientEntry((u64, Vec<MatchParam>, u32, ClientAction, Vec<u8>, u64));
+        ClientGroup((u32, Vec<Share>, Vec<u8>));
+        ClientMember((u32, String, ActionData));
+        CounterCell((u64, u64));
+        Entry((u64, Vec<MatchParam>, u32, EntryAction));
+        Group((u64, Vec<u64>));
+        McCopies((u16, Vec<(u16, u16)>, Vec<u8>));
+        McGroup((u16, Vec<u32>));
+        McLag((u16, Vec<u16>));
+        McNode((u32, u16, Vec<u16>, Vec<u16>));
+        Member((u64, String, ActionData));
+        MeterRate((f64, u32));
+        PortInfo((u16, String, bool));
+        Share((u32, u32, Option<u16>));
+    }
 
-impl<'py> IntoPyObject<'py> for KeyParam {
-    type Target = PyTuple;
-    type Output = Bound<'py, PyTuple>;
-    type Error = PyErr;
-    const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "MatchParam");
-
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match self.0 {
+    tuples! {
+        MatchParam(MatchKeyParam): |param, py| match param {
             MatchKeyParam::Exact(value) => ("exact", value).into_pyobject(py),
             MatchKeyParam::Lpm(value, length) => ("lpm", value, length).into_pyobject(py),
             MatchKeyParam::Ternary(value, mask) => ("ternary", value, mask).into_pyobject(py),
             MatchKeyParam::Range(low, high) => ("range", low, high).into_pyobject(py),
             MatchKeyParam::Valid(valid) => ("valid", valid).into_pyobject(py),
-        }
+        };
+        EntryAction(MtAction): |action, py| match action {
+            MtAction::Action(name, data) => ("action", name, data).into_pyobject(py),
+            MtAction::Member(handle) => ("member", handle).into_pyobject(py),
+            MtAction::Group(handle) => ("group", handle).into_pyobject(py),
+        };
+        ClientAction(bm::ClientAction): |action, py| match action {
+            bm::ClientAction::Action(name, data) => ("action", name, data).into_pyobject(py),
+            bm::ClientAction::Member(id) => ("member", id).into_pyobject(py),
+            bm::ClientAction::Group(id) => ("group", id).into_pyobject(py),
+            bm::ClientAction::OneShot(set) => {
+                let choices = set.choices.into_iter();
+                let choices = choices.map(|choice| (choice.action, choice.data, choice.weight, choice.watch));
+                ("one_shot", set.note, choices.collect::<Vec<_>>()).into_pyobject(py)
+            }
+        };
     }
 }
+
+/// One field of a match key, as passed from Python: a kind, and its values.
+pub(crate) struct KeyParam(MatchKeyParam);
 
 impl FromPyObject<'_, '_> for KeyParam {
     type Error = PyErr;

@@ -9,6 +9,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use simple_switch::{MirroringSession, PortStats, Replica, Switch, SwitchStats};
 
+use crate::convert::values::CounterCell;
 use crate::convert::{AsDict, Data, Given, Key, Rates, Told};
 use crate::error::Error;
 use crate::program::Program;
@@ -147,11 +148,6 @@ calls! {
     call state_mut.mt_act_prof_add_member_to_group(
         profile: &str, member: u64, group: u64, watch_port: Option<u16>
     ) -> ();
-    /// Sets the port that a member of a group watches; None for no port.
-    #[pyo3(signature = (profile, member, group, watch_port))]
-    call state_mut.mt_act_prof_watch_port(
-        profile: &str, member: u64, group: u64, watch_port: Option<u16>
-    ) -> ();
     call state_mut.mt_act_prof_remove_member_from_group(profile: &str, member: u64, group: u64) -> ();
 
     /// Returns the direct counter of an entry.
@@ -208,7 +204,7 @@ impl SwitchHandle {
     }
 
     /// Returns every cell of an indirect counter, from one instant.
-    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<(u64, u64)>> {
+    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<CounterCell>> {
         self.call(|switch| {
             let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
             // For an unknown name, the read of cell 0 reports the error.
@@ -397,10 +393,6 @@ impl SwitchHandle {
             let named = serde_json::to_value(switch.take_journey());
             named.map(|named| named.to_string()).map_err(Error::value)
         })
-    }
-
-    fn stop_following(&self) -> PyResult<()> {
-        self.ask(Switch::stop_following)
     }
 
     /// Starts recording the events of packets by hop, and discards an earlier recording. `filter` is the JSON

@@ -4,18 +4,10 @@ use bm::{Entry, GroupInfo, MemberInfo, MtAction};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
+use crate::convert::values::{McGroup, McLag, McNode, PortInfo};
 use crate::convert::{Crc, Given, Key, Node, Ports, Told};
 use crate::error::Error;
 use crate::handle::{calls, SwitchHandle, PS_PER_NS};
-
-/// A multicast group: id, and its nodes in order.
-type Group = (u16, Vec<u32>);
-
-/// A multicast node: handle, replication id, ports, LAGs.
-type NodeOf = (u32, u16, Vec<u16>, Vec<u16>);
-
-/// A LAG: number, ports.
-type Lag = (u16, Vec<u16>);
 
 calls! {
     call state.mt_get_entry(table: &str, handle: u64) -> Entry<MtAction>;
@@ -85,15 +77,16 @@ impl SwitchHandle {
     }
 
     /// Returns all groups, nodes and LAGs.
-    fn mc_get_entries(&self) -> PyResult<(Vec<Group>, Vec<NodeOf>, Vec<Lag>)> {
+    fn mc_get_entries(&self) -> PyResult<(Vec<McGroup>, Vec<McNode>, Vec<McLag>)> {
         self.ask(|switch| {
             let pre = switch.pre();
-            let nodes = |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
-            (
-                pre.groups().map(|mgid| (mgid, nodes(mgid))).collect(),
-                pre.nodes().map(|(handle, n)| (handle.0, n.rid, n.ports.clone(), n.lags.clone())).collect(),
-                pre.lags().map(|(lag, ports)| (lag, ports.to_vec())).collect(),
-            )
+            let nodes_of =
+                |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
+            let groups = pre.groups().map(|mgid| McGroup((mgid, nodes_of(mgid))));
+            let nodes =
+                pre.nodes().map(|(handle, n)| McNode((handle.0, n.rid, n.ports.clone(), n.lags.clone())));
+            let lags = pre.lags().map(|(lag, ports)| McLag((lag, ports.to_vec())));
+            (groups.collect(), nodes.collect(), lags.collect())
         })
     }
 
@@ -133,8 +126,8 @@ impl SwitchHandle {
 
     /// Returns the attached ports by number. In virtual time they are up unless `port_set_link` sets them
     /// down.
-    fn port_info(&self, py: Python<'_>) -> Vec<(u16, String, bool)> {
-        py.detach(|| self.host.port_info())
+    fn port_info(&self, py: Python<'_>) -> Vec<PortInfo> {
+        py.detach(|| self.host.port_info()).into_iter().map(PortInfo).collect()
     }
 
     /// Attaches a port. Raises `ConfigError` if it is attached already, or if a topology fixes the ports. In

@@ -5,12 +5,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use simple_switch::{Replica, Savepoint};
 
+use crate::convert::values::McCopies;
 use crate::convert::{Action, Data, Given, Key, Shares, Told};
 use crate::error::Error;
 use crate::handle::{calls, SwitchHandle};
-
-/// A multicast group: id, copies, opaque bytes.
-type Group = (u16, Vec<(u16, u16)>, Vec<u8>);
 
 /// A clone session: id, egress port, multicast group, class of service, maximum length of a copy in bytes.
 type Session = (u16, Option<u16>, Option<u16>, u8, u32);
@@ -71,14 +69,14 @@ calls! {
 impl SwitchHandle {
     /// Returns the multicast groups by ascending id, or the one with the given id, if any.
     #[pyo3(signature = (group=None))]
-    fn mc_groups(&self, group: Option<u16>) -> PyResult<Vec<Group>> {
+    fn mc_groups(&self, group: Option<u16>) -> PyResult<Vec<McCopies>> {
         let wanted = |mgid: &u16| group.is_none_or(|group| group == *mgid);
         self.short_call(|switch| {
             let pre = switch.pre();
             let copies = |replica: &Replica| (replica.egress_port, replica.rid);
             let read = |mgid| {
                 let replicas = pre.replicas(mgid).unwrap_or_default().iter().map(copies).collect();
-                (mgid, replicas, pre.note(mgid).to_vec())
+                McCopies((mgid, replicas, pre.note(mgid).to_vec()))
             };
             Ok::<_, Error>(pre.groups().filter(wanted).map(read).collect())
         })
