@@ -4,6 +4,7 @@ use bm::{
     ActionChoice, ActionSet, ClientAction, ClientGroup, CounterValue, CrcParameters, DefaultEntry, Entry,
     GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction, Share,
 };
+#[cfg(all(target_os = "linux", feature = "live-ports"))]
 use live::LiveCounts;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::inspect::{PyStaticConstant, PyStaticExpr};
@@ -341,7 +342,10 @@ macro_rules! dictionaries {
     )*};
 }
 
-dictionaries! { LiveCounts, PortStats, SwitchStats }
+dictionaries! { PortStats, SwitchStats }
+
+#[cfg(all(target_os = "linux", feature = "live-ports"))]
+dictionaries! { LiveCounts }
 
 /// Names that are constants of the module.
 #[derive(Clone, Copy)]

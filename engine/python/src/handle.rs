@@ -228,7 +228,7 @@ impl SwitchHandle {
 /// Program, clock, packets, recordings.
 #[pymethods]
 impl SwitchHandle {
-    /// The running program. None without a program, or if another handle has loaded it.
+    /// Returns the running program. None without a program, or if another handle has loaded it.
     #[getter]
     fn program(&self, py: Python<'_>) -> Option<Py<Program>> {
         let running = py.detach(|| self.host.program())?;
@@ -355,7 +355,7 @@ impl SwitchHandle {
         py.detach(|| self.host.packet_ins().take(Duration::from_millis(timeout_ms)))
     }
 
-    /// Number of packets that left on the CPU port while 4096 were already queued.
+    /// Returns the number of packets that left on the CPU port while 4096 were already queued.
     #[getter]
     fn packets_in_lost(&self) -> u64 {
         self.host.packet_ins().lost()

@@ -108,14 +108,14 @@ impl SwitchHandle {
         self.call(|switch| switch.set_queue_rate(port, priority, rate_pps))
     }
 
-    /// The switch's clock in microseconds.
+    /// Returns the switch's clock in microseconds.
     #[getter]
     fn time_elapsed_us(&self, py: Python<'_>) -> PyResult<u64> {
         let now = py.detach(|| self.host.now());
         self.ask(|switch| switch.time_elapsed_us(now))
     }
 
-    /// The computer's clock in microseconds since the epoch; in virtual time, the switch's clock.
+    /// Returns the computer's clock in microseconds since the epoch; in virtual time, the switch's clock.
     #[getter]
     fn time_since_epoch_us(&self, py: Python<'_>) -> PyResult<u64> {
         match py.detach(|| self.host.time_since_epoch_us()) {

@@ -221,7 +221,7 @@ impl LiveSwitch {
         py.detach(|| self.host.switch.stop());
     }
 
-    /// Whether its thread has ended, by `stop` or by itself.
+    /// Returns whether its thread has ended, by `stop` or by itself.
     #[getter]
     fn has_ended(&self) -> bool {
         self.host.switch.has_ended()

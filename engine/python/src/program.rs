@@ -39,13 +39,13 @@ impl Program {
         Ok(Self { inner: bm::Executable::new(inner), json, traced: OnceLock::new() })
     }
 
-    /// The JSON from which it was loaded.
+    /// Returns the JSON from which it was loaded.
     #[getter]
     fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.json)
     }
 
-    /// SHA-256 of `json`, in hexadecimal.
+    /// Returns the SHA-256 of `json`, in hexadecimal.
     #[getter]
     fn digest(&self) -> String {
         Sha256::digest(&self.json).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -14,7 +14,7 @@ const DECISIONS_PER_CALL: u64 = 64;
 /// Returns the end of each transfer, (transfer, picoseconds) by number, for hosts around one non-blocking
 /// switch; and the number of flows that had no rate on arrival.
 ///
-/// There are no packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) assigns.
+/// It works without packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) assigns.
 /// A flow is (arrival in picoseconds, transfer, sending host, receiving host, bits). `order` (total,
 /// remaining), `work_conserving` and `preempt` are for fca. Events happen at multiples of `step_ps`; with
 /// `only_whole_transfers`, rates are recomputed when a transfer ends, not when each flow ends. `progress` is

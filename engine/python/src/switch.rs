@@ -317,7 +317,7 @@ impl Switch {
         Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 
-    /// The clock.
+    /// Returns the time of the clock.
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.host.standalone.lock().now.as_ps())
@@ -364,7 +364,7 @@ impl Switch {
         Ok(sent.into_iter().map(|(at, port, frame)| (at.as_ps(), port, frame)).collect())
     }
 
-    /// Time of the next event; None if there are no more.
+    /// Returns the time of the next event; None after the last one.
     #[getter]
     fn next_event_ps(&self, py: Python<'_>) -> Option<u64> {
         py.detach(|| {

@@ -88,7 +88,7 @@ impl Traffic {
         })?)
     }
 
-    /// Number of frames whose time has passed.
+    /// Returns the number of frames whose time has passed.
     #[getter]
     fn passed(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.with(py, |playback| Ok(playback.passed()))?)

@@ -129,13 +129,13 @@ impl Twin {
         Ok(Self { shared: Arc::new(Shared { fabric: LoopLock::new(fabric), packet_ins }), spec, program })
     }
 
-    /// Names of switches, in the order of the spec.
+    /// Returns the names of switches, in the order of the spec.
     #[getter]
     fn switches(&self) -> Vec<&str> {
         self.spec.switches.iter().map(|switch| switch.name.as_str()).collect()
     }
 
-    /// Names of hosts, in the order of the spec; `feed` takes their positions as numbers.
+    /// Returns the names of hosts, in the order of the spec; `feed` takes their positions as numbers.
     #[getter]
     fn hosts(&self) -> Vec<&str> {
         self.spec.hosts.iter().map(|host| host.name.as_str()).collect()
@@ -202,25 +202,25 @@ impl Twin {
         Ok(Fabric::tag_of(at, frame, length.unwrap_or(frame.len())))
     }
 
-    /// Number of frames fed and not yet sent.
+    /// Returns the number of frames fed and not yet sent.
     #[getter]
     fn pending(&self, py: Python<'_>) -> usize {
         py.detach(|| self.shared.fabric.lock().pending())
     }
 
-    /// Time before which all events have been processed.
+    /// Returns the time before which all events have been processed.
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().now().as_ps())
     }
 
-    /// Number of events processed so far.
+    /// Returns the number of events processed so far.
     #[getter]
     fn events(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().events())
     }
 
-    /// Number of runs of parser and ingress so far, over all switches.
+    /// Returns the number of runs of parser and ingress so far, over all switches.
     #[getter]
     fn p4_passes(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().p4_passes())
@@ -268,7 +268,7 @@ impl Twin {
         })
     }
 
-    /// Number of frames that arrived at hosts in `listen` while 65,536 were already queued.
+    /// Returns the number of frames that arrived at hosts in `listen` while 65,536 were already queued.
     #[getter]
     fn heard_lost(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().heard_lost())
@@ -335,7 +335,7 @@ impl Twin {
 
     /// Returns the state of one flow of `start_flow`: the JSON of a `FlowReport`, which
     /// `json_documents.flow_report` reads. Faster than `report`, which covers the whole fabric. Raises
-    /// `ConfigError` if there is no flow with this number.
+    /// `ConfigError` for an unknown number.
     fn flow_report(&self, py: Python<'_>, number: usize) -> PyResult<String> {
         let report = py.detach(|| self.shared.fabric.lock().flow_report(number));
         let report = report.ok_or_else(|| {
