@@ -1,6 +1,6 @@
 # Everything a person or a CI machine does with this repository, by name. `make help` lists it.
 #
-# Needs on the machine: Python 3.11 or later with venv, Rust 1.84 or later (cargo), a C compiler, GNU make 4.
+# Needs on the machine: Python 3.11 or later with venv, Rust 1.85 or later (cargo), a C compiler, GNU make 4.
 # Everything else comes from the package registries into .venv and engine/target, and nothing outside this folder is touched.
 # p4c-bm2-ss, simple_switch and simple_switch_grpc are used where they are on PATH; without them the targets say what they skip.
 
@@ -21,7 +21,7 @@ SERVER_FUZZ  := PYTHONPATH=engine/python/fuzz $(PY) -m server_fuzz
 FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quiet --
 
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
-# What mypy knows of Thrift's structs.
+# What mypy knows of Thrift's structs; the build of the engine generates what it knows of the extension.
 STUBS        := $(patsubst %.thrift,%_types.pyi,$(wildcard engine/python/eeon_engine/thrift/*.thrift))
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
@@ -48,7 +48,7 @@ setup: $(VENV)/.packages $(VENV)/.engine $(VENV)/.experiments $(STUBS) ## set up
 
 wheels: setup ## build every package as a wheel into out/wheels/: `pip install --find-links out/wheels eeon`
 	rm -rf $(WHEELS)
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin build --quiet --release --manifest-path engine/python/Cargo.toml --out $(WHEELS)
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin build --quiet --release --strip --manifest-path engine/python/Cargo.toml --out $(WHEELS)
 	for package in $(PURE); do \
 	  $(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(WHEELS) ./$$package || exit 1; \
 	done
@@ -252,7 +252,7 @@ $(VENV)/.atheris: constraints.txt | setup
 
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 	@command -v $(CARGO) >/dev/null || { echo "cargo is not on PATH: a Rust toolchain is needed to build the engine"; exit 1; }
-	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
+	PIP_QUIET=1 VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(VENV)/bin/maturin develop --quiet --release --generate-stubs --manifest-path engine/python/Cargo.toml
 	@touch $@
 
 # Not part of the setup either. ns-3 is licensed under GPL-2.0: nothing that ships links it.

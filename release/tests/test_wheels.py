@@ -29,8 +29,9 @@ def test_the_engines_wheel_is_for_every_python_from_3_11_and_for_old_systems(whe
     # maturin assigns a manylinux tag only after it has checked all symbols and libraries of the extension.
     assert re.search(r"-cp311-abi3-manylinux_\d+_\d+_\w+\.whl$", engine.name), engine.name
     with zipfile.ZipFile(engine) as archive:
-        native = [name for name in archive.namelist() if name.endswith(".so")]
-    assert native == ["eeon_engine/_engine.abi3.so"]
+        names = set(archive.namelist())
+    assert {name for name in names if name.endswith(".so")} == {"eeon_engine/_engine.abi3.so"}
+    assert {"eeon_engine/_engine.pyi", "eeon_engine/thrift/standard_types.pyi"} <= names
 
 
 def test_all_other_wheels_are_for_any_system_and_have_no_strangers_in_them(wheels: list[Path]) -> None:

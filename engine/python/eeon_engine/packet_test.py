@@ -72,7 +72,7 @@ class PacketSwitch:
         if p4info is not None:
             try:
                 info = text_format.Parse(Path(p4info).read_text(encoding="utf-8-sig"), p4i.P4Info())
-            except text_format.ParseError as error:
+            except (text_format.ParseError, UnicodeDecodeError) as error:
                 raise ConfigError(f"{p4info}: is not P4Info in text format: {error}") from error
             self._entries = P4Schema(info), Writer(self._switch, info)
 

@@ -1,4 +1,4 @@
-"""Types of the values that Python and the engine exchange. `_engine.pyi` describes the calls.
+"""Types of the values that Python and the engine exchange. `SwitchHandle` describes the calls.
 
 Values are big-endian bytes of any length, checked against the width in the program. Handles are assigned by
 the engine, ids by a client.

@@ -1,14 +1,18 @@
 //! Conversions between Python and the engine: from the values of `eeon_engine.values` to `bm`'s types, and back.
 
 use bm::{
-    ActionChoice, ActionData, ActionSet, ClientAction, ClientGroup, CounterValue, CrcParameters,
-    DefaultEntry, Entry, GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction, Share,
+    ActionChoice, ActionSet, ClientAction, ClientGroup, CounterValue, CrcParameters, DefaultEntry, Entry,
+    GroupInfo, MatchKeyParam, MemberInfo, MeterRate, MtAction, Share,
 };
+#[cfg(all(target_os = "linux", feature = "live-ports"))]
+use live::LiveCounts;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::inspect::{PyStaticConstant, PyStaticExpr};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyTuple;
-use simple_switch::NodeHandle;
+use pyo3::{type_hint_identifier, type_hint_subscript, Borrowed, PyTypeCheck};
+use simple_switch::{NodeHandle, PortStats, SwitchStats};
 
 /// An argument from Python.
 pub(crate) trait Given {
@@ -80,85 +84,113 @@ macro_rules! told {
 }
 
 told! {
-    CounterValue as (u64, u64), |value| (value.bytes, value.packets);
-    MeterRate as (f64, u32), |rate| (rate.info_rate, rate.burst_size);
     NodeHandle as u32, |node| node.0;
-    Share as (u32, u32, Option<u16>), |share| (share.member, share.weight, share.watch);
-    MatchKeyParam as KeyParam, |param| KeyParam(param);
-    DefaultEntry<MtAction> as Option<ShownAction>, |default| default.action.told();
-    MemberInfo<u64> as (u64, String, ActionData), |member| (member.number, member.action, member.data);
-    GroupInfo as (u64, Vec<u64>), |group| (group.handle, group.members);
-    MemberInfo<u32> as (u32, String, ActionData), |member| (member.number, member.action, member.data);
-    ClientGroup as (u32, Vec<(u32, u32, Option<u16>)>, Vec<u8>),
-        |group| (group.id, group.members.told(), group.note);
-    DefaultEntry<ClientAction> as (Option<ShownAction>, Vec<u8>, bool),
-        |default| (default.action.told(), default.note, default.is_set);
-    Entry<MtAction> as (u64, Vec<KeyParam>, u32, ShownAction),
-        |entry| (entry.handle, entry.key.told(), entry.priority, entry.action.told());
-    Entry<ClientAction> as (u64, Vec<KeyParam>, u32, ShownAction, Vec<u8>, u64), |entry| {
+    MatchKeyParam as values::MatchParam, |param| values::MatchParam(param);
+    MtAction as values::EntryAction, |action| values::EntryAction(action);
+    ClientAction as values::ClientAction, |action| values::ClientAction(action);
+    CounterValue as values::CounterCell, |value| values::CounterCell((value.bytes, value.packets));
+    MeterRate as values::MeterRate, |rate| values::MeterRate((rate.info_rate, rate.burst_size));
+    Share as values::Share, |share| values::Share((share.member, share.weight, share.watch));
+    DefaultEntry<MtAction> as Option<values::EntryAction>, |default| default.action.told();
+    DefaultEntry<ClientAction> as values::ClientDefault,
+        |default| values::ClientDefault((default.action.told(), default.note, default.is_set));
+    MemberInfo<u64> as values::Member, |member| values::Member((member.number, member.action, member.data));
+    MemberInfo<u32> as values::ClientMember,
+        |member| values::ClientMember((member.number, member.action, member.data));
+    GroupInfo as values::Group, |group| values::Group((group.handle, group.members));
+    ClientGroup as values::ClientGroup,
+        |group| values::ClientGroup((group.id, group.members.told(), group.note));
+    Entry<MtAction> as values::Entry,
+        |entry| values::Entry((entry.handle, entry.key.told(), entry.priority, entry.action.told()));
+    Entry<ClientAction> as values::ClientEntry, |entry| {
         let (key, action) = (entry.key.told(), entry.action.told());
-        (entry.handle, key, entry.priority, action, entry.note, entry.ttl_ns)
+        values::ClientEntry((entry.handle, key, entry.priority, action, entry.note, entry.ttl_ns))
     };
 }
 
-/// The action of an entry as Python gets it: a kind, and what it has.
-#[derive(IntoPyObject)]
-pub(crate) enum ShownAction {
-    Own(&'static str, String, ActionData),
-    OfProfile(&'static str, u64),
-    OneShot(&'static str, Vec<u8>, Vec<(String, ActionData, u32, Option<u16>)>),
-}
+/// Values for Python, under their names in `eeon_engine.values`, which describes them.
+pub(crate) mod values {
+    use bm::{ActionData, MatchKeyParam, MtAction};
+    use pyo3::inspect::PyStaticExpr;
+    use pyo3::prelude::*;
+    use pyo3::type_hint_identifier;
+    use pyo3::types::PyTuple;
 
-impl Told for MtAction {
-    type As = ShownAction;
-    fn told(self) -> ShownAction {
-        match self {
-            MtAction::Action(name, data) => ShownAction::Own("action", name, data),
-            MtAction::Member(handle) => ShownAction::OfProfile("member", handle),
-            MtAction::Group(handle) => ShownAction::OfProfile("group", handle),
-        }
-    }
-}
+    macro_rules! tuples {
+        ($($name:ident($of:ty): |$value:ident, $py:ident| $made:expr;)*) => {$(
+            pub(crate) struct $name(pub(crate) $of);
 
-impl Told for ClientAction {
-    type As = ShownAction;
-    fn told(self) -> ShownAction {
-        match self {
-            ClientAction::Action(name, data) => ShownAction::Own("action", name, data),
-            ClientAction::Member(id) => ShownAction::OfProfile("member", id.into()),
-            ClientAction::Group(id) => ShownAction::OfProfile("group", id.into()),
-            ClientAction::OneShot(set) => {
-                let choices = set.choices.into_iter();
-                let choices = choices.map(|choice| (choice.action, choice.data, choice.weight, choice.watch));
-                ShownAction::OneShot("one_shot", set.note, choices.collect())
+            impl<'py> IntoPyObject<'py> for $name {
+                type Target = PyTuple;
+                type Output = Bound<'py, PyTuple>;
+                type Error = PyErr;
+                const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", stringify!($name));
+
+                fn into_pyobject(self, $py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                    let $value = self.0;
+                    $made
+                }
             }
-        }
+        )*};
+        ($($name:ident($of:ty);)*) => {
+            tuples! { $($name($of): |value, py| value.into_pyobject(py);)* }
+        };
     }
-}
 
-/// One field of a match key: a kind, and its values.
-pub(crate) struct KeyParam(MatchKeyParam);
+    tuples! {
+        ClientDefault((Option<ClientAction>, Vec<u8>, bool));
+        ClientEntry((u64, Vec<MatchParam>, u32, ClientAction, Vec<u8>, u64));
+        ClientGroup((u32, Vec<Share>, Vec<u8>));
+        ClientMember((u32, String, ActionData));
+        CounterCell((u64, u64));
+        Entry((u64, Vec<MatchParam>, u32, EntryAction));
+        Group((u64, Vec<u64>));
+        McCopies((u16, Vec<(u16, u16)>, Vec<u8>));
+        McGroup((u16, Vec<u32>));
+        McLag((u16, Vec<u16>));
+        McNode((u32, u16, Vec<u16>, Vec<u16>));
+        Member((u64, String, ActionData));
+        MeterRate((f64, u32));
+        PortInfo((u16, String, bool));
+        Share((u32, u32, Option<u16>));
+    }
 
-impl<'py> IntoPyObject<'py> for KeyParam {
-    type Target = PyTuple;
-    type Output = Bound<'py, PyTuple>;
-    type Error = PyErr;
-
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match self.0 {
+    tuples! {
+        MatchParam(MatchKeyParam): |param, py| match param {
             MatchKeyParam::Exact(value) => ("exact", value).into_pyobject(py),
             MatchKeyParam::Lpm(value, length) => ("lpm", value, length).into_pyobject(py),
             MatchKeyParam::Ternary(value, mask) => ("ternary", value, mask).into_pyobject(py),
             MatchKeyParam::Range(low, high) => ("range", low, high).into_pyobject(py),
             MatchKeyParam::Valid(valid) => ("valid", valid).into_pyobject(py),
-        }
+        };
+        EntryAction(MtAction): |action, py| match action {
+            MtAction::Action(name, data) => ("action", name, data).into_pyobject(py),
+            MtAction::Member(handle) => ("member", handle).into_pyobject(py),
+            MtAction::Group(handle) => ("group", handle).into_pyobject(py),
+        };
+        ClientAction(bm::ClientAction): |action, py| match action {
+            bm::ClientAction::Action(name, data) => ("action", name, data).into_pyobject(py),
+            bm::ClientAction::Member(id) => ("member", id).into_pyobject(py),
+            bm::ClientAction::Group(id) => ("group", id).into_pyobject(py),
+            bm::ClientAction::OneShot(set) => {
+                let choices = set.choices.into_iter();
+                let choices = choices.map(|choice| (choice.action, choice.data, choice.weight, choice.watch));
+                ("one_shot", set.note, choices.collect::<Vec<_>>()).into_pyobject(py)
+            }
+        };
     }
 }
 
-impl<'py> FromPyObject<'py> for KeyParam {
-    fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+/// One field of a match key, as passed from Python: a kind, and its values.
+pub(crate) struct KeyParam(MatchKeyParam);
+
+impl FromPyObject<'_, '_> for KeyParam {
+    type Error = PyErr;
+    const INPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "MatchParam");
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let tuple = object
-            .downcast::<PyTuple>()
+            .cast::<PyTuple>()
             .map_err(|_| PyTypeError::new_err("a match parameter is a tuple such as ('exact', b'\\x0a')"))?;
         let kind: String = tuple.get_item(0)?.extract()?;
         let bytes = |index: usize| -> PyResult<Vec<u8>> {
@@ -182,10 +214,13 @@ impl<'py> FromPyObject<'py> for KeyParam {
 /// The action of an entry, as passed from Python.
 pub(crate) struct Action(ClientAction);
 
-impl<'py> FromPyObject<'py> for Action {
-    fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+impl FromPyObject<'_, '_> for Action {
+    type Error = PyErr;
+    const INPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.values", "ClientAction");
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let tuple = object
-            .downcast::<PyTuple>()
+            .cast::<PyTuple>()
             .map_err(|_| PyTypeError::new_err("an entry's action is a tuple such as ('member', 7)"))?;
         let kind: String = tuple.get_item(0)?.extract()?;
         Ok(Action(match (kind.as_str(), tuple.len()) {
@@ -220,8 +255,11 @@ macro_rules! sequences {
     ($($sequence:ident: $item:ty as $for:ty, $convert:expr;)*) => {$(
         pub(crate) struct $sequence(Vec<$for>);
 
-        impl<'py> FromPyObject<'py> for $sequence {
-            fn extract_bound(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        impl FromPyObject<'_, '_> for $sequence {
+            type Error = PyErr;
+            const INPUT_TYPE: PyStaticExpr = <Vec<$item>>::INPUT_TYPE;
+
+            fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
                 let items: Vec<$item> = object.extract()?;
                 Ok(Self(items.into_iter().map($convert).collect()))
             }
@@ -283,5 +321,47 @@ impl<T: Copy> Given for Crc<T> {
     fn given(&self) -> CrcParameters<T> {
         let (polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder) = *self;
         CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder }
+    }
+}
+
+/// A structure as a dictionary: the type of its name in `eeon_engine.json_types`.
+pub(crate) struct AsDict<T>(pub(crate) T);
+
+macro_rules! dictionaries {
+    ($($kind:ident),*) => {$(
+        impl<'py> IntoPyObject<'py> for AsDict<$kind> {
+            type Target = PyAny;
+            type Output = Bound<'py, PyAny>;
+            type Error = PyErr;
+            const OUTPUT_TYPE: PyStaticExpr = type_hint_identifier!("eeon_engine.json_types", stringify!($kind));
+
+            fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                Ok(pythonize::pythonize(py, &self.0)?)
+            }
+        }
+    )*};
+}
+
+dictionaries! { PortStats, SwitchStats }
+
+#[cfg(all(target_os = "linux", feature = "live-ports"))]
+dictionaries! { LiveCounts }
+
+/// Names that are constants of the module.
+#[derive(Clone, Copy)]
+pub(crate) struct Names(pub(crate) &'static [&'static str]);
+
+impl<'py> IntoPyObject<'py> for Names {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+    const OUTPUT_TYPE: PyStaticExpr = type_hint_subscript!(
+        PyTuple::TYPE_HINT,
+        String::OUTPUT_TYPE,
+        PyStaticExpr::Constant { value: PyStaticConstant::Ellipsis }
+    );
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0)
     }
 }

@@ -5,9 +5,9 @@
 use std::fmt::Display;
 
 use bm::{Refusal, RuntimeError, NO_CODE};
-use pyo3::prelude::*;
+use pyo3::PyErr;
 
-/// Imports the classes, and lists their names for [`check_classes`].
+/// Imports the classes, and lists their names.
 macro_rules! raised {
     ($($class:ident),* $(,)?) => {
         mod raised {
@@ -23,13 +23,6 @@ macro_rules! raised {
 raised! {
     ClockError, ConfigError, DuplicateError, FullError, ImmutableError, InUseError, InvalidValueError,
     NoSuchHandleError, NoSuchObjectError, OutOfRangeError, ProgramError,
-}
-
-/// Fails if `eeon_engine.exceptions` lacks one of [`CLASSES`], so that the import of the extension fails, and not the
-/// report of a later error.
-pub(crate) fn check_classes(py: Python<'_>) -> PyResult<()> {
-    let module = py.import("eeon_engine.exceptions")?;
-    CLASSES.iter().try_for_each(|name| module.getattr(*name).map(drop))
 }
 
 /// An error of the engine or of this crate.

@@ -7,21 +7,29 @@ use bm::{CounterValue, DefaultEntry, Entry, MeterRate, MtAction};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
-use simple_switch::{MirroringSession, Replica, Switch};
+use simple_switch::{MirroringSession, PortStats, Replica, Switch, SwitchStats};
 
-use crate::convert::{Data, Given, Key, Rates, Told};
+use crate::convert::values::CounterCell;
+use crate::convert::{AsDict, Data, Given, Key, Rates, Told};
 use crate::error::Error;
 use crate::program::Program;
 use crate::switch_host::SwitchHost;
 
 pub(crate) const PS_PER_NS: u64 = 1_000;
 
-/// The control interface of a running switch. `eeon_engine/_engine.pyi` documents the calls.
+/// The control interface of a running switch.
+///
+/// Names and meanings are those of BMv2's runtime interface, if it has the call. Calls that begin with
+/// `client` are for clients that choose the ids of members and groups, as P4Runtime's do; they work on the
+/// same objects. Every call is atomic and may come from any thread. A refused call raises a `ControlError`
+/// and changes nothing; a call to a switch without a program raises `ConfigError`. `values` has the types.
 #[pyclass(frozen, subclass, module = "eeon_engine._engine")]
 pub(crate) struct SwitchHandle {
     pub(crate) host: Arc<dyn SwitchHost>,
+    /// P4Runtime's device id.
     #[pyo3(get)]
     device_id: u64,
+    /// Port of packet-ins and packet-outs.
     #[pyo3(get)]
     cpu_port: Option<u16>,
     /// The `Program` that was loaded through this handle, so that it can be returned without being loaded again.
@@ -100,55 +108,81 @@ macro_rules! calls {
 pub(crate) use calls;
 
 calls! {
+    /// Adds an entry to a direct table and returns its handle. The lowest priority number wins.
     #[pyo3(signature = (table, key, action, data, priority=0))]
     short_call state_mut.mt_add_entry(table: &str, key: Key, action: &str, data: Data, priority: u32) -> u64;
     short_call state_mut.mt_modify_entry(table: &str, handle: u64, action: &str, data: Data) -> ();
+    /// Deletes an entry of any table.
     short_call state_mut.mt_delete_entry(table: &str, handle: u64) -> ();
+    /// Sets the action of a direct table for misses.
     short_call state_mut.mt_set_default_action(table: &str, action: &str, data: Data) -> ();
+    /// Resets the default entry to the program's.
     short_call state_mut.mt_reset_default_entry(table: &str) -> ();
+    /// Returns the entries in order of handle.
     call state.mt_get_entries(table: &str) -> Vec<Entry<MtAction>>;
+    /// Returns the default entry; None if it is not set.
     call state.mt_get_default_entry(table: &str) -> DefaultEntry<MtAction>;
 
+    /// Adds an entry that refers to a member and returns its handle.
     #[pyo3(signature = (table, key, member, priority=0))]
     call state_mut.mt_indirect_add_entry(table: &str, key: Key, member: u64, priority: u32) -> u64;
+    /// Makes an entry refer to a member.
     call state_mut.mt_indirect_modify_entry(table: &str, handle: u64, member: u64) -> ();
+    /// Adds an entry that refers to a group and returns its handle.
     #[pyo3(signature = (table, key, group, priority=0))]
     call state_mut.mt_indirect_ws_add_entry(table: &str, key: Key, group: u64, priority: u32) -> u64;
+    /// Makes an entry refer to a group.
     call state_mut.mt_indirect_ws_modify_entry(table: &str, handle: u64, group: u64) -> ();
 
+    /// Adds a member and returns its handle.
     call state_mut.mt_act_prof_add_member(profile: &str, action: &str, data: Data) -> u64;
     call state_mut.mt_act_prof_modify_member(profile: &str, member: u64, action: &str, data: Data) -> ();
+    /// Deletes an unused member.
     call state_mut.mt_act_prof_delete_member(profile: &str, member: u64) -> ();
+    /// Creates an empty group and returns its handle.
     call state_mut.mt_act_prof_create_group(profile: &str) -> u64;
+    /// Deletes an unused group.
     call state_mut.mt_act_prof_delete_group(profile: &str, group: u64) -> ();
+    /// Adds a member to a group. It is not selected while `watch_port` is down or not attached.
     #[pyo3(signature = (profile, member, group, watch_port=None))]
     call state_mut.mt_act_prof_add_member_to_group(
         profile: &str, member: u64, group: u64, watch_port: Option<u16>
     ) -> ();
-    #[pyo3(signature = (profile, member, group, watch_port))]
-    call state_mut.mt_act_prof_watch_port(
-        profile: &str, member: u64, group: u64, watch_port: Option<u16>
-    ) -> ();
     call state_mut.mt_act_prof_remove_member_from_group(profile: &str, member: u64, group: u64) -> ();
 
+    /// Returns the direct counter of an entry.
     short_call state.mt_read_counters(table: &str, handle: u64) -> CounterValue;
+    /// Returns the direct counter of the default entry: its number of misses. BMv2 does not count them.
     short_call state.mt_read_default_counters(table: &str) -> CounterValue;
+    /// Returns the rates of an entry's direct meter, lowest first; empty if never set.
     short_call state.mt_get_meter_rates(table: &str, handle: u64) -> Vec<MeterRate>;
+    /// Sets the rates of an entry's direct meter, lowest first; no rates disable it.
     short_call state_mut.mt_set_meter_rates(table: &str, handle: u64, rates: Rates) -> ();
+    /// Returns the rates of the default entry's direct meter; empty if never set.
     short_call state.mt_get_default_meter_rates(table: &str) -> Vec<MeterRate>;
+    /// Sets the rates of the default entry's direct meter. BMv2 does not meter misses.
     short_call state_mut.mt_set_default_meter_rates(table: &str, rates: Rates) -> ();
 
     short_call state.read_counters(counter: &str, index: u64) -> CounterValue;
+    /// Returns the cells `start` to `end` - 1 of an indirect counter; at least one.
     call state.read_counters_range(counter: &str, start: u64, end: u64) -> Vec<CounterValue>;
+    /// Returns the rates of one cell of an indirect meter, lowest first; empty if never set.
     short_call state.meter_get_rates(meter: &str, index: u64) -> Vec<MeterRate>;
+    /// Returns the rates of cells `start` to `end` - 1 of an indirect meter; at least one.
     call state.meter_get_rates_range(meter: &str, start: u64, end: u64) -> Vec<Vec<MeterRate>>;
+    /// Sets the rates of one cell of an indirect meter; no rates disable it.
     short_call state_mut.meter_set_rates(meter: &str, index: u64, rates: Rates) -> ();
     call state_mut.meter_array_set_rates(meter: &str, rates: Rates) -> ();
+    /// Returns a cell, big-endian, in as many whole bytes as its width needs.
     short_call state.register_read(register: &str, index: u64) -> Vec<u8>;
+    /// Returns every cell, from one instant.
     call state.register_read_all(register: &str) -> Vec<Vec<u8>>;
+    /// Returns the concatenated cells `start` to `end` - 1, each big-endian, in as many whole bytes as its
+    /// width needs; at least one cell.
     call state.register_read_range(register: &str, start: u64, end: u64) -> Vec<u8>;
     short_call state_mut.register_write(register: &str, index: u64, value: PyBackedBytes) -> ();
 
+    /// Returns the members of a parser value set in order: their fields side by side, without padding.
     call state.parse_vset_get(vset: &str) -> Vec<Vec<u8>>;
     call state_mut.parse_vset_add(vset: &str, value: PyBackedBytes) -> ();
     call state_mut.parse_vset_remove(vset: &str, value: PyBackedBytes) -> ();
@@ -169,7 +203,8 @@ impl SwitchHandle {
         self.short_call(|switch| switch.state_mut().mt_write_default_counters(table, value))
     }
 
-    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<(u64, u64)>> {
+    /// Returns every cell of an indirect counter, from one instant.
+    fn read_counters_all(&self, counter: &str) -> PyResult<Vec<CounterCell>> {
         self.call(|switch| {
             let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
             // For an unknown name, the read of cell 0 reports the error.
@@ -193,12 +228,17 @@ impl SwitchHandle {
 /// Program, clock, packets, recordings.
 #[pymethods]
 impl SwitchHandle {
+    /// Returns the running program. None without a program, or if another handle has loaded it.
     #[getter]
     fn program(&self, py: Python<'_>) -> Option<Py<Program>> {
         let running = py.detach(|| self.host.program())?;
         self.program.lock().as_ref().filter(|program| program.get().is(&running)).map(|p| p.clone_ref(py))
     }
 
+    /// Replaces the program and its state; packets inside are dropped and counted. The clock continues, and
+    /// multicast groups and clone sessions stay, as in BMv2.
+    ///
+    /// Raises `ConfigError` if this switch cannot run the new program; the old one then continues.
     fn load_program(&self, py: Python<'_>, program: Py<Program>) -> PyResult<()> {
         let given = program.get();
         py.detach(|| {
@@ -210,25 +250,30 @@ impl SwitchHandle {
         Ok(())
     }
 
+    /// Raises the exception that `load_program` would raise, and changes nothing.
     fn check_program(&self, py: Python<'_>, program: &Bound<'_, Program>) -> PyResult<()> {
         let inner = Arc::clone(&program.get().inner);
         py.detach(|| Switch::new(inner, self.host.config())).map_err(Error::from)?;
         Ok(())
     }
 
+    /// Makes run loops wait until `resume`. Returns once no packet is being processed. Calls nest.
     fn pause(&self, py: Python<'_>) {
         py.detach(|| self.host.turns().pause());
     }
 
+    /// Undoes one `pause`.
     fn resume(&self, py: Python<'_>) {
         py.detach(|| self.host.turns().resume());
     }
 
+    /// Sets the idle timeout of an entry, in the switch's time; 0 means none.
     fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
         let now = py.detach(|| self.host.now());
         self.short_call(|switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
     }
 
+    /// Returns the time in nanoseconds since an entry's last hit, or since its timeout was first set.
     fn mt_get_entry_idle(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<u64> {
         let now = py.detach(|| self.host.now());
         let idle_ps =
@@ -236,11 +281,15 @@ impl SwitchHandle {
         Ok(idle_ps / PS_PER_NS)
     }
 
+    /// Returns the handles of entries without a hit during their timeout, again after each further one.
     fn mt_sweep_entries(&self, py: Python<'_>, table: &str) -> PyResult<Vec<u64>> {
         let now = py.detach(|| self.host.now());
         self.short_call(|switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
     }
 
+    /// Returns the messages of `digest()` since the last call: name of the learn list, and its fields.
+    ///
+    /// Each field is padded to whole bytes. At most 1024 messages are queued; older ones are dropped.
     fn take_digests(&self) -> PyResult<Vec<(String, Vec<u8>)>> {
         self.ask(|switch| {
             let program = Arc::clone(switch.program());
@@ -252,6 +301,8 @@ impl SwitchHandle {
         })
     }
 
+    /// Creates or replaces a whole multicast group: copies in the given order, with opaque bytes that
+    /// `mc_groups` returns.
     #[pyo3(signature = (group, replicas, note=Vec::new()))]
     fn mc_set_group(&self, group: u16, replicas: Vec<(u16, u16)>, note: Vec<u8>) -> PyResult<()> {
         let replicas: Vec<_> =
@@ -263,6 +314,10 @@ impl SwitchHandle {
         self.call(|switch| switch.delete_group(group))
     }
 
+    /// Adds or replaces a clone session: copies to a port, to a group, or to both.
+    ///
+    /// Copies use the queue `class_of_service`, and are cut to `packet_length_bytes` (0: not cut). BMv2's
+    /// sessions have neither.
     #[pyo3(signature = (session, egress_port, mgid, class_of_service=0, packet_length_bytes=0))]
     fn mirroring_session_add(
         &self,
@@ -289,39 +344,49 @@ impl SwitchHandle {
         self.call(|switch| switch.delete_session(session))
     }
 
+    /// Sends a packet into the switch on the CPU port, now. It begins with the packet-out header.
     fn packet_out(&self, py: Python<'_>, packet: PyBackedBytes) -> PyResult<()> {
         Ok(py.detach(|| self.host.packet_out(&packet))?)
     }
 
+    /// Takes the packets that left on the CPU port, with their packet-in headers. If there are none, waits
+    /// for one.
     fn take_packets_in(&self, py: Python<'_>, timeout_ms: u64) -> Vec<Vec<u8>> {
         py.detach(|| self.host.packet_ins().take(Duration::from_millis(timeout_ms)))
     }
 
+    /// Returns the number of packets that left on the CPU port while 4096 were already queued.
     #[getter]
     fn packets_in_lost(&self) -> u64 {
         self.host.packet_ins().lost()
     }
 
+    /// Returns the bytes waiting in all queues of a port.
     fn queue_bytes(&self, port: u16) -> PyResult<u64> {
         self.ask(|switch| switch.queue_bytes(port).get())
     }
 
+    /// Returns the packets waiting in all queues of a port.
     fn queue_packets(&self, port: u16) -> PyResult<usize> {
         self.ask(|switch| switch.queue_packets(port))
     }
 
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize::pythonize(py, &self.ask(|switch| switch.stats())?)?)
+    fn stats(&self) -> PyResult<AsDict<SwitchStats>> {
+        self.ask(|switch| AsDict(switch.stats()))
     }
 
-    fn port_stats<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyAny>> {
-        Ok(pythonize::pythonize(py, &self.ask(|switch| switch.port_stats(port))?)?)
+    fn port_stats(&self, port: u16) -> PyResult<AsDict<PortStats>> {
+        self.ask(|switch| AsDict(switch.port_stats(port)))
     }
 
+    /// Starts recording the journeys of frames that arrive with this tag, and of their copies.
+    ///
+    /// Loading another program ends this.
     fn follow(&self, tag: u64) -> PyResult<()> {
         self.ask(|switch| switch.follow(tag))
     }
 
+    /// Takes the record since `follow`: the JSON of a `Journey`, which `json_documents.take_journey` reads.
     fn take_journey(&self) -> PyResult<String> {
         self.call(|switch| {
             // Converted to a `Value` first, which orders the members by name.
@@ -330,20 +395,21 @@ impl SwitchHandle {
         })
     }
 
-    fn stop_following(&self) -> PyResult<()> {
-        self.ask(Switch::stop_following)
-    }
-
+    /// Starts recording the events of packets by hop, and discards an earlier recording. `filter` is the JSON
+    /// of a `hops.HopFilter`, which `hops.record` writes. Raises `ConfigError`.
     fn record_hops(&self, filter: &str) -> PyResult<()> {
         let filter = crate::hops::filter(filter, &["switch"])?;
         self.call(|switch| switch.record_hops(filter, 0))
     }
 
+    /// Ends the recording, and returns it as columns for `hops.take`. None if nothing was being recorded.
+    #[pyo3(signature = () -> "dict[str, object] | None")]
     fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
         let log = self.ask(Switch::take_hops)?;
         log.map(|log| crate::hops::columns(py, &log, &["switch"])).transpose()
     }
 
+    /// Takes the messages of the program's `log_msg` since the last call.
     fn take_log(&self) -> PyResult<Vec<String>> {
         self.ask(|switch| std::iter::from_fn(|| switch.poll_log()).collect())
     }

@@ -4,41 +4,48 @@ use bm::{Entry, GroupInfo, MemberInfo, MtAction};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
+use crate::convert::values::{McGroup, McLag, McNode, PortInfo};
 use crate::convert::{Crc, Given, Key, Node, Ports, Told};
 use crate::error::Error;
 use crate::handle::{calls, SwitchHandle, PS_PER_NS};
 
-/// A multicast group: id, and its nodes in order.
-type Group = (u16, Vec<u32>);
-
-/// A multicast node: handle, replication id, ports, LAGs.
-type NodeOf = (u32, u16, Vec<u16>, Vec<u16>);
-
-/// A LAG: number, ports.
-type Lag = (u16, Vec<u16>);
-
 calls! {
     call state.mt_get_entry(table: &str, handle: u64) -> Entry<MtAction>;
+    /// Returns the entry with exactly this key (and priority, if the table has priorities), if any.
     #[pyo3(signature = (table, key, priority=0))]
     call state.mt_get_entry_from_key(table: &str, key: Key, priority: u32) -> Option<Entry<MtAction>>;
+    /// Returns the number of entries, without the default entry.
     call state.mt_get_num_entries(table: &str) -> usize;
+    /// Deletes every entry that is not constant; with `reset_default` also resets the default entry.
     call state_mut.mt_clear_entries(table: &str, reset_default: bool) -> ();
+    /// Makes a member the default entry.
     call state_mut.mt_indirect_set_default_member(table: &str, member: u64) -> ();
+    /// Makes a group the default entry.
     call state_mut.mt_indirect_ws_set_default_group(table: &str, group: u64) -> ();
     call state_mut.mt_reset_counters(table: &str) -> ();
+    /// Returns the members by handle.
     call state.mt_act_prof_get_members(profile: &str) -> Vec<MemberInfo<u64>>;
+    /// Returns the groups by handle.
     call state.mt_act_prof_get_groups(profile: &str) -> Vec<GroupInfo>;
     call state_mut.reset_counters(counter: &str) -> ();
+    /// Writes the cells `start` to `end` - 1.
     call state_mut.register_write_range(register: &str, start: u64, end: u64, value: PyBackedBytes) -> ();
     call state_mut.register_reset(register: &str) -> ();
+    /// Sets a calculation of type `crc16_custom`; numbers of 16 bits.
     call state_mut.set_crc16_custom_parameters(calculation: &str, parameters: Crc<u16>) -> ();
+    /// Sets a calculation of type `crc32_custom`; numbers of 32 bits.
     call state_mut.set_crc32_custom_parameters(calculation: &str, parameters: Crc<u32>) -> ();
 
+    /// Creates an empty multicast group.
     call pre_mut.mc_mgrp_create(group: u16) -> ();
+    /// Destroys a multicast group; its nodes stay.
     call pre_mut.mc_mgrp_destroy(group: u16) -> ();
     call pre_mut.mc_node_update(node: Node, ports: Ports, lags: Ports) -> ();
+    /// Adds a node at the end of a group.
     call pre_mut.mc_node_associate(group: u16, node: Node) -> ();
+    /// Removes a node from a group.
     call pre_mut.mc_node_dissociate(group: u16, node: Node) -> ();
+    /// Removes a node from its group, and destroys it.
     call pre_mut.mc_node_destroy(node: Node) -> ();
     call pre_mut.mc_set_lag_membership(lag: u16, ports: Ports) -> ();
 }
@@ -46,6 +53,7 @@ calls! {
 /// Ages, multicast, clone sessions, queues, clock, ports.
 #[pymethods]
 impl SwitchHandle {
+    /// Returns the idle timeout of an entry (0: none) and its time since the last hit, in nanoseconds.
     fn mt_get_entry_life(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
         let now = py.detach(|| self.host.now());
         let (ttl_ns, idle_ps) = self.call(|switch| {
@@ -56,47 +64,58 @@ impl SwitchHandle {
         Ok((ttl_ns, idle_ps / PS_PER_NS))
     }
 
+    /// Resets tables, counters, meters, registers and value sets to the program's initial state, and deletes
+    /// multicast groups. Clone sessions, queue settings, CRC parameters and packets inside stay, as in BMv2.
     fn reset_state(&self) -> PyResult<()> {
         self.ask(|switch| switch.reset_state())
     }
 
+    /// Creates a node: a copy with this `egress_rid` to each port, and to one port of each LAG.
     fn mc_node_create(&self, rid: u16, ports: Vec<u16>, lags: Vec<u16>) -> PyResult<u32> {
         let node = self.call(|switch| switch.pre_mut().mc_node_create(rid, &ports, &lags))?;
         Ok(node.0)
     }
 
-    fn mc_get_entries(&self) -> PyResult<(Vec<Group>, Vec<NodeOf>, Vec<Lag>)> {
+    /// Returns all groups, nodes and LAGs.
+    fn mc_get_entries(&self) -> PyResult<(Vec<McGroup>, Vec<McNode>, Vec<McLag>)> {
         self.ask(|switch| {
             let pre = switch.pre();
-            let nodes = |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
-            (
-                pre.groups().map(|mgid| (mgid, nodes(mgid))).collect(),
-                pre.nodes().map(|(handle, n)| (handle.0, n.rid, n.ports.clone(), n.lags.clone())).collect(),
-                pre.lags().map(|(lag, ports)| (lag, ports.to_vec())).collect(),
-            )
+            let nodes_of =
+                |mgid| pre.group_nodes(mgid).unwrap_or_default().iter().map(|node| node.0).collect();
+            let groups = pre.groups().map(|mgid| McGroup((mgid, nodes_of(mgid))));
+            let nodes =
+                pre.nodes().map(|(handle, n)| McNode((handle.0, n.rid, n.ports.clone(), n.lags.clone())));
+            let lags = pre.lags().map(|(lag, ports)| McLag((lag, ports.to_vec())));
+            (groups.collect(), nodes.collect(), lags.collect())
         })
     }
 
+    /// Returns the port and multicast group of a clone session; `None` if it is not configured.
     fn mirroring_session_get(&self, session: u16) -> PyResult<Option<(Option<u16>, Option<u16>)>> {
         self.ask(|switch| switch.mirroring().get(&session).map(|session| (session.egress_port, session.mgid)))
     }
 
+    /// Sets the capacity in packets of one queue, of each queue of a port, or of every queue.
     #[pyo3(signature = (packets, port=None, priority=None))]
     fn set_queue_depth(&self, packets: usize, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
         self.call(|switch| switch.set_queue_depth(port, priority, packets))
     }
 
+    /// Sets the rate of one queue, of each queue of a port, or of every queue, in packets per second; 0 means
+    /// no limit. It applies to each queue separately, in addition to the rate of the port's link.
     #[pyo3(signature = (rate_pps, port=None, priority=None))]
     fn set_queue_rate(&self, rate_pps: u64, port: Option<u16>, priority: Option<usize>) -> PyResult<()> {
         self.call(|switch| switch.set_queue_rate(port, priority, rate_pps))
     }
 
+    /// Returns the switch's clock in microseconds.
     #[getter]
     fn time_elapsed_us(&self, py: Python<'_>) -> PyResult<u64> {
         let now = py.detach(|| self.host.now());
         self.ask(|switch| switch.time_elapsed_us(now))
     }
 
+    /// Returns the computer's clock in microseconds since the epoch; in virtual time, the switch's clock.
     #[getter]
     fn time_since_epoch_us(&self, py: Python<'_>) -> PyResult<u64> {
         match py.detach(|| self.host.time_since_epoch_us()) {
@@ -105,18 +124,26 @@ impl SwitchHandle {
         }
     }
 
-    fn port_info(&self, py: Python<'_>) -> Vec<(u16, String, bool)> {
-        py.detach(|| self.host.port_info())
+    /// Returns the attached ports by number. In virtual time they are up unless `port_set_link` sets them
+    /// down.
+    fn port_info(&self, py: Python<'_>) -> Vec<PortInfo> {
+        py.detach(|| self.host.port_info()).into_iter().map(PortInfo).collect()
     }
 
+    /// Attaches a port. Raises `ConfigError` if it is attached already, or if a topology fixes the ports. In
+    /// virtual time the interface's name is ignored, and the port has no rate limit.
     fn port_add(&self, py: Python<'_>, interface: &str, port: u16) -> PyResult<()> {
         Ok(py.detach(|| self.host.port_add(interface, port))?)
     }
 
+    /// Detaches a port; frames from it and to it are dropped and counted.
     fn port_remove(&self, py: Python<'_>, port: u16) -> PyResult<()> {
         Ok(py.detach(|| self.host.port_remove(port))?)
     }
 
+    /// Sets in virtual time whether a port's link is up, for members of action profiles that watch it; frames
+    /// pass in any case. Raises `ConfigError` for a port that is not attached, and on a live switch, whose
+    /// interfaces determine the link state.
     fn port_set_link(&self, py: Python<'_>, port: u16, is_up: bool) -> PyResult<()> {
         Ok(py.detach(|| self.host.port_set_link(port, is_up))?)
     }

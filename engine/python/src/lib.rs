@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 mod convert;
 mod error;
@@ -25,28 +24,37 @@ mod traffic;
 mod twin;
 mod workload;
 
-/// Provides the engine to Python.
+/// Provides the engine itself, in Rust. Times are in picoseconds of virtual time, sizes in bytes without FCS.
+///
+/// All classes may be used from any thread. Calls into the engine release the GIL; a control call waits at most a few
+/// milliseconds, for the current slice of the run loop.
 #[pymodule]
-fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    error::check_classes(module.py())?;
-    module.add_class::<program::Program>()?;
-    module.add_class::<handle::SwitchHandle>()?;
-    module.add_class::<switch::Port>()?;
-    module.add_class::<switch::Switch>()?;
-    module.add_class::<twin::Twin>()?;
+mod _engine {
+    use super::convert::Names;
+
+    #[pymodule_export]
+    use super::{
+        handle::SwitchHandle,
+        program::{json_version, Program},
+        quantity::{parse_data_rate, parse_size},
+        schedule::run_fluid,
+        switch::{Port, Switch},
+        twin::Twin,
+        workload::check_workload,
+    };
     #[cfg(all(target_os = "linux", feature = "live-ports"))]
-    {
-        module.add_class::<live::LiveSwitch>()?;
-        module.add_class::<traffic::Traffic>()?;
-    }
-    module.add_function(wrap_pyfunction!(quantity::parse_data_rate, module)?)?;
-    module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
-    module.add_function(wrap_pyfunction!(schedule::run_fluid, module)?)?;
-    module.add_function(wrap_pyfunction!(workload::check_workload, module)?)?;
-    module.add("EXCEPTIONS", PyTuple::new(module.py(), error::CLASSES)?)?;
-    let (major, minor) = bm::JSON_VERSION;
-    module.add("JSON_VERSION", format!("{major}.{minor}"))?;
-    module.add("TCP_NAMES", PyTuple::new(module.py(), netsim::TCP_NAMES)?)?;
-    module.add("SOURCE_DIGEST", env!("EEON_SOURCE_DIGEST"))?;
-    Ok(())
+    #[pymodule_export]
+    use super::{live::LiveSwitch, traffic::Traffic};
+
+    /// The classes of `eeon_engine.exceptions` that the extension raises, by name.
+    #[pymodule_export]
+    const EXCEPTIONS: Names = Names(super::error::CLASSES);
+
+    /// The values of `algorithm` in a `json_types.TcpSpec`.
+    #[pymodule_export]
+    const TCP_NAMES: Names = Names(&netsim::TCP_NAMES);
+
+    /// SHA-256, in hexadecimal, of the Rust sources from which this extension was built.
+    #[pymodule_export]
+    const SOURCE_DIGEST: &str = env!("EEON_SOURCE_DIGEST");
 }

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 
-use live::{LiveConfig, LiveError, PacketIns, PortDefaults, Ports, Turns};
+use live::{LiveConfig, LiveCounts, LiveError, PacketIns, PortDefaults, Ports, Turns};
 use port_io::{PacketIn, PcapPort, PcapPorts};
 use pyo3::prelude::*;
 use simple_switch::{PortConfig, SwitchConfig, PORT_COUNT};
 use units::{Bytes, DataRate, Duration, Time};
 
+use crate::convert::AsDict;
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
@@ -90,7 +91,17 @@ impl SwitchHost for LiveSwitchHost {
     }
 }
 
-/// One switch in real time.
+/// One switch in real time. A separate thread, which never holds the GIL, moves its packets. Only available
+/// on Linux.
+///
+/// Ports are one of: `interfaces`, network interfaces by number and name (needs root or CAP_NET_RAW;
+/// `port_add` can add more); `packet_in`, a nanomsg address for all of v1model's ports; `files`, a number and
+/// a NAME for each port, which reads NAME_in.pcap and writes NAME_out.pcap, files or FIFOs, from `wait_s`
+/// seconds after `start`. All ports have the same queue limits and, unless `port_rates_bps` has them, the
+/// same rate; BMv2's are an unlimited rate and 64 packets. `capture` is a folder for pcap files of each
+/// interface. Timestamps are in microseconds by default, as BMv2's.
+///
+/// Ports are opened by the constructor, but no frame is received before `start`. Raises `ConfigError`.
 #[pyclass(frozen, extends = SwitchHandle, module = "eeon_engine._engine")]
 pub(crate) struct LiveSwitch {
     host: Arc<LiveSwitchHost>,
@@ -103,7 +114,8 @@ impl LiveSwitch {
         program=None, *, interfaces=None, packet_in=None, files=None, wait_s=0.0, capture=None,
         device_id=0, tick_ps=1_000_000, cpu_port=None, drop_port=511, gate_register=None,
         class_gate_register=None, timer_register=None, seed=0, priorities=1, recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=64,
-        queue_limit_bytes=None, port_rates_bps=None, quanta_bytes=None, follows_all=false,
+        queue_limit_bytes=None, port_rates_bps: "dict[int, int] | None"=None, quanta_bytes: "dict[int, int] | None"=None,
+        follows_all=false,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
     fn new(
@@ -199,25 +211,29 @@ impl LiveSwitch {
         Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 
+    /// Starts receiving frames. May be called once.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
         Ok(py.detach(|| self.host.switch.start()).map_err(Error::from)?)
     }
 
+    /// Ends its thread, and writes pending output to files. May be called again.
     fn stop(&self, py: Python<'_>) {
         py.detach(|| self.host.switch.stop());
     }
 
+    /// Returns whether its thread has ended, by `stop` or by itself.
     #[getter]
     fn has_ended(&self) -> bool {
         self.host.switch.has_ended()
     }
 
+    /// Takes messages for the user, such as interfaces that went down. If there are none, waits for one.
     fn take_events(&self, py: Python<'_>, timeout_ms: u64) -> Vec<String> {
         py.detach(|| self.host.switch.take_events(StdDuration::from_millis(timeout_ms)))
     }
 
-    fn io_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let found = py.detach(|| self.host.switch.counts());
-        Ok(pythonize::pythonize(py, &found)?)
+    /// Returns the recent counts of frames lost or repaired outside the switch, and the counts of its loop.
+    fn io_counts(&self, py: Python<'_>) -> AsDict<LiveCounts> {
+        AsDict(py.detach(|| self.host.switch.counts()))
     }
 }

@@ -8,7 +8,18 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
+/// Returns the newest version of BMv2's JSON that `Program` understands, such as 2.24.
+#[pyfunction]
+pub(crate) fn json_version() -> String {
+    let (major, minor) = bm::JSON_VERSION;
+    format!("{major}.{minor}")
+}
+
 /// A compiled P4 program: immutable, shared by the switches that run it.
+///
+/// `json` is the output of p4c-bm2-ss. A program loaded `for_tracing` does the same to packets, but slower,
+/// and lets `SwitchHandle.take_journey` report the source position of each event. Raises `ProgramError` with
+/// the place in the JSON if the engine cannot run it.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 pub(crate) struct Program {
     pub(crate) inner: Arc<bm::Executable>,
@@ -28,11 +39,13 @@ impl Program {
         Ok(Self { inner: bm::Executable::new(inner), json, traced: OnceLock::new() })
     }
 
+    /// Returns the JSON from which it was loaded.
     #[getter]
     fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.json)
     }
 
+    /// Returns the SHA-256 of `json`, in hexadecimal.
     #[getter]
     fn digest(&self) -> String {
         Sha256::digest(&self.json).iter().map(|byte| format!("{byte:02x}")).collect()

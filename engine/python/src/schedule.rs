@@ -11,7 +11,15 @@ use crate::error::Error;
 /// Number of scheduling decisions between two reports of progress to Python, which also check for signals.
 const DECISIONS_PER_CALL: u64 = 64;
 
-/// Returns when each transfer ends on a star of hosts.
+/// Returns the end of each transfer, (transfer, picoseconds) by number, for hosts around one non-blocking
+/// switch; and the number of flows that had no rate on arrival.
+///
+/// It works without packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) assigns.
+/// A flow is (arrival in picoseconds, transfer, sending host, receiving host, bits). `order` (total,
+/// remaining), `work_conserving` and `preempt` are for fca. Events happen at multiples of `step_ps`; with
+/// `only_whole_transfers`, rates are recomputed when a transfer ends, not when each flow ends. `progress` is
+/// called from time to time with the number of finished flows. Raises `InvalidValueError`, and any exception
+/// of `progress`.
 #[pyfunction]
 #[pyo3(signature = (scheduler, hosts, rate_bps, flows, *, order="total", work_conserving=true, preempt=false, step_ps=None, only_whole_transfers=false, progress=None))]
 #[allow(clippy::too_many_arguments)] // Python calls it by keywords.

@@ -189,7 +189,11 @@ pub(crate) fn quanta(of: Option<BTreeMap<usize, u32>>) -> Result<Quanta, Error> 
     Ok(quanta)
 }
 
-/// One port and its link.
+/// A port and its link. Without `rate_bps` it sends without delay; without limits its queues never overflow.
+///
+/// `overhead_bytes` is added to each frame on the wire: 24 for Ethernet's preamble, SFD, FCS and gap.
+/// `quanta_bytes` are the quanta, by priority, of queues that share the link in deficit round robin; other
+/// queues have strict priority.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 #[derive(Clone)]
 pub(crate) struct Port(PortConfig);
@@ -197,7 +201,10 @@ pub(crate) struct Port(PortConfig);
 #[pymethods]
 impl Port {
     #[new]
-    #[pyo3(signature = (port, *, rate_bps=None, overhead_bytes=0, queue_limit_packets=None, queue_limit_bytes=None, quanta_bytes=None))]
+    #[pyo3(signature = (
+        port, *, rate_bps=None, overhead_bytes=0, queue_limit_packets=None, queue_limit_bytes=None,
+        quanta_bytes: "dict[int, int] | None"=None,
+    ))]
     fn new(
         port: u16,
         rate_bps: Option<u64>,
@@ -228,7 +235,14 @@ impl Port {
     }
 }
 
-/// A standalone switch.
+/// A standalone switch with a virtual clock that its user advances.
+///
+/// Without a program it waits for `load_program`, or for a P4Runtime client to push one. Without `ports` it
+/// has all of v1model's, without rate limits. `cpu_port` is 510 by default. `tick_ps` is one tick of the
+/// timestamps that the program sees (BMv2: 1 us, 1_000_000). `gate_register` names the register with the tick
+/// before which a port sends nothing, `class_gate_register` one with a cell for each queue (port << 3 |
+/// priority), and `timer_register` one with the tick at which the program runs without a packet. Raises
+/// `ConfigError`.
 #[pyclass(frozen, extends = SwitchHandle, module = "eeon_engine._engine")]
 pub(crate) struct Switch {
     host: Arc<StandaloneSwitchHost>,
@@ -303,11 +317,15 @@ impl Switch {
         Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 
+    /// Returns the time of the clock.
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.host.standalone.lock().now.as_ps())
     }
 
+    /// Schedules the arrival of a frame on a port, now or at a later time, with a tag for `follow`.
+    ///
+    /// Raises `ClockError` for a time in the past.
     #[pyo3(signature = (port, frame, at_ps=None, tag=0))]
     fn inject(
         &self,
@@ -325,6 +343,10 @@ impl Switch {
         Ok(())
     }
 
+    /// Processes all events up to and including `at_ps`. Returns the departures as (time, port, frame).
+    ///
+    /// The time is that of the first bit. Departures on the CPU port are included, and also queued for
+    /// `take_packets_in`.
     fn advance_to(&self, py: Python<'_>, at_ps: u64) -> PyResult<Vec<(u64, u16, Vec<u8>)>> {
         let end = Time::from_ps(at_ps);
         let sent = py.detach(|| {
@@ -342,6 +364,7 @@ impl Switch {
         Ok(sent.into_iter().map(|(at, port, frame)| (at.as_ps(), port, frame)).collect())
     }
 
+    /// Returns the time of the next event; None after the last one.
     #[getter]
     fn next_event_ps(&self, py: Python<'_>) -> Option<u64> {
         py.detach(|| {

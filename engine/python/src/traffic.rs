@@ -20,7 +20,13 @@ impl From<PlaybackError> for Error {
     }
 }
 
-/// Frames sent at given times, and a comparison with the arrivals.
+/// Frames sent from hosts' interfaces at given times, in real time, and the arrivals at these hosts. Only
+/// available on Linux.
+///
+/// A host is the path of its network namespace (None: the caller's), the name of its interface there, and the
+/// IP addresses whose packets are delivered there. It needs root, or CAP_NET_RAW and CAP_SYS_ADMIN. The run
+/// is over when every packet has arrived, or none has for `settle_ms`. At most `memory_limit` bytes of frames
+/// are kept. Raises `ConfigError` for a host that cannot be used.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 pub(crate) struct Traffic {
     /// `None` after the report.
@@ -49,6 +55,9 @@ impl Traffic {
         Ok(Self { playback: Mutex::new(Some(opened.map_err(Error::from)?)) })
     }
 
+    /// Adds frames in order of time, as flat arrays like those of `Twin.feed`; times are in nanoseconds since
+    /// the start. Raises `InvalidValueError` with the number of the first invalid frame, counted from 0 over
+    /// all added frames; the frames before it have been accepted.
     fn add(
         &self,
         py: Python<'_>,
@@ -79,15 +88,22 @@ impl Traffic {
         })?)
     }
 
+    /// Returns the number of frames whose time has passed.
     #[getter]
     fn passed(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.with(py, |playback| Ok(playback.passed()))?)
     }
 
+    /// Runs for `timeout_ms` without the GIL; the clock starts with the first call. True at the end.
+    ///
+    /// Call it again at once: frames that are due between two calls are late. Raises `ConfigError` if a
+    /// host's interface fails.
     fn run(&self, py: Python<'_>, timeout_ms: u64) -> PyResult<bool> {
         Ok(self.with(py, |playback| Ok(playback.run_for(Duration::from_millis(timeout_ms))?))?)
     }
 
+    /// Returns the JSON of a `TrafficReport`, which `json_documents.traffic_report` reads. Ends the object:
+    /// every later call raises `ConfigError`.
     fn report(&self, py: Python<'_>, late_after_ns: u64) -> PyResult<String> {
         Ok(py.detach(|| {
             let playback = self.playback.lock().take().ok_or_else(over)?;

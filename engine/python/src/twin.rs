@@ -103,7 +103,11 @@ enum Senders {
     Each(PyBuffer<u32>),
 }
 
-/// Switches, links and hosts under one clock.
+/// Switches, links and hosts under one clock. `spec` is the JSON of a `json_types.FabricSpec`;
+/// `json_documents.make_twin` writes it.
+///
+/// The same program, spec, frames, and control calls at the same times give the same report, byte for byte.
+/// Raises `ConfigError` with the place in the spec.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 pub(crate) struct Twin {
     shared: Arc<Shared>,
@@ -125,16 +129,19 @@ impl Twin {
         Ok(Self { shared: Arc::new(Shared { fabric: LoopLock::new(fabric), packet_ins }), spec, program })
     }
 
+    /// Returns the names of switches, in the order of the spec.
     #[getter]
     fn switches(&self) -> Vec<&str> {
         self.spec.switches.iter().map(|switch| switch.name.as_str()).collect()
     }
 
+    /// Returns the names of hosts, in the order of the spec; `feed` takes their positions as numbers.
     #[getter]
     fn hosts(&self) -> Vec<&str> {
         self.spec.hosts.iter().map(|host| host.name.as_str()).collect()
     }
 
+    /// Returns a switch, for control or for a P4Runtime server. Raises `NoSuchObjectError`.
     fn switch(&self, py: Python<'_>, name: &str) -> PyResult<SwitchHandle> {
         let found = self.spec.switches.iter().position(|switch| switch.name == name);
         let index = found.ok_or_else(|| {
@@ -148,6 +155,16 @@ impl Twin {
         Ok(SwitchHandle::new(host, device_id, Some(cpu_port), Some(self.program.clone_ref(py))))
     }
 
+    /// Accepts frames for hosts to send, as flat arrays in order of time. Returns the number accepted.
+    ///
+    /// `hosts` is one name for all, or a uint32 array of host numbers; `times_ps` is a uint64 array. Frame i
+    /// is frames[offsets[i]:offsets[i + 1]] of the uint8 array `frames`; `offsets` is uint64, with one
+    /// element more than there are frames. `lengths` (uint32) are lengths on the wire: shorter frames are
+    /// padded with zeros.
+    ///
+    /// At most 2**20 frames are queued; if not all were accepted, run before you feed the rest. Raises
+    /// `ClockError` for a frame out of order and `InvalidValueError` for arrays that do not match; the frames
+    /// before the one in the message have been accepted.
     #[pyo3(signature = (hosts, times_ps, offsets, frames, lengths=None))]
     fn feed(
         &self,
@@ -172,6 +189,9 @@ impl Twin {
         Ok(py.detach(|| batch.feed(&mut self.shared.fabric.lock()))?)
     }
 
+    /// Returns the tag of a frame that is fed for this time, for `SwitchHandle.follow`.
+    ///
+    /// The tag consists of the frame's time and class; frames with the same time and class share it.
     #[staticmethod]
     #[pyo3(signature = (at_ps, frame, length=None))]
     fn tag_of(at_ps: u64, frame: &[u8], length: Option<usize>) -> PyResult<u64> {
@@ -182,26 +202,31 @@ impl Twin {
         Ok(Fabric::tag_of(at, frame, length.unwrap_or(frame.len())))
     }
 
+    /// Returns the number of frames fed and not yet sent.
     #[getter]
     fn pending(&self, py: Python<'_>) -> usize {
         py.detach(|| self.shared.fabric.lock().pending())
     }
 
+    /// Returns the time before which all events have been processed.
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().now().as_ps())
     }
 
+    /// Returns the number of events processed so far.
     #[getter]
     fn events(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().events())
     }
 
+    /// Returns the number of runs of parser and ingress so far, over all switches.
     #[getter]
     fn p4_passes(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().p4_passes())
     }
 
+    /// Processes all events before `at_ps`. Ctrl-C stops it between two slices.
     fn run_until(&self, py: Python<'_>, at_ps: u64) -> PyResult<()> {
         self.run(py, at_ps, |fabric, end| {
             fabric.run_until(end);
@@ -210,11 +235,13 @@ impl Twin {
         Ok(())
     }
 
+    /// Processes events until none are left (True) or until `limit_ps` (False).
     #[pyo3(signature = (limit_ps=u64::MAX))]
     fn run_to_idle(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
         self.run(py, limit_ps, Fabric::run_to_idle)
     }
 
+    /// Starts or stops keeping every frame that arrives at a host, for `take_heard`.
     #[pyo3(signature = (host, on=true))]
     fn listen(&self, py: Python<'_>, host: &str, on: bool) -> PyResult<()> {
         let index = self.host(host)?;
@@ -222,11 +249,16 @@ impl Twin {
         Ok(done.map_err(Error::value)?)
     }
 
+    /// Processes events until a frame has arrived at a host in `listen` (True).
+    ///
+    /// The clock is then at this instant, so that an answer can be sent at once. Returns False, with the
+    /// clock at `limit_ps`, if no frame arrives before.
     #[pyo3(signature = (limit_ps=u64::MAX))]
     fn run_until_heard(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
         self.run(py, limit_ps, Fabric::run_until_heard)
     }
 
+    /// Takes the frames that arrived at hosts in `listen`: time in picoseconds, host, frame without FCS.
     fn take_heard(&self, py: Python<'_>) -> Vec<(u64, &str, Vec<u8>)> {
         py.detach(|| {
             let mut fabric = self.shared.fabric.lock();
@@ -236,11 +268,17 @@ impl Twin {
         })
     }
 
+    /// Returns the number of frames that arrived at hosts in `listen` while 65,536 were already queued.
     #[getter]
     fn heard_lost(&self, py: Python<'_>) -> u64 {
         py.detach(|| self.shared.fabric.lock().heard_lost())
     }
 
+    /// Starts a TCP flow of `size` bytes from one host to another. Returns its number in the report's
+    /// `flows`.
+    ///
+    /// `tcp` is the JSON of a `json_types.TcpSpec`; the default is New Reno. It starts now or at `at_ps`.
+    /// Raises `ConfigError`.
     #[pyo3(signature = (source, destination, size, *, at_ps=None, tcp=None))]
     fn start_flow(
         &self,
@@ -261,11 +299,19 @@ impl Twin {
         Ok(number.map_err(Error::config)?)
     }
 
+    /// Starts applications whose transfers are TCP connections between the hosts. Once per twin.
+    ///
+    /// `spec` is the JSON of a `json_types.WorkloadSpec`; docs/models/mapreduce.md explains it. It is checked
+    /// completely before anything starts. Raises `ConfigError` with place, value and reason.
     fn start_workload(&self, py: Python<'_>, spec: &str) -> PyResult<()> {
         let started = py.detach(|| self.shared.fabric.lock().start_workload(spec.as_bytes()));
         Ok(started.map_err(Error::config)?)
     }
 
+    /// Processes events until every foreground application has finished (True).
+    ///
+    /// The clock is then at this instant. Returns False at `limit_ps`, if no events are left, and if no
+    /// workload was started. Ctrl-C stops it between two slices.
     #[pyo3(signature = (limit_ps=u64::MAX))]
     fn run_workload(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
         // If no events are left, later slices would change nothing.
@@ -273,17 +319,23 @@ impl Twin {
         Ok(py.detach(|| self.shared.fabric.lock().workload_is_finished()))
     }
 
+    /// Starts recording the events of packets by hop, as `SwitchHandle.record_hops` does.
     fn record_hops(&self, py: Python<'_>, filter: &str) -> PyResult<()> {
         let filter = crate::hops::filter(filter, &self.nodes())?;
         let recorded = py.detach(|| self.shared.fabric.lock().record_hops(&filter));
         Ok(recorded.map_err(Error::config)?)
     }
 
+    /// Ends the recording, and returns it as `SwitchHandle.take_hops` does.
+    #[pyo3(signature = () -> "dict[str, object] | None")]
     fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
         let log = py.detach(|| self.shared.fabric.lock().take_hops());
         log.map(|log| crate::hops::columns(py, &log, &self.nodes())).transpose()
     }
 
+    /// Returns the state of one flow of `start_flow`: the JSON of a `FlowReport`, which
+    /// `json_documents.flow_report` reads. Faster than `report`, which covers the whole fabric. Raises
+    /// `ConfigError` for an unknown number.
     fn flow_report(&self, py: Python<'_>, number: usize) -> PyResult<String> {
         let report = py.detach(|| self.shared.fabric.lock().flow_report(number));
         let report = report.ok_or_else(|| {
@@ -292,6 +344,7 @@ impl Twin {
         Ok(serde_json::to_string(&report).map_err(Error::value)?)
     }
 
+    /// Returns a report of the run so far: the JSON of a `Report`, for `json_documents.twin_report`.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         Ok(py.detach(|| {
             let report = self.shared.fabric.lock().report().map_err(Error::value)?;

@@ -6,7 +6,8 @@ use units::{Bytes, DataRate};
 
 use crate::error::Error;
 
-/// Checks that hosts can run the applications of a description.
+/// Checks a workload, the JSON of a `WorkloadSpec`. Each host has its name, its link's rate in bits per
+/// second, and the link's overhead per frame in bytes. Raises `ConfigError` with the place in it.
 #[pyfunction]
 pub(crate) fn check_workload(py: Python<'_>, spec: &str, hosts: Vec<(String, u64, u64)>) -> PyResult<()> {
     let host = |(name, rate_bps, overhead): (String, u64, u64)| {

@@ -87,9 +87,10 @@ def test_entries_without_a_p4info_and_files_that_are_no_programs_are_refused(eeo
     with pytest.raises(ConfigError, match="P4Info"):
         eeon_switch(router[0]).insert("routes", {}, "drop")
     wrong = tmp_path / "wrong"
-    wrong.write_text("{")
-    with pytest.raises(ConfigError, match="is not P4Info"):
-        eeon_switch(router[0], wrong)
+    for content in (b"{", b"\n\xff\x01"):  # The second is of the binary format.
+        wrong.write_bytes(content)
+        with pytest.raises(ConfigError, match="is not P4Info"):
+            eeon_switch(router[0], wrong)
     with pytest.raises(ProgramError):
         eeon_switch(wrong)
     with pytest.raises(FileNotFoundError):

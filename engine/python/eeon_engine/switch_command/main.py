@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
 
-from .._engine import JSON_VERSION, LiveSwitch, Program
+from .._engine import LiveSwitch, Program, json_version
 from ..exceptions import ConfigError, EngineError, ProgramError
 from . import logs, names
 from .options import Options, Shown, UsageError, parse
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given,
             with_grpc=name != "simple_switch",
             version=f"eeon-switch {version('eeon-engine')}",
-            json_version=JSON_VERSION,
+            json_version=json_version(),
         )
     except Shown as text:
         print(text)

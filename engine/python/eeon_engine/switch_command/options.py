@@ -7,11 +7,11 @@ Sources: BMv2's bm_sim/options_parse.cpp, targets/simple_switch/main.cpp, target
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .._engine import parse_data_rate, parse_size
 from ..exceptions import ConfigError
@@ -423,6 +423,22 @@ def _message_size(text: str) -> int:
     return _size_up_to(text, (1 << 30) - 1)
 
 
+def _flags(group: argparse._ActionsContainer) -> Callable[..., argparse.Action]:
+    """Returns an `add_argument` for flags and metavar in one text; a flag without further settings has no
+    value."""
+
+    def add(flags: str, help: str, **settings: Any) -> argparse.Action:  # noqa: ANN401 - each has its own type
+        *names, last = flags.split()
+        if not last.startswith("-"):
+            settings["metavar"] = last
+        else:
+            names.append(last)
+            settings = settings or {"action": "store_true"}
+        return group.add_argument(*names, help=help, **settings)
+
+    return add
+
+
 def _common_parser() -> _Parser:
     parser = _Parser(
         prog="eeon-switch",
@@ -430,234 +446,177 @@ def _common_parser() -> _Parser:
         allow_abbrev=False,
         usage="%(prog)s [options] [PROGRAM.json] [-- target options]",
     )
-    add = parser.add_argument
-    add("program", nargs="?", type=Path, metavar="PROGRAM.json", help="BMv2 JSON file, made by p4c-bm2-ss")
-    add("-h", "--help", action="store_true", help="show this text")
-    add("-v", "--version", action="store_true", help="show the version")
+    what = "BMv2 JSON file, made by p4c-bm2-ss"
+    parser.add_argument("program", nargs="?", type=Path, metavar="PROGRAM.json", help=what)
+    add = _flags(parser)
+    add("-h --help", "show this text")
+    add("-v --version", "show the version")
+    add("--json-version", "show the newest supported version of BMv2's JSON")
+    add("--no-p4", "start without a program")
+    add = _flags(parser.add_argument_group("ports"))
     add(
-        "--json-version",
-        action="store_true",
-        help="show the newest supported version of BMv2's JSON",
-    )
-    add("--no-p4", action="store_true", help="start without a program")
-    ports = parser.add_argument_group("ports")
-    add = ports.add_argument
-    add(
-        "-i",
-        "--interface",
+        "-i --interface PORT@INTERFACE",
+        "attach a network interface (needs root or CAP_NET_RAW)",
         action="append",
         dest="interfaces",
         type=_interface,
-        metavar="PORT@INTERFACE",
-        help="attach a network interface (needs root or CAP_NET_RAW)",
     )
     add(
-        "--use-files",
+        "--use-files SECONDS",
+        "use files or FIFOs as ports: after this time, port X reads X_in.pcap and writes X_out.pcap",
         type=float,
         dest="files_wait_s",
-        metavar="SECONDS",
-        help="use files or FIFOs as ports: after this time, port X reads X_in.pcap and writes X_out.pcap",
     )
+    add("--packet-in ADDRESS", "carry all ports over one nanomsg PAIR socket: ipc://PATH or tcp://IP:PORT")
     add(
-        "--packet-in",
-        metavar="ADDRESS",
-        help="carry all ports over one nanomsg PAIR socket: ipc://PATH or tcp://IP:PORT",
+        "--pcap FOLDER",
+        "capture each interface in NAME_in.pcap and NAME_out.pcap in FOLDER (default: current folder)",
     )
+    add("--max-port-count N", "accepted without effect; all 512 ports of v1model can be used", type=_positive)
     add(
-        "--pcap",
-        metavar="FOLDER",
-        help="capture each interface in NAME_in.pcap and NAME_out.pcap in FOLDER (default: current folder)",
-    )
-    add(
-        "--max-port-count",
-        type=_positive,
-        metavar="N",
-        help="accepted without effect; all 512 ports of v1model can be used",
-    )
-    add(
-        "--port-rate",
+        "--port-rate [PORT=]RATE",
+        "rate of every port, for example 10Gbps, or of one port, for example 3=10Gbps; repeatable "
+        "(default: no limit)",
         type=_port_rate,
         action="append",
         default=[],
-        metavar="[PORT=]RATE",
-        help="rate of every port, for example 10Gbps, or of one port, for example 3=10Gbps; repeatable "
-        "(default: no limit)",
     )
     add(
-        "--port-buffer",
+        "--port-buffer SIZE",
+        "limit of each queue in bytes, for example 300KB "
+        f"(default: {DEFAULT_QUEUE_PACKETS} packets, as in BMv2)",
         type=_size,
         dest="queue_limit_bytes",
-        metavar="SIZE",
-        help="limit of each queue in bytes, for example 300KB "
-        f"(default: {DEFAULT_QUEUE_PACKETS} packets, as in BMv2)",
     )
     add(
-        "--port-gate",
+        "--port-gate REGISTER",
+        "register that holds, per port, the tick before which the port sends nothing",
         dest="gate_register",
-        metavar="REGISTER",
-        help="register that holds, per port, the tick before which the port sends nothing",
     )
     add(
-        "--queue-gate",
-        dest="class_gate_register",
-        metavar="REGISTER",
-        help="register that holds, per queue (port << 3 | priority), the tick before which the queue "
+        "--queue-gate REGISTER",
+        "register that holds, per queue (port << 3 | priority), the tick before which the queue "
         "sends nothing; MAC control frames and congestion notification messages then leave before "
         "every queue",
+        dest="class_gate_register",
     )
     add(
-        "--queue-timer",
-        dest="timer_register",
-        metavar="REGISTER",
-        help="register that holds, per queue (port << 3 | priority), the tick at which the program "
+        "--queue-timer REGISTER",
+        "register that holds, per queue (port << 3 | priority), the tick at which the program "
         "runs for the queue without a packet (instance_type 7)",
+        dest="timer_register",
     )
     add(
-        "--queue-quantum",
+        "--queue-quantum PRIORITY=SIZE",
+        "bytes that this queue of every port may send per turn, for example 1=6KB: queues with a "
+        "quantum share the port by weight; repeatable (default: strict priority)",
         type=_queue_quantum,
         action="append",
         default=[],
-        metavar="PRIORITY=SIZE",
-        help="bytes that this queue of every port may send per turn, for example 1=6KB: queues with a "
-        "quantum share the port by weight; repeatable (default: strict priority)",
     )
-    servers = parser.add_argument_group("control")
-    add = servers.add_argument
+    add = _flags(parser.add_argument_group("control"))
     add(
-        "--thrift-port",
+        "--thrift-port PORT",
+        f"TCP port of the Thrift server, or none (default {DEFAULT_THRIFT_PORT}; none with TLS)",
         type=_port_or_none,
         dest="asked_thrift_port",
-        metavar="PORT",
-        help=f"TCP port of the Thrift server, or none (default {DEFAULT_THRIFT_PORT}; none with TLS)",
     )
     add(
-        "--thrift-host",
-        metavar="ADDRESS",
-        help="address on which Thrift listens, without authentication or encryption "
+        "--thrift-host ADDRESS",
+        "address on which Thrift listens, without authentication or encryption "
         f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every address)",
     )
     add(
-        "--allow-interface",
+        "--allow-interface INTERFACE",
+        "interface that Thrift clients may add as a port, in addition to those of -i; repeatable",
         action="append",
         dest="allowed_interfaces",
-        metavar="INTERFACE",
-        help="interface that Thrift clients may add as a port, in addition to those of -i; repeatable",
     )
     add(
-        "--client-rights",
+        "--client-rights FILE",
+        "rights of each client certificate over P4Runtime (needs mutual TLS)",
         type=Path,
-        metavar="FILE",
-        help="rights of each client certificate over P4Runtime (needs mutual TLS)",
     )
     add(
-        "--max-message",
+        "--max-message SIZE",
+        "maximum size of a P4Runtime message (default 8MiB)",
         type=_message_size,
         dest="max_message_bytes",
-        metavar="SIZE",
-        help="maximum size of a P4Runtime message (default 8MiB)",
     )
-    add("--device-id", type=_positive, metavar="N", help="P4Runtime device id (default 0)")
+    add("--device-id N", "P4Runtime device id (default 0)", type=_positive)
     add(
         "--timestamp-unit",
+        "unit of the program's timestamps (default us)",
         choices=sorted(_PICOSECONDS),
         default="us",
-        help="unit of the program's timestamps (default us)",
     )
-    add("--seed", type=_positive, metavar="N", help="seed of the program's random()")
-    logs = parser.add_argument_group("log")
-    add = logs.add_argument
-    add("--log-console", action="store_true", help="log to stdout")
-    add("--log-file", metavar="FILE", help="log to FILE.txt")
-    add("-L", "--log-level", choices=LOG_LEVELS, help="lowest level of the messages to log")
-    add(
-        "--log-flush",
-        action="store_true",
-        help="accepted without effect; the log is always flushed after every line",
-    )
-    add(
-        "--log-file-max-size",
-        type=_positive,
-        metavar="BYTES",
-        help="size at which the log file is rotated",
-    )
-    add(
-        "--log-file-max-files",
-        type=_positive,
-        metavar="N",
-        help="number of rotated log files to keep",
-    )
-    add = parser.add_argument_group("accepted and ignored, with a note").add_argument
+    add("--seed N", "seed of the program's random()", type=_positive)
+    add = _flags(parser.add_argument_group("log"))
+    add("--log-console", "log to stdout")
+    add("--log-file FILE", "log to FILE.txt")
+    add("-L --log-level", "lowest level of the messages to log", choices=LOG_LEVELS)
+    add("--log-flush", "accepted without effect; the log is always flushed after every line")
+    add("--log-file-max-size BYTES", "size at which the log file is rotated", type=_positive)
+    add("--log-file-max-files N", "number of rotated log files to keep", type=_positive)
+    add = _flags(parser.add_argument_group("accepted and ignored, with a note"))
     no_debugger = "no debugger; `eeon explain` follows a packet"
     parser.ignored = (
-        add("--nanolog", metavar="ADDRESS", help="event logs over nanomsg are not written"),
+        add("--nanolog ADDRESS", "event logs over nanomsg are not written"),
         add(
-            "--notifications-addr",
-            metavar="ADDRESS",
-            help="learning and ageing are not published over nanomsg; P4Runtime clients get them",
+            "--notifications-addr ADDRESS",
+            "learning and ageing are not published over nanomsg; P4Runtime clients get them",
         ),
-        add("--debugger", action="store_true", help=no_debugger),
-        add("--debugger-addr", metavar="ADDRESS", help=no_debugger),
+        add("--debugger", no_debugger),
+        add("--debugger-addr ADDRESS", no_debugger),
         add(
-            "--dump-packet-data",
+            "--dump-packet-data BYTES",
+            "packets are not written to the log; --pcap captures them",
             type=_positive,
-            metavar="BYTES",
-            help="packets are not written to the log; --pcap captures them",
         ),
     )
-    add = parser.add_argument_group("refused").add_argument
+    add = _flags(parser.add_argument_group("refused"))
     no_state = "the engine writes and reads no state files; write the state over P4Runtime or Thrift"
-    parser.refused = (add("--restore-state", metavar="FILE", help=no_state),)
+    parser.refused = (add("--restore-state FILE", no_state),)
     return parser
 
 
 def _target_parser() -> _Parser:
     parser = _Parser(prog="--", add_help=False, allow_abbrev=False, usage=argparse.SUPPRESS)
-    target = parser.add_argument_group("target options, after '--'")
-    add = target.add_argument
+    add = _flags(parser.add_argument_group("target options, after '--'"))
     add(
-        "--grpc-server-addr",
+        "--grpc-server-addr ADDRESS",
+        f"address on which P4Runtime listens (default {DEFAULT_GRPC_ADDRESS})",
         dest="grpc_address",
-        metavar="ADDRESS",
-        help=f"address on which P4Runtime listens (default {DEFAULT_GRPC_ADDRESS})",
     )
-    add("--grpc-server-ssl", action="store_true", help="encrypt P4Runtime with TLS")
-    add("--grpc-server-cert", type=Path, metavar="PEM", help="the server's certificate chain")
-    add("--grpc-server-key", type=Path, metavar="PEM", help="the server's private key")
+    add("--grpc-server-ssl", "encrypt P4Runtime with TLS")
+    add("--grpc-server-cert PEM", "the server's certificate chain", type=Path)
+    add("--grpc-server-key PEM", "the server's private key", type=Path)
     add(
-        "--grpc-server-cacert",
-        type=Path,
-        metavar="PEM",
-        help="certificates of the authorities that sign client certificates",
+        "--grpc-server-cacert PEM", "certificates of the authorities that sign client certificates", type=Path
     )
-    add("--grpc-server-with-client-auth", action="store_true", help="require a certificate from clients")
-    add("--cpu-port", type=_port, metavar="PORT", help="port of packet-in and packet-out (default: none)")
+    add("--grpc-server-with-client-auth", "require a certificate from clients")
+    add("--cpu-port PORT", "port of packet-in and packet-out (default: none)", type=_port)
+    add("--drop-port PORT", f"port number that means a drop (default {DEFAULT_DROP_PORT})", type=_port)
     add(
-        "--drop-port",
-        type=_port,
-        metavar="PORT",
-        help=f"port number that means a drop (default {DEFAULT_DROP_PORT})",
-    )
-    add(
-        "--priority-queues",
+        "--priority-queues N",
+        "number of queues per port, 1 to 8 (default 1)",
         type=_positive,
         dest="priorities",
-        metavar="N",
-        help="number of queues per port, 1 to 8 (default 1)",
     )
-    add = parser.add_argument_group("target options accepted and ignored, with a note").add_argument
+    add = _flags(parser.add_argument_group("target options accepted and ignored, with a note"))
     may_swap, own_limits = "programs may always be replaced", "multicast has the engine's own limits"
     parser.ignored = (
-        add("--enable-swap", action="store_true", help=may_swap),
-        add("--disable-swap", action="store_true", help=may_swap),
-        add("--max-mc-groups", type=_positive, metavar="N", help=own_limits),
-        add("--max-l1-entries", type=_positive, metavar="N", help=own_limits),
-        add("--max-l2-entries", type=_positive, metavar="N", help=own_limits),
+        add("--enable-swap", may_swap),
+        add("--disable-swap", may_swap),
+        add("--max-mc-groups N", own_limits, type=_positive),
+        add("--max-l1-entries N", own_limits, type=_positive),
+        add("--max-l2-entries N", own_limits, type=_positive),
     )
-    add = parser.add_argument_group("target options refused").add_argument
+    add = _flags(parser.add_argument_group("target options refused"))
     no_modules = "the engine cannot load BMv2's extern modules"
     no_dp_grpc = "packets over gRPC are not supported; --packet-in needs no root either"
     parser.refused = (
-        add("--load-modules", metavar="FILES", help=no_modules),
-        add("--dp-grpc-server-addr", metavar="ADDRESS", help=no_dp_grpc),
+        add("--load-modules FILES", no_modules),
+        add("--dp-grpc-server-addr ADDRESS", no_dp_grpc),
     )
     return parser
