@@ -281,21 +281,6 @@ impl State {
         Ok(())
     }
 
-    /// Changes or removes the watch port of a member in a group.
-    pub fn mt_act_prof_watch_port(
-        &mut self,
-        profile: &str,
-        member: MemberHandle,
-        group: GroupHandle,
-        watch: Option<u16>,
-    ) -> Result<()> {
-        let id = self.profile_with_selector(profile)?;
-        let (member_id, group_id) = self.member_in_group(id, member, group)?;
-        self.change_by_handle(id, group_id, member_id);
-        self.cells.profiles[id].watch(group_id, member_id, watch, &self.ports_up);
-        Ok(())
-    }
-
     /// Sets whether a port is up, for the members that watch it. Ports start down.
     pub fn set_port_up(&mut self, port: u16, up: bool) {
         let State { cells, ports_up, .. } = self;

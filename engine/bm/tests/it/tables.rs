@@ -151,7 +151,7 @@ fn refusals_name_the_object_the_value_and_the_limit() {
     let state = &mut bench.state;
     let member = state.mt_act_prof_add_member(&profile, "ingress.set_port", &values(&[5])).unwrap();
     let group = state.mt_act_prof_create_group(&profile).unwrap();
-    let error = state.mt_act_prof_watch_port(&profile, member, group, Some(1)).unwrap_err();
+    let error = state.mt_act_prof_remove_member_from_group(&profile, member, group).unwrap_err();
     assert_eq!(error.code, "MBR_NOT_IN_GRP", "{error}");
     let message = |result: Result<u64, RuntimeError>| result.unwrap_err().to_string();
     assert_eq!(
