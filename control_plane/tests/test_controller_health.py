@@ -9,6 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 from eeon_control.controller.metrics import MetricsServer
+from eeon_control.errors import EeonError
 from supervised import supervised, until
 
 pytestmark = pytest.mark.system
@@ -63,3 +64,12 @@ async def test_a_controller_whose_loop_hangs_answers_no_probe(tmp_path, caplog):
         with pytest.raises(TimeoutError):
             await probe
         assert await ask("/healthz") == (200, "ok\n")
+
+
+async def test_an_address_in_use_is_told(tmp_path, caplog):
+    async with answering(tmp_path, caplog) as (_, _, supervisor):
+        port = int(caplog.records[-1].eeon_fields["address"].partition(":")[2])
+        with pytest.raises(EeonError) as error:
+            async with MetricsServer("127.0.0.1", port).open(supervisor):
+                pass
+    assert str(error.value) == f"--metrics-address 127.0.0.1:{port}: address already in use; choose another"

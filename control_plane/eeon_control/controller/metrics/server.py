@@ -58,9 +58,8 @@ class MetricsServer:
         try:
             port = await server.start(self.host, self.port)
         except OSError as error:
-            raise EeonError(
-                f"--metrics-address {self.host}:{self.port}: {error.strerror or error}; choose another"
-            ) from None
+            reason = str(error.strerror).rpartition(": ")[2]  # without asyncio's sentence about the address
+            raise EeonError(f"--metrics-address {self.host}:{self.port}: {reason}; choose another") from None
         say(logging.INFO, "metrics", address=f"{self.host}:{port}")
         try:
             yield
