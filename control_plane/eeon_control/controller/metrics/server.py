@@ -96,7 +96,7 @@ class _Fabric(Collector):
         self._rows = await self._readings.rows()
 
     def describe(self) -> list[Metric]:
-        """Returns no metrics, because there are no rows yet."""
+        """Returns no metrics, because nothing has been read yet."""
         return []
 
     def collect(self) -> Iterator[Metric]:
