@@ -7,10 +7,9 @@ SystemExit. Long reads and writes are split to meet finsy's fixed deadline of 10
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Self, cast
 
-import grpc
 from finsy import GNMIClient, GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4Schema
 from finsy.grpcutil import GRPCChannelArgumentType, GRPCOptions, grpc_channel
 from finsy.p4schema import P4Table
@@ -246,24 +245,13 @@ class P4RuntimeSession:
             config=config if config is not None else self.schema.get_pipeline_config(),
         )
         try:
-            await self._load(request)
+            await self._client.request(request)
         except P4ClientError as error:
             if keep_entries and error.code not in LOST:
                 await self.push_pipeline(config)
                 return
             reason = await self._reason(error, LOAD_SECONDS)
             raise self._error(f"{_verb(error)} the pipeline: {reason}", error.code) from None
-
-    async def _load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
-        """Loads a program like finsy's `request`, whose deadline is too short, but with a longer deadline."""
-        assert self._client.channel is not None, "the session is open"
-        self._complete(request)
-        stub = p4r_grpc.P4RuntimeStub(self._client.channel)
-        seconds = None if self._target.in_process else LOAD_SECONDS
-        try:
-            await cast("Awaitable[object]", stub.SetForwardingPipelineConfig(request, timeout=seconds))
-        except grpc.RpcError as error:
-            raise P4ClientError(error, type(request).__name__, msg=request, schema=self.schema) from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
         """Returns all entries of the named tables, including writable default actions."""
@@ -508,19 +496,21 @@ class _Client(P4Client):
         self._channel = grpc_channel(
             self._address, credentials=self._credentials, options=options, client_type="P4Client"
         )
-        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
-        if self._wait_for_ready:
-            self._stub = cast("p4r_grpc.P4RuntimeStub", _WithoutDeadlines(self._stub))
+        stub = _Deadlines(p4r_grpc.P4RuntimeStub(self._channel), none=self._wait_for_ready)
+        self._stub = cast("p4r_grpc.P4RuntimeStub", stub)
         self._schema = schema
         self._complete_request = complete_request
 
 
-class _WithoutDeadlines:
-    """A stub that leaves out the deadlines that finsy gives its calls."""
+class _Deadlines:
+    """A stub that gives calls other deadlines than finsy does: a longer one to load a program, or none."""
 
-    def __init__(self, stub: object) -> None:
+    def __init__(self, stub: p4r_grpc.P4RuntimeStub, *, none: bool) -> None:
         self._stub = stub
+        self._none = none
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         call: Callable[..., object] = getattr(self._stub, name)
-        return lambda *given, **options: call(*given, **options | {"timeout": None})
+        longer = {"timeout": LOAD_SECONDS} if name == "SetForwardingPipelineConfig" else {}
+        other = {"timeout": None} if self._none else longer
+        return lambda *given, **options: call(*given, **options | other)
