@@ -1,7 +1,17 @@
 """Election ids: unsigned 128-bit numbers by which a server ranks its clients (P4Runtime, section 5)."""
 
+from enum import StrEnum
+
 DEFAULT = 10
 LARGEST = (1 << 128) - 1
+
+
+class ArbitrationStatus(StrEnum):
+    """The status in a switch's MasterArbitrationUpdate (P4Runtime 1.3, section 5.3)."""
+
+    PRIMARY = "primary"  # status OK: this stream may write
+    OTHER = "other"  # ALREADY_EXISTS: another client is primary, with the reported election id
+    NOBODY = "nobody"  # NOT_FOUND: there is none; the reported election id is the highest ever seen
 
 
 def above(election_id: int) -> int:

@@ -1,7 +1,7 @@
 """Conversion of pydantic's errors to this project's form: place in the file, key, value, rule."""
 
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 
@@ -88,46 +88,37 @@ def _path_in_file(
 
 def _without_tags(annotation: object, loc: KeyPath) -> KeyPath:
     """Returns pydantic's location without the tags of unions. A tag may have the same name as a key."""
-    if not loc:
-        return loc
-    origin = get_origin(annotation)
-    arguments = get_args(annotation)
-    if origin is Annotated:
-        return _without_tags(arguments[0], loc)
-    if origin in (Union, types.UnionType):
-        for one in arguments:
-            if _tag(one) == loc[0]:
-                return _without_tags(one, loc[1:])
-        below = [one for one in arguments if _keys_at(one, ()) or get_origin(one) in (dict, list)]
-        return _without_tags(below[0], loc) if len(below) == 1 else loc
-    if origin in (dict, list):
-        return (loc[0], *_without_tags(arguments[-1], loc[1:]))
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = {field.alias or name: field for name, field in annotation.model_fields.items()}
-        field = fields.get(str(loc[0]))
-        return (loc[0], *_without_tags(field.annotation, loc[1:])) if field else loc
-    return loc
+    return min((steps for steps, _ in _at(annotation, loc)), key=len)
 
 
 def _keys_at(annotation: object, loc: KeyPath) -> set[str]:
-    """Returns the keys of a model at one of pydantic's locations."""
-    origin = get_origin(annotation)
-    arguments = get_args(annotation)
+    """Returns the keys of the models at one of pydantic's locations."""
+    return {key for _, model in _at(annotation, loc) for key in _fields(model)}
+
+
+def _at(annotation: object, loc: KeyPath) -> Iterator[tuple[KeyPath, object]]:
+    """Yields the types that a value at one of pydantic's locations may have, each with the location without
+    the tags of unions. Where the location leaves the models, the rest of it is kept, and the type is None."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _keys_at(arguments[0], loc)
-    if origin in (Union, types.UnionType):
+        yield from _at(arguments[0], loc)
+    elif origin in (Union, types.UnionType):
         tagged = [one for one in arguments if loc and _tag(one) == loc[0]]
-        rest = loc[1:] if tagged else loc
-        return set().union(*(_keys_at(one, rest) for one in tagged or arguments))
-    if origin in (dict, list):
-        return _keys_at(arguments[-1], loc[1:]) if loc else set()
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        fields = {field.alias or name: field for name, field in annotation.model_fields.items()}
-        if not loc:
-            return set(fields)
-        field = fields.get(str(loc[0]))
-        return _keys_at(field.annotation, loc[1:]) if field else set()
-    return set()
+        for one in tagged or arguments:
+            yield from _at(one, loc[1:] if tagged else loc)
+    elif not loc:
+        yield loc, annotation
+    else:
+        below = arguments[-1] if origin in (dict, list) else _fields(annotation).get(str(loc[0]))
+        for steps, found in _at(below, loc[1:]) if below is not None else [(loc[1:], None)]:
+            yield (loc[0], *steps), found
+
+
+def _fields(model: object) -> dict[str, object]:
+    """Returns the types of a model's keys; none for another type."""
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return {}
+    return {field.alias or name: field.annotation for name, field in model.model_fields.items()}
 
 
 def _tag(model: object) -> str | None:

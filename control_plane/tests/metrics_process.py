@@ -3,8 +3,9 @@
 python metrics_process.py SAMPLES REQUEST_SECONDS ANSWER_SECONDS
 """
 
+import asyncio
 import sys
-import threading
+from functools import partial
 
 from eeon_control.controller.metrics.http import HttpServer, Limits
 from prometheus_client import CollectorRegistry
@@ -24,18 +25,16 @@ class Samples:
         return [family]
 
 
-def main() -> None:
+async def main() -> None:
     registry = CollectorRegistry()
     registry.register(Samples(int(sys.argv[1])))
     limits = Limits(request=float(sys.argv[2]), answer=float(sys.argv[3]))
-    server = HttpServer("127.0.0.1", 0, registry, limits)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(server.port, flush=True)
-    sys.stdin.read()
-    server.shutdown()
-    server.server_close()
+    server = HttpServer(registry, partial(asyncio.sleep, 0), limits)
+    print(await server.start("127.0.0.1", 0), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await server.close()
     print("ended", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(main())

@@ -9,16 +9,17 @@ from urllib.request import urlopen
 
 import pytest
 from eeon_control.controller.metrics import MetricsServer
+from eeon_control.errors import EeonError
 from supervised import supervised, until
 
 pytestmark = pytest.mark.system
 
-_BUSY_SECONDS = 8.0  # far more than a check's limit of 0.8 s, even if a thread starts late
+_BUSY_SECONDS = 8.0  # far more than the probe waits, even if its thread starts late
 
 
-def asked(address: str, path: str) -> tuple[int, str]:
+def asked(address: str, path: str, seconds: float) -> tuple[int, str]:
     try:
-        with urlopen(f"http://{address}{path}", timeout=60) as answer:
+        with urlopen(f"http://{address}{path}", timeout=seconds) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as error:
         return error.code, error.read().decode()
@@ -31,8 +32,8 @@ async def answering(folder, caplog):
     async with supervised(folder) as (fabric, supervisor), MetricsServer("127.0.0.1", 0).open(supervisor):
         (told,) = [one for one in caplog.records if one.getMessage() == "metrics"]
 
-        async def ask(path: str) -> tuple[int, str]:
-            return await asyncio.to_thread(asked, told.eeon_fields["address"], path)
+        async def ask(path: str, seconds: float = 60) -> tuple[int, str]:
+            return await asyncio.to_thread(asked, told.eeon_fields["address"], path, seconds)
 
         yield ask, fabric, supervisor
 
@@ -55,9 +56,20 @@ async def test_a_state_folder_that_cannot_be_read_is_told(tmp_path, caplog):
         assert await ask("/readyz") == (503, "the state folder cannot be read\n")
 
 
-async def test_a_controller_whose_loop_does_not_answer_is_not_healthy(tmp_path, caplog):
+async def test_a_controller_whose_loop_hangs_answers_no_probe(tmp_path, caplog):
     async with answering(tmp_path, caplog) as (ask, _, _):
-        probe = asyncio.create_task(ask("/healthz"))
+        probe = asyncio.create_task(ask("/healthz", 1))
         await asyncio.sleep(0)  # the probe's thread begins
         time.sleep(_BUSY_SECONDS)
-        assert await probe == (503, "the controller has been busy for 0.8 s\n")
+        with pytest.raises(TimeoutError):
+            await probe
+        assert await ask("/healthz") == (200, "ok\n")
+
+
+async def test_an_address_in_use_is_told(tmp_path, caplog):
+    async with answering(tmp_path, caplog) as (_, _, supervisor):
+        port = int(caplog.records[-1].eeon_fields["address"].partition(":")[2])
+        with pytest.raises(EeonError) as error:
+            async with MetricsServer("127.0.0.1", port).open(supervisor):
+                pass
+    assert str(error.value) == f"--metrics-address 127.0.0.1:{port}: address already in use; choose another"

@@ -69,7 +69,7 @@ def unwise(text: str, folder: Path, **how: str) -> Messages:
 def aqm(text: str, folder: Path, at: list[str]) -> list[str]:
     """Returns the settings of an AQM at some speeds, in the configuration's keys."""
     found = loaded(f"profiles: {{queue: {{q: {{buffer: 1MB, aqm: {text}}}}}}}").profiles.queue["q"].aqm
-    return [found.settings_at(units.DataRate.parse(one)).summary() for one in at]
+    return [found.settings_at(units.DataRate.parse(one)).describe() for one in at]
 
 
 def bmv2_queues(text: str, folder: Path, of: list[str]) -> list[object]:

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from eeon_control import program
 from eeon_control.controller import port_events
-from eeon_control.controller.persistent_session import PersistentSession
 from eeon_control.controller.port_events import PortReport
 from eeon_control.fabric.port_states import PortStates
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.targets import Target
 from finsy import GNMIPath
 from finsy.gnmiclient import GNMIUpdate
@@ -24,7 +24,7 @@ def test_ports_of_the_engine_that_are_down_at_the_beginning_and_that_go_down_and
 
     async def heard(address: str) -> list[PortReport]:
         target = Target(address, device_id=7)
-        session = PersistentSession("leaf1", target, program.load().schema())
+        session = P4RuntimeSession("leaf1", target, program.load().schema())
         await session.open()
         found = []
         try:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from eeon_control import topology
+from eeon_control.cli.options import Fabric
 from eeon_control.errors import EeonError, InputError
 from eeon_control.targets import Target, Targets, is_loopback, load_targets, resolve
 from eeon_control.tls import Tls
@@ -23,6 +24,19 @@ def refusal(folder: Path, text: str) -> str:
     with pytest.raises(InputError) as error:
         load(folder, text)
     return str(error.value)
+
+
+def test_another_address_on_the_command_line_keeps_the_tls_of_the_file(tmp_path, keys):
+    file = tmp_path / "targets.yaml"
+    tls = f"{{ca: {keys / 'ca.pem'}, server_name: x}}"
+    file.write_text(
+        f"tick: 1ns\ntls: {tls}\nswitches: {{a: {{address: 'h:1', thrift: 'localhost:9'}}, b: 'h:2'}}\n"
+    )
+    found = Fabric("leaf-spine-4", targets_file=file, target_texts=("a=h:3",)).targets.switches
+    assert found == {
+        name: Target(address, tls=Tls(keys / "ca.pem", server_name="x"))
+        for name, address in (("a", "h:3"), ("b", "h:2"))
+    }
 
 
 def test_resolving_keeps_tls_and_thrift_and_fills_in_the_device_id(keys):

@@ -55,13 +55,19 @@ def client(target: Target, **more) -> ThriftClient:
     return ThriftClient("leaf1", target.thrift, device_id=target.device_id, **more)
 
 
-def test_registers_and_the_clock_are_read_by_port(served):
-    reading = asyncio.run(
-        thrift.read("leaf1", served.target, program.load(), [1, 7], ["wakes", "occupancy_bytes"])
-    )
-    zero = {"wakes": 0, "occupancy_bytes": 0}
-    assert reading.registers == {1: zero, 7: zero}
-    assert reading.elapsed_us >= 0
+def cells(target: Target, *wanted: tuple[str, int], name: str = "leaf1") -> dict[tuple[str, int], int]:
+    return asyncio.run(thrift.read(name, target, program.load(), wanted))
+
+
+def test_registers_and_the_clock_are_read(served):
+    wanted = ("wakes", 1), ("occupancy_bytes", 7)
+    assert cells(served.target, *wanted) == dict.fromkeys(wanted, 0)
+    assert asyncio.run(thrift.ask("leaf1", served.target, ThriftClient.elapsed_us)) >= 0
+
+
+def test_a_cell_that_a_register_has_not_is_told(served):
+    with pytest.raises(FabricError, match="leaf1: register wakes has 512 cells, none for 512"):
+        cells(served.target, ("wakes", 512))
 
 
 def test_queues_are_looked_at_where_p4runtime_serves_no_registers(served, monkeypatch):
@@ -72,7 +78,7 @@ def test_queues_are_looked_at_where_p4runtime_serves_no_registers(served, monkey
         async with P4RuntimeSession("leaf1", served.target, program.load().schema()) as session:
             return await read.look_at_queues(session, served.target, [11], program.load())
 
-    monkeypatch.setattr(read, "_registers", without_registers)
+    monkeypatch.setattr(read, "_over_p4runtime", without_registers)
     assert sync.run(look()) == {11: QueueLook(0, 0, 0)}
 
 
@@ -87,7 +93,7 @@ def test_the_thrift_port_of_another_switch_is_noticed(served):
     with pytest.raises(
         FabricError, match=r"this is the Thrift port of device 1, not of device 2; correct `thrift`"
     ):
-        asyncio.run(thrift.read("leaf2", other, program.load(), [1], ["wakes"]))
+        cells(other, ("wakes", 1), name="leaf2")
 
 
 def test_a_register_that_the_program_has_not_is_named(served):
@@ -99,13 +105,12 @@ def test_a_switch_without_the_program_is_told_so(served, monkeypatch):
     monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
     monkeypatch.setattr(ThriftClient, "program_json", lambda self: b"{}")
     with pytest.raises(FabricError, match="leaf1: does not run this program"):
-        asyncio.run(thrift.read("leaf1", served.target, program.load(), [1], ["wakes"]))
+        cells(served.target, ("wakes", 1))
 
 
 def test_a_program_of_another_file_that_does_the_same_is_read(served, monkeypatch):
     monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
-    reading = asyncio.run(thrift.read("leaf1", served.target, program.load(), [1], ["wakes"]))
-    assert reading.registers[1] == {"wakes": 0}
+    assert cells(served.target, ("wakes", 1)) == {("wakes", 1): 0}
 
 
 def test_the_p4runtime_port_is_told_from_a_thrift_port(served):

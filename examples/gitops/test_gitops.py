@@ -101,7 +101,7 @@ def test_what_is_merged_is_applied_and_the_state_goes_through_git_to_another_run
 
     two = Runner(tmp_path / "two", bare)
     two.commit("mark at 30 KB", config=(examples / "mark_threshold.yaml").read_text())
-    assert "mark above" in two.plan()
+    assert "mark_threshold" in two.plan()
     two.apply("--gate-command", "test $EEON_WAVE = 0", code=1)
     two.apply()
     value = two.history()

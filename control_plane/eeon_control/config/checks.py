@@ -41,7 +41,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_assumed(topology),
             *_unequal(config, topology),
             *_scopes(config, used),
-            *_qcn(config, topology, used),
+            *_qcn(config, used),
             *_pfc(config, topology),
             *_quanta(config),
             *_first_on_bmv2(config, used),
@@ -244,7 +244,7 @@ def _class_aqms(config: FabricConfig, path: KeyPath, queue: Queue) -> Iterator[P
                 )
 
 
-def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
+def _qcn(config: FabricConfig, used: list[_Used]) -> Iterator[Problem]:
     for name, queue in _queues_in_use(config, used):
         qcn = queue.qcn
         if qcn is None:

@@ -14,9 +14,8 @@ from eeon_control.controller import messages as m
 from eeon_control.controller import port_events
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import SwitchMachine
-from eeon_control.controller.persistent_session import IdInUse, PersistentSession
 from eeon_control.errors import EeonError, FabricError
-from eeon_control.fabric.session import LOST
+from eeon_control.fabric.session import LOST, IdInUse, P4RuntimeSession
 from eeon_control.plan import TABLES, owned_of
 from eeon_control.targets import Target
 
@@ -39,7 +38,7 @@ class Link:
     on_change: Callable[[Link], None]
     on_restored: Callable[[Link, m.Restored], None]
     on_ports: Callable[[Link, frozenset[int] | None], None]
-    session: PersistentSession | None = None
+    session: P4RuntimeSession | None = None
     _events: asyncio.Queue[m.Event] = field(default_factory=asyncio.Queue)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _of_session: set[asyncio.Task[None]] = field(default_factory=set)
@@ -99,7 +98,7 @@ class Link:
             case m.Refresh(ticket):
                 self._spawn(self._tasks, self._refreshed(ticket))
             case m.Connect(ticket):
-                self.session = PersistentSession(self.name, self.target, self.schema)
+                self.session = P4RuntimeSession(self.name, self.target, self.schema)
                 self._spawn(self._of_session, self._connect(ticket, self.session))
             case m.Disconnect():
                 await self._close()
@@ -107,22 +106,23 @@ class Link:
                 assert self.session is not None, f"{action} without a connection"
                 self._spawn(self._of_session, self._request(action, self.session))
 
-    async def _connect(self, ticket: int, session: PersistentSession) -> None:
+    async def _connect(self, ticket: int, session: P4RuntimeSession) -> None:
         try:
             await session.open()
+            await session.has_pipeline()  # fails at once if the switch is unreachable
         except FabricError as error:
             self.tell(m.StreamLost(ticket, _short(error)))
         else:
             self.tell(m.Connected(ticket))
 
-    async def _listen(self, ticket: int, session: PersistentSession) -> None:
+    async def _listen(self, ticket: int, session: P4RuntimeSession) -> None:
         try:
             async for role, election_id in session.listen():
                 self.tell(m.Arbitrated(ticket, role, election_id))
         except FabricError as error:
             self.tell(m.StreamLost(ticket, _short(error), isinstance(error, IdInUse)))
 
-    async def _watch_ports(self, session: PersistentSession) -> None:
+    async def _watch_ports(self, session: P4RuntimeSession) -> None:
         told = False
         async for report in port_events.changes(session, self.target):
             told = True
@@ -133,7 +133,7 @@ class Link:
         if not told:
             self.on_ports(self, None)
 
-    async def _request(self, action: m.Request, session: PersistentSession) -> None:
+    async def _request(self, action: m.Request, session: P4RuntimeSession) -> None:
         try:
             self.tell(await self._answer(action, session))
         except FabricError as error:
@@ -146,7 +146,7 @@ class Link:
         except EeonError as error:
             self.tell(m.Refused(action.ticket, str(error)))
 
-    async def _answer(self, action: m.Request, session: PersistentSession) -> m.Event:
+    async def _answer(self, action: m.Request, session: P4RuntimeSession) -> m.Event:
         match action:
             case m.Bid(ticket, election_id):
                 first = not session.has_stream

@@ -33,6 +33,7 @@ from enum import StrEnum
 from eeon_control import election
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
+from eeon_control.election import ArbitrationStatus
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.plan.pfc import STORM_TABLES
 
@@ -92,7 +93,7 @@ class SwitchMachine:
         self.intended = intended
         self.state = State.WAITING
         self.wake_at: float | None = 0.0
-        self.role: m.ArbitrationStatus | None = None
+        self.role: ArbitrationStatus | None = None
         self.election_id = rank
         self.drift_entries = 0  # found by the last comparison, not yet repaired
         self.connections_lost = 0
@@ -134,7 +135,7 @@ class SwitchMachine:
     @property
     def is_primary(self) -> bool:
         """Whether this stream is primary, by the switch's last message."""
-        return self.role is m.ArbitrationStatus.PRIMARY
+        return self.role is ArbitrationStatus.PRIMARY
 
     def step(self, event: m.Event, now: float) -> list[m.Action]:
         """Handles one event. Returns the resulting actions."""
@@ -227,11 +228,11 @@ class SwitchMachine:
         self.wake_at = now + self._timing.answer
         return [m.Bid(self._connection, election_id)]
 
-    def _arbitrated(self, role: m.ArbitrationStatus, election_id: int, now: float) -> list[m.Action]:
+    def _arbitrated(self, role: ArbitrationStatus, election_id: int, now: float) -> list[m.Action]:
         before, self.role = self.role, role
         self._primary_id, self._last_loss, self._in_use = election_id, "", False
-        if role is m.ArbitrationStatus.PRIMARY:
-            if before is m.ArbitrationStatus.PRIMARY and self.state is not State.ARBITRATING:
+        if role is ArbitrationStatus.PRIMARY:
+            if before is ArbitrationStatus.PRIMARY and self.state is not State.ARBITRATING:
                 return []
             self._primary_since, self._bids = now, 0
             fields = (("election_id", self.election_id),)
@@ -243,8 +244,8 @@ class SwitchMachine:
         self.state, self.wake_at = State.BACKUP, None
         return said + self._stand_by(now)
 
-    def _why_backup(self, role: m.ArbitrationStatus, election_id: int) -> m.Say:
-        if role is not m.ArbitrationStatus.OTHER:
+    def _why_backup(self, role: ArbitrationStatus, election_id: int) -> m.Say:
+        if role is not ArbitrationStatus.OTHER:
             return m.Say("backup", "no client is primary")
         why = f"election id {election.name_of(election_id)} is primary"
         if election_id < election.LARGEST:
@@ -263,7 +264,7 @@ class SwitchMachine:
         others = self._writers
         if others.apply_running:
             return []
-        if self.role is m.ArbitrationStatus.NOBODY:
+        if self.role is ArbitrationStatus.NOBODY:
             if others.superior:
                 self.wake_at = now + self._timing.grace
             elif self._bids < _BIDS:

@@ -5,8 +5,8 @@ The ticket of `Connect` also identifies the connection and all messages of its s
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from eeon_control.election import ArbitrationStatus
 from eeon_control.fabric.diff import Change
 from eeon_control.plan import Entry, EntryKey
 
@@ -22,14 +22,6 @@ class Answer(Event):
     """An event that answers a request, or belongs to a connection."""
 
     ticket: int
-
-
-class ArbitrationStatus(StrEnum):
-    """The status in a switch's MasterArbitrationUpdate (P4Runtime 1.3, section 5.3)."""
-
-    PRIMARY = "primary"  # status OK: this stream may write
-    OTHER = "other"  # ALREADY_EXISTS: another client is primary, with the reported election id
-    NOBODY = "nobody"  # NOT_FOUND: there is none; the reported election id is the highest ever seen
 
 
 class Connected(Answer):

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from finsy.gnmiclient import GNMIClientError
 
-from eeon_control.controller.persistent_session import PersistentSession
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
 from eeon_control.fabric.port_states import NUMBERS, STATUS, PortStates
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.thrift import ThriftClient
 from eeon_control.targets import Target
 
@@ -29,7 +29,7 @@ class PortReport:
     changed: tuple[tuple[str, bool], ...]
 
 
-async def changes(session: PersistentSession, target: Target) -> AsyncIterator[PortReport]:
+async def changes(session: P4RuntimeSession, target: Target) -> AsyncIterator[PortReport]:
     """Yields the port states of a switch, initially and after each change, on the session's own channel.
 
     Ends if the switch does not report ports, or if the connection is lost.
@@ -45,7 +45,7 @@ async def changes(session: PersistentSession, target: Target) -> AsyncIterator[P
             yield report
 
 
-async def _told(session: PersistentSession) -> AsyncIterator[PortReport]:
+async def _told(session: P4RuntimeSession) -> AsyncIterator[PortReport]:
     client = await session.gnmi()
     subscription = client.subscribe()
     subscription.on_change(STATUS, *NUMBERS)

@@ -24,6 +24,7 @@ from eeon_control.controller.log import say
 from eeon_control.controller.machine import State, SwitchMachine, Timing
 from eeon_control.controller.wanted import Wanted, load
 from eeon_control.controller.watchdog import Rules, StormWatch
+from eeon_control.election import ArbitrationStatus
 from eeon_control.errors import EeonError, ProgramPinned
 from eeon_control.fabric import thrift
 from eeon_control.plan import dead_ends
@@ -70,7 +71,7 @@ class Supervisor:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._nudge = asyncio.Event()
         self._bids: dict[str, int] = {}
-        self._roles: dict[str, m.ArbitrationStatus | None] = {}
+        self._roles: dict[str, ArbitrationStatus | None] = {}
         self._registered = contextlib.ExitStack()
         self._loading = asyncio.Lock()
         self._loaded: tuple[int, ...] = ()  # what identifies the revision of `wanted`
@@ -338,7 +339,7 @@ class Supervisor:
 
     def _changed(self, link: Link) -> None:
         role = link.machine.role
-        if self._roles.get(link.name) is not role and role is not m.ArbitrationStatus.OTHER:
+        if self._roles.get(link.name) is not role and role is not ArbitrationStatus.OTHER:
             self._nudge.set()  # the primary may have died; its lock shows that at once
         self._roles[link.name] = role
         bid = link.machine.election_id

@@ -11,7 +11,7 @@ A switch's clock is available only over Thrift.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from finsy import GRPCStatusCode
@@ -30,6 +30,9 @@ from eeon_control.program import Program
 from eeon_control.routing import SwitchRoutes
 from eeon_control.targets import Target, resolve
 from eeon_control.topology import Switch, Topology
+
+Cell = tuple[str, int]
+"""A cell of a counter or register: its P4Info alias, and its index."""
 
 _NS_TO_PS = 1000
 _NO_REGISTERS = "this target serves no registers over P4Runtime (BMv2 does not, the engine does)"
@@ -147,21 +150,20 @@ async def counters_of(session: P4RuntimeSession, switch: Switch) -> FabricCounte
     )
 
 
-async def registers_of(
-    session: P4RuntimeSession, switch: Switch, names: tuple[str, ...]
-) -> dict[int, dict[str, int]]:
-    """Reads per-port registers of one switch by P4Info alias. Raises NoRegisters or another FabricError."""
-    cells = [(name, port.number) for name in names for port in switch.ports]
-    values: dict[int, dict[str, int]] = {port.number: {} for port in switch.ports}
-    for (name, number), value in (await _registers(session, cells)).items():
-        values[number][name] = value
-    return values
-
-
 async def _registers(
-    session: P4RuntimeSession, cells: Sequence[tuple[str, int]]
-) -> dict[tuple[str, int], int]:
-    """Reads registers by P4Info alias and index. Raises NoRegisters or another FabricError."""
+    session: P4RuntimeSession, target: Target, program: Program, cells: Collection[Cell]
+) -> dict[Cell, int]:
+    """Reads registers over P4Runtime, else over Thrift. Raises NoRegisters if the switch serves neither, or
+    another FabricError."""
+    try:
+        return await _over_p4runtime(session, cells)
+    except NoRegisters as error:
+        if target.thrift is None:
+            raise NoRegisters(f"{error}; give `thrift` in the targets file") from None
+        return await thrift.read(session.name, target, program, cells)
+
+
+async def _over_p4runtime(session: P4RuntimeSession, cells: Collection[Cell]) -> dict[Cell, int]:
     ids = {}
     for name in dict.fromkeys(name for name, _ in cells):
         try:
@@ -173,7 +175,7 @@ async def _registers(
         p4r.Entity(register_entry=p4r.RegisterEntry(register_id=ids[name], index=p4r.Index(index=index)))
         for name, index in cells
     ]
-    values: dict[tuple[str, int], int] = {}
+    values: dict[Cell, int] = {}
     try:
         async for entity in session.read(entities):
             entry = entity.register_entry
@@ -183,6 +185,8 @@ async def _registers(
         if error.code is GRPCStatusCode.UNIMPLEMENTED:
             raise NoRegisters(f"{session.name}: {_NO_REGISTERS}") from None
         raise
+    if len(values) != len(entities):
+        raise FabricError(f"{session.name}: asked for {len(entities)} register cells, got {len(values)}")
     return values
 
 
@@ -207,8 +211,8 @@ class Observation:
     `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None if the switch's
     registers cannot be read. `elapsed_us`: since the switch started, None if its clock cannot be read.
     `missing`: why registers, ports or clock are missing, after an error. `ports`: number -> whether it is up,
-    None if the switch does not report it. `cells`: (counter or register, index) -> value of `OF_QUEUES`,
-    without registers if these cannot be read over P4Runtime.
+    None if the switch does not report it. `cells`: the values of `OF_QUEUES`, without registers if these
+    cannot be read.
     """
 
     at_ps: int
@@ -219,7 +223,7 @@ class Observation:
     missing: str | None = None
     routes: SwitchRoutes | None = None
     ports: Mapping[int, bool] | None = None
-    cells: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    cells: Mapping[Cell, int] = field(default_factory=dict)
 
     def now_ticks(self, tick_ps: int) -> int | None:
         """Returns the switch's clock in ticks of its timestamps."""
@@ -280,10 +284,16 @@ async def observe(
 
 
 async def observe_switch(
-    session: P4RuntimeSession, switch: Switch, target: Target, wanted: Wanted, program: Program
+    session: P4RuntimeSession,
+    switch: Switch,
+    target: Target,
+    wanted: Wanted,
+    program: Program,
+    entries: Sequence[Entry] = (),
 ) -> Observation:
-    """Reads one switch on an open session. Raises FabricError."""
-    entries = await session.read_entries(TABLES) if wanted.entries else []
+    """Reads one switch on an open session. `entries`: known ones, if none are wanted. Raises FabricError."""
+    if wanted.entries:
+        entries = await session.read_entries(TABLES)
     routes = await routes_of(session) if wanted.routes else None
     counters = await counters_of(session, switch) if wanted.counters else FabricCounters((), ())
     registers: Mapping[int, Mapping[str, int]] | None = None
@@ -294,24 +304,27 @@ async def observe_switch(
             ports = await port_states.read(session, target)
         except FabricError as error:
             missing = str(error)
+    of_ports = [(name, port.number) for name in wanted.registers for port in switch.ports]
+    counted, kept = _cells_of(switch, entries, wanted.queues)
+    cells = await _packets(session, counted)
     at_ps = time.monotonic_ns() * _NS_TO_PS
-    has_registers = True
-    if wanted.registers:
-        try:
-            registers = await registers_of(session, switch, wanted.registers)
-        except NoRegisters:
-            has_registers = False
-    if target.thrift is not None and (wanted.clock or not has_registers):
-        try:
-            if has_registers:
-                elapsed_us = await thrift.ask(session.name, target, ThriftClient.elapsed_us)
-            else:
-                numbers = [port.number for port in switch.ports]
-                reading = await thrift.read(session.name, target, program, numbers, wanted.registers)
-                registers, elapsed_us = reading.registers, reading.elapsed_us
-        except FabricError as error:
-            missing = str(error)
-    cells = await cells_of(session, switch, entries, wanted.queues)
+    try:
+        if of_ports or kept:
+            found = await _registers(session, target, program, [*of_ports, *kept])
+            cells |= {cell: found[cell] for cell in kept}
+        if of_ports:
+            registers = {
+                port.number: {name: found[name, port.number] for name in wanted.registers}
+                for port in switch.ports
+            }
+        if wanted.clock and target.thrift is not None:
+            elapsed_us = await thrift.ask(session.name, target, ThriftClient.elapsed_us)
+    except NoRegisters:
+        pass
+    except FabricError as error:
+        if error.code is not None:  # of P4Runtime
+            raise
+        missing = str(error)
     return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports, cells)
 
 
@@ -335,23 +348,20 @@ OF_QUEUES = {
 }
 
 
-async def cells_of(
-    session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry], tables: Iterable[str]
-) -> dict[tuple[str, int], int]:
-    """Reads the cells of lossless groups or congestion points, by the tables of their entries."""
-    counters: list[tuple[str, int]] = []
-    registers: list[tuple[str, int]] = []
+def _cells_of(
+    switch: Switch, entries: Iterable[Entry], tables: Iterable[str]
+) -> tuple[list[Cell], list[Cell]]:
+    """Returns the counters and the registers of lossless groups or congestion points, by the tables of their
+    entries."""
+    counters: list[Cell] = []
+    registers: list[Cell] = []
     for table in tables:
         of = OF_QUEUES[table]
         queues = [one.match[0].value for one in entries if one.table == table and not one.is_default]
         counters += [(name, queue) for name in of.counters for queue in queues]
         counters += [(of.of_port, port.number) for port in switch.ports]
         registers += [(name, queue) for name in of.registers for queue in queues]
-    found = await _packets(session, counters)
-    try:
-        return found | await _registers(session, registers)
-    except NoRegisters:
-        return found
+    return counters, registers
 
 
 @dataclass(frozen=True)
@@ -373,13 +383,8 @@ async def look_at_queues(
     """
     counts = await _packets(session, [("pauses_received", queue) for queue in queues])
     names = ("ticket_next", "ticket_serving")
-    try:
-        registers = await _registers(session, [(name, queue) for name in names for queue in queues])
-    except NoRegisters as error:
-        if target.thrift is None:
-            raise FabricError(f"{error}; give `thrift` in the targets file") from None
-        reading = await thrift.read(session.name, target, program, queues, names)
-        registers = {(name, queue): reading.registers[queue][name] for name in names for queue in queues}
+    cells = [(name, queue) for name in names for queue in queues]
+    registers = await _registers(session, target, program, cells)
     values = 1 << constants.TICKET_BITS
     return {
         queue: QueueLook(
@@ -391,13 +396,11 @@ async def look_at_queues(
     }
 
 
-async def _packets(session: P4RuntimeSession, cells: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
+async def _packets(session: P4RuntimeSession, cells: Collection[Cell]) -> dict[Cell, int]:
     return {cell: packets for cell, (packets, _) in (await _counters(session, cells)).items()}
 
 
-async def _counters(
-    session: P4RuntimeSession, cells: Sequence[tuple[str, int]]
-) -> dict[tuple[str, int], tuple[int, int]]:
+async def _counters(session: P4RuntimeSession, cells: Collection[Cell]) -> dict[Cell, tuple[int, int]]:
     """Reads counters, packets and bytes, by P4Info alias and index. Raises FabricError."""
     ids = {name: session.schema.counters[name].id for name, _ in cells}
     names = {number: name for name, number in ids.items()}

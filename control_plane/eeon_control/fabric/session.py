@@ -7,10 +7,9 @@ SystemExit. Long reads and writes are split to meet finsy's fixed deadline of 10
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Self, cast
 
-import grpc
 from finsy import GNMIClient, GRPCCredentialsTLS, GRPCStatusCode, P4Client, P4ClientError, P4Schema
 from finsy.grpcutil import GRPCChannelArgumentType, GRPCOptions, grpc_channel
 from finsy.p4schema import P4Table
@@ -19,6 +18,7 @@ from finsy.proto import U128, p4i, p4r, p4r_grpc, rpc_code
 
 from eeon_control import election
 from eeon_control import tls as tls_files
+from eeon_control.election import ArbitrationStatus
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
 from eeon_control.fabric import clone_sessions
@@ -70,13 +70,18 @@ _UPDATE_TYPE = {
 }
 
 
+class IdInUse(FabricError):
+    """The switch closed the stream because another one has the same election id."""
+
+
 class P4RuntimeSession:
     """An open session; use it with `async with`. Every method raises FabricError naming the switch.
 
-    With an `election_id`, it becomes primary or fails. Without one, it can only read, and takes no part in
-    arbitration, so that reading a fabric never disturbs its controller. `fresh`: use an id that no client has
-    had, so that a write in flight under an older id is refused when it arrives (P4Runtime 1.5, section 5: a
-    write in flight ends before a new primary is accepted). The largest id has no successor and is reused.
+    With an `election_id`, it becomes primary or fails. Without one, it takes no part in arbitration, so that
+    reading a fabric never disturbs its controller; it can only read until it bids. `fresh`: use an id that no
+    client has had, so that a write in flight under an older id is refused when it arrives (P4Runtime 1.5,
+    section 5: a write in flight ends before a new primary is accepted). The largest id has no successor and
+    is reused.
     `owned`: the entries of the controller's tables that `read_entries` returns; None for all.
 
     A target with a role is written to under that role. It runs another owner's program, which must contain
@@ -103,7 +108,8 @@ class P4RuntimeSession:
         self._owned = owned
         self._watches: bool | None = None  # None: unknown
 
-    async def __aenter__(self) -> Self:
+    async def open(self) -> None:
+        """Opens the channel, and becomes primary if it has an election id. Nothing else is sent."""
         tls = self._target.tls
         try:
             secret = None if tls is None else _credentials(tls)
@@ -124,10 +130,22 @@ class P4RuntimeSession:
         except BaseException:
             await self._client.close()
             raise
+
+    async def close(self) -> None:
+        """Closes the stream and the channel; pending requests fail."""
+        await self._client.close()
+
+    async def __aenter__(self) -> Self:
+        await self.open()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._client.close()
+        await self.close()
+
+    @property
+    def has_stream(self) -> bool:
+        """Whether a bid has opened the stream."""
+        return self._election_id is not None
 
     @property
     def election_id(self) -> int:
@@ -227,24 +245,13 @@ class P4RuntimeSession:
             config=config if config is not None else self.schema.get_pipeline_config(),
         )
         try:
-            await self._load(request)
+            await self._client.request(request)
         except P4ClientError as error:
             if keep_entries and error.code not in LOST:
                 await self.push_pipeline(config)
                 return
             reason = await self._reason(error, LOAD_SECONDS)
             raise self._error(f"{_verb(error)} the pipeline: {reason}", error.code) from None
-
-    async def _load(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
-        """Loads a program like finsy's `request`, whose deadline is too short, but with a longer deadline."""
-        assert self._client.channel is not None, "the session is open"
-        self._complete(request)
-        stub = p4r_grpc.P4RuntimeStub(self._client.channel)
-        seconds = None if self._target.in_process else LOAD_SECONDS
-        try:
-            await cast("Awaitable[object]", stub.SetForwardingPipelineConfig(request, timeout=seconds))
-        except grpc.RpcError as error:
-            raise P4ClientError(error, type(request).__name__, msg=request, schema=self.schema) from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
         """Returns all entries of the named tables, including writable default actions."""
@@ -339,26 +346,39 @@ class P4RuntimeSession:
                 reason = shown or await self._reason(error)
                 raise self._error(f"{_verb(error)} a write: {reason}", error.code) from None
 
+    async def bid(self, election_id: int) -> None:
+        """Sends a bid with an election id; the first one opens the stream. `listen` yields the answer."""
+        self._election_id = election_id
+        try:
+            await self._client.send(self._arbitration(election_id))
+        except P4ClientError as error:
+            raise await self._stream_error(error) from None
+
+    async def listen(self) -> AsyncIterator[tuple[ArbitrationStatus, int]]:
+        """Yields the switch's reports about the primary, with its election id or the highest seen, until the
+        stream ends, which raises FabricError."""
+        while True:
+            try:
+                message = await self._client.receive()
+            except P4ClientError as error:
+                raise await self._stream_error(error) from None
+            except RuntimeError:  # finsy's report that the server closed the stream
+                raise self._error("closed the stream (UNAVAILABLE)", GRPCStatusCode.UNAVAILABLE) from None
+            if message.HasField("arbitration"):
+                yield _role(message.arbitration), U128.decode(message.arbitration.election_id)
+
+    async def _stream_error(self, error: P4ClientError) -> FabricError:
+        told = await self._failure(error)
+        return IdInUse(str(told), told.code) if error.is_election_id_used else told
+
     async def _arbitrate(self, bid: int) -> None:
-        """Becomes primary with id `bid` or a larger one, and stores it in `_election_id`; or raises."""
+        """Becomes primary with id `bid` or a larger one, or raises."""
         give_up_at = asyncio.get_running_loop().time() + _ID_FREE_SECONDS
         for _ in range(_BIDS):
-            try:
-                reply = await self._bid(bid)
-                while reply is None and asyncio.get_running_loop().time() < give_up_at:
-                    await asyncio.sleep(_ID_RETRY_SECONDS)
-                    reply = await self._bid(bid)
-            except P4ClientError as error:
-                raise await self._failure(error) from None
-            if reply is None:
-                raise self._error(
-                    f"election id {election.name_of(bid)} is in use by another controller; {_way_out(bid)}"
-                )
-            if reply.status.code == rpc_code.OK:
-                self._election_id = bid
+            role, primary = await self._answer_to(bid, give_up_at)
+            if role is ArbitrationStatus.PRIMARY:
                 return
-            primary = U128.decode(reply.election_id)
-            if reply.status.code != rpc_code.NOT_FOUND:
+            if role is ArbitrationStatus.OTHER:
                 raise self._error(
                     f"another controller is primary (election id {election.name_of(primary)}); "
                     f"{_way_out(primary)}"
@@ -366,15 +386,17 @@ class P4RuntimeSession:
             bid = max(election.above(bid), primary)  # no client is primary, but a larger id has been seen
         raise self._error("the switch accepted no election id")
 
-    async def _bid(self, bid: int) -> p4r.MasterArbitrationUpdate | None:
-        """Sends a bid. Returns the answer; None if the id is in use, maybe by a stream that just ended."""
-        try:
-            await self._client.send(self._arbitration(bid))
-            return await self._receive_arbitration()
-        except P4ClientError as error:
-            if error.is_election_id_used:
-                return None
-            raise
+    async def _answer_to(self, bid: int, give_up_at: float) -> tuple[ArbitrationStatus, int]:
+        """Sends a bid and returns the answer. An id in use may be that of a stream that has just ended."""
+        while True:
+            try:
+                await self.bid(bid)
+                return await anext(self.listen())
+            except IdInUse:
+                if asyncio.get_running_loop().time() >= give_up_at:
+                    used = f"election id {election.name_of(bid)} is in use by another controller"
+                    raise self._error(f"{used}; {_way_out(bid)}") from None
+                await asyncio.sleep(_ID_RETRY_SECONDS)
 
     def _arbitration(self, bid: int) -> p4r.StreamMessageRequest:
         """Returns the arbitration message with an election id, and with the target's role if it has one."""
@@ -382,15 +404,6 @@ class P4RuntimeSession:
         if self._target.role is not None:
             request.role.name = self._target.role
         return p4r.StreamMessageRequest(arbitration=request)
-
-    async def _receive_arbitration(self) -> p4r.MasterArbitrationUpdate:
-        while True:
-            try:
-                message = await self._client.receive()
-            except RuntimeError:  # finsy's report that the server closed the stream
-                raise self._error("closed the stream during arbitration") from None
-            if message.HasField("arbitration"):
-                return message.arbitration
 
     def _complete(self, message: PBMessage) -> None:
         if isinstance(message, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
@@ -423,6 +436,12 @@ class P4RuntimeSession:
     def _error(self, reason: str, code: GRPCStatusCode | None = None) -> FabricError:
         where = f"{self.name} ({self._target.address}, device id {self._device_id})"
         return FabricError(f"{where}: {one_line(reason)}", code)
+
+
+def _role(update: p4r.MasterArbitrationUpdate) -> ArbitrationStatus:
+    if update.status.code == rpc_code.OK:
+        return ArbitrationStatus.PRIMARY
+    return ArbitrationStatus.NOBODY if update.status.code == rpc_code.NOT_FOUND else ArbitrationStatus.OTHER
 
 
 def _verb(error: P4ClientError) -> str:
@@ -477,19 +496,21 @@ class _Client(P4Client):
         self._channel = grpc_channel(
             self._address, credentials=self._credentials, options=options, client_type="P4Client"
         )
-        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
-        if self._wait_for_ready:
-            self._stub = cast("p4r_grpc.P4RuntimeStub", _WithoutDeadlines(self._stub))
+        stub = _Deadlines(p4r_grpc.P4RuntimeStub(self._channel), none=self._wait_for_ready)
+        self._stub = cast("p4r_grpc.P4RuntimeStub", stub)
         self._schema = schema
         self._complete_request = complete_request
 
 
-class _WithoutDeadlines:
-    """A stub that leaves out the deadlines that finsy gives its calls."""
+class _Deadlines:
+    """A stub that gives calls other deadlines than finsy does: a longer one to load a program, or none."""
 
-    def __init__(self, stub: object) -> None:
+    def __init__(self, stub: p4r_grpc.P4RuntimeStub, *, none: bool) -> None:
         self._stub = stub
+        self._none = none
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         call: Callable[..., object] = getattr(self._stub, name)
-        return lambda *given, **options: call(*given, **options | {"timeout": None})
+        longer = {"timeout": LOAD_SECONDS} if name == "SetForwardingPipelineConfig" else {}
+        other = {"timeout": None} if self._none else longer
+        return lambda *given, **options: call(*given, **options | other)

@@ -11,7 +11,7 @@ protocol has neither encryption nor passwords: `targets` permits only loopback u
 import asyncio
 import functools
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -153,28 +153,20 @@ def _idl() -> ModuleType:
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
-class ThriftReading:
-    """Registers by port and P4Info alias, and microseconds since the switch started."""
-
-    registers: Mapping[int, Mapping[str, int]]
-    elapsed_us: int
-
-
 async def read(
-    name: str, target: Target, program: Program, ports: Iterable[int], registers: Iterable[str]
-) -> ThriftReading:
-    """Reads per-port registers and the clock. Raises FabricError, also if the switch runs another program."""
-    wanted = {alias: program.schema().registers[alias].name for alias in registers}
-    numbers = tuple(ports)
+    name: str, target: Target, program: Program, cells: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], int]:
+    """Reads registers by P4Info alias and index. Raises FabricError, also if the switch runs another
+    program."""
+    wanted = {alias: program.schema().registers[alias].name for alias, _ in cells}
 
-    def work(client: ThriftClient) -> ThriftReading:
+    def work(client: ThriftClient) -> dict[tuple[str, int], int]:
         _check_program(client, name, target, program)
-        cells = {alias: client.register(full) for alias, full in wanted.items()}
-        return ThriftReading(
-            {port: {alias: _cell(cells[alias], port, name, alias) for alias in wanted} for port in numbers},
-            client.elapsed_us(),
-        )
+        held = {alias: client.register(full) for alias, full in wanted.items()}
+        for alias, index in cells:
+            if index >= len(held[alias]):
+                raise FabricError(f"{name}: register {alias} has {len(held[alias])} cells, none for {index}")
+        return {(alias, index): held[alias][index] for alias, index in cells}
 
     return await ask(name, target, work)
 
@@ -210,9 +202,3 @@ def _check_program(client: ThriftClient, name: str, target: Target, program: Pro
         return
     if identity(client.program_json(), program.schema().p4info) != program.identity:
         raise FabricError(f"{name}: does not run this program; `eeon config apply` loads it")
-
-
-def _cell(cells: list[int], port: int, name: str, alias: str) -> int:
-    if port >= len(cells):
-        raise FabricError(f"{name}: register {alias} has {len(cells)} cells, none for port {port}")
-    return cells[port]

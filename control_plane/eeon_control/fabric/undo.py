@@ -154,7 +154,7 @@ async def undo(
             await back(old)
         except FabricError:
             if old is not None:
-                await old.__aexit__(None, None, None)  # the switch may notice the end late
+                await old.close()  # the switch may notice the end late
             async with AsyncExitStack() as stack:
                 await back(await stack.enter_async_context(session))
         observer(Step.UNDONE, session.name)

@@ -3,7 +3,7 @@
     settings = profile.aqm.settings_at(port.rate)            # a profile's settings at one port's speed
     action = settings.to_action(tick)                        # the action for the port's table
     settings = port_settings.AQM.from_action(action, tick)   # the settings of an action that was read
-    settings.summary(), settings.describe()                  # in words
+    settings.describe()                                      # in words
 
 Each has a file: `buffer`, `by_queue`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. It has the model
 of the configuration (pydantic; the profile), the settings at one port, and their conversion to the P4

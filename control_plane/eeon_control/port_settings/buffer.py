@@ -24,10 +24,6 @@ class _Limit(Settings):
         """Returns `300 KB` or `200 packets`."""
         return size_text(self.limit)
 
-    def summary(self) -> str:
-        """Returns `300KB` or `200pkt`."""
-        return str(self.limit)
-
 
 class BufferLimit(_Limit):
     """A limit in bytes."""
@@ -54,7 +50,3 @@ class BufferLimitBesideHeld(_Limit):
     def describe(self) -> str:
         """Returns `300 KB excluding held packets`."""
         return f"{super().describe()} excluding held packets"
-
-    def summary(self) -> str:
-        """Returns `300KB excluding held`."""
-        return f"{super().summary()} excluding held"

@@ -11,5 +11,4 @@ class ByQueueSettings(WithoutParameters):
     """The port's AQM is the AQM of the packet's queue."""
 
     action: ClassVar[str] = "by_queue"
-    in_words: ClassVar[str] = "one for each queue"
-    in_keys: ClassVar[str] = "by queue"
+    text: ClassVar[str] = "by queue"

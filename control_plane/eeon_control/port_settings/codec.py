@@ -62,11 +62,7 @@ class Settings(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Returns the settings in words, for a sentence: `mark above 97.5 KB`."""
-
-    @abstractmethod
-    def summary(self) -> str:
-        """Returns the settings in the configuration's keys, for a table cell: `mark_threshold 97.5KB`."""
+        """Returns the settings for a sentence or a table cell: `mark_threshold 97.5KB`, `300 KB`."""
 
     def parts(self) -> dict[str, str]:
         """Returns name -> value in words, for values that may change within a mode; empty without any."""
@@ -86,14 +82,10 @@ class Settings(ABC):
 class WithoutParameters(Settings):
     """The settings of an action without parameters."""
 
-    in_words: ClassVar[str]
-    in_keys: ClassVar[str]
+    text: ClassVar[str]
 
     def describe(self) -> str:
-        return self.in_words
-
-    def summary(self) -> str:
-        return self.in_keys
+        return self.text
 
 
 @dataclass(frozen=True)

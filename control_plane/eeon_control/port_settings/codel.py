@@ -82,14 +82,6 @@ class CodelSettings(Settings):
         return super().to_action(tick)
 
     def describe(self) -> str:
-        """Returns `CoDel with target 800 us, interval 1.5 ms, ...`."""
-        parts = self.parts()
-        return (
-            f"CoDel with target {parts['target']}, interval {parts['interval']}, MTU {parts['MTU']}, ECN "
-            f"{parts['ECN']}, protects {parts['protects']}"
-        )
-
-    def summary(self) -> str:
         """Returns `codel 800us, interval 1.5ms, ECN, protect ect`."""
         ecn = "ECN" if self.ecn else "no ECN"
         return f"codel {self.target}, interval {self.interval}, {ecn}, protect {self.protect}"

@@ -25,5 +25,4 @@ class DropTailSettings(WithoutParameters):
     """Only the buffer limit."""
 
     action: ClassVar[str] = "drop_tail"
-    in_words: ClassVar[str] = "drop tail"
-    in_keys: ClassVar[str] = "drop_tail"
+    text: ClassVar[str] = "drop_tail"

@@ -212,8 +212,7 @@ class EeeOff(WithoutParameters):
     """The link never sleeps."""
 
     action: ClassVar[str] = "eee_off"
-    in_words: ClassVar[str] = "off"
-    in_keys: ClassVar[str] = "off"
+    text: ClassVar[str] = "off"
 
 
 def _ticks_per_byte_q24(byte_time_ps: Fraction, tick: Duration) -> int:
@@ -289,10 +288,6 @@ class EeeSettings(Settings):
             shown = ["coalesce", f"hold {parts['hold']}"]
             shown += [codec.size_text(size) for size in self.trigger.sizes]
         return ", ".join([*shown, *([f"stall {parts['stall']}"] if self.stall else [])])
-
-    def summary(self) -> str:
-        """Returns `standard` or `coalesce`; views have a column for each timer."""
-        return self.mode
 
     def parts(self) -> dict[str, str]:
         packets, size = self.trigger_packets, self.trigger_bytes

@@ -95,15 +95,6 @@ class MarkThresholdSettings(Settings):
     )
 
     def describe(self) -> str:
-        """Returns `mark above 97.5 KB, L4S above 10 KB, at dequeue`."""
-        shown = [f"mark above {codec.size_text(self.threshold)}"]
-        if self.l4s_threshold != self.threshold:
-            shown.append(f"L4S above {codec.size_text(self.l4s_threshold)}")
-        if self.at_dequeue:
-            shown.append("at dequeue")
-        return ", ".join(shown)
-
-    def summary(self) -> str:
         """Returns `mark_threshold 97.5KB, L4S 10KB at dequeue`."""
         l4s = f", L4S {self.l4s_threshold}" if self.l4s_threshold != self.threshold else ""
         return f"mark_threshold {self.threshold}{l4s}{' at dequeue' if self.at_dequeue else ''}"

@@ -310,17 +310,6 @@ class RedSettings(Settings):
         )
 
     def describe(self) -> str:
-        """Returns `RED from 30 to 90 KB, up to 10%, instantaneous queue, ECN on, protects only ECT`."""
-        parts = self.parts()
-        low, _, unit = parts["minimum"].partition(" ")
-        same_unit = parts["maximum"].endswith(f" {unit}")
-        queue = f"average of {parts['average']}" if self.average_shift else "instantaneous queue"
-        return (
-            f"RED from {low if same_unit else parts['minimum']} to {parts['maximum']}, up to "
-            f"{parts['maximum probability']}, {queue}, ECN {parts['ECN']}, protects {parts['protects']}"
-        )
-
-    def summary(self) -> str:
         """Returns `red 30KB..90KB, up to 0.1, ECN, protect ect, average 1/512`."""
         top = 1.0 if self.max_probability is None else float(self.max_probability)
         average = f", average 1/{1 << self.average_shift}" if self.average_shift else ""

@@ -35,9 +35,9 @@ def aqm_text(action: Action | None, queues: Mapping[int, Action], tick: Duration
         return "drop_tail (program default)"
     settings = AQM.from_action(action, tick)
     if not isinstance(settings, ByQueueSettings):
-        return action.name if settings is None else settings.summary()
+        return action.name if settings is None else settings.describe()
     alike: dict[str, list[str]] = {}
     for priority, one in sorted(queues.items()):
         own = QUEUE_AQM.from_action(one, tick)
-        alike.setdefault(one.name if own is None else own.summary(), []).append(str(priority))
-    return f"{settings.summary()}: " + "; ".join(f"{', '.join(some)} {text}" for text, some in alike.items())
+        alike.setdefault(one.name if own is None else own.describe(), []).append(str(priority))
+    return f"{settings.describe()}: " + "; ".join(f"{', '.join(some)} {text}" for text, some in alike.items())

@@ -30,7 +30,7 @@ VIEW = Kind(
     nonzero=counted("occupancy_packets"),
 )
 
-_BY_QUEUE = ByQueueSettings.in_keys
+_BY_QUEUE = ByQueueSettings.text
 
 
 def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> View:

@@ -143,7 +143,7 @@ def configuration(
             attached = {"queue": _named(names["queue"], queue)}
             attached["eee"] = _named(names["eee"], _eee(eee)) if eee.mode != "off" else "off"
             ports[port.name] = attached
-            said = f"{aqm.summary()}, buffer {buffer.summary()}, EEE {eee.describe()}"
+            said = f"{aqm.describe()}, buffer {buffer.describe()}, EEE {eee.describe()}"
             counts[said] = counts.get(said, 0) + 1
     profiles = {kind: dict(known.values()) for kind, known in names.items() if known}
     words = [f"{count} ports {text}" for text, count in counts.items()]

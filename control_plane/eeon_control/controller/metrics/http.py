@@ -1,38 +1,37 @@
-"""The exporter's HTTP server: one page, for untrusted clients.
+"""The exporter's HTTP server: one page, for untrusted clients, on the controller's event loop.
 
-The cost of clients is bounded: the number of connections and threads, the times to receive a request and to
-send an answer, the size of a request, and the share of time spent on making pages. Connections that wait for
-their client are closed in favour of new ones.
+The cost of clients is bounded: the number of connections, the times to receive a request and to send an
+answer, the size of a request, and the share of time spent on making pages. Connections that wait for their
+client are closed in favour of new ones.
 """
 
-import contextlib
+import asyncio
+import gzip
 import io
 import logging
-import socket
-import socketserver
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
+from socket import AI_PASSIVE, SOCK_STREAM
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder, gzip_accepted
 
 from eeon_control.controller.log import say
 
 PATH = "/metrics"
 Check: TypeAlias = Callable[[], str]
-"""Returns the fault in one line, or an empty text, within seconds."""
+"""Returns the fault in one line, or an empty text, at once."""
 MAX_CONNECTIONS = 16
-MAX_THREADS = 2 * MAX_CONNECTIONS
-"""Maximum number of threads, including those of closed connections that have not ended yet."""
 MAX_HEAD_BYTES = 16 << 10
 GRACE_SECONDS = 0.25
 """Time for which a connection is not closed in favour of others; a client that reads needs less."""
+_PART_BYTES = 64 << 10
+_BACKLOG = 64
 
 
 @dataclass(frozen=True)
@@ -44,220 +43,183 @@ class Limits:
 
 
 @dataclass
-class _Connection:
-    """An open connection."""
-
-    since: float
-    waits: bool = True
-    """Whether the server waits for the client, since `since`."""
-
-
-@dataclass(frozen=True)
 class _Page:
-    """An answer, and the time until which it is reused."""
+    """The metrics, and the time until which they are served again."""
 
-    status: str
-    headers: list[tuple[str, str]]
+    headers: dict[str, str]
     body: bytes
-    until: float
+    until: float = 0.0
 
 
-class HttpServer(socketserver.ThreadingTCPServer):
-    """Serves a registry's metrics at `PATH`, with `serve_forever`. Raises OSError if it cannot bind.
+class HttpServer:
+    """Serves a registry's metrics at `PATH`, from `start` to `close`.
 
-    `checks`: other paths, each answered with 200, or with 503 and the fault of its check.
+    `refresh`: awaited before a page is made, in another thread. `checks`: other paths, each answered with
+    200, or with 503 and the fault of its check.
     """
-
-    allow_reuse_address = True
-    daemon_threads = True
-    request_queue_size = 64
 
     def __init__(
         self,
-        host: str,
-        port: int,
         registry: CollectorRegistry,
+        refresh: Callable[[], Awaitable[None]],
         limits: Limits | None = None,
         checks: Mapping[str, Check] | None = None,
     ) -> None:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        self.address_family, address = found[0][0], found[0][4]
-        self.limits = limits or Limits()
-        self.checks = dict(checks or {})
-        self._app = make_wsgi_app(registry)
-        self._lock = threading.Lock()
-        self._connections: dict[socket.socket, _Connection] = {}
-        self._served = 0
-        self._making = threading.Lock()
+        self._registry = registry
+        self._refresh = refresh
+        self._limits = limits or Limits()
+        self._checks = dict(checks or {})
+        self._connections: dict[asyncio.Task[None], float | None] = {}
+        """The time since which the server waits for the client, the longest first; None while it works."""
+        self._making = asyncio.Lock()
         self._pages: dict[tuple[str, str], _Page] = {}
-        super().__init__(address[:2], _Handler)  # type: ignore[arg-type]  # its family's, of two parts or four
 
-    @property
-    def port(self) -> int:
-        """The port that was bound."""
-        return int(self.server_address[1])
+    async def start(self, host: str, port: int) -> int:
+        """Returns the port that was bound. Raises OSError if the address is not available."""
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host or None, port, type=SOCK_STREAM, flags=AI_PASSIVE)
+        family, *_, address = found[0]
+        self._server = await asyncio.start_server(
+            self._serve, str(address[0]), port, family=family, backlog=_BACKLOG
+        )
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Closes the server and all connections."""
+        self._server.close()
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
 
     # ---- connections
 
-    def process_request(  # type: ignore[override]  # a socket: it listens on TCP
-        self, request: socket.socket, client_address: tuple[str, int]
-    ) -> None:
-        """Starts a thread for a new connection, or closes it; runs in the accepting thread."""
-        with self._lock:
-            is_served = self._served < MAX_THREADS and self._make_room()
-            if is_served:
-                self._served += 1
-                self._connections[request] = _Connection(time.monotonic())
-        if not is_served:
-            self.shutdown_request(request)
-            return
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answers the one request of a connection, with limits on time and size, or closes it."""
+        task = asyncio.current_task()
+        assert task is not None
         try:
-            super().process_request(request, client_address)
-        except BaseException:
-            # The thread could not be started.
-            self._leave(request)
-            raise
-
-    def process_request_thread(  # type: ignore[override] # of TCP sockets only
-        self, request: socket.socket, client_address: tuple[str, int]
-    ) -> None:
-        """Serves a connection; runs in the connection's own thread."""
-        try:
-            super().process_request_thread(request, client_address)
+            if self._make_room():
+                self._connections[task] = time.monotonic()
+                async with asyncio.timeout(self._limits.request):
+                    head = await _head(reader)
+                self._note(task, None)
+                parts = await self._answer(head)
+                self._note(task, time.monotonic())
+                async with asyncio.timeout(self._limits.answer):
+                    await _send(writer, parts)
+        except OSError:
+            pass  # the client left, or was too slow
         finally:
-            self._leave(request)
-
-    def _leave(self, request: socket.socket) -> None:
-        with self._lock:
-            self._served -= 1
-            self._connections.pop(request, None)
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Logs the error that ended a connection, unless the client left or was too slow."""
-        error = sys.exception()
-        if not isinstance(error, OSError):
-            say(logging.ERROR, "scrape_failed", reason=f"{type(error).__name__}: {error}")
+            self._connections.pop(task, None)
+            writer.transport.abort()
 
     def _make_room(self) -> bool:
+        """Returns whether there may be one more connection, if need be after closing another one."""
         if len(self._connections) < MAX_CONNECTIONS:
             return True
         now = time.monotonic()
-        for peer, connection in self._connections.items():
-            if connection.waits and now - connection.since >= GRACE_SECONDS:
-                del self._connections[peer]
-                # This ends its thread.
-                with contextlib.suppress(OSError):
-                    peer.shutdown(socket.SHUT_RDWR)
+        for task, since in self._connections.items():
+            if since is not None and now - since >= GRACE_SECONDS:
+                del self._connections[task]
+                task.cancel()
                 return True
         return False
 
-    def note(self, request: socket.socket, *, waits: bool) -> bool:
-        """Records whether a connection waits for its client. Returns False if it was closed for others."""
-        with self._lock:
-            connection = self._connections.pop(request, None)
-            if connection is not None:
-                # Reinserted at the end, so that the oldest is first.
-                self._connections[request] = _Connection(time.monotonic(), waits)
-            return connection is not None
+    def _note(self, task: asyncio.Task[None], since: float | None) -> None:
+        """Records whether a connection waits for its client, at the end, so that the oldest is first."""
+        del self._connections[task]
+        self._connections[task] = since
 
-    # ---- the page
+    # ---- answers
 
-    def page(self, accept: str, encoding: str) -> tuple[str, list[tuple[str, str]], bytes]:
-        """Returns status, headers and body. Makes one page at a time, and reuses it for as long as it took to
-        make."""
-        with self._making:
-            known = self._pages.get((accept, encoding))
-            if known is not None and time.monotonic() < known.until:
-                return known.status, known.headers, known.body
+    async def _answer(self, head: bytes) -> tuple[bytes, bytes]:
+        """Returns the head and the body of the answer to a request."""
+        request = _Request(head)
+        wanted = request.wanted
+        if wanted in self._checks:
+            fault = self._checks[wanted]()
+            status = HTTPStatus.SERVICE_UNAVAILABLE if fault else HTTPStatus.OK
+            kind = {"Content-Type": "text/plain; charset=utf-8"}
+            return request.answered(status, kind, f"{fault or 'ok'}\n".encode())
+        if wanted == PATH:
+            try:
+                page = await self._page(*(request.headers.get(f"Accept{of}", "") for of in ("", "-Encoding")))
+                return request.answered(HTTPStatus.OK, page.headers, page.body)
+            except Exception as error:
+                say(logging.ERROR, "scrape_failed", reason=f"{type(error).__name__}: {error}")
+                request.send_error(HTTPStatus.INTERNAL_SERVER_ERROR)
+        elif wanted is not None:
+            request.send_error(HTTPStatus.NOT_FOUND, explain=f"metrics are at {PATH}")
+        return request.wfile.getvalue(), b""
+
+    async def _page(self, accept: str, encoding: str) -> _Page:
+        """Makes one page at a time, and reuses it for as long as it took to make."""
+        async with self._making:
             begin = time.monotonic()
-            page = self._make(accept, encoding)
-            end = time.monotonic()
             # Few pages can be made before they expire, so that their number stays small.
-            self._pages = {key: kept for key, kept in self._pages.items() if kept.until > end}
-            self._pages[accept, encoding] = _Page(*page, until=2 * end - begin)
-            return page
+            self._pages = {key: kept for key, kept in self._pages.items() if kept.until > begin}
+            if (accept, encoding) not in self._pages:
+                await self._refresh()
+                page = await asyncio.to_thread(self._made, accept, encoding)
+                page.until = 2 * time.monotonic() - begin
+                self._pages[accept, encoding] = page
+            return self._pages[accept, encoding]
 
-    def _make(self, accept: str, encoding: str) -> tuple[str, list[tuple[str, str]], bytes]:
-        environment = {
-            "REQUEST_METHOD": "GET",
-            "PATH_INFO": PATH,
-            "HTTP_ACCEPT": accept,
-            "HTTP_ACCEPT_ENCODING": encoding,
-        }
-        started: list[tuple[str, list[tuple[str, str]]]] = []
-
-        def start(status: str, headers: list[tuple[str, str]]) -> None:
-            started.append((status, headers))
-
-        body = b"".join(self._app(environment, start))
-        return *started[0], body
+    def _made(self, accept: str, encoding: str) -> _Page:
+        encoder, kind = choose_encoder(accept)
+        page = _Page({"Content-Type": kind}, encoder(self._registry))
+        if gzip_accepted(encoding):
+            page.headers["Content-Encoding"] = "gzip"
+            page.body = gzip.compress(page.body)
+        return page
 
 
-class _Handler(BaseHTTPRequestHandler):
-    """One connection: one request, one answer."""
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    """Returns the head of a request; one byte above the limit, if it is longer."""
+    head = bytearray()
+    while b"\r\n\r\n" not in head and b"\n\n" not in head and len(head) <= MAX_HEAD_BYTES:
+        part = await reader.read(MAX_HEAD_BYTES + 1 - len(head))
+        if not part:
+            raise ConnectionError
+        head += part
+    return bytes(head)
 
-    server: HttpServer
-    request: socket.socket
 
-    def handle(self) -> None:
-        """Reads the head of a request, with limits on time and size, and answers."""
+async def _send(writer: asyncio.StreamWriter, parts: Iterable[bytes]) -> None:
+    """Sends an answer in parts, so that a slow client keeps only the present one in memory."""
+    for part in parts:
+        whole = memoryview(part)
+        for start in range(0, len(whole), _PART_BYTES):
+            writer.write(whole[start : start + _PART_BYTES])
+            await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+
+
+class _Request(BaseHTTPRequestHandler):
+    """A request, read from its head with the standard library, and the head of its answer, in memory.
+
+    `wanted`: the path, or None if the request was refused; the answer then says why.
+    """
+
+    wfile: io.BytesIO
+
+    def __init__(self, head: bytes) -> None:
+        self.wanted: str | None = None
         self.requestline, self.request_version, self.command = "", self.default_request_version, ""
-        head = bytearray()
-        deadline = time.monotonic() + self.server.limits.request
-        while b"\r\n\r\n" not in head and b"\n\n" not in head:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            self.request.settimeout(left)
-            chunk = self.request.recv(MAX_HEAD_BYTES)
-            if not chunk:
-                return
-            head += chunk
-            if len(head) > MAX_HEAD_BYTES:
-                self.send_error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
-                return
-        self.request.settimeout(self.server.limits.answer)
+        self.wfile = io.BytesIO()
+        if len(head) > MAX_HEAD_BYTES:
+            self.send_error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            return
         self.rfile = io.BufferedReader(io.BytesIO(head))
         self.handle_one_request()
-        self.close_connection = True
 
     def do_GET(self) -> None:
-        """Answers with the page, or with the result of a check."""
+        """Takes the path."""
         try:
-            path = urlsplit(self.path).path
+            self.wanted = urlsplit(self.path).path
         except ValueError:
             self.send_error(HTTPStatus.BAD_REQUEST)
-            return
-        check = self.server.checks.get(path)
-        if check is not None:
-            fault = check()
-            code = HTTPStatus.SERVICE_UNAVAILABLE if fault else HTTPStatus.OK
-            self._answer(code, [("Content-Type", "text/plain; charset=utf-8")], f"{fault or 'ok'}\n".encode())
-            return
-        if path != PATH:
-            self.send_error(HTTPStatus.NOT_FOUND, explain=f"metrics are at {PATH}")
-            return
-        if not self.server.note(self.request, waits=False):
-            return
-        try:
-            status, headers, body = self.server.page(
-                self.headers.get("Accept", ""), self.headers.get("Accept-Encoding", "")
-            )
-        except Exception as error:
-            say(logging.ERROR, "scrape_failed", reason=f"{type(error).__name__}: {error}")
-            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR)
-            return
-        if not self.server.note(self.request, waits=True):
-            return
-        self._answer(int(status.partition(" ")[0]), headers, body)
-
-    def _answer(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
     def do_POST(self) -> None:
         """Refuses a method other than GET."""
@@ -267,6 +229,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_TRACE = do_CONNECT = do_POST
+
+    def answered(self, status: HTTPStatus, headers: Mapping[str, str], body: bytes) -> tuple[bytes, bytes]:
+        """Returns the head and the body of an answer."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        return self.wfile.getvalue(), body
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Does nothing: requests are not logged."""

@@ -24,7 +24,7 @@ from eeon_control.controller.metrics.families import (
 from eeon_control.controller.supervisor import Supervisor
 from eeon_control.entries import by_key
 from eeon_control.errors import EeonError
-from eeon_control.fabric.read import OF_QUEUES, Observation, Wanted, cells_of, observe_switch
+from eeon_control.fabric.read import OF_QUEUES, Observation, Wanted, observe_switch
 from eeon_control.topology import Switch
 from eeon_control.views import power
 
@@ -105,11 +105,10 @@ class Readings:
             return
         started = time.monotonic()
         try:
-            observation = await observe_switch(session, switch, link.target, _WANTED, self._program)
             entries = link.machine.intended.entries
             tables = {entry.table for entry in entries if not entry.is_default}
-            cells = await cells_of(session, switch, entries, [one for one in OF_QUEUES if one in tables])
-            observation = replace(observation, entries=entries, cells=cells)
+            wanted = replace(_WANTED, queues=tuple(one for one in OF_QUEUES if one in tables))
+            observation = await observe_switch(session, switch, link.target, wanted, self._program, entries)
         except EeonError as error:
             say(logging.WARNING, "unread", switch=link.name, reason=str(error))
             return
