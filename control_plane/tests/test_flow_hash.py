@@ -5,8 +5,10 @@ import contextlib
 import pytest
 from eeon_control import config, fabric, program, topology
 from eeon_control.fabric.routes import routes_of
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.routing import Flow, Walk
+from eeon_control.targets import Target
 from finsy.proto import p4r
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
@@ -91,8 +93,26 @@ def test_groups_that_share_members_are_numbered_as_the_switch_numbers_them(start
                 compare(running, source, destination, 4)
 
 
-def test_groups_and_members_that_have_ids_are_named_by_them():
-    table = program.load().schema().tables["ipv4_route"]
+def test_groups_and_members_that_have_ids_are_named_by_them(start):
+    topo = topology.load("leaf-spine-4")
+    running = start(topo)
+    schema = program.load().schema()
+    profile, table = schema.action_profiles["ecmp_selector"].id, schema.tables["ipv4_route"]
+    forward = schema.actions["forward"]
+
+    def member(number: int) -> p4r.Entity:
+        action = p4r.Action(action_id=forward.id)
+        for param in forward.params:
+            action.params.add(param_id=param.id, value=bytes([number]))
+        return p4r.Entity(
+            action_profile_member=p4r.ActionProfileMember(
+                action_profile_id=profile, member_id=number, action=action
+            )
+        )
+
+    group = p4r.ActionProfileGroup(action_profile_id=profile, group_id=9, max_size=3)
+    group.members.add(member_id=3, weight=1)
+    group.members.add(member_id=4, weight=2)
 
     def route(third_byte: int, **of: int) -> p4r.Entity:
         entry = p4r.TableEntry(table_id=table.id, action=p4r.TableAction(**of))
@@ -100,14 +120,24 @@ def test_groups_and_members_that_have_ids_are_named_by_them():
         match.lpm.value, match.lpm.prefix_len = bytes([10, 0, third_byte, 0]), 24
         return p4r.Entity(table_entry=entry)
 
-    class Session:
-        schema = program.load().schema()
+    entities = [
+        member(3),
+        member(4),
+        p4r.Entity(action_profile_group=group),
+        route(2, action_profile_group_id=9),
+        route(3, action_profile_member_id=4),
+    ]
 
-        async def read(self, entities):
-            yield route(2, action_profile_group_id=9)
-            yield route(3, action_profile_member_id=4)
+    async def written_and_read():
+        target = Target(running.targets["leaf1"], device_id=topo.switches["leaf1"].device_id)
+        async with P4RuntimeSession("leaf1", target, schema, election_id=1) as session:
+            await session.push_pipeline()
+            updates = [p4r.Update(type=p4r.Update.INSERT, entity=entity) for entity in entities]
+            await session.write(updates, [f"update {number}" for number in range(len(updates))])
+            return await routes_of(session)
 
     found = {
-        one.prefix.text: [str(action) for action in one.members] for one in run(routes_of(Session())).routes
+        route.prefix.text: [str(action) for action in route.members]
+        for route in run(written_and_read()).routes
     }
     assert found == {"10.0.2.0/24": ["@group(id=9)"], "10.0.3.0/24": ["@member(id=4)"]}
