@@ -14,12 +14,14 @@ class Route:
     """A prefix and its group: a member of weight n is in `members` n times, and a packet with hash k takes
     member number k modulo their count.
 
-    `watching`: members that the switch skips while their link is down.
+    `fault`: the missing object to which the entry refers. `watching`: members that the switch skips while
+    their link is down.
     """
 
     table: str
     prefix: Lpm
     members: tuple[Action, ...]
+    fault: str | None = None
     watching: frozenset[Action] = frozenset()
 
     def covers(self, address: IPv4Address | IPv6Address) -> bool:

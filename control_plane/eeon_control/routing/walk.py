@@ -83,7 +83,8 @@ class Walk:
         elif route is None:
             yield replace(way, fault=f"no route to {address} at {name}")
         elif not route.members:
-            yield replace(way, fault=f"{name}: {route.prefix.text}: its group has no members")
+            why = route.fault or "its group has no members"
+            yield replace(way, fault=f"{name}: {route.prefix.text}: {why}")
         elif flow is None or routes.per_packet:
             members = self._in_use(name, route)
             for action, copies in Counter(members).items():

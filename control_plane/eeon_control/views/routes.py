@@ -103,7 +103,9 @@ def _planned(entries: Iterable[Entry]) -> dict[RouteKey, tuple[Action, ...]]:
 
 
 def _row(place: _Place, route: Route, number: int, meant: _Planned | None, instead: _Planned) -> Row:
-    problems = [] if route.members else ["its group has no members"]
+    problems = [route.fault] if route.fault else []
+    if not route.members and not problems:
+        problems.append("its group has no members")
     problems += [place.broken_hop(action) for action in dict.fromkeys(route.members)]
     key = route.table, route.prefix
     lost = _Lost(place, key)
