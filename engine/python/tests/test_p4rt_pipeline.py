@@ -14,7 +14,6 @@ from p4rt_client import (
     INSERT,
     MODIFY,
     Client,
-    Failed,
     Names,
     bits,
     exact,
@@ -105,23 +104,6 @@ def test_switches_that_get_the_same_program_share_its_check() -> None:
     other = config_from_files(program_json(), p4info())
     other.cookie.cookie = 7
     assert Pipeline.from_config(other).config.cookie.cookie == 7
-
-
-def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client, names: Names) -> None:
-    client.push(Action.VERIFY_AND_COMMIT, config(cookie=1))
-    client.write((INSERT, drop_entry(names)))
-    smaller = config(cookie=2)
-    position = next(i for i, t in enumerate(smaller.p4info.tables) if t.preamble.alias == "exact_table")
-    del smaller.p4info.tables[position]
-    hits = next(i for i, c in enumerate(smaller.p4info.direct_counters) if c.preamble.alias == "exact_hits")
-    del smaller.p4info.direct_counters[hits]
-    with pytest.raises(
-        Failed, match="1 of 1 parts of the switch's state do not fit the new program: the P4Info has no table"
-    ) as caught:
-        client.push(Action.RECONCILE_AND_COMMIT, smaller)
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
-    assert client.pipeline().cookie.cookie == 1
-    assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 1
 
 
 def cloning(class_of_service: int) -> p4r.CloneSessionEntry:

@@ -37,13 +37,6 @@ def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(
     failure(rpc_code.NOT_FOUND, "no role 8", by_number.write, role_id=8)
 
 
-def test_a_name_of_megabytes_is_refused_in_a_short_sentence(stranger: Client) -> None:
-    stranger.role = "x" * (2 << 20)
-    for call in (stranger.arbitrate, stranger.write):
-        failed = failure(rpc_code.INVALID_ARGUMENT, "the role's name has 2097152 characters", call)
-        assert len(failed.message) < 300
-
-
 @pytest.mark.parametrize(
     "entity",
     [
