@@ -170,14 +170,3 @@ def test_a_file_that_does_not_say_what_it_must_is_refused(tmp_path: Path, text: 
     file.write_text(text)
     with pytest.raises(ConfigError, match=said):
         Access.from_file(file)
-
-
-def test_a_file_that_others_may_change_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "rights.toml"
-    file.write_text(RIGHTS)
-    file.chmod(0o644)
-    Access.from_file(file)
-    file.chmod(0o664)
-    with pytest.raises(ConfigError, match=r"mode 0664\): chmod go-w"):
-        Access.from_file(file)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o664
