@@ -4,13 +4,14 @@ switch's.
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
+from eeon_engine.p4runtime.server.rooms import Room
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from made_frames import frame
 from p4rt_client import (
@@ -20,11 +21,13 @@ from p4rt_client import (
     Failed,
     Names,
     codes,
+    entity_of,
     exact,
     failure,
     p4info,
     primary,
 )
+from test_p4rt_read_limits import Served
 
 pytestmark = pytest.mark.system
 
@@ -156,6 +159,39 @@ def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
         channel, call = begin(quick, "Write")
         assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED  # type: ignore[attr-defined]
         channel.close()
+
+
+@pytest.mark.nightly
+def test_clients_that_do_not_take_their_answers_keep_nobody_out(
+    monkeypatch: pytest.MonkeyPatch, clients: Connect
+) -> None:
+    entered = [0.0]
+
+    class TimedRoom(Room):
+        def enter(self, give_up: Callable[[], object]) -> object:
+            entered[0] = time.monotonic()
+            return super().enter(give_up)
+
+    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.Room", TimedRoom)
+    served = Served(200_000)
+    try:
+        # Each response is megabytes long, and the client reads none of it.
+        request = p4r.ReadRequest(device_id=1, entities=[entity_of(served.register)])
+        readers = [clients(served.server.address) for _ in range(12)]
+        answers = [reader.stub.Read(request, timeout=120) for reader in readers]
+        for answer in answers:
+            answer.initial_metadata()
+        # Messages are sent until all buffers are full; then each waits longer than any that a client reads.
+        deadline = time.monotonic() + 60
+        while time.monotonic() - entered[0] < 1.5:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        index = p4r.RegisterEntry(register_id=served.register.register_id, index=p4r.Index(index=1))
+        for _ in range(5):
+            assert len(served.client.read(index)) == 1
+        assert len(served.client.read(served.register)) == 200_000
+    finally:
+        served.close()
 
 
 def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
