@@ -10,7 +10,8 @@ line for each step:
     BATCH                                 the updates that follow are one batch, of either atomic kind
     BATCH CONTINUE_ON_ERROR               the same, each with an answer of its own
     CODE "SAID" PUSH ACTION PROGRAM COOKIE    a pipeline; what is reconciled or saved keeps its state
-    ... WITH CHANGE                       behind a PUSH: a change of it, by name (`CHANGES`) or as
+    ... WITH CHANGE                       behind a PUSH: a change of it, by name (`CHANGES`); `no FIELD`,
+                                          `program TEXT`, `p4info of PROGRAM`, `without KIND`; or
                                           `KIND ALIAS: TEXT` or `KIND ALIAS PART: TEXT`, for an object of its
                                           P4Info or the first of the object's parts
     PIPELINE PROGRAM COOKIE               the pipeline that the switch has, or `PIPELINE bare`
@@ -272,6 +273,7 @@ CHANGES: dict[str, Callable[[p4r.ForwardingPipelineConfig], None]] = {
     "renumbered": _renumbered,
     "tuple_digest": _tuple_digest,
     "two_tuple_digests": _two_tuple_digests,
+    "empty_p4info": lambda config: config.p4info.Clear(),
 }
 
 
@@ -279,14 +281,26 @@ def _config(program: str, cookie: str, changes: Sequence[str] = ()) -> p4r.Forwa
     made = pipeline(program)
     made.cookie.cookie = int(cookie)
     for change in changes:
-        where, _, text = change.partition(": ")
-        if where in CHANGES:
-            CHANGES[where](made)
-            continue
-        kind, alias, *part = where.split()
-        item = next(one for one in getattr(made.p4info, kind) if one.preamble.alias == alias)
-        text_format.Merge(text, getattr(item, part[0])[0] if part else item)
+        _change(made, change)
     return made
+
+
+def _change(config: p4r.ForwardingPipelineConfig, change: str) -> None:
+    where, _, text = change.partition(": ")
+    match where.split():
+        case [name] if name in CHANGES:
+            CHANGES[name](config)
+        case ["no", name]:
+            config.ClearField(name)
+        case ["program", *words]:
+            config.p4_device_config = " ".join(words).encode()
+        case ["p4info", "of", program]:
+            config.p4info.CopyFrom(p4info(program))
+        case ["without", kind]:
+            config.p4info.ClearField(kind)
+        case [kind, alias, *part]:
+            item = next(one for one in getattr(config.p4info, kind) if one.preamble.alias == alias)
+            text_format.Merge(text, getattr(item, part[0])[0] if part else item)
 
 
 @dataclass

@@ -23,37 +23,10 @@ def named(info: Any, kind: str, alias: str) -> Any:
     return next(item for item in getattr(info, kind) if item.preamble.alias == alias)
 
 
-@pytest.mark.parametrize("name", ["everything", "resources"])
-def test_what_p4c_wrote_together_belongs_together(name: str) -> None:
-    compilation.matched(reader.read(p4info(name)), program_json(name))
-
-
 def test_line_breaks_and_tabs_in_texts_of_a_program_are_taken_as_p4c_writes_them() -> None:
     written = program_json().replace(b"{", b'{"source_fragment": "one\n\ttwo",', 1)
     compilation.matched(reader.read(p4info()), written)
     assert Program(written).digest != Program(program_json()).digest
-
-
-@pytest.mark.parametrize("name", ["everything", "resources"])
-def test_an_empty_p4info_does_not_belong_to_a_program(name: str) -> None:
-    assert "names no object of the program" in refusal(p4i.P4Info(), name)
-
-
-def test_actions_alone_name_nothing_that_can_be_addressed() -> None:
-    info = p4i.P4Info(actions=p4info().actions, type_info=p4info().type_info)
-    assert "names no object of the program" in refusal(info, "everything")
-
-
-def test_the_p4info_of_another_program_is_refused_by_the_name_of_an_object() -> None:
-    assert "no table 'EverythingIngress.exact_table'" in refusal(p4info("everything"), "resources")
-    assert "no table 'ResourcesIngress.metered_table'" in refusal(p4info("resources"), "everything")
-
-
-def test_a_p4info_cut_down_for_a_role_belongs_to_the_program() -> None:
-    info = p4info("resources")
-    del info.tables[2:]
-    del info.registers[:]
-    compilation.matched(reader.read(info), program_json("resources"))
 
 
 def test_a_program_with_nothing_to_name_takes_an_empty_p4info() -> None:
