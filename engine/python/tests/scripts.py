@@ -19,6 +19,7 @@ line for each step:
                                           PORT:LENGTH for each
     3 FRAMES KEY TYPE FROM PORT -> PORTS  the same for several equal frames at once, on another port
     SENT -> PORTS                         the ports on which frames leave without another arrival
+    UNTIL 10 ms -> PORTS                  the same, until this time of the switch
     SPREAD -> PORT: FRAMES, ...           400 frames with different keys, and how many leave on each port
     LINK PORT up, or LINK PORT down       the state of a port's link
     PORT PORT attached, or gone           whether the switch has the port
@@ -32,8 +33,8 @@ line for each step:
 
 Parentheses behind a code or an answer have BMv2's if it differs, and quotation marks a part of the message.
 An entity or a message is in Protobuf's text format, in which `$name` stands for an id and `$9xff` for nine
-bytes of 0xff; a value is Python's, as `differential.thrift` has it. Scripts in `bare.txt` begin with a switch
-without a program; its names are those of `everything`.
+bytes of 0xff; a value is Python's, as `differential.thrift` has it, and "$resources" is this program.
+Scripts in `bare.txt` begin with a switch without a program; its names are those of `everything`.
 """
 
 import ast
@@ -102,9 +103,9 @@ class Served:
     connect: Callable[[int, str], Client]
     clients: dict[str, Client] = field(default_factory=dict)
 
-    def leave(self) -> list[tuple[int, int]]:
-        """Returns the ports and lengths of frames that leave, after those that have just arrived."""
-        sent = self.switch.advance_to(self.switch.now_ps + _STEP_PS)
+    def leave(self, until_ps: int | None = None) -> list[tuple[int, int]]:
+        """Returns the ports and lengths of frames that leave until a time, or because some have arrived."""
+        sent = self.switch.advance_to(self.switch.now_ps + _STEP_PS if until_ps is None else until_ps)
         return [(port, len(data)) for _, port, data in sent]
 
     def state(self) -> list[Any] | str:
@@ -368,16 +369,16 @@ def _ends(code: str, said: str, served: Served) -> None:
     assert len(failed.message) < 300
 
 
-def _sent(to: list[str], served: Served) -> None:
+def _sent(to: list[str], until_ps: int | None, served: Served) -> None:
     with_lengths = any(":" in one for one in to)
-    found = sorted(served.leave())
+    found = sorted(served.leave(until_ps))
     assert [f"{port}:{length}" if with_lengths else str(port) for port, length in found] == to
 
 
 def _frames(count: int, key: int, ether_type: int, port: int, to: list[str], served: Served) -> None:
     for _ in range(count):
         served.switch.inject(port, frame(key, ether_type))
-    _sent(to, served)
+    _sent(to, None, served)
 
 
 def _spread(shares: dict[int, int], served: Served) -> None:
@@ -426,9 +427,20 @@ def entity_text(entity: p4r.Entity) -> str:
     return text_format.MessageToString(entity, as_one_line=True)
 
 
+def _with_bytes(text: str) -> str:
+    return re.sub(r"\$(\d+)x([0-9a-f]{2})", lambda many: f"\\x{many[2]}" * int(many[1]), text)
+
+
+def _ps(time: str) -> int:
+    return int(time.strip().removesuffix(" ms")) * 10**9
+
+
+def _argument(text: object) -> object:
+    return program_json(text[1:]).decode() if isinstance(text, str) and text.startswith("$") else text
+
+
 def _entity(text: str, names: Names, kind: type = p4r.Entity) -> Any:
-    with_bytes = re.sub(r"\$(\d+)x([0-9a-f]{2})", lambda many: f"\\x{many[2]}" * int(many[1]), text)
-    with_ids = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), with_bytes)
+    with_ids = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), _with_bytes(text))
     return text_format.Parse(with_ids, kind())
 
 
@@ -445,7 +457,8 @@ def _step(line: str, names: Names) -> Step:
         code, entity = match["code"], _entity(match["text"], names)
         return Request(code, match["bmv2"] or code, match["said"] or "", match["kind"], entity)
     if match := _CALL.fullmatch(line):
-        arguments = tuple(ast.literal_eval(f"[{match['arguments']}]"))
+        given = ast.literal_eval(f"[{_with_bytes(match['arguments'])}]")
+        arguments = tuple(_argument(one) for one in given)
         call = thrift.Call(match["service"], match["method"], arguments)
         return Call(match["answer"], match["bmv2"] or match["answer"], call)
     push, *changes = line.split(" WITH ")
@@ -467,10 +480,11 @@ def _step(line: str, names: Names) -> Step:
             said, text = _WORDS.fullmatch(rest).groups("")
             return partial(_told, said, _entity(text, names, p4r.StreamMessageResponse))
         case "AT":
-            at_ps = int(rest.removesuffix(" ms")) * 10**9
+            at_ps = _ps(rest)
             return lambda served: served.switch.advance_to(at_ps)
-        case "SENT":
-            return partial(_sent, rest.removeprefix("->").split())
+        case "SENT" | "UNTIL":
+            time, _, to = rest.partition("->")
+            return partial(_sent, to.split(), _ps(time) if time else None)
         case "AS":
             return As(*rest.split())
         case "LEAD":
