@@ -194,6 +194,11 @@ def test_clients_that_do_not_take_their_answers_keep_nobody_out(
         served.close()
 
 
+def test_a_request_beyond_what_its_kind_needs_is_refused(client: Client) -> None:
+    large = p4r.TableEntry(metadata=bytes(1 << 20))
+    failure(rpc_code.RESOURCE_EXHAUSTED, "the limit is 1048576", client.read, large)
+
+
 def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
     connect: Connect, client: Client, switch: Switch, names: Names
 ) -> None:
