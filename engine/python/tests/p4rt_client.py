@@ -120,12 +120,6 @@ def lpm(field: int, value: int, length: int) -> Any:
     )
 
 
-def ternary(field: int, value: int, mask: int) -> Any:
-    return p4r.FieldMatch(
-        field_id=field, ternary=p4r.FieldMatch.Ternary(value=number_bytes(value), mask=number_bytes(mask))
-    )
-
-
 def one_shot(*actions: tuple[Any, int]) -> Any:
     """Returns a one-shot action set of actions with weights."""
     set_ = p4r.ActionProfileActionSet()
