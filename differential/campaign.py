@@ -8,14 +8,7 @@ separate processes, and a campaign with a record can continue after an interrupt
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -48,34 +41,16 @@ class Outcome:
     """The results of a campaign for one program."""
 
     subject: Subject
-    wanted: int
-    """Number of requested cases."""
     counts: Counts = field(default_factory=Counts)
     interrupted: int = 0
     """Number of differences that were not reproduced by the same steps."""
     files: list[Path] = field(default_factory=list)
-    done: set[int] = field(default_factory=set)
-    """Numbers of the configurations that have ended."""
-    running: set[int] = field(default_factory=set)
 
     def add(self, done: Done) -> None:
         """Adds a configuration that has ended."""
-        self.running.discard(done.configuration)
-        self.done.add(done.configuration)
         self.counts.add(done.counts)
         self.interrupted += done.interrupted
         self.files += done.files
-
-    def next(self, packets: int) -> int | None:
-        """Returns the number of the next configuration; None while the running ones may suffice, and at the
-        end."""
-        expected = self.counts.cases + len(self.running) * packets
-        if expected >= self.wanted or len(self.files) >= DIFFERENCES_AT_MOST:
-            return None
-        number = 0
-        while number in self.done or number in self.running:
-            number += 1
-        return number
 
 
 def run(
@@ -89,56 +64,58 @@ def run(
     minutes: float | None = None,
     record: Record | None = None,
 ) -> list[Outcome]:
-    """Runs about the requested number of cases, fewer only if a program is given up or time is over: after
-    these minutes, no configuration starts.
+    """Runs the requested number of cases, fewer only if the program faults on a frame, if it is given up, or
+    if time is over: after these minutes, no configuration starts.
 
     `workers` configurations run at once, each in a process with its own BMv2; one runs in this process.
     Configurations in the record are not run again; new ones are added to it.
     """
+    outcomes = {subject.name: Outcome(subject) for subject in subjects}
+    known = set()
+    for recorded in record.done if record is not None else ():
+        known.add((recorded.program, recorded.configuration))
+        if recorded.program in outcomes:
+            outcomes[recorded.program].add(recorded)
+    deadline = time.time() + 60 * minutes if minutes is not None else None
+    executor = _executor(workers)
+    try:
+        jobs = {
+            executor.submit(_configuration, name, number, packets, seed, folder, deadline): name
+            for name, number, packets in _configurations(subjects, cases, is_recorded=record is not None)
+            if (name, number) not in known and len(outcomes[name].files) < DIFFERENCES_AT_MOST
+        }
+        for job in as_completed(jobs):
+            if job.cancelled() or (done := job.result()) is None:
+                continue
+            outcome = outcomes[done.program]
+            outcome.add(done)
+            if record is not None:
+                record.add(done)
+            for line in done.lines:
+                report(line)
+            if len(outcome.files) >= DIFFERENCES_AT_MOST:
+                for other, name in jobs.items():
+                    if name == done.program:
+                        other.cancel()
+    finally:
+        executor.shutdown(cancel_futures=True)
+    return list(outcomes.values())
+
+
+def _configurations(
+    subjects: tuple[Subject, ...], cases: int, *, is_recorded: bool
+) -> list[tuple[str, int, int]]:
+    """Returns the program, the number and the packets of each configuration, so that the programs advance
+    together."""
     shares = sum(subject.share for subject in subjects)
-    outcomes = [Outcome(subject, -(-cases * subject.share // shares)) for subject in subjects]
-    by_name = {outcome.subject.name: outcome for outcome in outcomes}
-    for done in record.done if record is not None else ():
-        if done.program in by_name:
-            by_name[done.program].add(done)
-    deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
-    running: dict[Future[Done], Outcome] = {}
-    with _executor(workers) as executor:
-        while True:
-            while len(running) < workers and time.monotonic() < deadline:
-                chosen = _least_advanced(outcomes, record)
-                if chosen is None:
-                    break
-                outcome, number, packets = chosen
-                outcome.running.add(number)
-                job = executor.submit(_configuration, outcome.subject.name, number, packets, seed, folder)
-                running[job] = outcome
-            if not running:
-                return outcomes
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                done = future.result()
-                running.pop(future).add(done)
-                if record is not None:
-                    record.add(done)
-                for line in done.lines:
-                    report(line)
-
-
-def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Outcome, int, int] | None:
-    """Returns the program with the smallest completed share, its next configuration and the number of packets
-    for it."""
-    found: tuple[Outcome, int, int] | None = None
-    least = 0.0
-    for outcome in outcomes:
+    found = []
+    for subject in subjects:
+        wanted = -(-cases * subject.share // shares)
         # A recorded configuration does not depend on the number of requested cases.
-        packets = PACKETS_PER_CONFIGURATION
-        if record is None:
-            packets = min(packets, outcome.wanted)
-        number = outcome.next(packets)
-        part = (outcome.counts.cases + len(outcome.running) * packets) / max(outcome.wanted, 1)
-        if number is not None and (found is None or part < least):
-            found, least = (outcome, number, packets), part
-    return found
+        packets = PACKETS_PER_CONFIGURATION if is_recorded else min(PACKETS_PER_CONFIGURATION, wanted)
+        count = -(-wanted // packets) if wanted else 0
+        found += [((number + 1) / count, (subject.name, number, packets)) for number in range(count)]
+    return [configuration for _, configuration in sorted(found)]
 
 
 def _executor(workers: int) -> Executor:
@@ -153,8 +130,13 @@ def _quiet() -> None:
     logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
 
 
-def _configuration(name: str, number: int, packets: int, seed: int, folder: Path) -> Done:
-    """Runs one configuration from its start to its outcome. Minimises a difference and writes it."""
+def _configuration(
+    name: str, number: int, packets: int, seed: int, folder: Path, deadline: float | None
+) -> Done | None:
+    """Runs one configuration from its start to its outcome, unless the deadline is over. Minimises a
+    difference and writes it."""
+    if deadline is not None and time.time() >= deadline:
+        return None
     done = Done(name, number, Counts())
     for attempt in range(INTERRUPTIONS_AT_MOST + 1):
         is_last = attempt == INTERRUPTIONS_AT_MOST

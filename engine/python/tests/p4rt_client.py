@@ -7,6 +7,7 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,16 @@ def program_json(name: str = "everything") -> bytes:
     return _path(name).read_bytes()
 
 
-def p4info(name: str = "everything") -> Any:
+@cache
+def _p4info(name: str) -> Any:
     return text_format.Parse(_path(name).with_suffix(".p4info.txtpb").read_text(), p4i.P4Info())
+
+
+def p4info(name: str = "everything") -> Any:
+    """Returns a P4Info that the caller may change."""
+    info = p4i.P4Info()
+    info.CopyFrom(_p4info(name))
+    return info
 
 
 def pipeline(name: str = "everything", info: Any = None) -> Any:
@@ -108,12 +117,6 @@ def exact(field: int, value: int) -> Any:
 def lpm(field: int, value: int, length: int) -> Any:
     return p4r.FieldMatch(
         field_id=field, lpm=p4r.FieldMatch.LPM(value=number_bytes(value), prefix_len=length)
-    )
-
-
-def ternary(field: int, value: int, mask: int) -> Any:
-    return p4r.FieldMatch(
-        field_id=field, ternary=p4r.FieldMatch.Ternary(value=number_bytes(value), mask=number_bytes(mask))
     )
 
 

@@ -10,10 +10,16 @@ line for each step:
     BATCH                                 the updates that follow are one batch, of either atomic kind
     BATCH CONTINUE_ON_ERROR               the same, each with an answer of its own
     CODE "SAID" PUSH ACTION PROGRAM COOKIE    a pipeline; what is reconciled or saved keeps its state
+    ... WITH CHANGE                       behind a PUSH: a change of it, by name (`CHANGES`); `no FIELD`,
+                                          `program TEXT`, `p4info of PROGRAM`, `without KIND`; or
+                                          `KIND ALIAS: TEXT` or `KIND ALIAS PART: TEXT`, for an object of its
+                                          P4Info or the first of the object's parts
     PIPELINE PROGRAM COOKIE               the pipeline that the switch has, or `PIPELINE bare`
-    FRAME KEY TYPE -> PORTS               a frame that arrives on port 1, and the ports on which it leaves
+    FRAME KEY TYPE -> PORTS               a frame that arrives on port 1, and the ports on which it leaves, or
+                                          PORT:LENGTH for each
     3 FRAMES KEY TYPE FROM PORT -> PORTS  the same for several equal frames at once, on another port
     SENT -> PORTS                         the ports on which frames leave without another arrival
+    UNTIL 10 ms -> PORTS                  the same, until this time of the switch
     SPREAD -> PORT: FRAMES, ...           400 frames with different keys, and how many leave on each port
     LINK PORT up, or LINK PORT down       the state of a port's link
     PORT PORT attached, or gone           whether the switch has the port
@@ -26,13 +32,14 @@ line for each step:
     ENDS CODE "SAID"                      the server has ended the stream of the client
 
 Parentheses behind a code or an answer have BMv2's if it differs, and quotation marks a part of the message.
-An entity or a message is in Protobuf's text format, in which `$name` stands for an id; a value is Python's,
-as `differential.thrift` has it. Scripts in `bare.txt` begin with a switch without a program; its names are
-those of `everything`.
+An entity or a message is in Protobuf's text format, in which `$name` stands for an id and `$9xff` for nine
+bytes of 0xff; a value is Python's, as `differential.thrift` has it, and "$resources" is this program.
+Scripts in `bare.txt` begin with a switch without a program; its names are those of `everything`.
 """
 
 import ast
 import contextlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +55,17 @@ from eeon_engine.thrift.interface import simple_pre_lag, simple_switch, standard
 from finsy.proto import p4r, rpc_code
 from google.protobuf import text_format
 from made_frames import frame
-from p4rt_client import Client, Failed, Names, failure, p4info, pipeline, ports, primary, program_json
+from p4rt_client import (
+    Client,
+    Failed,
+    Names,
+    failure,
+    p4info,
+    pipeline,
+    primary,
+    program_json,
+    without_struct,
+)
 
 from differential import thrift
 
@@ -86,9 +103,10 @@ class Served:
     connect: Callable[[int, str], Client]
     clients: dict[str, Client] = field(default_factory=dict)
 
-    def leave(self) -> list[int]:
-        """Returns the ports on which frames leave, after those that have just arrived."""
-        return ports(self.switch.advance_to(self.switch.now_ps + _STEP_PS))
+    def leave(self, until_ps: int | None = None) -> list[tuple[int, int]]:
+        """Returns the ports and lengths of frames that leave until a time, or because some have arrived."""
+        sent = self.switch.advance_to(self.switch.now_ps + _STEP_PS if until_ps is None else until_ps)
+        return [(port, len(data)) for _, port, data in sent]
 
     def state(self) -> list[Any] | str:
         """Returns all state that can be read, or why there is none."""
@@ -213,10 +231,77 @@ class Call:
         assert self.found is None or [found] == self.found, (self, found)
 
 
-def _config(program: str, cookie: str) -> p4r.ForwardingPipelineConfig:
+def _resorted(config: p4r.ForwardingPipelineConfig) -> None:
+    """Puts fields, parameters and metadata into reverse order."""
+    for items in _numbered_lists(config.p4info):
+        backwards = list(items)[::-1]
+        del items[:]
+        items.extend(backwards)
+
+
+def _renumbered(config: p4r.ForwardingPipelineConfig) -> None:
+    """Gives fields, parameters and metadata descending ids."""
+    for items in _numbered_lists(config.p4info):
+        for number, item in enumerate(reversed(items), 1):
+            item.id = number
+
+
+def _numbered_lists(info: Any) -> Iterator[Any]:
+    parts = {"tables": "match_fields", "actions": "params", "value_sets": "match"}
+    for kind, part in (*parts.items(), ("controller_packet_metadata", "metadata")):
+        for item in getattr(info, kind):
+            yield getattr(item, part)
+
+
+def _tuple_digest(config: p4r.ForwardingPipelineConfig) -> None:
+    """Makes the digest of `resources` one of a tuple, to which p4c gives two names."""
+    config.p4_device_config = without_struct(config.p4info, config.p4_device_config)
+
+
+def _two_tuple_digests(config: p4r.ForwardingPipelineConfig) -> None:
+    """Makes it two digests, whose messages have one name in the program."""
+    info = config.p4info
+    parsed = json.loads(without_struct(info, config.p4_device_config, in_program="digest"))
+    parsed["learn_lists"].append({**parsed["learn_lists"][0], "id": 2})
+    info.digests.add().CopyFrom(info.digests[0])
+    info.digests[1].preamble.id += 1
+    info.digests[1].preamble.name = "digest_1"
+    config.p4_device_config = json.dumps(parsed).encode()
+
+
+CHANGES: dict[str, Callable[[p4r.ForwardingPipelineConfig], None]] = {
+    "resorted": _resorted,
+    "renumbered": _renumbered,
+    "tuple_digest": _tuple_digest,
+    "two_tuple_digests": _two_tuple_digests,
+    "empty_p4info": lambda config: config.p4info.Clear(),
+}
+
+
+def _config(program: str, cookie: str, changes: Sequence[str] = ()) -> p4r.ForwardingPipelineConfig:
     made = pipeline(program)
     made.cookie.cookie = int(cookie)
+    for change in changes:
+        _change(made, change)
     return made
+
+
+def _change(config: p4r.ForwardingPipelineConfig, change: str) -> None:
+    where, _, text = change.partition(": ")
+    match where.split():
+        case [name] if name in CHANGES:
+            CHANGES[name](config)
+        case ["no", name]:
+            config.ClearField(name)
+        case ["program", *words]:
+            config.p4_device_config = " ".join(words).encode()
+        case ["p4info", "of", program]:
+            config.p4info.CopyFrom(p4info(program))
+        case ["without", kind]:
+            config.p4info.ClearField(kind)
+        case [kind, alias, *part]:
+            item = next(one for one in getattr(config.p4info, kind) if one.preamble.alias == alias)
+            text_format.Merge(text, getattr(item, part[0])[0] if part else item)
 
 
 @dataclass
@@ -227,6 +312,7 @@ class Push:
     said: str
     action: str
     config: p4r.ForwardingPipelineConfig | None
+    is_changed: bool
 
     def __call__(self, served: Served) -> None:
         """Checks the answer. The state is the same after a refusal, and where it must be kept."""
@@ -239,7 +325,11 @@ class Push:
             failure(code, said, served.client.push, action, self.config)
         if self.code != "OK" or self.action in ("VERIFY", "VERIFY_AND_SAVE"):
             assert served.switch.program is program
-        if self.code != "OK" or self.action in ("VERIFY", "RECONCILE_AND_COMMIT", "COMMIT"):
+        # A changed P4Info may have other ids for the same state.
+        is_kept = self.action in ("VERIFY", "COMMIT") or (
+            self.action == "RECONCILE_AND_COMMIT" and not self.is_changed
+        )
+        if self.code != "OK" or is_kept:
             assert served.state() == before
 
 
@@ -275,23 +365,26 @@ def _lead(code: str, served: Served) -> None:
 
 
 def _ends(code: str, said: str, served: Served) -> None:
-    failure(rpc_code.Code.Value(code), re.escape(said), served.client.receive)
+    failed = failure(rpc_code.Code.Value(code), re.escape(said), served.client.receive)
+    assert len(failed.message) < 300
 
 
-def _sent(to: list[int], served: Served) -> None:
-    assert sorted(served.leave()) == to
+def _sent(to: list[str], until_ps: int | None, served: Served) -> None:
+    with_lengths = any(":" in one for one in to)
+    found = sorted(served.leave(until_ps))
+    assert [f"{port}:{length}" if with_lengths else str(port) for port, length in found] == to
 
 
-def _frames(count: int, key: int, ether_type: int, port: int, to: list[int], served: Served) -> None:
+def _frames(count: int, key: int, ether_type: int, port: int, to: list[str], served: Served) -> None:
     for _ in range(count):
         served.switch.inject(port, frame(key, ether_type))
-    _sent(to, served)
+    _sent(to, None, served)
 
 
 def _spread(shares: dict[int, int], served: Served) -> None:
     for number in range(400):
         served.switch.inject(1, frame(0x0A000000 + number * 7919))
-    assert Counter(served.leave()) == shares
+    assert Counter(port for port, _ in served.leave()) == shares
 
 
 def _say(message: p4r.StreamMessageRequest, served: Served) -> None:
@@ -334,8 +427,20 @@ def entity_text(entity: p4r.Entity) -> str:
     return text_format.MessageToString(entity, as_one_line=True)
 
 
+def _with_bytes(text: str) -> str:
+    return re.sub(r"\$(\d+)x([0-9a-f]{2})", lambda many: f"\\x{many[2]}" * int(many[1]), text)
+
+
+def _ps(time: str) -> int:
+    return int(time.strip().removesuffix(" ms")) * 10**9
+
+
+def _argument(text: object) -> object:
+    return program_json(text[1:]).decode() if isinstance(text, str) and text.startswith("$") else text
+
+
 def _entity(text: str, names: Names, kind: type = p4r.Entity) -> Any:
-    with_ids = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), text)
+    with_ids = re.sub(r"\$(\w+)", lambda name: str(names[name[1]]), _with_bytes(text))
     return text_format.Parse(with_ids, kind())
 
 
@@ -352,14 +457,16 @@ def _step(line: str, names: Names) -> Step:
         code, entity = match["code"], _entity(match["text"], names)
         return Request(code, match["bmv2"] or code, match["said"] or "", match["kind"], entity)
     if match := _CALL.fullmatch(line):
-        arguments = tuple(ast.literal_eval(f"[{match['arguments']}]"))
+        given = ast.literal_eval(f"[{_with_bytes(match['arguments'])}]")
+        arguments = tuple(_argument(one) for one in given)
         call = thrift.Call(match["service"], match["method"], arguments)
         return Call(match["answer"], match["bmv2"] or match["answer"], call)
-    if match := _PUSH.fullmatch(line):
-        config = _config(match["program"], match["cookie"]) if match["program"] else None
-        return Push(match["code"], match["said"] or "", match["action"], config)
+    push, *changes = line.split(" WITH ")
+    if match := _PUSH.fullmatch(push):
+        config = _config(match["program"], match["cookie"], changes) if match["program"] else None
+        return Push(match["code"], match["said"] or "", match["action"], config, bool(changes))
     if match := _FRAMES.fullmatch(line):
-        to = [int(port) for port in match["ports"].split()]
+        to = match["ports"].split()
         kind, port = int(match["type"] or "0x1234", 0), int(match["port"] or 1)
         return partial(_frames, int(match["count"] or 1), int(match["key"], 0), kind, port, to)
     if line.startswith("SPREAD -> "):
@@ -373,10 +480,11 @@ def _step(line: str, names: Names) -> Step:
             said, text = _WORDS.fullmatch(rest).groups("")
             return partial(_told, said, _entity(text, names, p4r.StreamMessageResponse))
         case "AT":
-            at_ps = int(rest.removesuffix(" ms")) * 10**9
+            at_ps = _ps(rest)
             return lambda served: served.switch.advance_to(at_ps)
-        case "SENT":
-            return partial(_sent, [int(port) for port in rest.removeprefix("->").split()])
+        case "SENT" | "UNTIL":
+            time, _, to = rest.partition("->")
+            return partial(_sent, to.split(), _ps(time) if time else None)
         case "AS":
             return As(*rest.split())
         case "LEAD":

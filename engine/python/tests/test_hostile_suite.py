@@ -74,16 +74,6 @@ class Subject:
         line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
         return int(line.split()[1]) / 1000
 
-    def scheduled(self) -> tuple[float, float]:
-        """The times that its threads have run and waited for a processor, in seconds (schedstat)."""
-        ran = waited = 0
-        for thread in Path(f"/proc/{self.process.process.pid}/task").iterdir():
-            # A thread may end meanwhile.
-            with contextlib.suppress(OSError):
-                numbers = (thread / "schedstat").read_text().split()
-                ran, waited = ran + int(numbers[0]), waited + int(numbers[1])
-        return ran / 1e9, waited / 1e9
-
 
 @contextlib.contextmanager
 def subject(folder: Path, *ports: str) -> Iterator[Subject]:
@@ -193,12 +183,9 @@ def test_the_switch_goes_on_whatever_its_clients_do(tmp_path: Path, seconds: flo
                     for name in ATTACKS:
                         # Clients on other computers would not use the switch's processors.
                         stack.enter_context(attack(name, at, niceness=19))
-                    ran, waited = at.scheduled()
                     longest = written(at, seconds, limit)
                     traffic.wait_for_more()
-                    ran, waited = at.scheduled()[0] - ran, at.scheduled()[1] - waited
                 print(f"all at once: a write took up to {longest:.3f} s; {at.highest_mb():.0f} MB")
-                print(f"its threads ran for {ran:.1f} s and waited for a processor for {waited:.1f} s")
             traffic.finish()
         highest = at.highest_mb()
         status, output = at.process.end()
@@ -216,24 +203,27 @@ class Wires(NanomsgPeer):
     def __init__(self, left: Link, right: Link) -> None:
         self._left, self._right = left.socket(), right.socket()
         self._right.settimeout(0.2)
-        # Closing this socket ends `receive`, as with nanomsg.
-        self.socket, self._other = socket.socketpair()
+        # Closing this socket ends `receive_one`.
+        self._own, self._other = socket.socketpair()
 
     def send(self, port: int, frame: bytes) -> None:
         self._left.send(frame)
 
-    def receive(self) -> tuple[int, bytes]:
+    def receive_one(self) -> tuple[int, bytes]:
         """Returns the next test frame; kernels also send frames of their own."""
         while True:
-            if select.select([self.socket], [], [], 0)[0]:
+            if select.select([self._own], [], [], 0)[0]:
                 raise OSError("closed")
             with contextlib.suppress(TimeoutError):
                 frame = self._right.recv(2000)
                 if frame[12:14] == numbered(0)[12:14]:
                     return 1, frame
 
+    def shutdown(self) -> None:
+        self._other.close()
+
     def close(self) -> None:
-        for one in (self._left, self._right, self.socket, self._other):
+        for one in (self._left, self._right, self._own, self._other):
             one.close()
 
 

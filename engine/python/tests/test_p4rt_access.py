@@ -1,9 +1,5 @@
 """Rights by certificate: clients that may read, write or push a program, and their roles."""
 
-import shutil
-import socket
-import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +8,6 @@ import pytest
 from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
-from other_user import as_nobody
 from p4rt_client import INSERT, Client, Connect, Failed, Names, exact, failure, lpm, p4info
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
@@ -119,29 +114,6 @@ def test_a_client_without_rights_may_still_ask_for_the_version(server: Server, a
     assert answer.p4runtime_api_version
 
 
-def test_a_socket_in_the_file_system_is_for_its_user_alone(switch: Switch, tmp_path: Path) -> None:
-    # Other users may read the folder: only the mode of the socket keeps them out.
-    folder = Path(tempfile.mkdtemp(dir="/tmp"))
-    folder.chmod(0o755)
-    path = folder / "switch.p4rt"
-
-    def connect() -> str:
-        with socket.socket(socket.AF_UNIX) as client:
-            client.connect(str(path))
-        return "connected"
-
-    try:
-        with serve(switch, p4info=p4info(), address=f"unix:{path}") as server:
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
-            client = Client(server.address)
-            assert client.arbitrate().status.code == OK
-            client.close()
-            with pytest.raises(PermissionError):
-                as_nobody(connect)
-    finally:
-        shutil.rmtree(folder)
-
-
 def test_rights_need_certificates_of_clients(switch: Switch, tmp_path: Path, authority: Identity) -> None:
     file = tmp_path / "rights.toml"
     file.write_text(RIGHTS)
@@ -170,14 +142,3 @@ def test_a_file_that_does_not_say_what_it_must_is_refused(tmp_path: Path, text: 
     file.write_text(text)
     with pytest.raises(ConfigError, match=said):
         Access.from_file(file)
-
-
-def test_a_file_that_others_may_change_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "rights.toml"
-    file.write_text(RIGHTS)
-    file.chmod(0o644)
-    Access.from_file(file)
-    file.chmod(0o664)
-    with pytest.raises(ConfigError, match=r"mode 0664\): chmod go-w"):
-        Access.from_file(file)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o664

@@ -1,7 +1,6 @@
 """A P4Info that does not match its program is refused by name (P4Runtime 1.5 §7, §14)."""
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program import compilation
 from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import p4i, rpc_code
-from google.protobuf import text_format
 from p4rt_client import p4info, program_json, without_struct
 
 
@@ -25,37 +23,10 @@ def named(info: Any, kind: str, alias: str) -> Any:
     return next(item for item in getattr(info, kind) if item.preamble.alias == alias)
 
 
-@pytest.mark.parametrize("name", ["everything", "resources"])
-def test_what_p4c_wrote_together_belongs_together(name: str) -> None:
-    compilation.matched(reader.read(p4info(name)), program_json(name))
-
-
 def test_line_breaks_and_tabs_in_texts_of_a_program_are_taken_as_p4c_writes_them() -> None:
     written = program_json().replace(b"{", b'{"source_fragment": "one\n\ttwo",', 1)
     compilation.matched(reader.read(p4info()), written)
     assert Program(written).digest != Program(program_json()).digest
-
-
-@pytest.mark.parametrize("name", ["everything", "resources"])
-def test_an_empty_p4info_does_not_belong_to_a_program(name: str) -> None:
-    assert "names no object of the program" in refusal(p4i.P4Info(), name)
-
-
-def test_actions_alone_name_nothing_that_can_be_addressed() -> None:
-    info = p4i.P4Info(actions=p4info().actions, type_info=p4info().type_info)
-    assert "names no object of the program" in refusal(info, "everything")
-
-
-def test_the_p4info_of_another_program_is_refused_by_the_name_of_an_object() -> None:
-    assert "no table 'EverythingIngress.exact_table'" in refusal(p4info("everything"), "resources")
-    assert "no table 'ResourcesIngress.metered_table'" in refusal(p4info("resources"), "everything")
-
-
-def test_a_p4info_cut_down_for_a_role_belongs_to_the_program() -> None:
-    info = p4info("resources")
-    del info.tables[2:]
-    del info.registers[:]
-    compilation.matched(reader.read(info), program_json("resources"))
 
 
 def test_a_program_with_nothing_to_name_takes_an_empty_p4info() -> None:
@@ -67,45 +38,6 @@ def test_json_that_p4c_did_not_write_is_refused_and_not_a_bug() -> None:
     for program in (b"{}", b"[]", b'{"pipelines": [{}]}', b"not json"):
         with pytest.raises(StatusError, match="p4c did not write it"):
             compilation.matched(reader.read(p4info()), program)
-
-
-@pytest.mark.parametrize(
-    ("where", "change", "reason"),
-    [
-        ("everything tables exact_table match_fields", "bitwidth: 33", "33 bits"),
-        ("everything tables exact_table match_fields", "match_type: TERNARY", "is ternary .* exact in the"),
-        ("everything tables lpm_table", "action_refs { id: 20048750 }", "no action '.*flood'"),
-        ("everything actions forward params", "bitwidth: 8", "8 bits in"),
-        ("everything actions forward", "params { id: 9 bitwidth: 1 }", "2 parameters"),
-        ("everything action_profiles selector", "with_selector: false", "a selector"),
-        ("everything counters both", "size: 9", "9 cells .* and 8"),
-        (
-            "everything registers wide_cells",
-            "type_spec { bitstring { bit { bitwidth: 47 } } }",
-            "47 bits a cell",
-        ),
-        ("everything registers signed_cells", "size: 5", "5 cells"),
-        ("resources meters cells", "size: 5", "5 cells .* and 4"),
-        ("resources value_sets types match", "bitwidth: 15", "15 bits"),
-        ("resources digests learned_t", "preamble { name: 'other_t' }", "no digest 'other_t'"),
-        ("resources tables metered_table", "idle_timeout_behavior: NOTIFY_CONTROL", "in the P4Info only"),
-    ],
-)
-def test_an_object_of_another_shape_is_refused_by_name(where: str, change: str, reason: str) -> None:
-    """A change is of an object, or of the first of its parts."""
-    program, kind, alias, *part = where.split()
-    info = p4info(program)
-    item = named(info, kind, alias)
-    text_format.Merge(change, getattr(item, part[0])[0] if part else item)
-    message = refusal(info, program)
-    assert re.search(reason, message), message
-
-
-def test_a_digest_without_a_struct_has_another_name_in_the_program() -> None:
-    info = p4info("resources")
-    program = without_struct(info, program_json("resources"))
-    [digest] = compilation.matched(reader.read(info), program).digests.values()
-    assert (digest.name, digest.in_program) == ("digest_0", "tuple_0")
 
 
 def test_digests_without_a_struct_are_in_the_order_of_the_program() -> None:

@@ -76,37 +76,3 @@ async def test_finsy_reads_digests_and_acknowledges_them(client: fy.Switch, swit
         switch.advance_to(switch.now_ps + 1_000)
         await asyncio.sleep(0.02)
     assert (await reader).data == first.data
-
-
-@on_a_switch("resources")
-async def test_finsy_sets_meters_and_reads_them_back(client: fy.Switch, switch: Switch) -> None:
-    entry = fy.P4TableEntry(
-        "metered_table",
-        match=fy.Match(value=9),
-        action=fy.Action("metered", port=4),
-        meter_config=fy.P4MeterConfig(cir=1, cburst=1, pir=1, pburst=2),
-    )
-    await client.write([+entry])
-    for _ in range(3):
-        switch.inject(1, frame(9))
-    assert ports(switch.advance_to(1_000)) == [4, 4]
-    config = fy.P4MeterConfig(cir=5, cburst=6, pir=7, pburst=8)
-    await client.modify([fy.P4MeterEntry("cells", index=2, config=config)])
-    found = [meter async for meter in client.read(fy.P4MeterEntry("cells", index=2))]
-    assert [meter.config for meter in found] == [config]
-
-
-@on_a_switch("resources")
-async def test_finsy_hears_of_idle_entries(client: fy.Switch, switch: Switch) -> None:
-    entry = fy.P4TableEntry(
-        "ageing_table",
-        match=fy.Match(value=9),
-        action=fy.Action("forward", port=4),
-        idle_timeout_ns=10**6,
-    )
-    notices = client.read_idle_timeouts()
-    reader = asyncio.ensure_future(anext(notices))
-    await client.write([+entry])
-    switch.advance_to(1_000_000_000)
-    notice = await reader
-    assert [idle.match for idle in notice.table_entry] == [fy.Match(value=9)]

@@ -12,6 +12,7 @@ from eeon_engine.p4runtime.device import Device
 from eeon_engine.p4runtime.entities import chunks
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
+from eeon_engine.p4runtime.reading import Reading
 from finsy.proto import p4i, p4r, rpc_code
 from p4rt_client import (
     INSERT,
@@ -193,38 +194,10 @@ def test_an_answer_is_not_gone_on_with_under_another_pipeline() -> None:
     assert caught.value.code == rpc_code.ABORTED
 
 
-def test_requests_that_find_nothing_do_not_keep_the_switch(
-    large: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chunks, "CELLS_PER_CHUNK", 10)
-    device = large.server._device
-    table = large.names["exact_table"]
-    filters = [p4r.TableEntry(table_id=table, controller_metadata=number) for number in range(1, 101)]
-    asked: list[int] = []
-    engine = type(device._control).client_entries_page
-
-    class Counted:
-        paused = 0
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(large.switch, name)
-
-        def pause(self) -> None:
-            self.paused += 1
-            large.switch.pause()
-
-        def resume(self) -> None:
-            self.paused -= 1
-            large.switch.resume()
-
-        def client_entries_page(self, *arguments: object) -> object:
-            asked.append(self.paused)
-            return engine(large.switch, *arguments)  # type: ignore[arg-type]
-
-    device._control = Counted()  # type: ignore[assignment]
-    device._forwarding.tables._control = device._control  # type: ignore[union-attr]
-    assert large.client.read(*filters) == []
-    assert asked == [1] * 10 + [0] * 90
+def test_requests_that_find_nothing_count_as_cells() -> None:
+    """A part of an answer, while which the switch is blocked, has as many of them as it may have cells."""
+    source = (chunks.Chunk(0, list) for _ in range(2500))
+    assert [len(Reading._next_part(source)) for _ in range(4)] == [1000, 1000, 500, 0]
 
 
 def test_a_short_answer_is_of_one_state(large: Served) -> None:

@@ -1,13 +1,12 @@
 """TLS and mutual TLS (P4Runtime 1.5 §3.1.1): a client without a certificate gets no access."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import grpc
 import pytest
 from eeon_engine import ConfigError, Switch
-from eeon_engine.p4runtime import Server, Tls, serve
+from eeon_engine.p4runtime import Tls, serve
 from finsy.proto import p4r, p4r_grpc
 from p4rt_client import p4info
 
@@ -23,13 +22,6 @@ def server_identity(authority: Identity) -> Identity:
     return identity("switch", authority)
 
 
-@pytest.fixture
-def mutual(switch: Switch, authority: Identity, server_identity: Identity) -> Iterator[Server]:
-    tls = Tls(server_identity.certificate_pem, server_identity.key_pem, authority.certificate_pem)
-    with serve(switch, p4info=p4info(), tls=tls) as server:
-        yield server
-
-
 def call(address: str, credentials: grpc.ChannelCredentials | None) -> str:
     """Returns the server's answer to Capabilities: its version, or the name of the status."""
     channel = (
@@ -43,33 +35,24 @@ def call(address: str, credentials: grpc.ChannelCredentials | None) -> str:
         return str(answer.p4runtime_api_version)
 
 
-def test_a_client_that_trusts_the_authority_is_served(
-    switch: Switch, authority: Identity, server_identity: Identity
+@pytest.mark.parametrize("is_mutual", [False, True])
+def test_only_clients_that_the_authority_allows_are_served(
+    switch: Switch, authority: Identity, server_identity: Identity, is_mutual: bool
 ) -> None:
-    tls = Tls(server_identity.certificate_pem, server_identity.key_pem)
+    another = identity("other authority")
+    own, other = identity("controller", authority), identity("controller", another)
+    certified, stranger = (
+        grpc.ssl_channel_credentials(authority.certificate_pem, one.key_pem, one.certificate_pem)
+        for one in (own, other)
+    )
+    bare = grpc.ssl_channel_credentials(authority.certificate_pem)
+    distrusting = grpc.ssl_channel_credentials(another.certificate_pem)
+    client_ca = authority.certificate_pem if is_mutual else None
+    tls = Tls(server_identity.certificate_pem, server_identity.key_pem, client_ca)
     with serve(switch, p4info=p4info(), tls=tls) as server:
-        trusting = grpc.ssl_channel_credentials(authority.certificate_pem)
-        assert call(server.address, trusting) == "1.5.0"
-        assert call(server.address, None) == "UNAVAILABLE"
-        stranger = grpc.ssl_channel_credentials(identity("other authority").certificate_pem)
-        assert call(server.address, stranger) == "UNAVAILABLE"
-
-
-def test_a_client_with_a_certificate_of_the_authority_is_served(mutual: Server, authority: Identity) -> None:
-    own = identity("controller", authority)
-    credentials = grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
-    assert call(mutual.address, credentials) == "1.5.0"
-
-
-def test_a_client_without_a_certificate_gets_nothing(mutual: Server, authority: Identity) -> None:
-    assert call(mutual.address, grpc.ssl_channel_credentials(authority.certificate_pem)) == "UNAVAILABLE"
-    assert call(mutual.address, None) == "UNAVAILABLE"
-
-
-def test_a_certificate_of_another_authority_gets_nothing(mutual: Server, authority: Identity) -> None:
-    own = identity("controller", identity("other authority"))
-    credentials = grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
-    assert call(mutual.address, credentials) == "UNAVAILABLE"
+        found = [call(server.address, one) for one in (certified, bare, stranger, distrusting, None)]
+    without_own = "UNAVAILABLE" if is_mutual else "1.5.0"
+    assert found == ["1.5.0", without_own, without_own, "UNAVAILABLE", "UNAVAILABLE"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """`eeon-switch` as a process, without root: files, FIFOs, a nanomsg socket, its servers, its end."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ from test_switch_options import rows
 from thrift_client import ThriftClient
 
 from control_plane.tests.bmv2_process import free_port
+from differential.nanomsg import Pair
 
 pytestmark = pytest.mark.system
 
@@ -81,40 +83,28 @@ def test_fifos_deliver_frames_while_they_are_open(tmp_path: Path) -> None:
         assert switch.end(signal.SIGINT)[0] == 0
 
 
-class NanomsgPeer:
-    """A PAIR socket, as far as BMv2's packet messages need it, independent of the engine's."""
+class NanomsgPeer(Pair):
+    """The differential tester's socket, which waits for a switch that is starting."""
 
     def __init__(self, path: Path) -> None:
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(SECONDS)
         end = time.monotonic() + SECONDS
-        while self.socket.connect_ex(str(path)):
+        while True:
+            with contextlib.suppress(OSError):
+                super().__init__(path)
+                break
             assert time.monotonic() < end, "nobody listens"
             time.sleep(0.05)
-        self.socket.sendall(b"\x00SP\x00\x00\x10\x00\x00")
-        assert self._read(8) == b"\x00SP\x00\x00\x10\x00\x00"
+        self._frames: list[tuple[int, bytes]] = []
 
-    def send(self, port: int, frame: bytes) -> None:
-        message = struct.pack("=iii", 3, port, len(frame)) + frame
-        self.socket.sendall(b"\x01" + len(message).to_bytes(8, "big") + message)
+    def receive_one(self) -> tuple[int, bytes]:
+        if not self._frames:
+            self._frames = self.receive(1, SECONDS)
+        assert self._frames, "no frame has left"
+        return self._frames.pop(0)
 
-    def receive(self) -> tuple[int, bytes]:
-        header = self._read(9)
-        message = self._read(int.from_bytes(header[1:], "big"))
-        kind, port, length = struct.unpack_from("=iii", message)
-        assert (header[0], kind, length) == (1, 4, len(message) - 12)
-        return port, message[12:]
-
-    def _read(self, count: int) -> bytes:
-        content = b""
-        while len(content) < count:
-            part = self.socket.recv(count - len(content))
-            assert part, "the switch closed the connection"
-            content += part
-        return content
-
-    def close(self) -> None:
-        self.socket.close()
+    def shutdown(self) -> None:
+        """Ends the wait of another thread."""
+        self._socket.shutdown(socket.SHUT_RDWR)
 
 
 def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and_go(tmp_path: Path) -> None:
@@ -123,9 +113,9 @@ def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and
         for _ in range(2):
             peer = NanomsgPeer(tmp_path / "p")
             peer.send(6, numbered(6))
-            assert peer.receive() == (7, numbered(6))
+            assert peer.receive_one() == (7, numbered(6))
             peer.send(301, numbered(301))
-            assert peer.receive() == (300, numbered(301))
+            assert peer.receive_one() == (300, numbered(301))
             peer.close()
         assert switch.end()[0] == 0
     assert not (tmp_path / "p").exists()
@@ -152,10 +142,10 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
         names, peer = Names(p4info("patch")), NanomsgPeer(tmp_path / "p")
         with primary(listening, pipeline("patch")) as client:
             peer.send(0, numbered(1))
-            assert peer.receive() == (1, numbered(1))
+            assert peer.receive_one() == (1, numbered(1))
             client.write((INSERT, names.entry("forward", exact(1, 0), action=names.action("to_port", 9))))
             peer.send(0, numbered(2))
-            assert peer.receive() == (9, numbered(2))
+            assert peer.receive_one() == (9, numbered(2))
         peer.close()
 
 
@@ -205,7 +195,7 @@ def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
         switch.wait_for("Thrift server was started")
         peer = NanomsgPeer(tmp_path / "p")
         peer.send(4, numbered(1))
-        assert peer.receive() == (5, numbered(1))
+        assert peer.receive_one() == (5, numbered(1))
         with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
             assert client.standard.bm_register_read(0, "PatchIngress.frames", 4) == 1
             assert client.switch.get_time_elapsed_us() > 0

@@ -9,7 +9,6 @@ in `test_p4rt_hostile.py` and `test_thrift_hostile.py`.
 import contextlib
 import re
 import signal
-import socket
 import struct
 import threading
 from collections.abc import Iterator
@@ -72,7 +71,7 @@ class Traffic:
     def _receive(self) -> None:
         with self._until_closed():
             while True:
-                port, frame = self._peer.receive()
+                port, frame = self._peer.receive_one()
                 assert port == 1
                 with self._moved:
                     self.received.append(_FRAME.unpack_from(frame, 14)[0])
@@ -96,7 +95,7 @@ class Traffic:
     def close(self) -> None:
         """Ends the connection."""
         self._stop.set()
-        self._peer.socket.shutdown(socket.SHUT_RDWR)
+        self._peer.shutdown()
         for thread in self._threads:
             thread.join(SECONDS)
         self._peer.close()

@@ -7,16 +7,29 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from eeon_engine import LiveSwitch
 from eeon_engine.exceptions import ConfigError
 from finsy.proto import p4d, p4r
+from made_frames import frame as keyed
 from made_frames import numbered
 from other_user import as_nobody
-from p4rt_client import COMMIT, PATCH, Connect, meanwhile, p4info, pipeline
+from p4rt_client import (
+    COMMIT,
+    INSERT,
+    PATCH,
+    Connect,
+    Names,
+    lpm,
+    meanwhile,
+    one_shot,
+    p4info,
+    pipeline,
+    primary,
+)
 from switch_process import SwitchProcess, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
 from thriftpy2.thrift import TException
@@ -25,6 +38,7 @@ from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
 pytestmark = pytest.mark.system
 
 SECONDS = 60.0
+FRAMES = 32
 # From linux/if_packet.h; the socket module lacks it.
 TP_STATUS_VLAN_VALID = 1 << 4
 
@@ -42,6 +56,11 @@ def switch_on(links: list[Link], tmp_path: Path, *more: str) -> Iterator[SwitchP
         # The kernel determines the order in which ports come up.
         switch.wait_for_all(*(f"port {port}: interface {link.switch}: up" for port, link in enumerate(links)))
         yield switch
+
+
+def listening(switch: SwitchProcess) -> str:
+    """Returns the address of P4Runtime."""
+    return next(line for line in switch.lines if "Server listening" in line).rpartition(" ")[2]
 
 
 def receive(receiver: socket.socket, accept: int = 0x88B5) -> bytes:
@@ -144,8 +163,7 @@ def test_p4runtime_writes_are_answered_while_frames_flow(
 ) -> None:
     register = p4info("patch").registers[0].preamble.id
     with switch_on(links, tmp_path, "--device-id", "1") as switch, links[0].socket() as left:
-        listening = next(line for line in switch.lines if "Server listening" in line).rpartition(" ")[2]
-        client = clients(listening)
+        client = clients(listening(switch))
         client.arbitrate()
         client.push(COMMIT, pipeline("patch"))
         with meanwhile(lambda: left.send(numbered(1))):
@@ -206,3 +224,55 @@ def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
             assert shown == [(0, links[0].switch, True), (1, links[1].switch, True)]
             client.standard.bm_dev_mgr_remove_port(1)
             assert len(client.standard.bm_dev_mgr_show_ports()) == 1
+
+
+def spread(left: socket.socket, right: list[socket.socket]) -> list[int]:
+    """Returns the number of frames with different keys that leave on each port."""
+    for key in range(FRAMES):
+        left.send(keyed(0x0A000000 + key * 7919))
+    found, end = [0 for _ in right], time.monotonic() + 1
+    while sum(found) < FRAMES and time.monotonic() < end:
+        for at, receiver in enumerate(right):
+            with contextlib.suppress(BlockingIOError, OSError):
+                while True:
+                    found[at] += receiver.recv(2048)[12:14] == b"\x12\x34"
+        time.sleep(0.01)
+    return found
+
+
+@pytest.mark.parametrize("links", [3], indirect=True)
+@pytest.mark.parametrize("end", ["own", "other"])
+def test_an_interface_without_a_link_leaves_the_selection_until_it_has_one(
+    end: str, links: list[Link], names: Names, tmp_path: Path
+) -> None:
+    with (
+        switch_on(links, tmp_path, "--device-id", "1") as switch,
+        primary(listening(switch), pipeline()) as client,
+        contextlib.ExitStack() as stack,
+    ):
+        actions = one_shot((names.action("forward", 1), 1), (names.action("forward", 2), 1))
+        for port, action in enumerate(actions.action_profile_action_set.action_profile_actions, 1):
+            action.watch_port = bytes([port])
+        entry = names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=actions)
+        client.write((INSERT, entry))
+        left, *right = (stack.enter_context(link.socket()) for link in links)
+        for receiver in right:
+            receiver.setblocking(False)
+
+        def wait_for(wanted: Callable[[int, int], bool]) -> None:
+            end, found = time.monotonic() + SECONDS, [0, 0]
+            while time.monotonic() < end:
+                found = spread(left, right)
+                if sum(found) == FRAMES and wanted(*found):
+                    return
+            pytest.fail(f"{FRAMES} frames, and by ports 1 and 2 left {found}")
+
+        wait_for(lambda one, two: one > 0 and two > 0)
+        interface = ("link", "set", links[2].switch)
+        if end == "other":
+            interface = ("-n", links[2].namespace, "link", "set", "host")
+        ip(*interface, "down")
+        wait_for(lambda one, two: one == FRAMES)
+        assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
+        ip(*interface, "up")
+        wait_for(lambda one, two: one > 0 and two > 0)
