@@ -60,16 +60,6 @@ def store(tmp_path):
     return state.StateStore.open(tmp_path / "fabric")
 
 
-def test_committed_revision_comes_back_to_life_and_means_the_same_entries(store):
-    commit(store, "red_ack_syn", "eee_120us100", comment="Grüße")
-    again = state.StateStore.open(store.folder, create=False)
-    assert again.current_number() == 1
-    assert again.current().comment == "Grüße"
-    revived, before = again.intended(), meant("red_ack_syn", "eee_120us100")
-    assert revived.targets == before.targets
-    assert intended(revived.topology, revived.config, 1000) == intended(before.topology, before.config, 1000)
-
-
 @pytest.mark.parametrize("replaced", [False, True], ids=["moved", "replaced"])
 def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(store, monkeypatch, replaced):
     pending = state.Pending(revision=1, back_to=0, since=clock.now(), seconds=60)
@@ -132,32 +122,6 @@ def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
             match=r"journal\.json: damaged: before\.spine1\.entities\.0: .* not a P4Runtime Entity",
         ):
             store.journal()
-
-
-def test_revision_is_told_to_be_missing_where_there_is_none(store):
-    with pytest.raises(StateError, match="no revision 1; there is none yet"):
-        store.revision(1)
-
-
-def test_folder_of_which_a_part_was_restored_is_refused_before_it_loses_revisions(store):
-    for _ in range(3):
-        commit(store, "drop_tail")
-    (store.folder / "current").write_text("2\n")  # as a killed apply leaves it
-    assert len(state.StateStore.open(store.folder).revisions()) == 2
-    for left in (lambda path: path.write_text("1\n"), lambda path: path.unlink()):
-        left(store.folder / "current")
-        with pytest.raises(
-            StateError, match=r"current: damaged: the last revision is 3, so it should hold 2"
-        ):
-            state.StateStore.open(store.folder)
-
-
-def test_history_names_a_revision_in_force_that_was_removed(store):
-    for _ in range(2):
-        commit(store, "drop_tail")
-    (store.folder / "revisions" / "2.json").unlink()
-    told = eeon("config", "history", "--state", str(store.folder))
-    assert "revision 2 is in force, but its file was removed" in told.stderr
 
 
 def test_place_of_the_folder_follows_option_variable_and_xdg():
