@@ -88,6 +88,14 @@ class FaultyFabric:
         how = {"confirm_seconds": confirm_seconds}
         return killed(store.folder, TOPOLOGY_TEXT, names, targets, number, kill_at, **how)[0]
 
+    def words(self, folder: Path, *arguments: str, elsewhere: dict[str, str] | None = None) -> list[str]:
+        """Returns `eeon config apply` on the topology and targets of this fabric, which it writes to files."""
+        (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
+        targets = self.meant(OLD, **(elsewhere or {})).targets.as_value()
+        (folder / "targets.yaml").write_text(json.dumps(targets))
+        place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
+        return [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments]
+
     def command(
         self,
         folder: Path,
@@ -96,17 +104,9 @@ class FaultyFabric:
         stderr: int | None = None,
         elsewhere: dict[str, str] | None = None,
     ) -> subprocess.Popen[str]:
-        """Starts `eeon config apply` in a separate process, on the topology and targets of this fabric."""
-        (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
-        targets = self.meant(OLD, **(elsewhere or {})).targets.as_value()
-        (folder / "targets.yaml").write_text(json.dumps(targets))
-        place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
-        return subprocess.Popen(
-            [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments],
-            stdout=stdout,
-            stderr=stderr,
-            text=True,
-        )
+        """Starts it in a separate process."""
+        words = self.words(folder, *arguments, elsewhere=elsewhere)
+        return subprocess.Popen(words, stdout=stdout, stderr=stderr, text=True)
 
     # -- an independent check -----------------------------------------------------------------------------
 
