@@ -120,6 +120,21 @@ def until(client: Client, action: type[m.Action]) -> None:
     raise AssertionError(f"no {action}")
 
 
+@pytest.mark.parametrize("action", [m.Refresh, m.ReadPipeline, m.ReadEntries, m.Write])
+def test_controller_that_is_demoted_and_promoted_meanwhile_waits_for_its_answer_and_begins_anew(
+    world, client, action
+):
+    world.switch.entries.pop(entry(1, 0).key)
+    client.give(m.Suspect("a test"))
+    until(client, action)
+    stranger = Stream()
+    world.switch.bid(stranger, 50)
+    assert client.hear() and world.states() == {10: State.BACKUP}
+    world.switch.leave(stranger)
+    world.settle(5)
+    assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(1))
+
+
 def test_news_while_the_settings_of_the_old_revision_are_being_set_is_not_lost(world, client):
     world.switch.restart()
     world.break_streams()
