@@ -77,6 +77,19 @@ def test_a_rate_is_what_happened_in_between_by_the_second(world, fabric, monkeyp
     assert row["utilisation_share"] == pytest.approx(bits_per_s / row["rate_bps"])
 
 
+def test_top_goes_on_until_it_is_stopped(fabric, monkeypatch):
+    turns = []
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch, "sleep", sleep)
+    printed = eeon("top", "--interval", "7s", "--json", *fabric.options, code=0).stdout
+    assert turns == [7.0, 7.0, 7.0] and len(printed.splitlines()) == 2
+
+
 def test_without_a_topology_and_without_a_fabric_it_asks_which(monkeypatch, tmp_path):
     monkeypatch.delenv("EEON_STATE", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
