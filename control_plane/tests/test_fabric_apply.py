@@ -71,34 +71,12 @@ def test_wrong_device_id_is_reported_by_name(fabric4, fakes):
         run(fabric.plan(fabric4, red(), targets, TICK_PS))
 
 
-def test_targets_must_name_every_switch_and_no_other(fabric4):
-    said = r"no target for leaf2, spine1, spine2; .* has no switch leaf9; give each switch an address"
-    with pytest.raises(FabricError, match=said):
-        fabric.plan_sync(fabric4, red(), {"leaf1": "127.0.0.1:1", "leaf9": "127.0.0.1:2"}, TICK_PS)
-    with pytest.raises(FabricError, match="leaf1: 'nowhere': write a target as host:port"):
-        fabric.plan_sync(fabric4, red(), dict.fromkeys(fabric4.switches, "nowhere"), TICK_PS)
-
-
 async def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
     big = topology.load("leaf-spine-160")
     async with FakeFabric(big) as fakes:
         await fabric.apply(big, red(), fakes.targets, TICK_PS)
     assert len(fakes.switches["leaf1"].entries) == (40 + 3) * 2 + 42 * 4
     assert max(one.largest_write for one in fakes.switches.values()) <= 256
-
-
-def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4, fakes):
-    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
-    schema = program.load().schema()
-    fakes.switches["spine2"].registers[schema.registers["lpi_ticks"].id, 1] = 1 << 40
-    values = run(fabric.read_registers(fabric4, fakes.targets, ["lpi_ticks", "wakes"]))
-    with pytest.raises(FabricError, match="no register nonsense"):
-        run(fabric.read_registers(fabric4, fakes.targets, ["nonsense"]))
-    fakes.switches["spine2"].refuse_registers = True
-    with pytest.raises(FabricError, match="spine2: this target serves no registers over P4Runtime"):
-        run(fabric.read_registers(fabric4, fakes.targets, ["wakes"]))
-    assert values["spine2", 1] == {"lpi_ticks": 1 << 40, "wakes": 0}
-    assert len(values) == 12
 
 
 def test_killed_apply_whose_entries_are_all_there_sets_bmv2s_queues_before_it_goes_forward(
