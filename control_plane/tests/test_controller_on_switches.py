@@ -200,20 +200,6 @@ def test_apply_that_nobody_confirms_is_rolled_back(fabric4, switches, store, con
     assert held(fabric4, switches, RED)
 
 
-def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_first(
-    fabric4, switches, store, controllers
-):
-    first = controllers()
-    first.wait_for("started")
-    second = controllers()
-    assert second.process.wait(SECONDS) == 1
-    (line,) = second.read_rest()
-    assert "a controller with election id 10 already runs on" in str(line["text"])
-    assert f"process {first.process.pid}" in str(line["text"])
-    assert "start a standby with a smaller --election-id" in str(line["text"])
-    first.wait_for_all("in_sync", NAMES)
-
-
 def test_sigterm_ends_it_cleanly_the_service_manager_is_told_and_the_switches_keep_what_they_hold(
     fabric4, switches, store, controllers, monkeypatch, tmp_path
 ):

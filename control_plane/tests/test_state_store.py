@@ -4,8 +4,6 @@ import contextlib
 import os
 import pwd
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -82,19 +80,19 @@ def test_folder_and_files_are_for_the_owner_alone(store):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-@pytest.mark.system
-def test_second_process_is_told_who_holds_the_lock(store):
-    script = (
-        "import sys; from eeon_control import state\n"
-        "store = state.StateStore.open(__import__('pathlib').Path(sys.argv[1]))\n"
-        "try:\n    store.lock('other').__enter__()\nexcept state.LockHeld as error:\n    print(error)"
-    )
-    with store.lock("eeon config apply -c mine"):
-        said = subprocess.run(
-            [sys.executable, "-c", script, str(store.folder)], capture_output=True, text=True, check=True
-        ).stdout
-    assert f"held by `eeon config apply -c mine` of {state.Holder.me('').user}@" in said
-    assert f"process {os.getpid()}, since " in said
+def test_who_wants_the_lock_is_told_who_holds_it(store):
+    holder = rf"held by `eeon config apply -c mine` of {state.Holder.me('').user}@.*, process {os.getpid()}, since "
+    with store.lock("eeon config apply -c mine"), pytest.raises(state.LockHeld, match=holder):
+        store.lock("other").__enter__()
+
+
+def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_first(store):
+    commit(store, "drop_tail")
+    with store.controller_lock(10):
+        told = eeon("controller", "run", "--state", str(store.folder), code=1).stderr
+    assert "a controller with election id 10 already runs on" in told
+    assert f"process {os.getpid()}" in told
+    assert "start a standby with a smaller --election-id" in told
 
 
 def test_running_controllers_are_known_by_their_election_ids(store):
