@@ -59,23 +59,3 @@ def place(folder: Path, addresses: Mapping[str, object], **more: object) -> list
     targets = folder / "targets.yaml"
     targets.write_text(json.dumps({"tick": "1ns", "switches": addresses, **more}))
     return ["-t", "leaf-spine-4", "-T", str(targets)]
-
-
-class Command:
-    """Runs the command on fake switches of leaf-spine-4, with a state folder; `code` as `eeon` has it."""
-
-    def __init__(self, folder: Path, fakes) -> None:
-        self.folder, self.fakes, self.state_folder = folder, fakes, folder / "state"
-        self.options = place(folder, fakes.targets)
-
-    def config(self, *words: str, code: int | None = None) -> Result:
-        return eeon("config", *words, "--state", str(self.state_folder), code=code)
-
-    def apply(self, *words: str, code: int | None = 0) -> Result:
-        return self.config("apply", *words, *self.options, code=code)
-
-    def show(self, *words: str, code: int | None = None) -> Result:
-        return eeon("show", *words, *self.options, code=code)
-
-    def document(self, *words: str) -> dict:
-        return json.loads(self.show(*words, "-o", "json").stdout)
