@@ -22,6 +22,7 @@ from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
 from eeon_control.targets import Targets
 from finsy.proto import p4r
+from revisions import commit
 
 TARGETS = {"leaf1": "127.0.0.1:1", "leaf2": "127.0.0.1:2", "spine1": "[::1]:3?device_id=9", "spine2": "x:4"}
 
@@ -31,26 +32,16 @@ def meant(*names: str) -> state.Intended:
     return state.Intended(topology.load("leaf-spine-4"), config.load(*names), targets)
 
 
-def draft(*names: str, comment: str = "") -> state.Draft:
-    return state.Draft(
-        made="2026-01-02T03:04:05+00:00",
-        by="me@here",
-        action="apply",
-        comment=comment,
-        intent=state.Intent.of(meant(*names)),
-    )
-
-
-def commit(store, *names: str, pending: state.Pending | None = None, comment: str = "") -> None:
-    with store.lock("test") as lock:
-        store.commit(lock, draft(*names, comment=comment), pending)
+def intent(*names: str) -> state.Intent:
+    return state.Intent.of(meant(*names))
 
 
 def begin(store, before: dict[str, Snapshot]) -> None:
     """Writes the journal of a first apply, as if it was then killed."""
+    draft = state.Draft(made="2026-01-02T03:04:05+00:00", by="me", action="apply", intent=intent("drop_tail"))
+    holder = state.Holder.me("eeon config apply")
     with store.lock("test") as lock:
-        told = {"revision": 1, "draft": draft("drop_tail"), "holder": state.Holder.me("eeon config apply")}
-        store.begin(lock, state.Journal(**told, before=before))
+        store.begin(lock, state.Journal(revision=1, draft=draft, holder=holder, before=before))
 
 
 @pytest.fixture
@@ -61,13 +52,13 @@ def store(tmp_path):
 @pytest.mark.parametrize("replaced", [False, True], ids=["moved", "replaced"])
 def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(store, monkeypatch, replaced):
     pending = state.Pending(revision=1, back_to=0, since=clock.now(), seconds=60)
-    commit(store, "drop_tail", pending=pending)
+    commit(store, intent("drop_tail"), pending=pending)
 
     def move(_: float) -> None:
         store.folder.rename(store.folder.with_name("moved"))
         if replaced:
             another = state.StateStore.open(store.folder)
-            commit(another, "red_ect")
+            commit(another, intent("red_ect"))
 
     monkeypatch.setattr("time.sleep", move)
     with pytest.raises(StateError, match="was moved or replaced while revision 1 waited"):
@@ -75,7 +66,7 @@ def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(s
 
 
 def test_folder_and_files_are_for_the_owner_alone(store):
-    commit(store, "drop_tail")
+    commit(store, intent("drop_tail"))
     for path in [store.folder, *store.folder.rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0, path
 
@@ -87,7 +78,7 @@ def test_who_wants_the_lock_is_told_who_holds_it(store):
 
 
 def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_first(store):
-    commit(store, "drop_tail")
+    commit(store, intent("drop_tail"))
     with store.controller_lock(10):
         told = eeon("controller", "run", "--state", str(store.folder), code=1).stderr
     assert "a controller with election id 10 already runs on" in told
@@ -154,16 +145,16 @@ def test_time_left_to_confirm_survives_clocks_that_jump_and_restarts(now, left):
 
 
 def test_pending_confirmation_of_a_revision_that_never_came_into_force_does_not_count(store):
+    commit(store, intent("drop_tail"))
+    pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
+    (store.folder / "pending.json").write_text(pending.model_dump_json())
+    os.chmod(store.folder / "pending.json", 0o600)
+    assert store.pending() is None
+    commit(store, intent("red_ect"), pending)
+    assert store.pending() == pending
     with store.lock("test") as lock:
-        store.commit(lock, draft("drop_tail"))
-        pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
-        (store.folder / "pending.json").write_text(pending.model_dump_json())
-        os.chmod(store.folder / "pending.json", 0o600)
-        assert store.pending() is None
-        store.commit(lock, draft("red_ect"), pending)
-        assert store.pending() == pending
         store.confirm(lock)
-        assert store.pending() is None
+    assert store.pending() is None
 
 
 @contextlib.contextmanager
@@ -274,6 +265,6 @@ def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
 
 @pytest.mark.parametrize("columns", [0, 40])
 def test_history_has_action_and_comment_on_a_narrow_terminal_and_on_one_of_unknown_width(store, columns):
-    commit(store, "drop_tail", comment="ticket 4711")
+    commit(store, intent("drop_tail"), comment="ticket 4711")
     told = eeon("config", "history", "--state", str(store.folder), columns=columns).stdout.split()
     assert {"apply", "ticket", "4711"} <= set(told)
