@@ -118,8 +118,8 @@ class EeonGroup(LazyGroup):
 
 
 def _plugins(ctx: click.Context) -> dict[str, EntryPoint]:
-    """Returns the commands of other packages. They are looked up once for a command line: that reads a file of
-    each installed package."""
+    """Returns the commands of other packages. They are looked up once for a command line, because that reads
+    a file of each installed package."""
     if _PLUGINS not in ctx.meta:
         ctx.meta[_PLUGINS] = {entry.name: entry for entry in entry_points(group=_PLUGINS)}
     found: dict[str, EntryPoint] = ctx.meta[_PLUGINS]
