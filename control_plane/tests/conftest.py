@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 import signal
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -24,6 +25,14 @@ def pytest_pyfunc_call(pyfuncitem) -> bool | None:
     work = pyfuncitem.function(**{name: pyfuncitem.funcargs[name] for name in names})
     sync.run(asyncio.wait_for(work, _LIMIT_SECONDS))
     return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Skips syncing: no test cuts the power. `DyingDisk` in test_state_kills.py simulates what is lost then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

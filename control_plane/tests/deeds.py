@@ -10,6 +10,8 @@ from typing import Any
 from answers import occurs, pattern_of, texts_of
 from eeon_command import place
 from eeon_control import constants, fabric, program, topology
+from eeon_control.config import Bmv2QueueValues
+from eeon_control.errors import FabricError
 from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
@@ -65,12 +67,20 @@ class World:
         self.meanwhile: list[Step] | None = None
         self.waited: list[float] = []
         self.targets = more
+        self.queues_set: list[tuple[str, dict[int, Bmv2QueueValues]]] = []
+        self.thrift_away = ""
         if switches is not None:
             self.place()
 
     def place(self) -> None:
         """Writes the targets file."""
         place(self.folder, self.fakes.targets, **self.targets)
+
+    async def set_queues(self, name: str, target: Target, settings: dict[int, Bmv2QueueValues]) -> None:
+        """Takes settings of BMv2's queues, instead of Thrift."""
+        if name == self.thrift_away:
+            raise FabricError(f"{name}: Thrift server {target.thrift} does not answer")
+        self.queues_set.append((name, settings))
 
     def switches(self, name: str) -> list[FakeSwitch]:
         """Returns a fake switch, or all for `*`."""
@@ -133,6 +143,34 @@ def _targets(world: World, more: dict[str, object]) -> None:
     world.place()
 
 
+@deed("Thrift servers of")
+def _thrift_servers(world: World, names: list[str]) -> None:
+    """Gives switches Thrift servers, which only take settings of queues."""
+    world.targets = {
+        "switches": {
+            name: {"address": at} | ({"thrift": "127.0.0.1:9090"} if name in names else {})
+            for name, at in world.fakes.targets.items()
+        }
+    }
+    world.place()
+
+
+@deed("Thrift server is away")
+def _thrift_is_away(world: World, name: str) -> None:
+    world.thrift_away = name
+
+
+@deed("queues were set")
+def _queues_were_set(world: World, expected: list[dict[str, dict[str, list[int]]]]) -> None:
+    """Checks the queues that were set since the last such check: for each port, depth and packets a second."""
+    found = [
+        {name: {str(port): [one.depth_packets, one.packets_per_second] for port, one in of.items()}}
+        for name, of in world.queues_set
+    ]
+    assert found == expected, found
+    world.queues_set.clear()
+
+
 @deed("thrift")
 def _thrift(world: World, address: str) -> None:
     """Gives all switches the address of a Thrift server in the targets file."""
@@ -144,6 +182,12 @@ def _thrift(world: World, address: str) -> None:
 def _files(world: World, files: dict[str, str]) -> None:
     for name, text in files.items():
         (world.folder / name).write_text(text)
+
+
+@deed("remove")
+def _remove(world: World, names: list[str]) -> None:
+    for name in names:
+        (world.folder / name).unlink()
 
 
 @deed("edit")

@@ -1,14 +1,15 @@
-"""The command `eeon` in this process or at a terminal, and options for its switches."""
+"""The command `eeon` in this process, also at a terminal, and options for its switches."""
 
 import contextlib
 import json
 import os
 import pty
-import subprocess
-import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
+from unittest import mock
 
+import pytest
 from click.testing import CliRunner, Result
 from eeon_control.cli import main
 
@@ -26,26 +27,31 @@ def eeon(*arguments: str, code: int | None = None, columns: int = 200) -> Result
 def at_terminal(
     *arguments: str, columns: int = 200, errors: bool = False, **variables: str
 ) -> tuple[str, int]:
-    """Returns what a process of the command shows on a terminal of this width, and its exit code. `errors`:
-    whether these are shown there too."""
-    command = [sys.executable, "-m", "eeon_control", *arguments]
-    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    environment = kept | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "40", **variables}
+    """Returns what the command shows on a terminal of this width, and its exit code. `errors`: whether these
+    are shown there too."""
     primary, secondary = pty.openpty()
-    shown = b""
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=secondary,
-        stderr=secondary if errors else None,
-        env=environment,
-    ) as process:
-        os.close(secondary)
+    shown = []
+
+    def read() -> None:
         with contextlib.suppress(OSError):  # Linux's report that the other end is closed
             while part := os.read(primary, 1 << 16):
-                shown += part
+                shown.append(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = kept | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "40", **variables}
+    with contextlib.ExitStack() as stack:
+        terminal = stack.enter_context(os.fdopen(secondary, "w"))
+        stack.enter_context(mock.patch.dict(os.environ, environment, clear=True))
+        stack.enter_context(contextlib.redirect_stdout(terminal))
+        if errors:
+            stack.enter_context(contextlib.redirect_stderr(terminal))
+        ended = stack.enter_context(pytest.raises(SystemExit))
+        main(list(arguments), prog_name="eeon")
+    reader.join()
     os.close(primary)
-    return shown.decode(), process.returncode
+    return b"".join(shown).decode(), int(ended.value.code or 0)
 
 
 def place(folder: Path, addresses: Mapping[str, object], **more: object) -> list[str]:
@@ -53,23 +59,3 @@ def place(folder: Path, addresses: Mapping[str, object], **more: object) -> list
     targets = folder / "targets.yaml"
     targets.write_text(json.dumps({"tick": "1ns", "switches": addresses, **more}))
     return ["-t", "leaf-spine-4", "-T", str(targets)]
-
-
-class Command:
-    """Runs the command on fake switches of leaf-spine-4, with a state folder; `code` as `eeon` has it."""
-
-    def __init__(self, folder: Path, fakes) -> None:
-        self.folder, self.fakes, self.state_folder = folder, fakes, folder / "state"
-        self.options = place(folder, fakes.targets)
-
-    def config(self, *words: str, code: int | None = None) -> Result:
-        return eeon("config", *words, "--state", str(self.state_folder), code=code)
-
-    def apply(self, *words: str, code: int | None = 0) -> Result:
-        return self.config("apply", *words, *self.options, code=code)
-
-    def show(self, *words: str, code: int | None = None) -> Result:
-        return eeon("show", *words, *self.options, code=code)
-
-    def document(self, *words: str) -> dict:
-        return json.loads(self.show(*words, "-o", "json").stdout)

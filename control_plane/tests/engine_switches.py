@@ -1,12 +1,9 @@
 """Engine switches of a topology, each with a P4Runtime server. Only tests advance their clocks."""
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 
 import pytest
-from eeon_control.config import FabricConfig
-from eeon_control.fabric.read import read_entries
-from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.targets import Target
 from eeon_control.topology import Topology
 
@@ -50,17 +47,3 @@ def serving_thrift_too() -> Iterator[Target]:
     switch = engine.Switch(device_id=1, tick_ps=TICK_PS)
     with p4runtime.serve(switch) as server, thrift.serve(switch, "127.0.0.1:0") as other:
         yield Target(server.address, 1, None, other.address)
-
-
-@contextlib.contextmanager
-def holding(
-    fabric: Topology, wanted: FabricConfig, afterwards: FabricConfig, tables: Collection[str]
-) -> Iterator[tuple[dict, Mapping[str, str]]]:
-    """Yields switches with a configuration, and their addresses; `afterwards` must empty `tables`."""
-    with serving(fabric, priorities=8) as (switches, targets):
-        apply_sync(fabric, wanted, targets, TICK_PS)
-        assert not any(one.changes for one in plan_sync(fabric, wanted, targets, TICK_PS).switches.values())
-        yield switches, targets
-        apply_sync(fabric, afterwards, targets, TICK_PS)
-        held = run(read_entries(fabric, targets))["leaf1"]
-        assert [entry for entry in held if entry.table in tables and not entry.is_default] == []

@@ -1,4 +1,4 @@
-"""A fabric of real engine switches in separate processes, which tests kill, restart, cut off, or make refuse.
+"""A fabric of real engine switches in separate processes, which tests kill, restart, stop, or make refuse.
 
 Nothing here depends on sleeps: a switch dies at its n-th update because it counts them itself, or when the
 apply reports a certain step. The state of a switch is read with plain gRPC, without the controller's code.
@@ -8,10 +8,8 @@ import contextlib
 import itertools
 import json
 import queue
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -53,14 +51,11 @@ class FaultyFabric:
         store: state.StateStore,
         names: tuple[str, ...],
         observer: Callable[[Step, str], None] = nobody,
-        *,
-        elsewhere: dict[str, str] | None = None,
         **options,
     ) -> operations.Outcome:
         """Applies a configuration like `eeon config apply`."""
         self.settle(store)
-        wanted = self.meant(names, **(elsewhere or {}))
-        return done(store, operations.apply, wanted, observer=observer, **options)
+        return done(store, operations.apply, self.meant(names), observer=observer, **options)
 
     def settle(self, store: state.StateStore, **given) -> list[str]:
         """Settles like the next command or the controller. Returns the messages."""
@@ -88,6 +83,14 @@ class FaultyFabric:
         how = {"confirm_seconds": confirm_seconds}
         return killed(store.folder, TOPOLOGY_TEXT, names, targets, number, kill_at, **how)[0]
 
+    def words(self, folder: Path, *arguments: str, elsewhere: dict[str, str] | None = None) -> list[str]:
+        """Returns `eeon config apply` on the topology and targets of this fabric, which it writes to files."""
+        (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
+        targets = self.meant(OLD, **(elsewhere or {})).targets.as_value()
+        (folder / "targets.yaml").write_text(json.dumps(targets))
+        place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
+        return [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments]
+
     def command(
         self,
         folder: Path,
@@ -96,17 +99,9 @@ class FaultyFabric:
         stderr: int | None = None,
         elsewhere: dict[str, str] | None = None,
     ) -> subprocess.Popen[str]:
-        """Starts `eeon config apply` in a separate process, on the topology and targets of this fabric."""
-        (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
-        targets = self.meant(OLD, **(elsewhere or {})).targets.as_value()
-        (folder / "targets.yaml").write_text(json.dumps(targets))
-        place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
-        return subprocess.Popen(
-            [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments],
-            stdout=stdout,
-            stderr=stderr,
-            text=True,
-        )
+        """Starts it in a separate process."""
+        words = self.words(folder, *arguments, elsewhere=elsewhere)
+        return subprocess.Popen(words, stdout=stdout, stderr=stderr, text=True)
 
     # -- an independent check -----------------------------------------------------------------------------
 
@@ -179,64 +174,6 @@ def write_as(switch: EngineSwitch, election_id: int) -> None:
     )
     with grpc.insecure_channel(switch.address) as channel:
         p4r_grpc.P4RuntimeStub(channel).Write(request, timeout=60)
-
-
-class Partition:
-    """A TCP proxy in front of a switch. `cut` drops bytes from the controller, `cut_replies` those to the
-    controller. Connections stay open, as in a network partition."""
-
-    def __init__(self, switch: EngineSwitch) -> None:
-        host, _, port = switch.address.rpartition(":")
-        self._behind = (host, int(port))
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
-        self._forward, self._backward = threading.Event(), threading.Event()
-        self._sockets: list[socket.socket] = []
-        self.mend()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def cut(self) -> None:
-        self._forward.clear()
-
-    def cut_replies(self) -> None:
-        self._backward.clear()
-
-    def mend(self) -> None:
-        self._forward.set()
-        self._backward.set()
-
-    def close(self) -> None:
-        for one in (self._listener, *self._sockets):
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                far = socket.create_connection(self._behind)
-                self._sockets += [near, far]
-                for source, sink, open_ in ((near, far, self._forward), (far, near, self._backward)):
-                    threading.Thread(target=self._pump, args=(source, sink, open_), daemon=True).start()
-
-    @staticmethod
-    def _pump(source: socket.socket, sink: socket.socket, open_: threading.Event) -> None:
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                if open_.is_set():  # bytes that arrive while it is cut are lost, as is the connection
-                    sink.sendall(data)
-        with contextlib.suppress(OSError):
-            sink.shutdown(socket.SHUT_WR)
-
-
-@contextlib.contextmanager
-def partition(switch: EngineSwitch) -> Iterator[Partition]:
-    proxy = Partition(switch)
-    try:
-        yield proxy
-    finally:
-        proxy.close()
 
 
 def at(step: Step, switch: str, action: Callable[[], None]) -> Callable[[Step, str], None]:

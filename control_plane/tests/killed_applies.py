@@ -4,12 +4,12 @@ import contextlib
 import multiprocessing
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 from eeon_control import operations, state, topology
 from eeon_control.fabric import Rollout
 from revisions import done, meant
-from watched_disk import WatchedDisk
 
 _fork = multiprocessing.get_context("forkserver")
 
@@ -22,6 +22,29 @@ class OpenGate:
 
     async def after(self, number: int, waves: int, changed: object) -> None:
         """Checks nothing."""
+
+
+class WatchedDisk(state.Disk):
+    """Calls `before` with the name of the file, or `sync`, before each operation."""
+
+    def __init__(self, before: Callable[[str], None]) -> None:
+        self._before = before
+
+    def write(self, path: Path, data: bytes) -> None:
+        self._before(path.name)
+        super().write(path, data)
+
+    def rename(self, old: Path, new: Path) -> None:
+        self._before(new.name)
+        super().rename(old, new)
+
+    def unlink(self, path: Path) -> None:
+        self._before(path.name)
+        super().unlink(path)
+
+    def sync_folder(self, folder: Path) -> None:
+        self._before("sync")
+        super().sync_folder(folder)
 
 
 def killed(

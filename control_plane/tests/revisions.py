@@ -32,3 +32,14 @@ def done(store: state.StateStore, operation: Callable, *arguments, **options):
     of_work = {key: options.pop(key) for key in _OF_WORK & options.keys()}
     with store.lock("a test") as lock:
         return run(operation(Work(store, lock, **of_work), *arguments, **options))
+
+
+def commit(
+    store: state.StateStore, intent: state.Intent, pending: state.Pending | None = None, comment: str = ""
+) -> None:
+    """Puts a revision in force that is not on any switch."""
+    draft = state.Draft(
+        made="2026-01-02T03:04:05+00:00", by="me@here", action="apply", comment=comment, intent=intent
+    )
+    with store.lock("a test") as lock:
+        store.commit(lock, draft, pending)

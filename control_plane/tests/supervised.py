@@ -10,6 +10,7 @@ from eeon_control.targets import Target, Targets
 from eeon_control.topology import Switch
 from eeon_control.units import Duration
 from fake_p4runtime import FakeFabric, FakeSwitch
+from revisions import commit
 
 TOPOLOGY = topology.load("leaf-spine-4")
 SECONDS = 60.0
@@ -25,10 +26,7 @@ async def until(what: Callable[[], bool]) -> None:
 def committed(folder, targets: dict[str, Target], wanted: config.FabricConfig) -> state.StateStore:
     """Returns a state folder with one revision that is not on any switch yet."""
     store = state.StateStore.open(folder)
-    meant = state.Intended(TOPOLOGY, wanted, Targets(Duration(1000), targets))
-    draft = state.Draft(made="", by="a test", action="apply", intent=state.Intent.of(meant))
-    with store.lock("a test") as lock:
-        store.commit(lock, draft)
+    commit(store, state.Intent.of(state.Intended(TOPOLOGY, wanted, Targets(Duration(1000), targets))))
     return store
 
 

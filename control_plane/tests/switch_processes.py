@@ -97,7 +97,7 @@ class EngineSwitch(SwitchProcess):
         self._faults[0].value = number
 
     def hangs_at_update(self, number: int) -> None:
-        """Makes the process stop there, with its connections open. Use `kill` in the end."""
+        """Makes the process stop there, with its connections open. Use `kill` or `continues` in the end."""
         self._faults[0].value, self._faults[3].value = number, signal.SIGSTOP
 
     def wait_until_it_hangs(self) -> None:
@@ -107,6 +107,11 @@ class EngineSwitch(SwitchProcess):
         while Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
             assert time.monotonic() < deadline, f"{self.switch.name} does not come to that update"
             time.sleep(0.01)
+
+    def continues(self) -> None:
+        """Lets a process that hangs handle what has arrived meanwhile."""
+        self.heal()
+        os.kill(self.process.pid, signal.SIGCONT)
 
     def refuses_update(self, number: int, *, times: int = 1) -> None:
         """Makes the switch refuse `times` updates, from the `number`-th one from now."""

@@ -1,4 +1,5 @@
-"""An apply in waves on fake switches: the order of writes, gates, and undo."""
+"""An apply in waves on fake switches: what a new program, others or an end do to it, and its gates. The rest is in
+`expected/scenarios/waves.yaml`."""
 
 import asyncio
 
@@ -8,9 +9,10 @@ from eeon_control.errors import ApplyError, NothingWritten
 from eeon_control.fabric import GateClosed, Rollout, Step, sync
 from eeon_control.fabric.read import FabricObservation, Observation
 from eeon_control.fabric.transaction import ApplyCancelled
-from eeon_control.operations.gates import CommandGate, CounterGate, Rule
+from eeon_control.operations.gates import CounterGate, Rule
 from eeon_control.plan.waves import waves
 from eeon_control.targets import Target
+from killed_applies import OpenGate
 from programs import another
 
 pytestmark = pytest.mark.system
@@ -23,72 +25,8 @@ def run(work):
     return sync.run(asyncio.wait_for(work, 60))
 
 
-class Gate:
-    """A gate that records its calls, and closes after a wave."""
-
-    def __init__(self, closes_behind: int | None = None) -> None:
-        self.asked: list[tuple[int, int, tuple[str, ...]]] = []
-        self.closes_behind = closes_behind
-
-    async def before(self) -> None:
-        self.asked.append((0, 0, ()))
-        if self.closes_behind == 0:
-            raise GateClosed("it is raining")
-
-    async def after(self, number, waves, changed) -> None:
-        self.asked.append((number, waves, tuple(changed)))
-        if number == self.closes_behind:
-            raise GateClosed("it is raining")
-
-
 async def applied(fakes, name: str, **options):
     return await fabric.apply(FABRIC4, config.load(name), fakes.targets, TICK_PS, **options)
-
-
-def test_switches_of_a_later_wave_are_written_when_those_before_are_read_back(fakes):
-    told = []
-
-    rollout = Rollout(waves(FABRIC4, "1,rest"), gates=[Gate()])
-    run(applied(fakes, "drop_tail", rollout=rollout, observer=lambda *step: told.append(step)))
-    asked = rollout.gates[0].asked
-    assert asked == [
-        (0, 0, ()),
-        (1, 4, ("leaf1",)),
-        (2, 4, ("leaf1", "leaf2")),
-        (3, 4, ("leaf1", "leaf2", "spine1")),
-        (4, 4, ("leaf1", "leaf2", "spine1", "spine2")),
-    ]
-    order = [step for step in told if step[0] in (Step.WRITING, Step.PASSED, Step.COMMITTED)]
-    assert order == [
-        *(
-            (step, what.format(number, name))
-            for number, name in enumerate(FABRIC4.switches, 1)
-            for step, what in ((Step.WRITING, "{1}"), (Step.PASSED, "wave {0} of 4"))
-        ),
-        (Step.COMMITTED, ""),
-    ]
-
-
-@pytest.mark.parametrize("closes_behind", [1, 3, 4])
-def test_gate_that_closes_undoes_all_waves_and_says_which_wave(closes_behind, fakes):
-    run(applied(fakes, "drop_tail"))
-    before, written = fakes.state(), {}
-    rollout = Rollout(waves(FABRIC4, "rest"), gates=[Gate(closes_behind)])
-    for name, one in fakes.switches.items():
-        one.updates.clear()
-        written[name] = one.updates
-    with pytest.raises(ApplyError) as error:
-        run(applied(fakes, "mark_threshold", rollout=rollout))
-    assert fakes.state() == before
-    error, written = error.value, [name for name, updates in written.items() if updates]
-    assert str(error).startswith(f"wave {closes_behind} of 4: it is raining\nundone on leaf1")
-    assert list(error.undone) == written == list(FABRIC4.switches)[:closes_behind]
-
-
-def test_gate_that_is_closed_before_the_first_wave_leaves_everything_unwritten(fakes):
-    with pytest.raises(NothingWritten, match=r"^it is raining$"):
-        run(applied(fakes, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Gate(0)])))
-    assert [(one.pushes, len(one.updates)) for one in fakes.switches.values()] == [(0, 0)] * 4
 
 
 def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes(fakes):
@@ -99,11 +37,12 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
         one.entries.popitem()
     before, seen = fakes.state(), []
 
-    class Watching(Gate):
+    class Watching(OpenGate):
         async def after(self, number, waves, changed) -> None:
             await counters.after(number, waves, changed)
             seen.append([one.config.cookie.cookie == 7 for one in fakes.switches.values()])
-            await super().after(number, waves, changed)
+            if number == 3:
+                raise GateClosed("it is raining")
 
     # Counters of switches with another program are not read before their wave.
     counters = CounterGate(FABRIC4, targets, [Rule.parse("drops")])
@@ -113,7 +52,7 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
             applied(
                 fakes,
                 "drop_tail",
-                rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching(closes_behind=3)]),
+                rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching()]),
             )
         )
     cookies = [one.config.cookie.cookie for one in fakes.switches.values()]
@@ -126,7 +65,7 @@ def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_und
     run(applied(fakes, "drop_tail"))
     before = fakes.state()
 
-    class Disturbed(Gate):
+    class Disturbed(OpenGate):
         async def after(self, number, waves, changed) -> None:
             if number == 2:
                 fakes.switches["leaf1"].entries.popitem()
@@ -163,31 +102,6 @@ def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_app
 
 
 # -- gates ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("command", "reason"),
-    [
-        ("echo it rains; exit 3", "the gate `echo it rains; exit 3` is closed: it exited with 3: it rains"),
-        ("exit 1", "the gate `exit 1` is closed: it exited with 1"),
-        (
-            "sleep 600 & sleep 600",
-            "the gate `sleep 600 & sleep 600` did not end within 0.2 s and was killed; "
-            "--gate-timeout sets another limit",
-        ),
-    ],
-)
-def test_command_that_fails_or_hangs_closes_the_gate_in_one_line(command, reason):
-    with pytest.raises(GateClosed) as error:
-        run(CommandGate(command, 0.2 if "600" in command else 60.0).before())
-    assert str(error.value) == reason
-
-
-def test_command_knows_the_wave_and_the_switches(tmp_path):
-    told = tmp_path / "expected"
-    command = f'echo "$EEON_WAVE/$EEON_WAVES $EEON_SWITCHES" > {told}'
-    run(CommandGate(command, 60.0).after(2, 5, ["leaf1", "leaf2"]))
-    assert told.read_text() == "2/5 leaf1 leaf2\n"
 
 
 SCHEMA = program.load().schema()

@@ -34,6 +34,11 @@ def test_command_of_another_package_is_offered_and_a_broken_one_does_not_harm(mo
     assert "pkg:it is not a click command" in odd.stderr
 
 
+def test_a_command_of_this_package_does_not_wait_for_a_look_at_others(monkeypatch):
+    monkeypatch.setattr(group, "entry_points", lambda group: 1 / 0)
+    eeon("config", "list", code=0)
+
+
 def test_a_command_of_a_package_of_another_version_says_which_to_install(monkeypatch):
     others = {"eeon-control": "0.2.0", "eeon-tools": "0.2.0", "eeon-engine": "0.1.0"}
     monkeypatch.setattr(group, "of_other_versions", lambda: packages.of_other_versions(others.get))

@@ -7,12 +7,12 @@ from eeon_control.config.pfc import shortage
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import PlanError
 from eeon_control.fabric import clone_sessions
-from eeon_control.fabric.read import Wanted, observe
-from eeon_control.fabric.sync import run
+from eeon_control.fabric.read import Wanted, observe, read_entries
+from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.plan import Entry
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.units import Duration
-from engine_switches import holding
+from engine_switches import serving
 from finsy.proto import p4r
 from programs import allows
 from scapy.layers.inet import IP, UDP
@@ -102,11 +102,11 @@ def test_a_ring_without_a_way_over_others_is_no_circle():
 
 @pytest.mark.system
 def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
-    tables = (*plan.pfc.TABLES, CLONE_SESSIONS)
-    with holding(FABRIC, with_pfc("{limit: 10KB}"), config.load("mark_threshold"), tables) as (
-        switches,
-        targets,
-    ):
+    wanted, without = with_pfc("{limit: 10KB}"), config.load("mark_threshold")
+    with serving(FABRIC, priorities=8) as (switches, targets):
+        apply_sync(FABRIC, wanted, targets, int(TICK))
+        left = plan_sync(FABRIC, wanted, targets, int(TICK))
+        assert not any(one.changes for one in left.switches.values())
         # From h2 to h1, DSCP 26: the first of eight full frames leaves at once, and six fit behind it.
         host, other = FABRIC.hosts["h1"], FABRIC.hosts["h2"]
         ip = IP(src=str(other.ipv4), dst=str(host.ipv4), tos=26 << 2)
@@ -134,3 +134,7 @@ def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
                 "storm": None,
             }
         ]
+        apply_sync(FABRIC, without, targets, int(TICK))
+        held = run(read_entries(FABRIC, targets))["leaf1"]
+        tables = (*plan.pfc.TABLES, CLONE_SESSIONS)
+        assert [entry for entry in held if entry.table in tables and not entry.is_default] == []

@@ -135,20 +135,6 @@ def test_controller_that_is_demoted_and_promoted_meanwhile_waits_for_its_answer_
     assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(1))
 
 
-@pytest.mark.parametrize("action", [m.ReadPipeline, m.ReadEntries, m.Write])
-def test_answer_that_comes_while_another_is_primary_leads_to_no_write(world, client, action):
-    world.switch.entries.pop(entry(1, 0).key)
-    client.give(m.Suspect("a test"))
-    until(client, action)
-    before = client.writes
-    world.switch.bid(Stream(), 50)
-    assert client.hear()
-    client.work()
-    client.answer()
-    world.settle(300)
-    assert client.writes == before and world.states() == {10: State.BACKUP}
-
-
 def test_news_while_the_settings_of_the_old_revision_are_being_set_is_not_lost(world, client):
     world.switch.restart()
     world.break_streams()

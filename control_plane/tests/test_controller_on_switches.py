@@ -84,7 +84,6 @@ async def write_behind_its_back(fabric4, switches, name: str) -> None:
         await session.write_changes(fabric.difference(await session.read_entries(["ipv4_route"]), []))
 
 
-@ON_BOTH
 def test_killed_switch_is_restored_when_it_is_back(fabric4, switches, store, controllers):
     controller = controllers()
     controller.wait_for_all("in_sync", NAMES)
@@ -183,7 +182,6 @@ def test_switch_that_hangs_is_given_up_and_taken_back_when_it_answers_again(
     assert held(fabric4, switches, RED)
 
 
-@ON_BOTH
 def test_killed_apply_is_finished_by_a_controller_that_runs(fabric4, switches, store, controllers):
     controller = controllers()
     controller.wait_for_all("in_sync", NAMES)
@@ -202,33 +200,8 @@ def test_apply_that_nobody_confirms_is_rolled_back(fabric4, switches, store, con
     assert held(fabric4, switches, RED)
 
 
-def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_first(
-    fabric4, switches, store, controllers
-):
-    first = controllers()
-    first.wait_for("started")
-    second = controllers()
-    assert second.process.wait(SECONDS) == 1
-    (line,) = second.read_rest()
-    assert "a controller with election id 10 already runs on" in str(line["text"])
-    assert f"process {first.process.pid}" in str(line["text"])
-    assert "start a standby with a smaller --election-id" in str(line["text"])
-    first.wait_for_all("in_sync", NAMES)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signal_ends_it_cleanly_and_the_switches_keep_what_they_hold(
-    fabric4, switches, store, controllers, number
-):
-    controller = controllers()
-    controller.wait_for_all("in_sync", NAMES)
-    assert controller.end(number) == 0
-    assert controller.read_rest()[-1]["event"] == "stopped"
-    assert held(fabric4, switches, RED)
-
-
-def test_service_manager_is_told_when_it_is_ready_and_when_it_stops(
-    store, controllers, monkeypatch, tmp_path
+def test_sigterm_ends_it_cleanly_the_service_manager_is_told_and_the_switches_keep_what_they_hold(
+    fabric4, switches, store, controllers, monkeypatch, tmp_path
 ):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
@@ -236,9 +209,11 @@ def test_service_manager_is_told_when_it_is_ready_and_when_it_stops(
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         controller = controllers()
         assert systemd.recv(100) == b"READY=1"
-        controller.wait_for("started")
+        controller.wait_for_all("in_sync", NAMES)
         assert controller.end() == 0
         assert systemd.recv(100) == b"STOPPING=1"
+    assert controller.read_rest()[-1]["event"] == "stopped"
+    assert held(fabric4, switches, RED)
 
 
 def test_controller_without_a_revision_waits_for_the_first(tmp_path, fabric4, switches):

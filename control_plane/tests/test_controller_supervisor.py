@@ -14,6 +14,7 @@ from eeon_control.targets import Target
 from engine_switches import serving
 from fake_p4runtime import FakeSwitch
 from programs import another, commented
+from revisions import commit
 from supervised import SECONDS, TOPOLOGY, committed, in_sync, supervised, until
 
 pytestmark = pytest.mark.system
@@ -76,15 +77,13 @@ async def test_revision_of_another_program_is_left_alone_until_an_apply_and_said
         before = fabric.state()
         pushes = [one.pushes for one in fabric.switches.values()]
         theirs = revision.intent.model_copy(update={"program": "0" * 64})
-        with of.store.lock("eeon config apply") as lock:
-            of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=theirs))
+        commit(of.store, theirs)
         await until(lambda: not of.links)
         fabric.switches["leaf1"].entries.clear()
         for _ in range(3):
             await of._look()
         assert not of.links and not fabric.switches["leaf1"].entries
-        with of.store.lock("eeon config apply") as lock:
-            of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=revision.intent))
+        commit(of.store, revision.intent)
         await until(lambda: set(of.states().values()) == {State.IN_SYNC})
         assert fabric.state() == before
         assert [one.pushes for one in fabric.switches.values()] == pushes
@@ -99,8 +98,7 @@ async def test_revision_from_which_this_version_makes_other_entries_is_said(tmp_
     async with supervised(tmp_path) as (_, of):
         intent = of.store.current().intent
         theirs = intent.model_copy(update={"entries": intent.entries | {"leaf1": "0" * 64}})
-        with of.store.lock("eeon config apply") as lock:
-            of.store.commit(lock, state.Draft(made="", by="", action="apply", intent=theirs))
+        commit(of.store, theirs)
         await until(lambda: any(one["event"] == "other_entries" for one in lines()))
     (line,) = [one for one in lines() if one["event"] == "other_entries"]
     assert line["reason"].startswith("this version of eeon makes other entries from revision 2 than")

@@ -228,9 +228,12 @@ def netbox_notes(text: str, folder: Path) -> list[str]:
     return test_netbox.imported(edited(test_netbox.inventory(), text))[1]
 
 
-def sonic_switch(text: str, folder: Path, **how: object) -> Messages:
-    """Returns the problems, or notes, of an import of SONiC's switch with changes of its database."""
+def sonic_switch(text: str, folder: Path, dscp_class: str | None = None, **how: object) -> Messages:
+    """Returns the problems, or notes, of an import of SONiC's switch with changes of its database.
+    `dscp_class`: the class of all DSCPs in its map ONE."""
     database = edited(tables(), text)
+    if dscp_class is not None:
+        database["DSCP_TO_TC_MAP"] = {"ONE": dict.fromkeys(map(str, range(64)), dscp_class)}
     notes: list[str] = []
     refusals = refused(lambda: notes.extend(sonic.import_(test_sonic.read(database), LEAF1, **how)[1]))
     return refusals or Messages(f"note: {note}" for note in notes)

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from eeon_control import config, fabric, operations, program, state, topology
 from eeon_control.errors import FabricError
-from eeon_control.fabric import routes, sync
+from eeon_control.fabric import routes, sync, thrift
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.targets import Target
 from fake_p4runtime import FakeFabric
-from revisions import meant
+from revisions import done, meant
 
 pytestmark = pytest.mark.system
 
@@ -71,14 +71,6 @@ def test_wrong_device_id_is_reported_by_name(fabric4, fakes):
         run(fabric.plan(fabric4, red(), targets, TICK_PS))
 
 
-def test_targets_must_name_every_switch_and_no_other(fabric4):
-    said = r"no target for leaf2, spine1, spine2; .* has no switch leaf9; give each switch an address"
-    with pytest.raises(FabricError, match=said):
-        fabric.plan_sync(fabric4, red(), {"leaf1": "127.0.0.1:1", "leaf9": "127.0.0.1:2"}, TICK_PS)
-    with pytest.raises(FabricError, match="leaf1: 'nowhere': write a target as host:port"):
-        fabric.plan_sync(fabric4, red(), dict.fromkeys(fabric4.switches, "nowhere"), TICK_PS)
-
-
 async def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
     big = topology.load("leaf-spine-160")
     async with FakeFabric(big) as fakes:
@@ -87,18 +79,33 @@ async def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
     assert max(one.largest_write for one in fakes.switches.values()) <= 256
 
 
-def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4, fakes):
-    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
-    schema = program.load().schema()
-    fakes.switches["spine2"].registers[schema.registers["lpi_ticks"].id, 1] = 1 << 40
-    values = run(fabric.read_registers(fabric4, fakes.targets, ["lpi_ticks", "wakes"]))
-    with pytest.raises(FabricError, match="no register nonsense"):
-        run(fabric.read_registers(fabric4, fakes.targets, ["nonsense"]))
-    fakes.switches["spine2"].refuse_registers = True
-    with pytest.raises(FabricError, match="spine2: this target serves no registers over P4Runtime"):
-        run(fabric.read_registers(fabric4, fakes.targets, ["wakes"]))
-    assert values["spine2", 1] == {"lpi_ticks": 1 << 40, "wakes": 0}
-    assert len(values) == 12
+def test_killed_apply_whose_entries_are_all_there_sets_bmv2s_queues_before_it_goes_forward(
+    fabric4, fakes, tmp_path, monkeypatch
+):
+    store, depths = state.StateStore.open(tmp_path / "state"), []
+
+    async def set_queues(name, target, settings):
+        depths.append((name, settings[1].depth_packets))
+
+    async def die(*_):
+        raise RuntimeError("as good as killed: nothing is undone")
+
+    def apply(name: str, depth: str) -> None:
+        queues = {"target_settings.bmv2": {"queue_depth": depth, "packet_rate": "100pps"}}
+        switches = {one: {"address": at, "thrift": "127.0.0.1:1"} for one, at in fakes.targets.items()}
+        done(store, operations.apply, meant(fabric4, config.overridden(config.load(name), queues), switches))
+
+    monkeypatch.setattr(thrift, "set_queues", set_queues)
+    apply("drop_tail", "1000pkt")
+    depths.clear()
+    with monkeypatch.context() as patch, pytest.raises((RuntimeError, TypeError)):
+        patch.setattr("eeon_control.fabric.transaction.undo", die)
+        patch.setattr(thrift, "set_queues", die)
+        apply("mark_threshold", "2000pkt")
+    assert store.journal() is not None
+    assert done(store, operations.recover).direction == "forward"
+    assert depths == [(name, 2000) for name in fabric4.switches]
+    assert store.current_number() == 2
 
 
 def groups_of_leaf1(fakes) -> list:

@@ -114,11 +114,9 @@ def test_pages_for_man_are_written_one_a_command(tmp_path):
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not on PATH")
 def test_groff_has_nothing_to_say_against_the_pages(tmp_path):
     eeon("help", "--man", str(tmp_path))
-    for page in sorted(tmp_path.iterdir()):
-        done = subprocess.run(
-            ["groff", "-man", "-ww", "-z", str(page)], capture_output=True, text=True, check=True
-        )
-        assert done.stderr == "", page.name
+    pages = sorted(map(str, tmp_path.iterdir()))
+    done = subprocess.run(["groff", "-man", "-ww", "-z", *pages], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 def test_text_that_roff_would_take_for_commands_is_escaped():

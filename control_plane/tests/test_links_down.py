@@ -102,6 +102,7 @@ def test_routes_over_a_spine_that_lost_its_link_to_a_leaf_are_withdrawn_and_come
     assert eeon("config", "drift")["withdrawn"] == []
 
 
+@pytest.mark.parametrize("switches", ["engine"], indirect=True)
 def test_controller_that_starts_while_a_link_is_down_puts_no_dead_next_hop_back(switches, store, controller):
     controller.wait_for_all("in_sync", NAMES)
     switches["spine1"].set_link(LOST, up=False)

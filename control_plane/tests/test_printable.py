@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -83,11 +82,9 @@ COMMANDS = [
 def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(fakes, forging, command):
     if "apply" not in command:
         fakes.switches["leaf2"].refuses_to_read_as = FORGED
-    done = subprocess.run(
-        [sys.executable, "-m", "eeon_control", *command, *forging], capture_output=True, timeout=120
-    )
-    assert done.returncode != 0
-    both = (done.stdout + done.stderr).decode()
+    done = eeon(*command, *forging)
+    assert done.exit_code != 0
+    both = done.stdout + done.stderr
     assert OBEYED.search(both) is None, both
     assert "u001b[2J" in both, "the switch's text is to be seen"
     assert not [line for line in both.splitlines() if line.startswith(("4 of 4", "applied;"))]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from deeds import Step, World
 from eeon_control.cli.show import watch
+from eeon_control.fabric import thrift
 from scenarios import SCENARIOS, do, has_switches, parameters, wait
 
 FILES = sorted(SCENARIOS.glob("*.yaml"))
@@ -18,5 +19,6 @@ def test_each_command_has_the_expected_answer(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
     world = World(tmp_path, request.getfixturevalue("fakes") if has_switches(steps) else None)
     monkeypatch.setattr(watch, "sleep", partial(wait, world))
+    monkeypatch.setattr(thrift, "set_queues", world.set_queues)
     for step in steps:
         do(world, step)

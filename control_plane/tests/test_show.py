@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
+from click.testing import Result
 from deeds import World
-from eeon_command import Command, at_terminal, eeon
+from eeon_command import at_terminal, eeon, place
 from eeon_control import topology, views
 from eeon_control.cli.show import baselines, watch
 from eeon_control.cli.show.printing import as_table
@@ -34,9 +35,22 @@ def world(tmp_path, fakes, monkeypatch):
     return found
 
 
+class Shown:
+    """`eeon show` of the world's switches."""
+
+    def __init__(self, world: World) -> None:
+        self.options = place(world.folder, world.fakes.targets)
+
+    def show(self, *words: str, code: int | None = None) -> Result:
+        return eeon("show", *words, *self.options, code=code)
+
+    def document(self, *words: str) -> dict:
+        return json.loads(self.show(*words, "-o", "json").stdout)
+
+
 @pytest.fixture
 def fabric(world):
-    return Command(world.folder, world.fakes)
+    return Shown(world)
 
 
 def test_time_since_clear_is_not_that_of_a_clock_that_was_set(fabric, monkeypatch):
@@ -75,6 +89,19 @@ def test_a_rate_is_what_happened_in_between_by_the_second(world, fabric, monkeyp
     assert row["sent_packets_per_s"] > 0 and row["received_packets_per_s"] == 0
     bits_per_s = 8 * (row["sent_bytes_per_s"] + 24 * row["sent_packets_per_s"])
     assert row["utilisation_share"] == pytest.approx(bits_per_s / row["rate_bps"])
+
+
+def test_top_goes_on_until_it_is_stopped(fabric, monkeypatch):
+    turns = []
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch, "sleep", sleep)
+    printed = eeon("top", "--interval", "7s", "--json", *fabric.options, code=0).stdout
+    assert turns == [7.0, 7.0, 7.0] and len(printed.splitlines()) == 2
 
 
 def test_without_a_topology_and_without_a_fabric_it_asks_which(monkeypatch, tmp_path):

@@ -79,38 +79,6 @@ def test_no_field_is_exported_that_a_release_of_sonic_does_not_have():
 
 
 @pytest.mark.parametrize(
-    ("dscp_class", "queues", "bound", "used"),
-    [
-        ("0", {"0": "3"}, {"tc_to_queue_map": "Q"}, None),
-        ("3", {"3": "3"}, {"tc_to_queue_map": "[TC_TO_QUEUE_MAP|Q]"}, None),
-        ("0", {}, {}, "0"),
-        ("3", {"3": "5"}, {"tc_to_queue_map": "Q"}, "5"),
-        ("3", {"4": "5"}, {"tc_to_queue_map": "Q"}, "0"),
-    ],
-)
-@pytest.mark.parametrize("key", ["global", "Ethernet0,Ethernet4,Ethernet8,Ethernet12"])
-def test_maps_to_one_class_are_imported_with_a_note_if_its_queue_is_another(
-    dscp_class: str, queues: dict[str, str], bound: dict[str, str], used: str | None, key: str
-):
-    content = tables(
-        DSCP_TO_TC_MAP={"ONE": {str(dscp): dscp_class for dscp in range(64)}},
-        TC_TO_QUEUE_MAP={"Q": queues},
-        PORT_QOS_MAP={key: {"dscp_to_tc_map": "ONE", **bound}},
-    )
-    value, notes = sonic.import_(read(content), LEAF1)
-    assert value["ports"]
-    names = "Ethernet0, Ethernet4, Ethernet8, Ethernet12"
-    assert (
-        notes
-        == [
-            f"by PORT_QOS_MAP all packets go to queue {used}, but queue 3 is imported, for {names}; "
-            f"--queue {used} imports the queue that they use"
-        ][: used is not None]
-    )
-    assert sonic.import_(read(content), LEAF1, without=["TC_TO_QUEUE_MAP"])[1] == []
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         (b"[" * 100_000, "is not JSON"),

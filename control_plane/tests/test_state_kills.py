@@ -1,11 +1,9 @@
 """The state folder after a kill or a power cut at any moment of any change: it opens, and is old or new."""
 
 import itertools
-import os
 import tempfile
 from pathlib import Path
 
-import pytest
 from eeon_control import state
 from eeon_control.fabric.undo import Snapshot
 from hypothesis import assume, given, settings
@@ -14,14 +12,6 @@ from hypothesis import strategies as st
 INTENT = state.Intent(fabric="f", configuration={}, topology={}, targets={}, program="p", entries={})
 MOMENT = state.Moment(wall_seconds=1e9, boot_seconds=5.0, boot_id="a")
 ACTIONS = ("commit", "apply", "undo", "apply_to_confirm", "confirm")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_waiting_for_the_disk():
-    """Skips syncing: `DyingDisk` simulates the losses of a power cut, and the files are read back at once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda _: None)
-        yield
 
 
 class Killed(BaseException):

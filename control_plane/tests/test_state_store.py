@@ -4,8 +4,6 @@ import contextlib
 import os
 import pwd
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from eeon_control.state.folder import make
 from eeon_control.state.lock import is_locked
 from eeon_control.targets import Targets
 from finsy.proto import p4r
+from revisions import commit
 
 TARGETS = {"leaf1": "127.0.0.1:1", "leaf2": "127.0.0.1:2", "spine1": "[::1]:3?device_id=9", "spine2": "x:4"}
 
@@ -33,26 +32,16 @@ def meant(*names: str) -> state.Intended:
     return state.Intended(topology.load("leaf-spine-4"), config.load(*names), targets)
 
 
-def draft(*names: str, comment: str = "") -> state.Draft:
-    return state.Draft(
-        made="2026-01-02T03:04:05+00:00",
-        by="me@here",
-        action="apply",
-        comment=comment,
-        intent=state.Intent.of(meant(*names)),
-    )
-
-
-def commit(store, *names: str, pending: state.Pending | None = None, comment: str = "") -> None:
-    with store.lock("test") as lock:
-        store.commit(lock, draft(*names, comment=comment), pending)
+def intent(*names: str) -> state.Intent:
+    return state.Intent.of(meant(*names))
 
 
 def begin(store, before: dict[str, Snapshot]) -> None:
     """Writes the journal of a first apply, as if it was then killed."""
+    draft = state.Draft(made="2026-01-02T03:04:05+00:00", by="me", action="apply", intent=intent("drop_tail"))
+    holder = state.Holder.me("eeon config apply")
     with store.lock("test") as lock:
-        told = {"revision": 1, "draft": draft("drop_tail"), "holder": state.Holder.me("eeon config apply")}
-        store.begin(lock, state.Journal(**told, before=before))
+        store.begin(lock, state.Journal(revision=1, draft=draft, holder=holder, before=before))
 
 
 @pytest.fixture
@@ -60,26 +49,16 @@ def store(tmp_path):
     return state.StateStore.open(tmp_path / "fabric")
 
 
-def test_committed_revision_comes_back_to_life_and_means_the_same_entries(store):
-    commit(store, "red_ack_syn", "eee_120us100", comment="Grüße")
-    again = state.StateStore.open(store.folder, create=False)
-    assert again.current_number() == 1
-    assert again.current().comment == "Grüße"
-    revived, before = again.intended(), meant("red_ack_syn", "eee_120us100")
-    assert revived.targets == before.targets
-    assert intended(revived.topology, revived.config, 1000) == intended(before.topology, before.config, 1000)
-
-
 @pytest.mark.parametrize("replaced", [False, True], ids=["moved", "replaced"])
 def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(store, monkeypatch, replaced):
     pending = state.Pending(revision=1, back_to=0, since=clock.now(), seconds=60)
-    commit(store, "drop_tail", pending=pending)
+    commit(store, intent("drop_tail"), pending=pending)
 
     def move(_: float) -> None:
         store.folder.rename(store.folder.with_name("moved"))
         if replaced:
             another = state.StateStore.open(store.folder)
-            commit(another, "red_ect")
+            commit(another, intent("red_ect"))
 
     monkeypatch.setattr("time.sleep", move)
     with pytest.raises(StateError, match="was moved or replaced while revision 1 waited"):
@@ -87,24 +66,24 @@ def test_wait_for_a_confirmation_in_a_folder_that_goes_away_claims_no_rollback(s
 
 
 def test_folder_and_files_are_for_the_owner_alone(store):
-    commit(store, "drop_tail")
+    commit(store, intent("drop_tail"))
     for path in [store.folder, *store.folder.rglob("*")]:
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-@pytest.mark.system
-def test_second_process_is_told_who_holds_the_lock(store):
-    script = (
-        "import sys; from eeon_control import state\n"
-        "store = state.StateStore.open(__import__('pathlib').Path(sys.argv[1]))\n"
-        "try:\n    store.lock('other').__enter__()\nexcept state.LockHeld as error:\n    print(error)"
-    )
-    with store.lock("eeon config apply -c mine"):
-        said = subprocess.run(
-            [sys.executable, "-c", script, str(store.folder)], capture_output=True, text=True, check=True
-        ).stdout
-    assert f"held by `eeon config apply -c mine` of {state.Holder.me('').user}@" in said
-    assert f"process {os.getpid()}, since " in said
+def test_who_wants_the_lock_is_told_who_holds_it(store):
+    holder = rf"held by `eeon config apply -c mine` of {state.Holder.me('').user}@.*, process {os.getpid()}, since "
+    with store.lock("eeon config apply -c mine"), pytest.raises(state.LockHeld, match=holder):
+        store.lock("other").__enter__()
+
+
+def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_first(store):
+    commit(store, intent("drop_tail"))
+    with store.controller_lock(10):
+        told = eeon("controller", "run", "--state", str(store.folder), code=1).stderr
+    assert "a controller with election id 10 already runs on" in told
+    assert f"process {os.getpid()}" in told
+    assert "start a standby with a smaller --election-id" in told
 
 
 def test_running_controllers_are_known_by_their_election_ids(store):
@@ -132,32 +111,6 @@ def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
             match=r"journal\.json: damaged: before\.spine1\.entities\.0: .* not a P4Runtime Entity",
         ):
             store.journal()
-
-
-def test_revision_is_told_to_be_missing_where_there_is_none(store):
-    with pytest.raises(StateError, match="no revision 1; there is none yet"):
-        store.revision(1)
-
-
-def test_folder_of_which_a_part_was_restored_is_refused_before_it_loses_revisions(store):
-    for _ in range(3):
-        commit(store, "drop_tail")
-    (store.folder / "current").write_text("2\n")  # as a killed apply leaves it
-    assert len(state.StateStore.open(store.folder).revisions()) == 2
-    for left in (lambda path: path.write_text("1\n"), lambda path: path.unlink()):
-        left(store.folder / "current")
-        with pytest.raises(
-            StateError, match=r"current: damaged: the last revision is 3, so it should hold 2"
-        ):
-            state.StateStore.open(store.folder)
-
-
-def test_history_names_a_revision_in_force_that_was_removed(store):
-    for _ in range(2):
-        commit(store, "drop_tail")
-    (store.folder / "revisions" / "2.json").unlink()
-    told = eeon("config", "history", "--state", str(store.folder))
-    assert "revision 2 is in force, but its file was removed" in told.stderr
 
 
 def test_place_of_the_folder_follows_option_variable_and_xdg():
@@ -192,16 +145,16 @@ def test_time_left_to_confirm_survives_clocks_that_jump_and_restarts(now, left):
 
 
 def test_pending_confirmation_of_a_revision_that_never_came_into_force_does_not_count(store):
+    commit(store, intent("drop_tail"))
+    pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
+    (store.folder / "pending.json").write_text(pending.model_dump_json())
+    os.chmod(store.folder / "pending.json", 0o600)
+    assert store.pending() is None
+    commit(store, intent("red_ect"), pending)
+    assert store.pending() == pending
     with store.lock("test") as lock:
-        store.commit(lock, draft("drop_tail"))
-        pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
-        (store.folder / "pending.json").write_text(pending.model_dump_json())
-        os.chmod(store.folder / "pending.json", 0o600)
-        assert store.pending() is None
-        store.commit(lock, draft("red_ect"), pending)
-        assert store.pending() == pending
         store.confirm(lock)
-        assert store.pending() is None
+    assert store.pending() is None
 
 
 @contextlib.contextmanager
@@ -312,6 +265,6 @@ def test_killed_first_apply_is_told_by_drift_which_finds_no_revision(store):
 
 @pytest.mark.parametrize("columns", [0, 40])
 def test_history_has_action_and_comment_on_a_narrow_terminal_and_on_one_of_unknown_width(store, columns):
-    commit(store, "drop_tail", comment="ticket 4711")
+    commit(store, intent("drop_tail"), comment="ticket 4711")
     told = eeon("config", "history", "--state", str(store.folder), columns=columns).stdout.split()
     assert {"apply", "ticket", "4711"} <= set(told)

@@ -78,7 +78,7 @@ def back_to_old(store, targets) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", [1, 20, 44, 77, 104])
+@pytest.mark.parametrize("at", [20, 77, 104])
 def test_rollout_killed_at_a_step_leads_to_old_or_new_on_all_sixteen(store, targets, at):
     check_killed_at(at, store, targets, gated=at % 2 == 0)
     back_to_old(store, targets)

@@ -1,6 +1,5 @@
 """The workflow's scripts with a bare repository and four switches, on two runners."""
 
-import contextlib
 import json
 import os
 import re
@@ -13,6 +12,8 @@ import pytest
 import yaml
 from eeon_control import topology
 
+from control_plane.tests.engine_switches import serving
+
 HERE = Path(__file__).resolve().parent
 FABRIC4 = topology.load("leaf-spine-4")
 GATE = "the gate `test $EEON_WAVE = 0` is closed: it exited with 1"
@@ -21,16 +22,7 @@ WORKFLOW = yaml.load((HERE / "eeon.yml").read_text(), Loader=yaml.BaseLoader)
 
 @pytest.fixture
 def addresses():
-    engine = pytest.importorskip("eeon_engine._engine")
-    p4runtime = pytest.importorskip("eeon_engine.p4runtime")
-    with contextlib.ExitStack() as stack:
-        found = {}
-        for switch in FABRIC4.switches.values():
-            ports = [engine.Port(port.number, rate_bps=int(port.rate)) for port in switch.ports]
-            running = engine.Switch(
-                device_id=switch.device_id, tick_ps=1000, gate_register="gate_open_at", ports=ports
-            )
-            found[switch.name] = stack.enter_context(p4runtime.serve(running)).address
+    with serving(FABRIC4) as (_, found):
         yield found
 
 

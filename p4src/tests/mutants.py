@@ -235,7 +235,10 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
 
 
 def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mutant]:
-    """Returns the mutants that the command line selects."""
+    """Returns the mutants that the command line selects. Raises MutantError for a text that none has."""
+    for text in texts:
+        if not any(text in one.name or text in one.rule for one in mutants):
+            raise MutantError(f"no mutant has {text} in its name or rule; {LIST.name} lists them")
     if quick:
         mutants = [mutant for mutant in mutants if mutant.quick]
     if texts:

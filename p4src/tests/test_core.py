@@ -21,7 +21,7 @@ CASES = (
     "forwarding",
     "buffer.BufferHoldsExactlyItsLimit",
     "mark_threshold",
-    "eee_standard",
+    "eee",
     "pfc",
     "pfc_sent.GroupThatIsFullBelowXoffPausesItsNeighbour",
 )

@@ -43,6 +43,15 @@ def test_mutant_of_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
             mutant.apply(tmp_path)
 
 
+def test_text_that_no_mutant_has_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(mutants, "missing_tools", list)
+    monkeypatch.setattr("sys.argv", ["mutants.py", "martains"])
+    assert mutants.main() == 1
+    assert "no mutant has martains in its name or rule" in capsys.readouterr().err
+
+
 def test_each_test_that_catches_mutants_is_there() -> None:
     def source(package: str, name: str) -> str:
         tests = mutants.REPOSITORY / "engine" / package / "tests" / "it"

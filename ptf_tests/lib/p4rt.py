@@ -142,10 +142,10 @@ class P4RuntimeClient:
         except grpc.RpcError as error:
             raise _refusal(error) from error
 
-    def register_read(self, name: str, index: int) -> int:
-        """Returns one cell of a register."""
-        (cell,) = self.read(P4RegisterEntry(name, index=index))
-        return int(cell.data)
+    def registers_read(self, cells: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """Returns cells of registers, by name and index."""
+        found = self.read(*(P4RegisterEntry(name, index=index) for name, index in cells))
+        return {(cell.register_id, cell.index): int(cell.data) for cell in found}
 
     def counter_read(self, name: str, index: int) -> tuple[int, int]:
         """Returns one cell of an indirect counter: (packets, bytes)."""

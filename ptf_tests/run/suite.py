@@ -49,7 +49,11 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
             print(f"{path}: no such file; `make p4` compiles the program", file=sys.stderr)
             return 1
     output = (request.output or OUTPUT / target).resolve()
-    output.mkdir(parents=True, exist_ok=True)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"{output}: no folder for logs: {error.strerror}; --output names another", file=sys.stderr)
+        return 1
     for old in output.glob("*.log"):
         old.unlink()
     given = {"target": target, "program": str(request.program), "p4info": str(request.p4info), **params}

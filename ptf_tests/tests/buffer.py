@@ -5,7 +5,7 @@ and valid for every class. A frame on the wire is not in the queue.
 from functools import partial
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, cases, virtual_time_only
+from ptf_tests.lib.base_test import FabricTest, cases
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 
 SIZE = 500
@@ -95,51 +95,8 @@ class BufferDropsEctAndNotEctAlike(_Buffer):
         self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE])
 
 
-@virtual_time_only
-class BufferAdmitsAsSoonAsAFrameHasLeft(_Buffer):
-    """The queue is full; when one frame goes onto the wire, exactly one more fits."""
-
-    def runTest(self) -> None:
-        self.buffer_limit(2, 3 * SIZE)
-        offered = frames(6)
-        self.plug(2)
-        self.send(1, *offered[:4])
-        self.switch.advance(ns=self.wire_ns(PLUG_BYTES))
-        self.send(1, *offered[4:])
-        self.drain()
-        kept = [*offered[:3], offered[4]]
-        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in kept])
-
-
 class BufferLimitOfAnotherPortDoesNothingHere(_Buffer):
     def runTest(self) -> None:
         self.buffer_limit(3, 0)
         offered = frames(20)
         self.expect_kept(offered, offered)
-
-
-@virtual_time_only
-class BufferWithoutLimitKeepsADeepQueue(_Buffer):
-    """By default the program sets no limit: a thousand full frames wait and all leave."""
-
-    def runTest(self) -> None:
-        offered = frames(1000, size=packets.FULL_FRAME)
-        self.expect_kept(offered, offered)
-
-
-@virtual_time_only
-class BufferLimitCanBeChangedWhileFramesWait(_Buffer):
-    """Lowered below the queued bytes: nothing queued is lost, and nothing more is admitted. Removed: no limit
-    again."""
-
-    def runTest(self) -> None:
-        offered = frames(12)
-        self.plug(2)
-        self.send(1, *offered[:6])
-        self.buffer_limit(2, 2 * SIZE)
-        self.send(1, *offered[6:8])
-        self.table_remove("port_buffer", {"port": 2})
-        self.send(1, *offered[8:])
-        self.drain()
-        kept = offered[:6] + offered[8:]
-        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in kept])

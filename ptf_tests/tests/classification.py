@@ -123,22 +123,3 @@ _MALFORMED = {
     ),
 }
 globals().update(cases(__name__, _Classified, _Classified.expect, _MALFORMED, "malformed"))
-
-
-class EachPortCountsItsOwnPackets(FabricTest):
-    def runTest(self) -> None:
-        self.send(1, packets.tcp(2, flags="A"))
-        self.send(3, packets.tcp(2, flags="S", frm=3), packets.tcp(2, flags="A", frm=3))
-        self.drain()
-        self.assertEqual(self.received(1), {PacketClass.ACK: 1})
-        self.assertEqual(self.received(3), {PacketClass.SYN: 1, PacketClass.ACK: 1})
-        self.assertEqual(self.received(2), {})
-
-
-class DroppedPacketsAreCountedAsReceived(FabricTest):
-    """Classification precedes every decision: a packet without a route is also counted with its class."""
-
-    def runTest(self) -> None:
-        self.send(1, packets.tcp(200, flags="S"))
-        self.drain()
-        self.assertEqual(self.received(1), {PacketClass.SYN: 1})

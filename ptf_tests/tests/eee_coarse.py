@@ -1,5 +1,5 @@
 """The EEE hold in milliseconds with wide tolerances, so that it can be tested on a switch in real time (BMv2
-holds packets by recirculation). Exact tests are in eee_standard.py and eee_hold.py.
+holds packets by recirculation). Exact tests are in eee.py.
 
 Holds are long and the waits around them longer: a case fails only if the machine stops for 100 ms.
 """

@@ -201,18 +201,6 @@ _MALFORMED = {
 globals().update(cases(__name__, _Dropped, _Dropped.expect_dropped, _MALFORMED, "malformed"))
 
 
-class ForwardedPacketIsCountedAtIngressAndEgress(FabricTest):
-    """`received` at the ingress port with its class; verdict `forwarded` at the egress port."""
-
-    def runTest(self) -> None:
-        self.send(3, packets.tcp(5, frm=3, payload=10))
-        self.drain()
-        self.departures(5)
-        self.assertEqual(self.received(3), {PacketClass.DATA: 1})
-        self.assertEqual(self.verdicts(5), {(PacketClass.DATA, Verdict.FORWARDED): 1})
-        self.assertEqual(self.verdicts(3), {})
-
-
 class CountersCountFrameBytes(FabricTest):
     """Bytes are those of the frame at arrival (received) and at departure (verdicts): equal here."""
 

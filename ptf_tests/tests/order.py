@@ -1,12 +1,10 @@
-"""Packets of one egress port leave in the order in which they were admitted, whatever delayed them."""
+"""Packets of one egress port leave in the order in which they were admitted."""
 
 import random
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest
-from ptf_tests.lib.eee import Eee, EeeTest
 from ptf_tests.lib.packets import Ecn
-from ptf_tests.lib.targets.base import SwitchOptions
 
 
 def numbered(count: int, seed: int, to: int = 2) -> list[bytes]:
@@ -54,40 +52,3 @@ class OrderIsKeptBetweenIngressPorts(_Order):
             self.send(port, packets.arriving(frame, port))
         self.drain()
         self.assert_in_order(2, 200)
-
-
-class OrderIsKeptByTheGate(_Order, EeeTest):
-    """Random arrivals over many sleeps, holds by timer and by trigger, and busy periods."""
-
-    def runTest(self) -> None:
-        self.eee(Eee(sleep=2_880, wake=4_480, hold=12_000, trigger_packets=10))
-        source = random.Random(5)
-        for frame in numbered(400, seed=5):
-            self.send(1, frame)
-            self.switch.advance(ns=source.choice((0, 0, 100, 2_000, 9_000, 40_000)))
-        self.drain()
-        self.assert_in_order(2, 400)
-        self.assertGreater(
-            self.register("wakes", 2), 20, "the port must have slept often for this case to mean much"
-        )
-
-
-class OrderIsKeptByRecirculation(OrderIsKeptByTheGate):
-    options = SwitchOptions(gate=False)
-
-
-class OrderIsKeptBetweenTwoRecirculatingPorts(_Order, EeeTest):
-    """Packets of two holding ports recirculate together; each port keeps its own order and its own gate."""
-
-    options = SwitchOptions(gate=False)
-
-    def runTest(self) -> None:
-        settings = Eee(sleep=2_880, wake=4_480, hold=50_000)
-        self.eee(settings, port=2)
-        self.eee(settings, port=3)
-        for first, second in zip(numbered(60, seed=6), numbered(60, seed=7, to=3), strict=True):
-            self.send(1, first, second)
-            self.switch.advance(ns=300)
-        self.drain()
-        self.assert_in_order(2, 60)
-        self.assert_in_order(3, 60)

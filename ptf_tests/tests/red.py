@@ -77,34 +77,6 @@ _LEFT = {
 globals().update(cases(__name__, _Left, _Left.leave, _LEFT))
 
 
-@virtual_time_only
-class _Line(MarkingTest):
-    """Bursts of ECT frames rise from an empty queue to `max`."""
-
-    def rises(self, settings: Mapping[str, Any], steps: int, probability: float) -> None:
-        """Checks that over many bursts the marks in each quarter of the range follow the line to
-        `probability`."""
-        bursts, seen = 60, [0] * steps
-        self.red(2, low=0, probability=probability, **settings)
-        for _ in range(bursts):
-            for step, marked in enumerate(self.marks(ect(steps))):
-                seen[step] += marked
-        for quarter in range(4):
-            part = range(quarter * steps // 4, (quarter + 1) * steps // 4)
-            chances = [probability * step / steps for step in part]
-            allowed = _SIGMAS * sqrt(bursts * sum(p * (1 - p) for p in chances))
-            found = sum(seen[step] for step in part)
-            with self.subTest(quarter=quarter + 1):
-                self.assertAlmostEqual(found, bursts * sum(chances), delta=allowed)
-
-
-_LINES = {
-    "RedProbabilityRisesOnAStraightLine": ({"high": 40 * SIZE}, 40, 0.5),
-    "RedInPacketsProbabilityRisesOnAStraightLine": ({"high": 20, "in_packets": True}, 20, 1.0),
-}
-globals().update(cases(__name__, _Line, _Line.rises, _LINES))
-
-
 class RedInPacketsCountsPackets(MarkingTest):
     """Thresholds of five packets: 54-byte ACKs and full frames count the same."""
 
@@ -155,43 +127,7 @@ _MARKED = {
 globals().update(cases(__name__, MarkingTest, MarkingTest.red_marks, _MARKED))
 
 
-class _Average(MarkingTest):
-    def follows(self, weight: int, queues: range, gap_ns: int) -> None:
-        """Checks the average at each frame, by the number that it finds queued; at first it is zero."""
-        average = 0.0
-        self.assertEqual(self.queue_register("red_average", 2), 0)
-        for n in queues:
-            self.switch.advance(ns=gap_ns)
-            self.send(1, ect(1)[0])
-            average += (n * SIZE - average) / weight
-            found = self.queue_register("red_average", 2) / _AVERAGE_ONE
-            self.assertAlmostEqual(found, average, delta=0.001, msg=f"frame {n}")
-
-
-@virtual_time_only
-class RedAverageFollowsItsDefinition(_Average):
-    """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register has it in units of 2^-32
-    byte; the tolerance is a thousandth of a byte for rounding over the burst."""
-
-    def runTest(self) -> None:
-        self.red(2, low=2**31, high=2**31, average_shift=4)
-        self.plug(2)
-        self.follows(16, range(50), gap_ns=0)
-
-
-class RedAveragedMarksOnceTheAverageReachesMax(MarkingTest):
-    """Weight 1/4 and min = max = 10 frames: the first frame marked is the first whose average is at `max`."""
-
-    def runTest(self) -> None:
-        self.red(2, low=10 * SIZE, high=10 * SIZE, average_shift=2)
-        average, expected = 0.0, []
-        for n in range(30):
-            average += (n * SIZE - average) / 4
-            expected.append(average >= 10 * SIZE)
-        self.assertEqual(self.marks(ect(30)), expected)
-
-
-class _RedIdle(_Average):
+class _RedIdle(MarkingTest):
     """Weight 1/2, and thresholds that are never reached."""
 
     def idle_red(self, halvings: int, shift: int) -> None:
@@ -271,7 +207,13 @@ class RedAverageOfABusyPortDoesNotAge(_RedIdle):
         self.idle_red(halvings=65_535, shift=0)
         self.plug(2)
         self.send(1, ect(1)[0])
-        self.follows(2, range(1, 20), gap_ns=self.wire_ns(PLUG_BYTES) // 40)
+        average = 0.0
+        for n in range(1, 20):
+            self.switch.advance(ns=self.wire_ns(PLUG_BYTES) // 40)
+            self.send(1, ect(1)[0])
+            average += (n * SIZE - average) / 2
+            found = self.queue_register("red_average", 2) / _AVERAGE_ONE
+            self.assertAlmostEqual(found, average, delta=0.001, msg=f"frame {n}")
 
 
 class RedForgetsWhileIdleInRealTime(_RedIdle):

@@ -35,21 +35,23 @@ class EeonGroup(LazyGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Returns the names of built-in and plugin commands, in alphabetical order."""
-        return sorted({*super().list_commands(ctx), *_plugins()})
+        return sorted({*super().list_commands(ctx), *_plugins(ctx)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns a built-in or plugin command. One that fails to load reports the error when invoked."""
         own = super().get_command(ctx, cmd_name)
-        plugin = _plugins().get(cmd_name)
-        if own is None and plugin is None and cmd_name in _OTHER_PACKAGES:
+        if own is not None:
+            return own
+        plugin = _plugins(ctx).get(cmd_name)
+        if plugin is None and cmd_name in _OTHER_PACKAGES:
             package, folder = _OTHER_PACKAGES[cmd_name]
             return _broken(
                 cmd_name,
                 f"not installed; the package {package} has it: `pip install {package}`, "
                 f"or `make setup` or `pip install ./{folder}` in a checkout",
             )
-        if own is not None or plugin is None:
-            return own
+        if plugin is None:
+            return None
         if cmd_name in _OTHER_PACKAGES:
             for what, correction in of_other_versions():
                 return _broken(cmd_name, f"{what}: `{correction}`, or `make setup` in a checkout")
@@ -66,7 +68,7 @@ class EeonGroup(LazyGroup):
         return command
 
     def summary(self, ctx: click.Context, name: str) -> str:
-        plugin = None if name in self.places else _plugins().get(name)
+        plugin = None if name in self.places else _plugins(ctx).get(name)
         return (summary_of(plugin.value) if plugin is not None else None) or super().summary(ctx, name)
 
     def main(
@@ -115,8 +117,13 @@ class EeonGroup(LazyGroup):
         return 1
 
 
-def _plugins() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=_PLUGINS)}
+def _plugins(ctx: click.Context) -> dict[str, EntryPoint]:
+    """Returns the commands of other packages. They are looked up once for a command line, because that reads
+    a file of each installed package."""
+    if _PLUGINS not in ctx.meta:
+        ctx.meta[_PLUGINS] = {entry.name: entry for entry in entry_points(group=_PLUGINS)}
+    found: dict[str, EntryPoint] = ctx.meta[_PLUGINS]
+    return found
 
 
 def _broken(name: str, reason: str) -> click.Command:

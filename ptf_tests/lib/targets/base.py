@@ -5,6 +5,7 @@ packets or expectations. One target serves a whole PTF run; `start` gives each t
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ptf.testutils import test_param_get
@@ -67,9 +68,11 @@ class Target(ABC):
     def before_plug(self, port: int) -> None:  # noqa: B027 - most targets have nothing to do
         """Slows the link of `port` down if it has no rate, before a test fills its queue."""
 
-    def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
-        """Returns one cell of a register."""
-        return client.register_read(name, index)
+    def registers_read(
+        self, client: P4RuntimeClient, cells: Iterable[tuple[str, int]]
+    ) -> dict[tuple[str, int], int]:
+        """Returns cells of registers, by name and index."""
+        return client.registers_read(cells)
 
 
 _installed: Target | None = None

@@ -12,6 +12,7 @@ gate on veth pairs. While the module is used, no other program may use the switc
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from ptf.testutils import test_param_get
@@ -91,11 +92,13 @@ class RealTimeTarget(Target):
         self._plugged.add(port)
         self._command(f"set_queue_rate {_SLOW_PPS} {port}")
 
-    def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
+    def registers_read(
+        self, client: P4RuntimeClient, cells: Iterable[tuple[str, int]]
+    ) -> dict[tuple[str, int], int]:
         """Reads over Thrift from BMv2, which answers register reads over P4Runtime with UNIMPLEMENTED."""
         if self.name == "bmv2":
-            return self.register_over_thrift(name, index)
-        return super().register_read(client, name, index)
+            return {cell: self.register_over_thrift(*cell) for cell in cells}
+        return super().registers_read(client, cells)
 
     def register_over_thrift(self, name: str, index: int) -> int:
         """Returns one cell of a register, read by simple_switch_CLI."""

@@ -1,0 +1,22 @@
+"""Refusals of the command that runs the packet tests."""
+
+from pathlib import Path
+
+import pytest
+
+from ptf_tests.run import suite
+
+
+@pytest.mark.parametrize(
+    ("request_of", "says"),
+    [
+        (lambda file: suite.Request(output=file), "no folder for logs: File exists; --output names another"),
+        (lambda file: suite.Request(output=file / "logs"), "no folder for logs: Not a directory; --output"),
+        (lambda file: suite.Request(program=file.with_name("x.json")), "x.json: no such file; `make p4`"),
+    ],
+)
+def test_what_is_not_there_or_in_the_way_is_named(tmp_path: Path, capsys, request_of, says: str) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert suite.run("engine", request_of(file), (), {}) == 1
+    assert says in capsys.readouterr().err
