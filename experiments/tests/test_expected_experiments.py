@@ -26,6 +26,7 @@ from eeon_experiments.workloads.job_mix import JobMix
 from eeon_tools.errors import ToolsError
 from made_experiments import points
 from pydantic import ValidationError
+from test_compare import runs
 from test_folder import EXPERIMENT
 
 from control_plane.tests.expected_rows import Messages, Reader, Row, bases, command, rows, value
@@ -129,9 +130,6 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
 
 
 def compared(text: str, folder: Path) -> Messages:
-    # This module needs scipy.
-    from test_compare import runs
-
     there = runs(("l30", "slow", 1, 1.0), ("l30", "fast", 1, 2.0), ("l70", "slow", 2, 1.0))
     return refused(lambda: compare(there, Compared.parse(text), "runtime_seconds"), folder)
 
