@@ -1,6 +1,8 @@
 """Results and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
 
+import operator
 from collections.abc import Callable, Mapping
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
 from eeon_control.errors import InputError as ControlInputError
-from eeon_experiments import setup
+from eeon_experiments import files, setup
 from eeon_experiments.claims import texts
+from eeon_experiments.expand import count
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
@@ -51,10 +54,25 @@ def experiment(text: str, folder: Path, quick: bool = False) -> Messages:
     return refused(lambda: points(folder, text, quick=quick), folder)
 
 
+def combinations(text: str, folder: Path, quick: bool = False) -> object:
+    """Returns the axes' values and the seed of each point, of which there are as many as are counted."""
+    found = points(folder, text, quick=quick)
+    assert count(files.load(folder), quick=quick) == len(found)
+    return [[*point.axes.values(), point.run.seed] for point in found]
+
+
+def settings(text: str, folder: Path, keys: list[str], quick: bool = False) -> object:
+    """Returns the values of some keys for each point."""
+    return [
+        [reduce(operator.getitem, key.split("."), point.run.settings) for key in keys]
+        for point in points(folder, text, quick=quick)
+    ]
+
+
 def application(text: str, folder: Path, key: str) -> object:
     """Returns the engine's form of an application, under a key."""
-    settings, fabric, _ = points(folder, text)[0].run.parts()
-    found: object = workload_of(settings, fabric, 1)["applications"][0]
+    of_run, fabric, _ = points(folder, text)[0].run.parts()
+    found: object = workload_of(of_run, fabric, 1)["applications"][0]
     for part in key.split("."):
         assert isinstance(found, Mapping)
         found = found.get(part)
@@ -137,6 +155,8 @@ def compared(text: str, folder: Path) -> Messages:
 READERS: dict[str, Reader] = {
     "eeon": command,
     "experiment": experiment,
+    "points": combinations,
+    "settings": settings,
     "application": application,
     "model": model,
     "advice": advice,

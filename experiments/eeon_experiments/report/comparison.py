@@ -43,7 +43,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Interval:
-    """The mean over pairs, and its 95 % confidence interval by Student's t; None if there is a single pair."""
+    """The mean over pairs, and its 95 % confidence interval by Student's t; None for a single pair."""
 
     mean: float
     low: float | None
@@ -141,4 +141,3 @@ def _of(axes: dict[str, str] | None, column: str, pairs: Sequence[tuple[float, f
         Interval.of([two - one for one, two in pairs]),
         None if 0 in first else Interval.of([two / one - 1 for one, two in pairs]),
     )
-
