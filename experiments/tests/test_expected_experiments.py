@@ -11,9 +11,8 @@ import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
 from eeon_control.errors import InputError as ControlInputError
-from eeon_experiments import files, setup
+from eeon_experiments import expand, files, setup
 from eeon_experiments.claims import texts
-from eeon_experiments.expand import count
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.qcn import Dcqcn, Qcn
@@ -57,7 +56,7 @@ def experiment(text: str, folder: Path, quick: bool = False) -> Messages:
 def combinations(text: str, folder: Path, quick: bool = False) -> object:
     """Returns the axes' values and the seed of each point, of which there are as many as are counted."""
     found = points(folder, text, quick=quick)
-    assert count(files.load(folder), quick=quick) == len(found)
+    assert expand.count(files.load(folder), quick=quick) == len(found)
     return [[*point.axes.values(), point.run.seed] for point in found]
 
 
@@ -90,6 +89,10 @@ def model(text: str, folder: Path, of: str) -> object:
 
 def advice(text: str, folder: Path) -> Messages:
     return Messages(Tcp.model_validate(value(text)).advice())
+
+
+def experiment_advice(text: str, folder: Path) -> Messages:
+    return Messages(expand.advice(points(folder, text)))
 
 
 def nic(text: str, folder: Path) -> object:
@@ -160,6 +163,7 @@ READERS: dict[str, Reader] = {
     "application": application,
     "model": model,
     "advice": advice,
+    "experiment advice": experiment_advice,
     "NIC": nic,
     "job mix": job_mix,
     "distribution": distribution,
