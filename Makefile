@@ -268,5 +268,5 @@ $(NS3_FLOWS): engine/netsim/tests/ns3/flows.cc $(NS3)/.packages
 
 # They need the engine, which must be there first: no registry has it.
 $(VENV)/.experiments: constraints.txt experiments/pyproject.toml $(VENV)/.packages | $(VENV)/.engine
-	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable 'experiments[compare,dask,pandas,tune]'
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable 'experiments[dask,pandas,tune]'
 	@touch $@

@@ -1,11 +1,10 @@
-"""Comparisons of claims with rows."""
+"""Comparisons of claims with rows: what the published claims and their made-up rows do not show."""
 
 from typing import Any
 
 import pytest
-from eeon_experiments import claims
 from eeon_experiments.claims import model
-from eeon_experiments.claims.model import Check, Checks, Missing, claim
+from eeon_experiments.claims.model import Missing
 from eeon_experiments.results import Results, Row, Spread
 
 
@@ -17,19 +16,6 @@ def rows(*values: dict[str, Any]) -> Results:
 
 RED = {"queue": "red"}
 PLAIN = {"queue": "plain"}
-
-
-def test_a_change_is_taken_seed_by_seed() -> None:
-    results = rows(
-        {"axis_queue": "plain", "seed": 1, "t": 10.0},
-        {"axis_queue": "plain", "seed": 2, "t": 20.0},
-        {"axis_queue": "red", "seed": 1, "t": 11.0},
-        {"axis_queue": "red", "seed": 2, "t": 24.0},
-        {"axis_queue": "red", "seed": 3, "t": 99.0},
-    )
-    found = model.change(results, "t", RED, PLAIN)
-    assert (found.low, found.high, found.seeds) == (pytest.approx(0.1), pytest.approx(0.2), 2)
-    assert found.text(model.percent) == "+15.0 % (+10.0 % to +20.0 %, 2 seeds)"
 
 
 def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differently() -> None:
@@ -60,36 +46,6 @@ def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differentl
 def test_what_cannot_be_compared_is_named(values: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(Missing, match=words):
         model.change(rows(*values), "t", RED, PLAIN)
-
-
-def judgment(*checks: Check) -> claims.Judgment:
-    found = claim("X1", "s", "w", "b", lambda results: Checks(checks, {"n": 1.0}))
-    return found.judge(Results([]))
-
-
-def test_what_only_stands_beside_the_parts_is_told_and_not_counted() -> None:
-    found = judgment(Check("a 1", False), Check("b 2", True), Check("c 3", True, part=False))
-    assert (found.outcome, found.holding, found.parts) == ("differs", 1, 2)
-    assert "c 3" in found.measured
-
-
-def test_a_claim_is_reproduced_when_every_check_holds() -> None:
-    assert judgment(Check("a 1", True), Check("b 2", True)) == claims.Judgment(
-        "reproduced", "a 1; b 2.", {"n": 1.0}, holding=2, parts=2
-    )
-
-
-def test_a_claim_differs_when_one_does_not_and_says_which() -> None:
-    found = judgment(Check("a 1", True), Check("b 2", False))
-    assert (found.outcome, found.measured) == ("differs", "a 1; b 2. Outside its band: b 2.")
-
-
-def test_a_claim_whose_rows_are_not_there_is_not_measured() -> None:
-    def examine(results: Results) -> Checks:
-        raise Missing("no t of red")
-
-    found = claim("X1", "s", "w", "b", examine).judge(Results([]))
-    assert found == claims.Judgment("not measured", "Not measured: no t of red.", {})
 
 
 def test_a_band_includes_its_ends() -> None:

@@ -50,18 +50,6 @@ def test_coalescing_is_what_a_walk_through_arrivals_finds(load: float, timer: fl
     )
 
 
-def test_the_order_is_standard_then_short_then_long_coalescing_then_ideal() -> None:
-    phy, load = theory.TEN_GIGABIT, 0.1
-    found = [
-        theory.standard(phy, load, FRAME),
-        theory.coalescing(phy, load, FRAME, 12e-6, 10),
-        theory.coalescing(phy, load, FRAME, 120e-6, 100),
-        theory.ideal(load),
-    ]
-    assert found == sorted(found, reverse=True)
-    assert found[0] == pytest.approx(0.545, abs=0.001)
-
-
 def test_a_timer_inside_the_transition_to_sleep_is_refused() -> None:
     with pytest.raises(ValueError, match="no closed form"):
         theory.coalescing(theory.GIGABIT, 0.1, FRAME, 120e-6, 100)

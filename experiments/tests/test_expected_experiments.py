@@ -1,6 +1,8 @@
 """Results and refusals of experiments, workloads and searches: each row of `expected/*.yaml`."""
 
+import operator
 from collections.abc import Callable, Mapping
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
 from eeon_control.errors import InputError as ControlInputError
-from eeon_experiments import setup
+from eeon_experiments import expand, files, setup
 from eeon_experiments.claims import texts
 from eeon_experiments.fabric import workload_of
 from eeon_experiments.nic_queue import queue_like
@@ -26,6 +28,7 @@ from eeon_experiments.workloads.job_mix import JobMix
 from eeon_tools.errors import ToolsError
 from made_experiments import points
 from pydantic import ValidationError
+from test_compare import runs
 from test_folder import EXPERIMENT
 
 from control_plane.tests.expected_rows import Messages, Reader, Row, bases, command, rows, value
@@ -50,10 +53,25 @@ def experiment(text: str, folder: Path, quick: bool = False) -> Messages:
     return refused(lambda: points(folder, text, quick=quick), folder)
 
 
+def combinations(text: str, folder: Path, quick: bool = False) -> object:
+    """Returns the axes' values and the seed of each point, of which there are as many as are counted."""
+    found = points(folder, text, quick=quick)
+    assert expand.count(files.load(folder), quick=quick) == len(found)
+    return [[*point.axes.values(), point.run.seed] for point in found]
+
+
+def settings(text: str, folder: Path, keys: list[str], quick: bool = False) -> object:
+    """Returns the values of some keys for each point."""
+    return [
+        [reduce(operator.getitem, key.split("."), point.run.settings) for key in keys]
+        for point in points(folder, text, quick=quick)
+    ]
+
+
 def application(text: str, folder: Path, key: str) -> object:
     """Returns the engine's form of an application, under a key."""
-    settings, fabric, _ = points(folder, text)[0].run.parts()
-    found: object = workload_of(settings, fabric, 1)["applications"][0]
+    of_run, fabric, _ = points(folder, text)[0].run.parts()
+    found: object = workload_of(of_run, fabric, 1)["applications"][0]
     for part in key.split("."):
         assert isinstance(found, Mapping)
         found = found.get(part)
@@ -71,6 +89,10 @@ def model(text: str, folder: Path, of: str) -> object:
 
 def advice(text: str, folder: Path) -> Messages:
     return Messages(Tcp.model_validate(value(text)).advice())
+
+
+def experiment_advice(text: str, folder: Path) -> Messages:
+    return Messages(expand.advice(points(folder, text)))
 
 
 def nic(text: str, folder: Path) -> object:
@@ -129,9 +151,6 @@ def folder_of_ones_own(text: str, folder: Path, file: str) -> Messages:
 
 
 def compared(text: str, folder: Path) -> Messages:
-    # This module needs scipy.
-    from test_compare import runs
-
     there = runs(("l30", "slow", 1, 1.0), ("l30", "fast", 1, 2.0), ("l70", "slow", 2, 1.0))
     return refused(lambda: compare(there, Compared.parse(text), "runtime_seconds"), folder)
 
@@ -139,9 +158,12 @@ def compared(text: str, folder: Path) -> Messages:
 READERS: dict[str, Reader] = {
     "eeon": command,
     "experiment": experiment,
+    "points": combinations,
+    "settings": settings,
     "application": application,
     "model": model,
     "advice": advice,
+    "experiment advice": experiment_advice,
     "NIC": nic,
     "job mix": job_mix,
     "distribution": distribution,

@@ -7,7 +7,7 @@ import pytest
 from eeon_control.errors import InputError
 from eeon_experiments import files, shipped, store
 from eeon_experiments.expand import count, expand
-from eeon_experiments.fabric import spec_of, workload_of
+from eeon_experiments.fabric import spec_of
 from eeon_experiments.versions import Versions
 from eeon_experiments.workloads.transfers import POISSON_FRAME_BYTES
 from made_experiments import TINY, VERSIONS, points, write
@@ -19,29 +19,6 @@ def refusal(folder: Path, text: str, *, quick: bool = False) -> str:
     with pytest.raises(InputError) as caught:
         points(folder, text, quick=quick)
     return str(caught.value).replace(str(folder / "experiment.yaml"), "FILE")
-
-
-def test_points_are_the_product_of_the_axes_with_the_seed_fastest(tmp_path: Path) -> None:
-    found = points(tmp_path)
-    assert [(*point.axes.values(), point.run.seed) for point in found] == [
-        ("drop_tail", "newreno", 1),
-        ("drop_tail", "newreno", 2),
-        ("drop_tail", "dctcp", 1),
-        ("drop_tail", "dctcp", 2),
-        ("mark", "newreno", 1),
-        ("mark", "newreno", 2),
-        ("mark", "dctcp", 1),
-        ("mark", "dctcp", 2),
-    ]
-    assert len({point.run.id for point in found}) == 8
-
-
-def test_the_quick_form_has_fewer_values_and_its_own_seeds(tmp_path: Path) -> None:
-    found = points(tmp_path, quick=True)
-    assert [(*point.axes.values(), point.run.seed) for point in found] == [
-        ("mark", "newreno", 1),
-        ("mark", "dctcp", 1),
-    ]
 
 
 def test_ids_are_the_same_for_the_same_settings_however_they_are_written(tmp_path: Path) -> None:
@@ -73,58 +50,6 @@ def test_another_engine_or_program_is_another_run(tmp_path: Path) -> None:
     before = {point.run.id for point in points(tmp_path)}
     for versions in (Versions(VERSIONS.program, "f" * 64), Versions("f" * 64, VERSIONS.engine)):
         assert not before & {point.run.id for point in points(tmp_path, versions=versions)}
-
-
-def test_overlays_merge_mappings_and_append_configurations(tmp_path: Path) -> None:
-    point = next(one for one in points(tmp_path) if one.axes == {"queue": "mark", "transport": "dctcp"})
-    assert point.run.settings["config"] == ["drop_tail", "mark_threshold"]
-    assert point.run.settings["tcp"] == {"algorithm": "dctcp", "min_rto": "10ms"}
-    settings, topology, config = point.run.parts()
-    assert config.settings_of(topology.ports()[0]).queue.aqm.mode == "mark_threshold"
-    assert workload_of(settings, topology, 7)["tcp"] == {"algorithm": "dctcp", "min_rto_ps": 10**10}
-
-
-def test_an_overlay_reaches_below_named_applications(tmp_path: Path) -> None:
-    named = TINY.replace(
-        "      - kind: mapreduce\n        ", "      sort:\n        kind: mapreduce\n        "
-    )
-    named = named.replace(
-        "          - name: sort\n            maps: 8", "          sort:\n            maps: 8"
-    )
-    named = named.replace(
-        "    drop_tail:\n", "    drop_tail: {workload: {applications: {sort: {jobs: {sort: {maps: 3}}}}}}\n"
-    )
-    maps = [
-        point.run.settings["workload"]["applications"]["sort"]["jobs"]["sort"]["maps"]
-        for point in points(tmp_path, named)
-    ]
-    assert maps == [3, 3, 3, 3, 8, 8, 8, 8]
-
-
-def test_sweeps_use_the_axes_that_they_name_and_may_have_seeds(tmp_path: Path) -> None:
-    text = TINY + "sweeps:\n  - {queue: all}\n  - {queue: [mark], transport: [dctcp], seeds: [7, 8, 9]}\n"
-    assert [(*point.axes.values(), point.run.seed) for point in points(tmp_path, text)] == [
-        ("drop_tail", None, 1),
-        ("drop_tail", None, 2),
-        ("mark", None, 1),
-        ("mark", None, 2),
-        ("mark", "dctcp", 7),
-        ("mark", "dctcp", 8),
-        ("mark", "dctcp", 9),
-    ]
-    assert count(files.load(tmp_path)) == 7
-
-
-def test_quick_overlays_lie_over_the_base_and_over_an_axis_value(tmp_path: Path) -> None:
-    text = TINY.replace(
-        "  axes: {queue: [mark]}",
-        "  base: {time_limit: 5s, tcp: {min_rto: 3ms}}\n"
-        "  axes: {transport: {dctcp: {tcp: {dctcp_ect: linux}}}}",
-    )
-    found = points(tmp_path, text, quick=True)
-    assert [point.axes["transport"] for point in found] == ["dctcp", "dctcp"]
-    assert found[0].run.settings["tcp"] == {"algorithm": "dctcp", "min_rto": "3ms", "dctcp_ect": "linux"}
-    assert found[0].run.settings["time_limit"] == "5s"
 
 
 def test_two_points_with_the_same_settings_share_a_run(tmp_path: Path) -> None:

@@ -72,30 +72,6 @@ def test_the_distributions_that_ship_have_the_means_that_their_page_names(name: 
     assert name in shipped_sizes()
 
 
-@pytest.mark.parametrize(
-    ("sizes", "load", "mss", "needed"),
-    [
-        ("{constant: 10MB}", "94%", "1460B", ""),
-        ("{constant: 10MB}", "96%", "1460B", "1.01"),
-        ("{constant: 10MB}", "94%", "500B", "1.09"),
-        ("{constant: 100B}", "40%", "1460B", "1.65"),
-        ("{uniform: [1KB, 3KB]}", "86%", "1460B", "1.01"),
-        ("{exponential: 2KB}", "80%", "1460B", ""),
-        ("websearch", "90%", "1460B", ""),
-    ],
-)
-def test_advice_names_a_load_that_does_not_fit_the_link_with_its_headers(
-    tmp_path: Path, sizes: str, load: str, mss: str, needed: str
-) -> None:
-    text = FLOWS.replace("websearch", sizes).replace("30%", load).replace("1s", "400ms")
-    text = text.replace("min_rto: 10ms", f"min_rto: 200ms, mss: {mss}")
-    found = advice(points(tmp_path, text))
-    assert len(found) == bool(needed)
-    for one in found:
-        assert one.startswith("workload.applications.web: load")
-        assert f"need {needed} times the link" in one
-
-
 def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_together(
     tmp_path: Path,
 ) -> None:
@@ -113,34 +89,6 @@ def test_advice_is_about_the_tcp_that_each_application_has_and_about_all_loads_t
         "workload.applications.own.tcp: min_rto is 10ms",
         together,
     ]
-
-
-@pytest.mark.parametrize(
-    ("classes", "told"),
-    [
-        ("drop_tail", ["which has no `classes`"]),
-        ("{classes: {fast: {priority: 3, dscp: [26, 34]}}}", ["which has 26, 34"]),
-        ("{classes: {fast: {priority: 3, dscp: [46]}}}", []),
-    ],
-)
-def test_advice_names_a_dscp_that_selects_no_class(tmp_path: Path, classes: str, told: list[str]) -> None:
-    text = FLOWS.replace("sizes:", "dscp: 46\n        sizes:").replace("min_rto: 10ms", "min_rto: 200ms")
-    text = text.replace("config: mark_threshold", f"config: [mark_threshold, {classes}]")
-    found = advice(points(tmp_path, text))
-    start = "workload.applications.web: dscp 46 is in no class of `config`, "
-    assert found == [f"{start}{one}: its packets use the default class" for one in told]
-
-
-@pytest.mark.parametrize(
-    ("tcp", "is_told"), [("{}", True), ("{algorithm: cubic}", True), ("{ecn: true}", False), ("dctcp", False)]
-)
-def test_advice_names_marking_that_no_tcp_can_have(tmp_path: Path, tcp: str, is_told: bool) -> None:
-    text = FLOWS.replace("{algorithm: dctcp, min_rto: 10ms}", tcp.replace("dctcp", "{algorithm: dctcp}"))
-    told = "tcp: no run has a TCP with ECN, so nothing is marked, although `config` has ports that mark"
-    assert any(one.startswith(told) for one in advice(points(tmp_path, text))) is is_told
-    assert told not in str(
-        advice(points(tmp_path, text.replace("config: mark_threshold", "config: drop_tail")))
-    )
 
 
 def test_advice_is_shown_before_runs_start(tmp_path: Path) -> None:

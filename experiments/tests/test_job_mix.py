@@ -21,23 +21,6 @@ def jobs(one: JobMix, seed: int = 1) -> list[dict[str, Any]]:
     return found
 
 
-def test_it_is_a_mapreduce_application_of_the_engine() -> None:
-    told = mix(parallel_fetches=24).engine("small", TWO_RACKS, 1)
-    assert (told["kind"], told["name"], told["reserved"], told["parallel_fetches"]) == (
-        "mapreduce",
-        "small",
-        1,
-        24,
-    )
-
-
-def test_the_nearest_copy_is_one_under_the_same_leaf() -> None:
-    assert mix().engine("small", TWO_RACKS, 1)["locality"] == {"replicas": 3}
-    told = mix(locality={"replicas": 2, "read": "nearest"}).engine("small", TWO_RACKS, 1)["locality"]
-    hosts = list(TWO_RACKS.hosts)
-    assert told == {"replicas": 2, "racks": [hosts[:12], hosts[12:]]}
-
-
 def test_core_time_is_that_of_mrperfs_cycles() -> None:
     one = mix()
     # Terasort: ten JVMs of 4e9 cycles, 640 MB at 40 + 44; a reducer of 4e9 + 1e9 + 6e9, 640 MB at 90.

@@ -10,14 +10,14 @@ from click.testing import CliRunner, Result
 from eeon_experiments import files, store
 from eeon_experiments.cli import experiment
 from eeon_experiments.cli.run import run
-from eeon_experiments.expand import count, expand
+from eeon_experiments.expand import expand
 from eeon_experiments.report import points
 from eeon_experiments.report.runs import Runs
 from eeon_experiments.results import Results, Row
 from eeon_experiments.store import Outcome
 from eeon_experiments.sweep import Sweep
 from eeon_experiments.versions import Commit, versions
-from made_experiments import TINY, VERSIONS, write
+from made_experiments import TINY, write
 
 QUEUES, TRANSPORTS = ("drop_tail", "mark"), ("newreno", "dctcp")
 # Two seeds of one point; some columns differ between points, others do not.
@@ -195,9 +195,3 @@ def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out
     by_size, _ = points.drawings(Runs(made))
     assert len(by_size.panels[0].series) == 8 and by_size.panels[0].kind == "lines"
     assert "2 more combinations" in by_size.caption
-
-
-def test_points_are_counted_once_also_where_two_sweeps_have_them(tmp_path: Path) -> None:
-    text = TINY + "sweeps:\n  - {queue: all, transport: all}\n  - {queue: [mark], transport: all}\n"
-    found = files.load(write(tmp_path, text))
-    assert count(found) == len(expand(found, VERSIONS)) == 8

@@ -3,15 +3,11 @@
 from pathlib import Path
 
 import pytest
-from eeon_experiments.fabric import spec_of, workload_of
+from eeon_experiments.fabric import spec_of
 from eeon_experiments.run import run_one
 from eeon_experiments.versions import versions
 from eeon_experiments.workloads.phases import Step
 from made_experiments import TEXTS, points
-
-from control_plane.tests.expected_rows import bases
-
-PHASES = bases(Path(__file__).parent / "expected" / "workloads.yaml")["phases"]
 
 
 def sent(**step: object) -> list[tuple[int, int]]:
@@ -34,17 +30,6 @@ def test_a_torus_has_six_neighbours_in_three_dimensions() -> None:
     messages = set(step.messages(64))
     assert len(messages) == 64 * 6 == step.count(64)
     assert {other for rank, other in messages if rank == 21} == {5, 37, 17, 25, 20, 22}
-
-
-def test_the_engine_is_told_every_message(tmp_path: Path) -> None:
-    settings, topology, _ = points(tmp_path, PHASES)[0].run.parts()
-    told = workload_of(settings, topology, 1)["applications"][0]
-    assert told["kind"] == "phases"
-    assert told["ranks"] == ["h1", "h2", "h3", "h4"]
-    assert told["steps"][1] == {
-        "compute_ps": 0,
-        "messages": [[0, 2, 20_000], [1, 3, 20_000], [2, 0, 20_000], [3, 1, 20_000]],
-    }
 
 
 TWO_SENDERS = TEXTS["two senders"]

@@ -5,6 +5,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 from eeon_control.units import Bytes, DataRate, Duration
+from eeon_engine.json_types import FlowRow, QueueDepthReport
+from eeon_tools.quantiles import by_rank
 
 CLASSES = (
     (10**4, "up to 10 kB"),
@@ -14,18 +16,6 @@ CLASSES = (
     (None, "above"),
 )
 """The largest flow of each class in bytes, and its name, as in `eeon_experiments/columns.csv`."""
-
-
-class FlowRow(TypedDict):
-    """One flow in the twin's report."""
-
-    source: str
-    destination: str
-    bytes: int
-    at_ps: int
-    measured: bool
-    completion_ps: int | None
-    ideal_ps: int
 
 
 Summary = Mapping[str, float]
@@ -53,21 +43,6 @@ class Case(TypedDict):
     classes: list[ClassPair]
     twin: list[Whole]
     ns3: Whole
-
-
-class PortDepths(TypedDict):
-    """The maximum depth of one port's queue in each period, up to the last period with a queue."""
-
-    switch: str
-    port: int
-    max_bytes: list[int]
-
-
-class Depths(TypedDict):
-    """The depths of a run's queues over time."""
-
-    period_ps: int
-    queues: list[PortDepths]
 
 
 class Bands(TypedDict):
@@ -125,11 +100,8 @@ def flow_lines(rows: Sequence[FlowRow], hosts: Sequence[str]) -> str:
 def summary(slowdowns: Sequence[float]) -> Summary:
     """Returns mean and nearest-rank quantiles of at least one slowdown."""
     ordered = sorted(slowdowns)
-
-    def quantile(share: float) -> float:
-        return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
-
-    return {"mean": math.fsum(ordered) / len(ordered), "p50": quantile(0.5), "p99": quantile(0.99)}
+    mean = math.fsum(ordered) / len(ordered)
+    return {"mean": mean, "p50": by_rank(ordered, 0.5), "p99": by_rank(ordered, 0.99)}
 
 
 def slowdowns(
@@ -143,10 +115,11 @@ def slowdowns(
     for number, (row, time) in enumerate(zip(rows, completions_ps, strict=True)):
         if not row["measured"]:
             continue
-        if time is None:
+        ideal = row["ideal_ps"]
+        if time is None or ideal is None:
             raise ValueError(f"flow {number}, {row['bytes']} bytes, has not ended in {where}")
         name = next(name for limit, name in CLASSES if limit is None or row["bytes"] <= limit)
-        found[name].append(time / row["ideal_ps"])
+        found[name].append(time / ideal)
     return found
 
 
@@ -167,7 +140,9 @@ def by_class(runs: Sequence[Sequence[FlowRow]], theirs_ps: Sequence[int | None])
     ]
 
 
-def mean_depth(depths: Depths, ports: Container[tuple[str, int]], count: int, seconds: float) -> float:
+def mean_depth(
+    depths: QueueDepthReport, ports: Container[tuple[str, int]], count: int, seconds: float
+) -> float:
     """Returns the mean of each period's maximum depth, over `count` ports and all whole periods of a run, in
     bytes. A port that was always empty is not in `depths`."""
     periods = max(1, int(seconds * 1e12) // depths["period_ps"])

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import cast
 
+from eeon_engine.json_types import FlowRow, QueueDepthReport
 from eeon_experiments.results import Row
 from eeon_experiments.store import load, load_flows
 from validate import compare
@@ -109,14 +110,14 @@ def _whole(row: Row) -> compare.Whole:
     }
 
 
-def _flows(row: Row) -> list[compare.FlowRow]:
-    return cast(list[compare.FlowRow], load_flows(_folder(row.seed), row.text("run_id")))
+def _flows(row: Row) -> list[FlowRow]:
+    return cast(list[FlowRow], load_flows(_folder(row.seed), row.text("run_id")))
 
 
-def _depths(row: Row) -> compare.Depths:
+def _depths(row: Row) -> QueueDepthReport:
     path = _folder(row.seed) / "runs" / f"{row.text('run_id')}.queues.json"
     text = path.read_text(encoding="utf-8")
-    return cast(compare.Depths, json.loads(text))
+    return cast(QueueDepthReport, json.loads(text))
 
 
 def _folder(seed: int) -> Path:

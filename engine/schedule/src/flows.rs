@@ -64,7 +64,7 @@ impl Flow {
 
 /// A transfer that is not closed.
 #[derive(Clone, Debug)]
-pub struct Transfer {
+pub(crate) struct Transfer {
     /// The number of the transfer, in the order in which first flows arrive.
     pub(crate) sequence: u64,
     /// Slots of its flows under way, by flow number.
@@ -73,13 +73,6 @@ pub struct Transfer {
     pub(crate) volume: u128,
     /// The amount sent by its ended flows.
     pub(crate) ended: u128,
-}
-
-impl Transfer {
-    /// Returns the number of its flows under way.
-    pub fn flows_under_way(&self) -> usize {
-        self.flows.len()
-    }
 }
 
 /// All flows, transfers and links.
@@ -112,11 +105,6 @@ impl Flows {
     /// Returns a flow under way.
     pub fn flow(&self, id: FlowId) -> Option<&Flow> {
         self.by_id.get(&id).map(|slot| self.get(*slot))
-    }
-
-    /// Returns a transfer that is not closed.
-    pub fn transfer(&self, transfer: u64) -> Option<&Transfer> {
-        self.transfers.get(&transfer)
     }
 
     pub(crate) fn transfer_mut(&mut self, number: u64) -> &mut Transfer {

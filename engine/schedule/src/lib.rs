@@ -27,7 +27,7 @@ pub mod ordered;
 mod schedule;
 
 pub use error::ScheduleError;
-pub use flows::{Flow, Flows, Transfer};
+pub use flows::{Flow, Flows};
 pub use name::Name;
 pub use schedule::{star, Floor, NewFlow, RateChange, Schedule, Scheduler};
 

@@ -11,11 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# Student's t, 97.5 %, by degrees of freedom (any table of it); between two entries, the smaller one applies.
-_T = {
-    1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262, 10: 2.228,
-    12: 2.179, 15: 2.131, 20: 2.086, 30: 2.042, 60: 2.000, 120: 1.980,
-}  # fmt: skip
+from eeon_experiments.report.comparison import Interval
 
 Verdict = Literal["better", "same", "worse", "unclear"]
 
@@ -34,14 +30,12 @@ class Difference:
         """Returns the difference `theirs` - `ours` over their common seeds. Its mean is above zero if ours,
         as losses, are better."""
         found = [theirs[seed] - ours[seed] for seed in sorted(ours) if seed in theirs]
-        count = len(found)
-        if any(math.isinf(one) for one in found) or count < 2:
-            mean = math.fsum(found) / count if count else 0.0
-            return cls(mean, -math.inf, math.inf, count)
-        mean = math.fsum(found) / count
-        deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in found) / (count - 1))
-        margin = _t(count - 1) * deviation / math.sqrt(count)
-        return cls(mean, mean - margin, mean + margin, count)
+        if any(math.isinf(one) for one in found) or len(found) < 2:
+            mean = math.fsum(found) / len(found) if found else 0.0
+            return cls(mean, -math.inf, math.inf, len(found))
+        of_all = Interval.of(found)
+        assert of_all.low is not None and of_all.high is not None, "there are several differences"
+        return cls(of_all.mean, of_all.low, of_all.high, len(found))
 
     def verdict(self, same: float) -> Verdict:
         """Returns `better` if the whole interval is above zero and the mean above `same`, and `worse` for the
@@ -53,10 +47,6 @@ class Difference:
             return "worse"
         # A small difference is too small to matter even if every seed confirms it.
         return "same" if -same <= self.low and self.high <= same else "unclear"
-
-
-def _t(freedom: int) -> float:
-    return _T[max(one for one in _T if one <= freedom)]
 
 
 def flat_range(verdicts: Sequence[Verdict], best: int) -> tuple[int, int]:
