@@ -387,7 +387,9 @@ proptest! {
         let (mut left, mut free) = ([None; 7], Time::ZERO);
         for (number, event) in (0..).zip(events) {
             let now = player.now;
-            let of = |flow, wire_len| HostFrame { number, ..HostFrame::new(now, datagram(flow, &[]), wire_len) };
+            // A class that may be paused, and one below and above it.
+            let dscp = |flow| ["dscp=0", "dscp=26", "dscp=46"][usize::from(flow % 3)];
+            let of = |flow, wire_len| HostFrame { number, ..HostFrame::new(now, datagram(flow, &[dscp(flow)]), wire_len) };
             match event {
                 // A frame that does not fit is returned.
                 AtNic::Offers { flow, wire_len } => drop(player.nic.enqueue(now, of(flow, wire_len))),
