@@ -40,11 +40,6 @@ impl Shared {
             events: Mailbox::default(),
         }
     }
-
-    /// Ends the loop's wait.
-    pub(crate) fn wake(&self) {
-        self.poller.wake();
-    }
 }
 
 /// Records the end of the loop, even if it panics.

@@ -148,7 +148,7 @@ impl LiveSwitch {
     /// Ends the loop, and writes pending output to files. May be called repeatedly.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
-        self.shared.wake();
+        self.shared.poller.wake();
         if let Some(thread) = self.thread.lock().take() {
             // A loop that panicked has reported it on stderr.
             let _ = thread.join();
@@ -165,14 +165,14 @@ impl LiveSwitch {
     pub fn with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Result<R, LiveError> {
         let result = self.shared.engine.lock().switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         // The call may have opened a gate or made work due.
-        self.shared.wake();
+        self.shared.poller.wake();
         result
     }
 
     /// Calls [`LiveSwitch::with`] if that is possible without waiting; otherwise returns `None` without calling `call`.
     pub fn try_with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Option<Result<R, LiveError>> {
         let result = self.shared.engine.try_lock()?.switch.as_mut().map(call).ok_or(LiveError::NoProgram);
-        self.shared.wake();
+        self.shared.poller.wake();
         Some(result)
     }
 
@@ -216,7 +216,7 @@ impl LiveSwitch {
             let now = engine.catch_up();
             engine.arrive(now, port, packet);
         }
-        self.shared.wake();
+        self.shared.poller.wake();
         Ok(())
     }
 
@@ -269,7 +269,7 @@ impl LiveSwitch {
 
     /// Changes the ports, between two batches of frames.
     fn change(&self, change: impl FnOnce(&mut dyn PortIo) -> Result<(), IoError>) -> Result<(), LiveError> {
-        self.shared.wake();
+        self.shared.poller.wake();
         let mut io = self.shared.io.lock();
         if self.has_ended() {
             return Err(LiveError::Stopped);
