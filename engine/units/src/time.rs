@@ -170,7 +170,9 @@ impl Sub for Time {
 impl Add for Duration {
     type Output = Duration;
     fn add(self, other: Duration) -> Duration {
-        Duration(self.0.checked_add(other.0).expect("a duration is longer than 64 bits of picoseconds (213 days)"))
+        Duration(
+            self.0.checked_add(other.0).expect("a duration is longer than 64 bits of picoseconds (213 days)"),
+        )
     }
 }
 

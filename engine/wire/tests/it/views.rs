@@ -6,9 +6,7 @@ use std::net::IpAddr;
 use wire::build::{self, Addresses, TcpFields};
 use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
 use wire::tcp_options::{Options, Timestamps};
-use wire::{
-    checksum, classify, classify_snapped, ecn, tcp, udp, Ecn, FiveTuple, Network, PacketClass,
-};
+use wire::{checksum, classify, classify_snapped, ecn, tcp, udp, Ecn, FiveTuple, Network, PacketClass};
 
 fn v4(ecn: Ecn) -> Addresses {
     Addresses {
