@@ -10,18 +10,23 @@ the step writes, updates per second: those of one client that waits for each ans
 
 import argparse
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
+
 import grpc
-from finsy.proto import U128, p4i, p4r, p4r_grpc
+from finsy.proto import U128, p4i, p4r
 from google.protobuf import text_format
+from p4rt_client import INSERT, MODIFY, entity_of, exact, lpm, primary
+
+from control_plane.tests.bmv2_process import free_port
 
 COMPILED = Path(__file__).resolve().parents[3] / "p4src" / "compiled"
 GROUP_MEMBERS = 16
@@ -31,6 +36,7 @@ PORTS = 510
 _BATCH = 512
 _READY_SECS = 60.0
 _SETTLE_SECS = 1.0
+_STREAM_SECS = 3600.0
 _SINGLE_WRITES = 1000
 """Number of timed batches with a single update."""
 
@@ -40,11 +46,6 @@ def resident(pid: int) -> tuple[int, int]:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     fields = {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
     return int(fields["VmRSS"][0]), int(fields["VmHWM"][0])
-
-
-def number(value: int) -> bytes:
-    """Returns the canonical bytestring of a number."""
-    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
 
 
 class Filler:
@@ -91,14 +92,12 @@ class Filler:
         *same, field = table.match_fields
         room = min(table.size, 1 << field.bitwidth)
         for entry in range(min(room, PORTS) if field.bitwidth == 9 else room):
-            made = p4r.TableEntry(table_id=table.preamble.id)
-            for one in same:
-                made.match.add(field_id=one.id).exact.value = number(1)
-            match = made.match.add(field_id=field.id)
             if field.match_type == p4i.MatchField.LPM:
-                match.lpm.value, match.lpm.prefix_len = number(entry + 1), field.bitwidth
+                last = lpm(field.id, entry + 1, field.bitwidth)
             else:
-                match.exact.value = number(entry)
+                last = exact(field.id, entry)
+            match = [*(exact(one.id, 1) for one in same), last]
+            made = p4r.TableEntry(table_id=table.preamble.id, match=match)
             if table.implementation_id:
                 groups = self._groups(profiles[table.implementation_id])
                 made.action.action_profile_group_id = 1 + entry % groups
@@ -107,28 +106,9 @@ class Filler:
             yield made
 
 
-def entity(of: Any) -> Any:
-    """Returns an entity that contains this message."""
-    kinds = {
-        p4r.ActionProfileMember: "action_profile_member",
-        p4r.ActionProfileGroup: "action_profile_group",
-        p4r.TableEntry: "table_entry",
-    }
-    made = p4r.Entity()
-    getattr(made, kinds[type(of)]).CopyFrom(of)
-    return made
-
-
 def chunks(updates: list[Any]) -> Iterator[list[Any]]:
     """Yields the list in parts."""
     return (updates[at : at + _BATCH] for at in range(0, len(updates), _BATCH))
-
-
-def free_port() -> int:
-    """Returns a free TCP port."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def measure(name: str, command: list[str]) -> None:
@@ -150,60 +130,36 @@ def measure(name: str, command: list[str]) -> None:
                     print(f"{name:20} {step:36} {now / 1000:8.1f} {highest / 1000:8.1f} {rate}", flush=True)
 
                 row("started")
-                fill(p4r_grpc.P4RuntimeStub(channel), info, row)
+            fill(address, info, row)
         finally:
             process.terminate()
             process.wait()
 
 
-def fill(stub: Any, info: Any, row: Any) -> None:
+def fill(address: str, info: Any, row: Callable[..., None]) -> None:
     """Loads the program and writes as many objects as it has room for."""
-    election = U128.encode(1)
-    request = p4r.StreamMessageRequest()
-    request.arbitration.device_id = 1
-    request.arbitration.election_id.CopyFrom(election)
-    hold = iter([request])
-
-    def requests() -> Iterator[Any]:
-        yield next(hold)
-        while True:
-            time.sleep(_READY_SECS)
-            yield request
-
-    stream = stub.StreamChannel(requests())
-    next(stream)
     config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=(COMPILED / "eeon.json").read_bytes())
-    push = p4r.SetForwardingPipelineConfigRequest(
-        device_id=1,
-        election_id=election,
-        action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
-        config=config,
-    )
-    stub.SetForwardingPipelineConfig(push)
-    row("with the program")
+    with primary(address, config, stream_timeout_s=_STREAM_SECS) as client:
+        row("with the program")
 
-    def write(made: Iterable[list[Any]]) -> tuple[int, float]:
-        requests = [p4r.WriteRequest(device_id=1, election_id=election, updates=batch) for batch in made]
-        start = time.monotonic()
-        for request in requests:
-            stub.Write(request)
-        count = sum(len(request.updates) for request in requests)
-        return count, count / (time.monotonic() - start)
+        def write(batches: Iterable[list[Any]]) -> float:
+            """Returns the updates per second."""
+            election = U128.encode(client.election_id)
+            requests = [p4r.WriteRequest(device_id=1, election_id=election, updates=one) for one in batches]
+            start = time.monotonic()
+            for request in requests:
+                client.stub.Write(request)
+            return sum(len(request.updates) for request in requests) / (time.monotonic() - start)
 
-    entities = [entity(of) for of in Filler(info).updates()]
-    inserts = [p4r.Update(type=p4r.Update.INSERT, entity=one) for one in entities]
-    count, rate = write(chunks(inserts))
-    row(f"with {count:,} members, groups, entries", rate)
-    entries = [one for one in entities if one.WhichOneof("entity") == "table_entry"]
-    again = [p4r.Update(type=p4r.Update.MODIFY, entity=one) for one in entries]
-    row("entries modified, 512 in a batch", write(chunks(again))[1])
-    row("entries modified one by one", write([update] for update in again[:_SINGLE_WRITES])[1])
-    read = p4r.ReadRequest(device_id=1)
-    for kind in (p4r.TableEntry(), p4r.ActionProfileMember(), p4r.ActionProfileGroup()):
-        read.entities.append(entity(kind))
-    found = sum(len(response.entities) for response in stub.Read(read))
-    row(f"after reading {found:,} of them at once")
-    stream.cancel()
+        entities = [entity_of(of) for of in Filler(info).updates()]
+        rate = write(chunks([p4r.Update(type=INSERT, entity=one) for one in entities]))
+        row(f"with {len(entities):,} members, groups, entries", rate)
+        entries = [one for one in entities if one.HasField("table_entry")]
+        again = [p4r.Update(type=MODIFY, entity=one) for one in entries]
+        row("entries modified, 512 in a batch", write(chunks(again)))
+        row("entries modified one by one", write([update] for update in again[:_SINGLE_WRITES]))
+        found = client.read(p4r.TableEntry(), p4r.ActionProfileMember(), p4r.ActionProfileGroup())
+        row(f"after reading {len(found):,} of them at once")
 
 
 def main() -> int:

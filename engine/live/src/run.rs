@@ -3,12 +3,12 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use port_io::{IoError, Poller, PortInfo, PortIo};
+use port_io::{IoError, PortInfo, PortIo};
 use simple_switch::Transmit;
 use units::Time;
 
 use crate::engine::Engine;
-use crate::shared::{Command, Shared};
+use crate::shared::Shared;
 
 /// Interval at which ports are maintained and counts are published.
 const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
@@ -26,21 +26,21 @@ pub(crate) enum RunError {
 }
 
 /// Runs until it is stopped.
-pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) -> Result<(), RunError> {
-    let io = io.as_mut();
+pub(crate) fn run(shared: &Shared) -> Result<(), RunError> {
+    let poller = &shared.poller;
     let mut ready = Vec::new();
     let mut sent: Vec<Transmit> = Vec::new();
     let mut next_maintenance = Instant::now();
     let mut wait = Duration::ZERO;
     while !shared.stopping.load(Ordering::Acquire) {
         if !wait.is_zero() {
-            io.flush();
+            shared.io.lock().flush();
         }
         poller.wait(wait, &mut ready)?;
-        do_commands(io, &poller, shared)?;
+        let mut io = shared.io.lock();
         if Instant::now() >= next_maintenance {
             io.maintain(&mut |event| shared.events.push(event));
-            publish(io, shared);
+            publish(&**io, shared);
             next_maintenance = Instant::now() + MAINTAIN_EVERY;
         }
         let due = shared.engine.slice(|engine| {
@@ -53,7 +53,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
                 collect(engine, shared, &mut sent);
                 return Ok(FULL_WAIT);
             }
-            let more = io.receive(&poller, &ready, &mut |port, frame| {
+            let more = io.receive(poller, &ready, &mut |port, frame| {
                 // Each frame has its own arrival time. Work that is due before it comes first, within the same limit.
                 let now = engine.catch_up();
                 engine.arrive(now, port, frame);
@@ -69,9 +69,10 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
         io.send(&mut sent.iter().map(|sent| (sent.port, &*sent.frame)));
         wait = due.min(next_maintenance.saturating_duration_since(Instant::now()));
     }
+    let mut io = shared.io.lock();
     io.flush();
     io.maintain(&mut |event| shared.events.push(event));
-    publish(io, shared);
+    publish(&**io, shared);
     Ok(())
 }
 
@@ -96,20 +97,6 @@ fn collect(engine: &mut Engine, shared: &Shared, sent: &mut Vec<Transmit>) {
     }
 }
 
-fn do_commands(io: &mut dyn PortIo, poller: &Poller, shared: &Shared) -> Result<(), IoError> {
-    loop {
-        // The lock is not held while a port changes.
-        let Some((command, reply)) = shared.commands.lock().pop_front() else { return Ok(()) };
-        let result = change(io, command);
-        if result.is_ok() {
-            io.register(poller)?;
-        }
-        publish(io, shared);
-        // The requester may have given up.
-        let _ = reply.send(result);
-    }
-}
-
 /// Publishes the current ports and counts, and reports changed links to the switch.
 pub(crate) fn publish(io: &dyn PortIo, shared: &Shared) {
     let ports = io.ports();
@@ -122,13 +109,5 @@ pub(crate) fn publish(io: &dyn PortIo, shared: &Shared) {
     };
     if changed {
         shared.engine.lock().set_links(&ports);
-    }
-}
-
-/// Adds or removes a port.
-pub(crate) fn change(io: &mut dyn PortIo, command: Command) -> Result<(), IoError> {
-    match command {
-        Command::Add(port, interface) => io.add(port, *interface),
-        Command::Remove(port) => io.remove(port),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::{mpsc, Arc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use units::{DataRate, Time};
 use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::run;
-use crate::shared::{Command, EndGuard, Shared};
+use crate::shared::{EndGuard, Shared};
 use crate::{LiveError, PacketIns, Turns};
 
 /// The source and destination of frames.
@@ -81,8 +81,7 @@ pub struct LiveSwitch {
     port_defaults: PortDefaults,
     capture: Option<PathBuf>,
     cpu_port: Option<u16>,
-    /// The loop's ports and poller before `start`.
-    parts: Mutex<Option<(Box<dyn PortIo>, Poller)>>,
+    started: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -113,30 +112,30 @@ impl LiveSwitch {
         switch_config.check()?;
         let switch = program.map(|program| Switch::new(program, switch_config.clone())).transpose()?;
         let cpu_port = switch_config.cpu_port;
-        let poller = Poller::new()?;
         let clock = Clock::new(Instant::now());
-        let mut engine = Engine::new(switch_config, switch, clock, unlisted_are_up, follows_all);
-        engine.set_links(&io.ports());
-        let shared = Arc::new(Shared::new(engine, io.ports(), poller.waker()));
+        let engine = Engine::new(switch_config, switch, clock, unlisted_are_up, follows_all);
+        let shared = Arc::new(Shared::new(engine, io, Poller::new()?));
         described.into_iter().for_each(|text| shared.events.push(text));
         Ok(Self {
             shared,
             port_defaults,
             capture,
             cpu_port,
-            parts: Mutex::new(Some((io, poller))),
+            started: AtomicBool::new(false),
             thread: Mutex::default(),
         })
     }
 
     /// Starts to receive frames.
     pub fn start(&self) -> Result<(), LiveError> {
-        let (mut io, poller) = self.parts.lock().take().ok_or(LiveError::Running)?;
-        io.register(&poller)?;
+        if self.started.swap(true, Ordering::AcqRel) {
+            return Err(LiveError::Running);
+        }
+        self.shared.io.lock().register(&self.shared.poller)?;
         let shared = Arc::clone(&self.shared);
         let body = move || {
             let _guard = EndGuard(&shared);
-            if let Err(error) = run::run(io, poller, &shared) {
+            if let Err(error) = run::run(&shared) {
                 shared.events.push(format!("the switch stops: {error}"));
             }
         };
@@ -149,7 +148,7 @@ impl LiveSwitch {
     /// Ends the loop, and writes pending output to files. May be called repeatedly.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
-        self.shared.wake();
+        self.shared.poller.wake();
         if let Some(thread) = self.thread.lock().take() {
             // A loop that panicked has reported it on stderr.
             let _ = thread.join();
@@ -166,14 +165,14 @@ impl LiveSwitch {
     pub fn with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Result<R, LiveError> {
         let result = self.shared.engine.lock().switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         // The call may have opened a gate or made work due.
-        self.shared.wake();
+        self.shared.poller.wake();
         result
     }
 
     /// Calls [`LiveSwitch::with`] if that is possible without waiting; otherwise returns `None` without calling `call`.
     pub fn try_with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Option<Result<R, LiveError>> {
         let result = self.shared.engine.try_lock()?.switch.as_mut().map(call).ok_or(LiveError::NoProgram);
-        self.shared.wake();
+        self.shared.poller.wake();
         Some(result)
     }
 
@@ -217,7 +216,7 @@ impl LiveSwitch {
             let now = engine.catch_up();
             engine.arrive(now, port, packet);
         }
-        self.shared.wake();
+        self.shared.poller.wake();
         Ok(())
     }
 
@@ -244,7 +243,7 @@ impl LiveSwitch {
             engine.config.ports.retain(|old| old.port != port);
             engine.config.ports.push(added);
         }
-        let done = self.ask(Command::Add(port, Box::new(interface)));
+        let done = self.change(|io| io.add(port, interface));
         if done.is_err() {
             self.drop_port(port);
         } else {
@@ -255,7 +254,7 @@ impl LiveSwitch {
 
     /// Removes an interface.
     pub fn remove_port(&self, port: u16) -> Result<(), LiveError> {
-        self.ask(Command::Remove(port))?;
+        self.change(|io| io.remove(port))?;
         self.drop_port(port);
         Ok(())
     }
@@ -268,23 +267,17 @@ impl LiveSwitch {
         }
     }
 
-    fn ask(&self, command: Command) -> Result<(), LiveError> {
-        // Before `start`, no other thread owns the ports.
-        if let Some((io, _)) = &mut *self.parts.lock() {
-            run::change(io.as_mut(), command)?;
-            run::publish(io.as_ref(), &self.shared);
-            return Ok(());
+    /// Changes the ports, between two batches of frames.
+    fn change(&self, change: impl FnOnce(&mut dyn PortIo) -> Result<(), IoError>) -> Result<(), LiveError> {
+        self.shared.poller.wake();
+        let mut io = self.shared.io.lock();
+        if self.has_ended() {
+            return Err(LiveError::Stopped);
         }
-        let (reply, answer) = mpsc::channel();
-        self.shared.commands.lock().push_back((command, reply));
-        self.shared.wake();
-        loop {
-            match answer.recv_timeout(Duration::from_millis(100)) {
-                Ok(result) => return Ok(result?),
-                Err(mpsc::RecvTimeoutError::Timeout) if !self.has_ended() => {}
-                Err(_) => return Err(LiveError::Stopped),
-            }
-        }
+        change(io.as_mut())?;
+        io.register(&self.shared.poller)?;
+        run::publish(&**io, &self.shared);
+        Ok(())
     }
 
     /// Returns the ports with their interfaces or files, ordered by number, as last published.

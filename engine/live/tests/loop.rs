@@ -115,6 +115,7 @@ fn control_calls_are_answered_while_frames_never_stop_coming() {
         switch.with(|switch| switch.state_mut().register_write(name, 7, &[value])).unwrap().unwrap();
         let read = switch.with(|switch| switch.state().register_read(name, 7)).unwrap().unwrap();
         assert_eq!(read.last(), Some(&value));
+        assert!(switch.remove_port(0).unwrap_err().to_string().contains("cannot be added or removed"));
     }
     assert!(left.load(Ordering::Relaxed) > 0, "frames were still coming");
 }

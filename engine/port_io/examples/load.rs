@@ -54,7 +54,7 @@ fn load(
 ) -> Result<(u64, u64, f64), IoError> {
     let open = |port, name| Ok::<_, IoError>((port, Interface::open(port, name, None)?));
     let mut ports = Interfaces::new(vec![open(0, send_on)?, open(1, receive_on)?])?;
-    let mut poller = Poller::new()?;
+    let poller = Poller::new()?;
     ports.register(&poller)?;
     let (mut sent, mut received) = (0u64, 0u64);
     let start = Instant::now();

@@ -30,7 +30,7 @@ pub use host_socket::{HostSocket, ReceiveBuffer};
 pub use interfaces::{Interface, Interfaces};
 pub use packet_in::PacketIn;
 pub use pcap_ports::{PcapPort, PcapPorts};
-pub use poller::{Poller, Waker};
+pub use poller::Poller;
 
 /// Frames lost or repaired outside the switch, by cause. Causes that do not apply to a kind of port stay zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]

@@ -71,13 +71,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_in_gives_its_port_and_frame() {
-        let mut message = header(PACKET_IN, 5, 3).to_vec();
-        message.extend_from_slice(b"abc");
-        assert_eq!(parse(&message), Some(Request::PacketIn(5, b"abc")));
-    }
-
-    #[test]
     fn what_is_no_request_is_refused() {
         for (kind, length) in [(PACKET_IN, -1), (PACKET_IN, 1_000_000), (PACKET_OUT, 0), (99, 0)] {
             assert_eq!(parse(&header(kind, 1, length)), None);

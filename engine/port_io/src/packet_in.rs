@@ -305,7 +305,7 @@ mod tests {
     /// Runs the socket until `done`. Returns the received frames.
     fn work(
         socket: &mut PacketIn,
-        poller: &mut Poller,
+        poller: &Poller,
         done: impl Fn(&[(u16, Vec<u8>)]) -> bool,
     ) -> Vec<(u16, Vec<u8>)> {
         let (mut ready, mut frames) = (Vec::new(), Vec::new());
@@ -336,14 +336,14 @@ mod tests {
     #[test]
     fn a_peer_sends_and_receives_frames_and_a_second_one_waits_until_it_has_gone() {
         let (path, address) = place("exchange");
-        let mut poller = Poller::new().unwrap();
+        let poller = Poller::new().unwrap();
         let mut socket = PacketIn::listen(&address).unwrap();
         socket.register(&poller).unwrap();
         let mut peer = UnixStream::connect(&path).unwrap();
         peer.write_all(&PAIR_GREETING).unwrap();
         peer.write_all(&message(3, 4, 5, b"hello")).unwrap();
         peer.write_all(&message(3, 999, 2, b"no")).unwrap();
-        let frames = work(&mut socket, &mut poller, |frames| !frames.is_empty());
+        let frames = work(&mut socket, &poller, |frames| !frames.is_empty());
         assert_eq!(frames, [(4, b"hello".to_vec())]);
         assert_eq!(socket.counts().rx_malformed, 1, "port 999");
 
@@ -357,10 +357,10 @@ mod tests {
         let mut second = UnixStream::connect(&path).unwrap();
         second.write_all(&PAIR_GREETING).unwrap();
         second.write_all(&message(3, 5, 6, b"second")).unwrap();
-        assert_eq!(work(&mut socket, &mut poller, |_| false), []);
+        assert_eq!(work(&mut socket, &poller, |_| false), []);
         peer.write_all(&message(3, 4, 4, b"last")).unwrap();
         drop(peer);
-        let frames = work(&mut socket, &mut poller, |frames| frames.len() == 2);
+        let frames = work(&mut socket, &poller, |frames| frames.len() == 2);
         assert_eq!(frames, [(4, b"last".to_vec()), (5, b"second".to_vec())]);
         drop(socket);
         assert!(!path.exists(), "the socket's file is removed");
@@ -369,12 +369,12 @@ mod tests {
     #[test]
     fn frames_without_a_peer_or_before_its_greeting_are_counted() {
         let (path, address) = place("alone");
-        let mut poller = Poller::new().unwrap();
+        let poller = Poller::new().unwrap();
         let mut socket = PacketIn::listen(&address).unwrap();
         socket.register(&poller).unwrap();
         socket.send(&mut [(1u16, &b"x"[..])].into_iter());
         let _peer = UnixStream::connect(&path).unwrap();
-        work(&mut socket, &mut poller, |_| true);
+        work(&mut socket, &poller, |_| true);
         socket.send(&mut [(1u16, &b"x"[..])].into_iter());
         assert_eq!(socket.counts().tx_down, 2);
     }

@@ -248,7 +248,7 @@ mod tests {
         Ok((ports, poller))
     }
 
-    fn receive(ports: &mut PcapPorts, poller: &mut Poller) -> Vec<(u16, Vec<u8>)> {
+    fn receive(ports: &mut PcapPorts, poller: &Poller) -> Vec<(u16, Vec<u8>)> {
         let (mut ready, mut frames) = (Vec::new(), Vec::new());
         poller.wait(Duration::from_millis(1), &mut ready).unwrap();
         while ports.receive(poller, &ready, &mut |port, frame| frames.push((port, frame.to_vec()))).unwrap() {
@@ -267,8 +267,8 @@ mod tests {
         let folder = folder("files");
         std::fs::write(folder.join("p1_in.pcap"), file(&[(10, b"a"), (30, b"c")])).unwrap();
         std::fs::write(folder.join("p2_in.pcap"), file(&[(20, b"b"), (30, b"d")])).unwrap();
-        let (mut ports, mut poller) = open(&folder, &[2, 1]).unwrap();
-        let frames = receive(&mut ports, &mut poller);
+        let (mut ports, poller) = open(&folder, &[2, 1]).unwrap();
+        let frames = receive(&mut ports, &poller);
         assert_eq!(frames, [(1, b"a".to_vec()), (2, b"b".to_vec()), (1, b"c".to_vec()), (2, b"d".to_vec())]);
         assert!(events(&mut ports).contains("port 1: end of '"));
 
@@ -295,16 +295,16 @@ mod tests {
             )
             .unwrap();
         }
-        let (mut ports, mut poller) = open(&folder, &[1, 2]).unwrap();
-        assert_eq!(receive(&mut ports, &mut poller), [], "no writer yet");
+        let (mut ports, poller) = open(&folder, &[1, 2]).unwrap();
+        assert_eq!(receive(&mut ports, &poller), [], "no writer yet");
         let mut writers = [1, 2].map(|port| OpenOptions::new().write(true).open(path(port)).unwrap());
         writers[1].write_all(&file(&[(10, b"a")])).unwrap();
-        assert_eq!(receive(&mut ports, &mut poller), [(2, b"a".to_vec())], "port 1 has said nothing");
+        assert_eq!(receive(&mut ports, &poller), [(2, b"a".to_vec())], "port 1 has said nothing");
         writers[0].write_all(&file(&[(20, b"b")])).unwrap();
         writers[1].write_all(&file(&[(30, b"c")])[24..]).unwrap();
-        assert_eq!(receive(&mut ports, &mut poller), [(1, b"b".to_vec()), (2, b"c".to_vec())]);
+        assert_eq!(receive(&mut ports, &poller), [(1, b"b".to_vec()), (2, b"c".to_vec())]);
         drop(writers);
-        assert_eq!(receive(&mut ports, &mut poller), []);
+        assert_eq!(receive(&mut ports, &poller), []);
         let events = events(&mut ports);
         assert!(events.contains("port 1: end of '") && events.contains("after 1 frames"), "{events}");
         assert!(events.contains("port 2: end of '") && events.contains("after 2 frames"), "{events}");
@@ -318,8 +318,8 @@ mod tests {
         bytes.extend([0xff; 16]);
         std::fs::write(folder.join("p1_in.pcap"), bytes).unwrap();
         std::fs::write(folder.join("p2_in.pcap"), file(&[(20, b"b")])).unwrap();
-        let (mut ports, mut poller) = open(&folder, &[1, 2]).unwrap();
-        assert_eq!(receive(&mut ports, &mut poller), [(1, b"a".to_vec()), (2, b"b".to_vec())]);
+        let (mut ports, poller) = open(&folder, &[1, 2]).unwrap();
+        assert_eq!(receive(&mut ports, &poller), [(1, b"a".to_vec()), (2, b"b".to_vec())]);
         assert!(events(&mut ports).contains("p1_in.pcap' record 2 has 4294967295 bytes"));
         assert_eq!(ports.counts().rx_malformed, 1);
         std::fs::remove_dir_all(folder).unwrap();
@@ -344,8 +344,8 @@ mod tests {
         let mut bytes = file(&[(10, b"abc"), (11, b"whole")]);
         bytes[24 + 12] = 200;
         std::fs::write(folder.join("p1_in.pcap"), bytes).unwrap();
-        let (mut ports, mut poller) = open(&folder, &[1]).unwrap();
-        assert_eq!(receive(&mut ports, &mut poller), [(1, b"whole".to_vec())]);
+        let (mut ports, poller) = open(&folder, &[1]).unwrap();
+        assert_eq!(receive(&mut ports, &poller), [(1, b"whole".to_vec())]);
         assert_eq!(ports.counts().rx_truncated, 1);
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -2,7 +2,6 @@
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
@@ -25,19 +24,7 @@ pub struct Poller {
     epoll: OwnedFd,
     /// epoll's own timeout has a resolution of 1 ms; a port gate needs microseconds.
     timer: OwnedFd,
-    wake: Arc<OwnedFd>,
-}
-
-/// Ends a wait from another thread.
-#[derive(Clone)]
-pub struct Waker(Arc<OwnedFd>);
-
-impl Waker {
-    /// Makes the current or the next [`Poller::wait`] return at once.
-    pub fn wake(&self) {
-        // Fails only if 2^64 wake-ups are pending, in which case the wait ends anyway.
-        let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
-    }
+    wake: OwnedFd,
 }
 
 impl Poller {
@@ -48,15 +35,16 @@ impl Poller {
             .map_err(IoError::at("timerfd_create"))?;
         let wake =
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(IoError::at("eventfd"))?;
-        let poller = Self { epoll, timer, wake: Arc::new(wake) };
+        let poller = Self { epoll, timer, wake };
         poller.add(&poller.timer, TIMER)?;
-        poller.add(&*poller.wake, WAKE)?;
+        poller.add(&poller.wake, WAKE)?;
         Ok(poller)
     }
 
-    /// Returns a handle that ends waits.
-    pub fn waker(&self) -> Waker {
-        Waker(Arc::clone(&self.wake))
+    /// Makes the current or the next [`Poller::wait`] return at once; for another thread.
+    pub fn wake(&self) {
+        // Fails only if 2^64 wake-ups are pending, in which case the wait ends anyway.
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
     /// Waits for a file descriptor to become readable. Closing the descriptor removes it.
@@ -70,14 +58,8 @@ impl Poller {
         epoll::add(&self.epoll, fd, EventData::new_u64(key), flags).map_err(IoError::at("epoll_ctl"))
     }
 
-    /// Stops waiting for a file descriptor.
-    pub fn remove(&self, fd: impl AsFd) {
-        // It may have been removed already.
-        let _ = epoll::delete(&self.epoll, fd);
-    }
-
     /// Waits until something is ready or `timeout` has passed; a zero timeout only checks. Stores the ports' keys in `ready`.
-    pub fn wait(&mut self, timeout: Duration, ready: &mut Vec<u64>) -> Result<(), IoError> {
+    pub fn wait(&self, timeout: Duration, ready: &mut Vec<u64>) -> Result<(), IoError> {
         ready.clear();
         if !timeout.is_zero() {
             // All zeros would disarm the timer.
@@ -103,7 +85,7 @@ impl Poller {
         for event in events {
             match event.data.u64() {
                 TIMER => drop(rustix::io::read(&self.timer, &mut count)),
-                WAKE => drop(rustix::io::read(&*self.wake, &mut count)),
+                WAKE => drop(rustix::io::read(&self.wake, &mut count)),
                 key => ready.push(key),
             }
         }
@@ -118,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_wait_ends_at_its_time_and_not_before() {
-        let mut poller = Poller::new().unwrap();
+        let poller = Poller::new().unwrap();
         let (start, mut ready) = (Instant::now(), Vec::new());
         poller.wait(Duration::from_micros(2_000), &mut ready).unwrap();
         assert!(start.elapsed() >= Duration::from_micros(2_000));
@@ -127,8 +109,8 @@ mod tests {
 
     #[test]
     fn another_thread_ends_a_wait_even_before_it_begins() {
-        let mut poller = Poller::new().unwrap();
-        poller.waker().wake();
+        let poller = Poller::new().unwrap();
+        poller.wake();
         let (start, mut ready) = (Instant::now(), Vec::new());
         poller.wait(Duration::from_secs(60), &mut ready).unwrap();
         assert!(start.elapsed() < Duration::from_secs(30));
@@ -136,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_readable_descriptor_is_named_by_its_key() {
-        let mut poller = Poller::new().unwrap();
+        let poller = Poller::new().unwrap();
         let (from, to) = std::os::unix::net::UnixStream::pair().unwrap();
         poller.add(&from, 7).unwrap();
         let mut ready = Vec::new();

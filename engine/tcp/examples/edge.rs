@@ -187,8 +187,8 @@ fn main() {
         let due = due.into_iter().chain(tcp.next_timeout()).min().unwrap_or(now + Duration::from_ms(100));
         let wait = due.saturating_since(clock()).as_ps() / 1_000;
         if let Ok(frame) = incoming.recv_timeout(std::time::Duration::from_nanos(wait.min(100_000_000))) {
-            let Ok(network @ Network::Ipv4(packet)) = Network::of(&frame) else { continue };
-            let Ok(header) = wire::tcp::Segment::new_checked(packet.payload()) else { continue };
+            let Some(network @ Network::Ipv4(packet)) = Network::of(&frame) else { continue };
+            let Some(header) = wire::tcp::Segment::new_checked(packet.payload()) else { continue };
             let len = packet.payload_len().unwrap_or(0).saturating_sub(header.header_len()) as u32;
             let mut segment = Segment::of_wire(&header, network.ecn().unwrap_or(Ecn::NotEct), len);
             let now = clock();

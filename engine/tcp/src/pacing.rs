@@ -69,21 +69,3 @@ fn gain(window: &Window) -> (u32, u32) {
         (6, 5)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Config;
-    use crate::congestion::testing::{window, MSS};
-
-    #[test]
-    fn twice_the_window_a_round_trip_in_slow_start_and_a_fifth_more_than_it_after() {
-        let rtt = Duration::from_ms(10);
-        let mut window = window(10, &Config::default());
-        assert_eq!(bytes_in(&window, Some(rtt), rtt), 12 * MSS);
-        assert_eq!(bytes_in(&window, Some(rtt), Duration::from_ms(1)), 1_200);
-        window.ssthresh = 21 * MSS;
-        assert_eq!(bytes_in(&window, Some(rtt), rtt), 20 * MSS);
-        assert_eq!(bytes_in(&window, None, rtt), u64::MAX, "nothing is known yet");
-    }
-}

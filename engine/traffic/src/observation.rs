@@ -26,7 +26,7 @@ impl Observation {
     /// Returns the observation of a frame of `length` bytes, of which `captured` are available; `None` if it is not IP.
     pub fn of(captured: &[u8], length: usize) -> Option<Self> {
         let mut packet = [0; IDENTITY_BYTES];
-        let (used, destination, ecn) = match Network::of(captured).ok()? {
+        let (used, destination, ecn) = match Network::of(captured)? {
             Network::Ipv4(found) => {
                 let used = copy(&mut packet, found.as_bytes(), found.total_len().into());
                 packet[1] &= !0b11;

@@ -1,7 +1,7 @@
 //! Sizes.
 
 use std::fmt;
-use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::ops::Add;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -27,49 +27,12 @@ impl Bytes {
     pub const fn get(self) -> u64 {
         self.0
     }
-
-    /// Returns the sum, or `None` on overflow.
-    pub const fn checked_add(self, other: Bytes) -> Option<Bytes> {
-        match self.0.checked_add(other.0) {
-            Some(sum) => Some(Bytes(sum)),
-            None => None,
-        }
-    }
-
-    /// Returns the sum, at most 2^64-1.
-    pub const fn saturating_add(self, other: Bytes) -> Bytes {
-        Bytes(self.0.saturating_add(other.0))
-    }
-
-    /// Returns the difference, at least zero.
-    pub const fn saturating_sub(self, other: Bytes) -> Bytes {
-        Bytes(self.0.saturating_sub(other.0))
-    }
 }
 
 impl Add for Bytes {
     type Output = Bytes;
     fn add(self, other: Bytes) -> Bytes {
-        self.checked_add(other).expect("a byte count exceeds 64 bits")
-    }
-}
-
-impl AddAssign for Bytes {
-    fn add_assign(&mut self, other: Bytes) {
-        *self = *self + other;
-    }
-}
-
-impl Sub for Bytes {
-    type Output = Bytes;
-    fn sub(self, other: Bytes) -> Bytes {
-        Bytes(self.0.checked_sub(other.0).expect("a byte count is negative"))
-    }
-}
-
-impl SubAssign for Bytes {
-    fn sub_assign(&mut self, other: Bytes) {
-        *self = *self - other;
+        Bytes(self.0.checked_add(other.0).expect("a byte count exceeds 64 bits"))
     }
 }
 
@@ -113,11 +76,5 @@ mod tests {
     fn sizes_print_exactly() {
         assert_eq!(Bytes::new(97_500).to_string(), "97.5KB");
         assert_eq!(Bytes::ZERO.to_string(), "0B");
-    }
-
-    #[test]
-    #[should_panic(expected = "negative")]
-    fn a_negative_size_panics_instead_of_wrapping() {
-        let _ = Bytes::new(1) - Bytes::new(2);
     }
 }

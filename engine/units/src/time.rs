@@ -124,14 +124,6 @@ impl Duration {
         self.0 == 0
     }
 
-    /// Returns the sum, or `None` on overflow.
-    pub const fn checked_add(self, other: Duration) -> Option<Duration> {
-        match self.0.checked_add(other.0) {
-            Some(ps) => Some(Duration(ps)),
-            None => None,
-        }
-    }
-
     /// Returns the sum, at most [`Duration::MAX`].
     pub const fn saturating_add(self, other: Duration) -> Duration {
         Duration(self.0.saturating_add(other.0))
@@ -140,14 +132,6 @@ impl Duration {
     /// Returns the difference, at least zero.
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
-    }
-
-    /// Returns `count` times this span, or `None` on overflow.
-    pub const fn checked_mul(self, count: u64) -> Option<Duration> {
-        match self.0.checked_mul(count) {
-            Some(ps) => Some(Duration(ps)),
-            None => None,
-        }
     }
 
     /// Returns `count` times this span, at most [`Duration::MAX`].
@@ -186,7 +170,9 @@ impl Sub for Time {
 impl Add for Duration {
     type Output = Duration;
     fn add(self, other: Duration) -> Duration {
-        self.checked_add(other).expect("a duration is longer than 64 bits of picoseconds (213 days)")
+        Duration(
+            self.0.checked_add(other.0).expect("a duration is longer than 64 bits of picoseconds (213 days)"),
+        )
     }
 }
 
@@ -206,7 +192,7 @@ impl Sub for Duration {
 impl Mul<u64> for Duration {
     type Output = Duration;
     fn mul(self, count: u64) -> Duration {
-        self.checked_mul(count).expect("a duration is longer than 64 bits of picoseconds (213 days)")
+        Duration::scaled(count, self.0)
     }
 }
 

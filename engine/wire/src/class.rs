@@ -65,7 +65,7 @@ pub fn classify_snapped(captured: &[u8], wire_len: usize) -> PacketClass {
 fn class_of_tcp(captured: &[u8], wire_len: usize) -> Option<PacketClass> {
     // Bytes from the start of the IP header to the end of the frame.
     let room = |packet: &[u8]| (wire_len + packet.len()).checked_sub(captured.len());
-    let (payload, len) = match Network::of(captured).ok()? {
+    let (payload, len) = match Network::of(captured)? {
         Network::Ipv4(packet) if packet.protocol() == PROTOCOL && !packet.is_fragment() => {
             if usize::from(packet.total_len()) > room(packet.as_bytes())? || !packet.checksum_ok() {
                 return None;
@@ -80,7 +80,7 @@ fn class_of_tcp(captured: &[u8], wire_len: usize) -> Option<PacketClass> {
         }
         _ => return None,
     };
-    let segment = Segment::new_checked(payload).ok()?;
+    let segment = Segment::new_checked(payload)?;
     let data_len = len.checked_sub(segment.header_len())?;
     let has = |flag: u8| segment.flags() & flag != 0;
     Some(if has(SYN) {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::{be16, tcp, udp, Network};
+use crate::{be16, tcp, udp, Ip, Network};
 
 /// The 5-tuple that identifies a flow. Ports are zero if the protocol has none or a fragment does not carry them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,23 +31,15 @@ impl FiveTuple {
     /// Returns the 5-tuple of `frame`; `None` if it carries no intact IP header.
     pub fn of(frame: &[u8]) -> Option<Self> {
         Self::read(frame, |protocol, payload| match protocol {
-            tcp::PROTOCOL => tcp::Segment::new_checked(payload).is_ok(),
-            udp::PROTOCOL => udp::Datagram::new_checked(payload).is_ok(),
+            tcp::PROTOCOL => tcp::Segment::new_checked(payload).is_some(),
+            udp::PROTOCOL => udp::Datagram::new_checked(payload).is_some(),
             _ => false,
         })
     }
 
     /// Reads the 5-tuple of `frame`. `has_ports` decides whether the payload of an unfragmented packet begins with ports.
     fn read(frame: &[u8], has_ports: impl Fn(u8, &[u8]) -> bool) -> Option<Self> {
-        let (source, destination, protocol, payload, is_fragment) = match Network::of(frame).ok()? {
-            Network::Ipv4(p) => {
-                (p.source().into(), p.destination().into(), p.protocol(), p.payload(), p.is_fragment())
-            }
-            Network::Ipv6(p) => {
-                (p.source().into(), p.destination().into(), p.next_header(), p.payload(), false)
-            }
-            Network::Other(_) => return None,
-        };
+        let Ip { source, destination, protocol, payload, is_fragment, .. } = Network::of(frame)?.ip()?;
         let (source_port, destination_port) = if !is_fragment && has_ports(protocol, payload) {
             (be16(payload, 0), be16(payload, 2))
         } else {

@@ -2,7 +2,6 @@
 
 use std::net::Ipv4Addr;
 
-use crate::error::{need, Error};
 use crate::{be16, checksum};
 
 /// Bytes of the header without options.
@@ -13,31 +12,13 @@ pub const MIN_HEADER_LEN: usize = 20;
 pub struct Packet<'a>(&'a [u8]);
 
 impl<'a> Packet<'a> {
-    /// Checks the version, the header length, and that the data contain the header with its options.
+    /// Returns the view, if the version is 4, and the data contain the header with its options.
     #[inline]
-    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
-        need("ipv4", data, MIN_HEADER_LEN)?;
-        let version = data[0] >> 4;
-        if version != 4 {
-            return Err(Error::Field {
-                header: "ipv4",
-                field: "version",
-                value: version.into(),
-                expected: "4",
-            });
-        }
+    pub fn new_checked(data: &'a [u8]) -> Option<Self> {
         let packet = Self(data);
-        let header_len = packet.header_len();
-        if header_len < MIN_HEADER_LEN {
-            return Err(Error::Field {
-                header: "ipv4",
-                field: "header length in words",
-                value: (header_len / 4) as u32,
-                expected: "5 to 15",
-            });
-        }
-        need("ipv4", data, header_len)?;
-        Ok(packet)
+        let has_header = data.len() >= MIN_HEADER_LEN && data[0] >> 4 == 4;
+        let is_whole = || (MIN_HEADER_LEN..=data.len()).contains(&packet.header_len());
+        (has_header && is_whole()).then_some(packet)
     }
 
     /// Returns all the available bytes, regardless of the header's lengths.
@@ -75,11 +56,6 @@ impl<'a> Packet<'a> {
         be16(self.0, 6) & 0x3fff != 0
     }
 
-    /// Returns the time to live.
-    pub fn ttl(&self) -> u8 {
-        self.0[8]
-    }
-
     /// Returns the protocol of the payload.
     #[inline]
     pub fn protocol(&self) -> u8 {
@@ -99,11 +75,6 @@ impl<'a> Packet<'a> {
     /// Returns the destination address.
     pub fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::new(self.0[16], self.0[17], self.0[18], self.0[19])
-    }
-
-    /// Returns the options, unparsed.
-    pub fn options(&self) -> &'a [u8] {
-        &self.0[MIN_HEADER_LEN..self.header_len()]
     }
 
     /// Returns the payload's length in bytes, as stated in the header; `None` if the total length is less than the header's.

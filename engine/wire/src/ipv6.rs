@@ -3,7 +3,6 @@
 use std::net::Ipv6Addr;
 
 use crate::be16;
-use crate::error::{need, Error};
 
 /// Bytes of the fixed header.
 pub const HEADER_LEN: usize = 40;
@@ -13,20 +12,10 @@ pub const HEADER_LEN: usize = 40;
 pub struct Packet<'a>(&'a [u8]);
 
 impl<'a> Packet<'a> {
-    /// Checks the version, and that the data contain the fixed header.
+    /// Returns the view, if the data contain the fixed header, and its version is 6.
     #[inline]
-    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
-        need("ipv6", data, HEADER_LEN)?;
-        let version = data[0] >> 4;
-        if version != 6 {
-            return Err(Error::Field {
-                header: "ipv6",
-                field: "version",
-                value: version.into(),
-                expected: "6",
-            });
-        }
-        Ok(Self(data))
+    pub fn new_checked(data: &'a [u8]) -> Option<Self> {
+        (data.len() >= HEADER_LEN && data[0] >> 4 == 6).then_some(Self(data))
     }
 
     /// Returns all the available bytes, regardless of the header's payload length.
@@ -56,11 +45,6 @@ impl<'a> Packet<'a> {
     #[inline]
     pub fn next_header(&self) -> u8 {
         self.0[6]
-    }
-
-    /// Returns the hop limit.
-    pub fn hop_limit(&self) -> u8 {
-        self.0[7]
     }
 
     /// Returns the source address.

@@ -1,6 +1,7 @@
 //! Zero-copy views of the headers that the fabric carries: Ethernet, VLAN, IPv4, IPv6, TCP, UDP.
 //!
-//! A view borrows bytes. Its constructor `new_checked` checks every length in the header's fixed part.
+//! A view borrows bytes. Its constructor `new_checked` checks every length in the header's fixed part, and returns `None`
+//! where the bytes cannot be that header.
 //! **No accessor panics after `new_checked` has succeeded**, whatever the bytes are. A length that points beyond
 //! the captured bytes (an IP total length of a snapped frame) is returned as written; the slice of that length is
 //! clipped.
@@ -15,7 +16,6 @@
 pub mod build;
 pub mod checksum;
 mod class;
-mod error;
 pub mod ethernet;
 mod flow;
 pub mod ipv4;
@@ -25,13 +25,11 @@ mod network;
 pub mod tcp;
 pub mod tcp_options;
 pub mod udp;
-pub mod vlan;
 
 pub use class::{classify, classify_snapped, PacketClass};
-pub use error::Error;
 pub use flow::FiveTuple;
 pub use mark::{mark_ce, set_dscp, set_ect0};
-pub use network::{ecn, Ecn, Network};
+pub use network::{ecn, Ecn, Ip, Network};
 
 /// Returns two bytes of `data` at `at` in network order. The caller checks the length.
 #[inline]

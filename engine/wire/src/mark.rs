@@ -23,7 +23,7 @@ pub fn set_dscp(frame: &mut [u8], dscp: u8) -> bool {
 
 /// Replaces the traffic class with the result of `change`, and updates the IPv4 header's checksum. Returns whether it did.
 fn rewrite(frame: &mut [u8], change: impl FnOnce(u8) -> Option<u8>) -> bool {
-    let Ok(network) = Network::of(frame) else { return false };
+    let Some(network) = Network::of(frame) else { return false };
     let room = match network {
         Network::Ipv4(packet) => packet.as_bytes().len(),
         Network::Ipv6(packet) => packet.as_bytes().len(),

@@ -1,9 +1,13 @@
 //! The network layer of a frame, after Ethernet and VLAN tags.
 
-use crate::{ethernet, ipv4, ipv6, vlan, Error};
+use std::net::IpAddr;
+
+use crate::{be16, ethernet, ipv4, ipv6};
 
 /// Maximum number of VLAN tags before the network header.
 const MAX_VLAN_TAGS: usize = 2;
+/// Bytes of a VLAN tag after its EtherType (IEEE 802.1Q, 9.6); the last two are the next EtherType.
+const VLAN_TAG_LEN: usize = 4;
 
 /// The network header of a frame.
 #[derive(Clone, Copy, Debug)]
@@ -17,23 +21,47 @@ pub enum Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// Returns the network header of `frame`, after at most two VLAN tags.
+    /// Returns the network header of `frame`, after at most two VLAN tags; `None` if a header is cut off or contradicts itself.
     #[inline]
-    pub fn of(frame: &'a [u8]) -> Result<Self, Error> {
+    pub fn of(frame: &'a [u8]) -> Option<Self> {
         let ethernet = ethernet::Frame::new_checked(frame)?;
         let (mut ethertype, mut payload) = (ethernet.ethertype(), ethernet.payload());
         for _ in 0..MAX_VLAN_TAGS {
             if !matches!(ethertype, ethernet::ETHERTYPE_VLAN | ethernet::ETHERTYPE_SERVICE_VLAN) {
                 break;
             }
-            let tag = vlan::Tag::new_checked(payload)?;
-            (ethertype, payload) = (tag.ethertype(), tag.payload());
+            let (tag, rest) = payload.split_at_checked(VLAN_TAG_LEN)?;
+            (ethertype, payload) = (be16(tag, 2), rest);
         }
-        Ok(match ethertype {
+        Some(match ethertype {
             ethernet::ETHERTYPE_IPV4 => Self::Ipv4(ipv4::Packet::new_checked(payload)?),
             ethernet::ETHERTYPE_IPV6 => Self::Ipv6(ipv6::Packet::new_checked(payload)?),
             other => Self::Other(other),
         })
+    }
+
+    /// Returns the fields that both IP versions have; `None` if the packet is not IP.
+    #[inline]
+    pub fn ip(&self) -> Option<Ip<'a>> {
+        match self {
+            Self::Ipv4(packet) => Some(Ip {
+                source: packet.source().into(),
+                destination: packet.destination().into(),
+                protocol: packet.protocol(),
+                is_fragment: packet.is_fragment(),
+                payload: packet.payload(),
+                payload_len: packet.payload_len(),
+            }),
+            Self::Ipv6(packet) => Some(Ip {
+                source: packet.source().into(),
+                destination: packet.destination().into(),
+                protocol: packet.next_header(),
+                is_fragment: false,
+                payload: packet.payload(),
+                payload_len: Some(packet.payload_len()),
+            }),
+            Self::Other(_) => None,
+        }
     }
 
     /// Returns the DSCP (RFC 2474); `None` if the packet is not IP.
@@ -54,6 +82,31 @@ impl<'a> Network<'a> {
             Self::Ipv6(packet) => Some(Ecn::from_bits(packet.ecn_bits())),
             Self::Other(_) => None,
         }
+    }
+}
+
+/// The fields of an IP packet that both versions have.
+#[derive(Clone, Copy, Debug)]
+pub struct Ip<'a> {
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// IP protocol, or the IPv6 next header.
+    pub protocol: u8,
+    /// Whether this is a fragment (IPv4).
+    pub is_fragment: bool,
+    /// The captured payload.
+    pub payload: &'a [u8],
+    /// The payload's length, as stated in the header; `None` if the header contradicts itself.
+    pub payload_len: Option<usize>,
+}
+
+impl<'a> Ip<'a> {
+    /// Returns the captured payload if the packet carries this protocol, unfragmented.
+    #[inline]
+    pub fn payload_of(&self, protocol: u8) -> Option<&'a [u8]> {
+        (self.protocol == protocol && !self.is_fragment).then_some(self.payload)
     }
 }
 
@@ -96,5 +149,5 @@ impl Ecn {
 /// Returns the ECN codepoint of a frame; `None` if it carries no intact IP header.
 #[inline]
 pub fn ecn(frame: &[u8]) -> Option<Ecn> {
-    Network::of(frame).ok()?.ecn()
+    Network::of(frame)?.ecn()
 }

@@ -1,6 +1,5 @@
 //! TCP (RFC 9293, 3.1; ECE and CWR RFC 3168, 6.1).
 
-use crate::error::{need, Error};
 use crate::{be16, be32};
 
 /// IP protocol number.
@@ -30,21 +29,12 @@ pub const CWR: u8 = 0x80;
 pub struct Segment<'a>(&'a [u8]);
 
 impl<'a> Segment<'a> {
-    /// Checks that the data contain the fixed header and that the data offset covers it. The options may be cut
+    /// Returns the view, if the data contain the fixed header and the data offset covers it. The options may be cut
     /// off (a snapped frame): [`Segment::options`] returns the captured ones.
     #[inline]
-    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
-        need("tcp", data, MIN_HEADER_LEN)?;
+    pub fn new_checked(data: &'a [u8]) -> Option<Self> {
         let segment = Self(data);
-        if segment.header_len() < MIN_HEADER_LEN {
-            return Err(Error::Field {
-                header: "tcp",
-                field: "data offset",
-                value: (segment.header_len() / 4) as u32,
-                expected: "5 to 15",
-            });
-        }
-        Ok(segment)
+        (data.len() >= MIN_HEADER_LEN && segment.header_len() >= MIN_HEADER_LEN).then_some(segment)
     }
 
     /// Returns the source port.

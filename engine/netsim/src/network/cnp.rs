@@ -70,7 +70,7 @@ impl NotificationPoint {
 
 /// Returns the CNP about the flow of a frame, from the host that has received it.
 fn cnp(frame: &[u8], flow: &FiveTuple, dscp: u8) -> Option<Vec<u8>> {
-    let ethernet = ethernet::Frame::new_checked(frame).ok()?;
+    let ethernet = ethernet::Frame::new_checked(frame)?;
     let addresses = Addresses {
         source_mac: ethernet.destination(),
         // The MAC address of the last switch, which routes by the IP address.
@@ -93,16 +93,8 @@ fn cnp(frame: &[u8], flow: &FiveTuple, dscp: u8) -> Option<Vec<u8>> {
 
 /// Returns `Some` if the frame is a CNP, with the flow that it names, or with `None` if the CNP is malformed.
 pub(super) fn flow_of_cnp(frame: &[u8]) -> Option<Option<FiveTuple>> {
-    let (source, destination, payload) = match Network::of(frame).ok()? {
-        Network::Ipv4(packet) if packet.protocol() == udp::PROTOCOL && !packet.is_fragment() => {
-            (packet.source().into(), packet.destination().into(), packet.payload())
-        }
-        Network::Ipv6(packet) if packet.next_header() == udp::PROTOCOL => {
-            (packet.source().into(), packet.destination().into(), packet.payload())
-        }
-        _ => return None,
-    };
-    let datagram = udp::Datagram::new_checked(payload).ok()?;
+    let ip = Network::of(frame)?.ip()?;
+    let datagram = udp::Datagram::new_checked(ip.payload_of(udp::PROTOCOL)?)?;
     let payload = datagram.payload();
     if datagram.destination_port() != ROCE_PORT || payload.first() != Some(&OPCODE) {
         return None;
@@ -112,8 +104,8 @@ pub(super) fn flow_of_cnp(frame: &[u8]) -> Option<Option<FiveTuple>> {
     }
     let port = |at: usize| u16::from_be_bytes([payload[at], payload[at + 1]]);
     Some(Some(FiveTuple {
-        source: destination,
-        destination: source,
+        source: ip.destination,
+        destination: ip.source,
         protocol: payload[PROTOCOL_AT],
         source_port: port(PORTS_AT),
         destination_port: port(PORTS_AT + 2),

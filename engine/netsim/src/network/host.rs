@@ -82,7 +82,7 @@ impl Host {
     /// ECN codepoint, if it has one.
     #[inline]
     pub(super) fn receive(&mut self, frame: &[u8], len: usize) -> Option<Option<Ecn>> {
-        let network = Network::of(frame).ok();
+        let network = Network::of(frame);
         if !self.is_addressed(frame, network.as_ref()) {
             self.misdelivered += 1;
             return None;
@@ -114,7 +114,7 @@ impl Host {
     /// Returns whether the frame is for this host. Switches on the path write the next hop's MAC address, so for an IP
     /// packet the IP address must also match.
     fn is_addressed(&self, frame: &[u8], network: Option<&Network<'_>>) -> bool {
-        let Ok(ethernet) = ethernet::Frame::new_checked(frame) else { return false };
+        let Some(ethernet) = ethernet::Frame::new_checked(frame) else { return false };
         let destination = ethernet.destination();
         if destination[0] & 1 == 1 {
             return true; // Multicast and broadcast are for every host that they reach.

@@ -226,12 +226,6 @@ fn signal(frame: &HostFrame, ecn: bool, protect: Protect) -> Signal {
 }
 
 fn has_ece(captured: &[u8]) -> bool {
-    let payload = match Network::of(captured) {
-        Ok(Network::Ipv4(packet)) if packet.protocol() == tcp::PROTOCOL && !packet.is_fragment() => {
-            packet.payload()
-        }
-        Ok(Network::Ipv6(packet)) if packet.next_header() == tcp::PROTOCOL => packet.payload(),
-        _ => return false,
-    };
-    tcp::Segment::new_checked(payload).is_ok_and(|segment| segment.flags() & tcp::ECE != 0)
+    let payload = Network::of(captured).and_then(|network| network.ip()?.payload_of(tcp::PROTOCOL));
+    payload.and_then(tcp::Segment::new_checked).is_some_and(|segment| segment.flags() & tcp::ECE != 0)
 }

@@ -42,7 +42,7 @@ pub(super) fn is_mac_control(frame: &[u8]) -> bool {
 impl NicClasses {
     /// Returns the queue of a frame.
     pub(super) fn priority_of(&self, frame: &HostFrame) -> usize {
-        let dscp = Network::of(&frame.captured).ok().and_then(|network| network.dscp());
+        let dscp = Network::of(&frame.captured).and_then(|network| network.dscp());
         dscp.map_or(self.default_priority, |dscp| self.priority[usize::from(dscp)]).into()
     }
 

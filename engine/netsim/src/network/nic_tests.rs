@@ -387,7 +387,9 @@ proptest! {
         let (mut left, mut free) = ([None; 7], Time::ZERO);
         for (number, event) in (0..).zip(events) {
             let now = player.now;
-            let of = |flow, wire_len| HostFrame { number, ..HostFrame::new(now, datagram(flow, &[]), wire_len) };
+            // A class that may be paused, and one below and above it.
+            let dscp = |flow| ["dscp=0", "dscp=26", "dscp=46"][usize::from(flow % 3)];
+            let of = |flow, wire_len| HostFrame { number, ..HostFrame::new(now, datagram(flow, &[dscp(flow)]), wire_len) };
             match event {
                 // A frame that does not fit is returned.
                 AtNic::Offers { flow, wire_len } => drop(player.nic.enqueue(now, of(flow, wire_len))),
@@ -408,7 +410,9 @@ proptest! {
             let nothing = counts.malformed + counts.unknown_flow + counts.without_effect + counts.without_limiter;
             prop_assert!(nothing <= counts.messages && counts.max_limiters <= counts.messages - nothing);
         }
-        send_until(&mut player, Time::MAX, &mut left, &mut free);
+        // Long enough: a pause lasts at most 34 ms, and at 5 Mb/s, the lowest rate of a reaction point, 200 full frames take half a second.
+        let end = player.now + Duration::from_ms(100_000);
+        send_until(&mut player, end, &mut left, &mut free);
         prop_assert_eq!(player.nic.queue_packets(), 0, "no pause and no rate holds a frame for ever");
     }
 

@@ -120,10 +120,7 @@ impl Phy {
     #[inline]
     pub fn transmit(&mut self, start: Time, wire_time: Duration) {
         assert!(start >= self.idle_since, "two transmissions overlap on one wire");
-        let gap = start - self.idle_since;
-        if !gap.is_zero() {
-            self.end_idle(gap);
-        }
+        self.end_idle(start);
         self.until_idle.active += wire_time;
         self.transmitting += wire_time;
         self.idle_since = start + wire_time;
@@ -133,37 +130,31 @@ impl Phy {
     /// wait for a reason other than the PHY.
     pub fn stay_awake(&mut self, since: Time, until: Time) {
         let since = since.max(self.idle_since);
-        let gap = since.saturating_since(self.idle_since);
         if until <= since {
             return;
         }
-        if !gap.is_zero() {
-            self.end_idle(gap);
-        }
+        self.end_idle(since);
         self.until_idle.active += until - since;
         self.idle_since = until;
     }
 
-    /// Accounts for an idle time that a transmission has ended.
-    fn end_idle(&mut self, gap: Duration) {
+    /// Accounts for the idle time that ends at `now`.
+    fn end_idle(&mut self, now: Time) {
+        let sleep = self.sleep_at(now);
         let times = &mut self.until_idle;
-        let Some(stall) = self.stall.filter(|stall| gap >= *stall + self.tolerance) else {
-            times.active += gap;
+        let Some(Sleep { since, asleep, wake }) = sleep else {
+            times.active += now - self.idle_since;
             return;
         };
         self.wakes += 1;
-        let asleep = gap - stall;
         let transitions = self.kind.sleep + self.kind.wake;
-        if asleep + self.tolerance < transitions {
+        if now - since + self.tolerance < transitions {
             self.violations += 1;
         }
-        // The time that is missing for both transitions (in a violation, or within the tolerance) is taken from the sleep transition.
-        let wake = self.kind.wake.min(asleep);
-        let sleep = self.kind.sleep.min(asleep - wake);
-        times.active += stall;
-        times.sleep += sleep;
+        times.active += since - self.idle_since;
+        times.sleep += asleep - since;
         times.wake += wake;
-        times.lpi += asleep.saturating_sub(transitions);
+        times.lpi += (now - since).saturating_sub(transitions);
     }
 
     /// Returns the sleep of the PHY if it is asleep, or in transition, at `now` and nothing is sent before: what
@@ -175,6 +166,7 @@ impl Phy {
             return None;
         }
         let asleep = gap - stall;
+        // The time that is missing for both transitions (in a violation, or within the tolerance) is taken from the sleep transition.
         let wake = self.kind.wake.min(asleep);
         let since = self.idle_since + stall;
         Some(Sleep { since, asleep: since + self.kind.sleep.min(asleep - wake), wake })

@@ -134,12 +134,17 @@ fn check_recovery(rules: &recovery::Rules, min_bps: u64) -> Result<(), SettingsE
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::Value;
     use units::Duration;
 
     use super::*;
 
     const MICROSECOND: u64 = 1_000_000;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Duration::from_us(us)
+    }
 
     fn point(settings: &Value) -> ReactionPoint {
         let (kind, settings) = settings.as_object().unwrap().iter().next().unwrap();
@@ -171,7 +176,7 @@ mod tests {
                 let (happens, expected) = line.split_once(" -> ").unwrap_or((line, ""));
                 let words: Vec<&str> = happens.split(' ').collect();
                 let number = |at: usize| words[at].parse::<u64>().unwrap();
-                let now = Time::ZERO + Duration::from_us(number(0));
+                let now = at(number(0));
                 match words[1] {
                     "feedback" => {
                         let times = if words.len() > 3 { number(3) } else { 1 };
@@ -184,6 +189,74 @@ mod tests {
                     assert_eq!(value(&point, name), expected, "{name} at {line:?} of [{script}");
                 }
             }
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Feedback(u8),
+        Sent(u64),
+        Wait(u64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            (0..=u8::MAX).prop_map(Step::Feedback),
+            (0_u64..3_000_000).prop_map(Step::Sent),
+            (0_u64..40_000).prop_map(Step::Wait),
+        ];
+        prop::collection::vec(step, 1..100)
+    }
+
+    proptest! {
+        #[test]
+        fn the_rate_stays_between_its_bounds_only_feedback_lowers_it_and_asking_often_makes_no_difference(
+            steps in steps(), is_qcn in any::<bool>(), min_bps in 1_u64..10_000_000_000, line in 1_000_u64..400_000_000_000,
+        ) {
+            let settings = if is_qcn {
+                ReactionSettings::Qcn(QcnSettings { min_bps, ..QcnSettings::default() })
+            } else {
+                ReactionSettings::Dcqcn(DcqcnSettings { min_bps, ..DcqcnSettings::default() })
+            };
+            let mut flow = ReactionPoint::new(settings, DataRate::from_bps(line));
+            let mut seldom = flow.clone();
+            let mut now = 0;
+            for step in steps {
+                let before = flow.rate_bps();
+                match step {
+                    Step::Feedback(feedback) => {
+                        flow.handle(at(now), feedback);
+                        seldom.handle(at(now), feedback);
+                    }
+                    Step::Sent(bytes) => {
+                        flow.sent(at(now), bytes);
+                        seldom.sent(at(now), bytes);
+                    }
+                    Step::Wait(us) => {
+                        (0..=us / 1_000).for_each(|part| flow.advance(at(now + part * 1_000)));
+                        now += us;
+                        flow.advance(at(now));
+                    }
+                }
+                prop_assert!(flow.rate_bps() <= flow.recovery.target_bps && flow.recovery.target_bps <= line);
+                prop_assert!(flow.rate_bps() >= min_bps.min(line));
+                // Feedback of 0 is none in QCN; DCQCN's notifications have no strength.
+                let is_cut = matches!(step, Step::Feedback(feedback) if feedback > 0 || !is_qcn);
+                if is_cut {
+                    prop_assert!(flow.rate_bps() <= before && flow.rate_bps() >= before / 2);
+                } else {
+                    prop_assert!(flow.rate_bps() >= before);
+                }
+                if let Cut::Dcqcn(estimate) = &flow.cut {
+                    prop_assert!(estimate.alpha <= 1 << 32, "above 1");
+                }
+            }
+            seldom.advance(at(now));
+            prop_assert_eq!(&flow, &seldom);
+            // Left alone, it comes back: each later cycle adds more than the one before.
+            flow.advance(at(now + 1_000_000_000));
+            prop_assert!(flow.is_at_line_rate(), "{} of {}", flow.rate_bps(), line);
+            prop_assert_eq!(flow.next_timeout(), Time::MAX);
         }
     }
 }

@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use tcp::{Connection, Segment, Settings, State};
@@ -374,17 +373,9 @@ impl Endpoints {
 
     /// Passes a frame that has arrived at a host to its end of a connection. Returns that end, if there is one.
     pub(super) fn receive(&mut self, now: Time, host: usize, frame: &[u8]) -> Option<usize> {
-        let network = Network::of(frame).ok()?;
-        let (source, payload, len): (IpAddr, _, _) = match &network {
-            Network::Ipv4(packet) if packet.protocol() == wire::tcp::PROTOCOL && !packet.is_fragment() => {
-                (packet.source().into(), packet.payload(), packet.payload_len()?)
-            }
-            Network::Ipv6(packet) if packet.next_header() == wire::tcp::PROTOCOL => {
-                (packet.source().into(), packet.payload(), packet.payload_len())
-            }
-            _ => return None,
-        };
-        let header = wire::tcp::Segment::new_checked(payload).ok()?;
+        let network = Network::of(frame)?;
+        let ip = network.ip()?;
+        let header = wire::tcp::Segment::new_checked(ip.payload_of(wire::tcp::PROTOCOL)?)?;
         let (number, opens) = Number::of(header.destination_port(), header.source_port())?;
         let session = self.sessions.get(number.slot())?;
         if session.number != number || session.is_free {
@@ -392,10 +383,10 @@ impl Endpoints {
         }
         let end = 2 * number.slot() + if opens { CLIENT } else { SERVER };
         let this = &mut self.ends[end];
-        if this.host as usize != host || this.addresses.destination != source {
+        if this.host as usize != host || this.addresses.destination != ip.source {
             return None;
         }
-        let payload_len = u32::try_from(len.checked_sub(header.header_len())?).ok()?;
+        let payload_len = u32::try_from(ip.payload_len?.checked_sub(header.header_len())?).ok()?;
         let segment = Segment::of_wire(&header, network.ecn().unwrap_or(Ecn::NotEct), payload_len);
         this.connection.handle_segment(now, &segment);
         self.progress(now, end);

@@ -77,50 +77,6 @@ fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
     assert_eq!(report.latency.map(|all| all.max_ps), longest);
 }
 
-#[test]
-fn equal_transfers_through_one_link_take_all_bytes_over_its_rate() {
-    let transfers = (1..8).map(|host| transfer(host, 0, 2_000_000)).collect();
-    let report = run(eight(&marking(65_000)), &json!({"algorithm": "dctcp"}), coflows(&[(0, transfers)]));
-    let least = 7.0 * 2e6 * 8.0 / PAYLOAD_BPS;
-    let took = report.elapsed_ps as f64 / 1e12;
-    assert!((least..1.03 * least).contains(&took), "{took} s of {least} s");
-    assert_eq!(workload(&report).flows.by_size[3].count, 7);
-    assert_eq!(workload(&report).flows.completion_small_ps, None);
-}
-
-#[test]
-fn a_permutation_fills_every_host_link() {
-    // Each leaf's four gigabits go up over 2 x 10 Gb/s, so that the hosts' links are what limits.
-    let transfers = (0..8).map(|host| transfer(host, (host + 4) % 8, 4_000_000)).collect();
-    let report = run(eight(&marking(65_000)), &json!({"algorithm": "dctcp"}), coflows(&[(0, transfers)]));
-    let goodput = 4e6 * 8.0 / (report.elapsed_ps as f64 / 1e12);
-    assert!(goodput > 0.97 * PAYLOAD_BPS && goodput <= PAYLOAD_BPS, "{goodput} of {PAYLOAD_BPS}");
-}
-
-#[test]
-fn a_job_of_one_map_and_one_reducer_takes_the_models_times_and_one_transfer() {
-    let job = json!({"name": "j", "maps": 1, "reducers": 1, "input_bytes": 10_000_000, "shuffle_bytes": 10_000_000,
-                     "output_bytes": 10_000_000});
-    // One slot and one task a heartbeat; the map's worker is busy when the reducer is given out.
-    let cluster = json!({"kind": "mapreduce", "name": "m", "noise_sigma": 0.0, "slowstart": 0.0, "map_slots": 1,
-                         "reduce_slots": 1, "workers": ["h2", "h3", "h4"], "reserved": 0, "jobs": [job]});
-    let report = run(LeafSpine::default().plain(), &json!({"algorithm": "dctcp"}), cluster);
-    let told = application(&report, 0)["jobs"][0].clone();
-    let at = |field: &str| told[field].as_u64().unwrap();
-    let seconds = |field: &str| at(field) as f64 / 1e12;
-    let mib = 1_048_576.0;
-    let (read, written) = (10e6 / (280.0 * mib), 10e6 / (75.0 * mib));
-    let map = 1.6 + 84.0 * 10e6 / 2.5e9 + read + written;
-    assert!((seconds("last_map_end_ps") - seconds("first_map_start_ps") - map).abs() < 1e-9);
-    let reduce = 0.4 + 2.4 + 90.0 * 10e6 / 2.5e9 + read + 2.0 * written;
-    assert!((seconds("runtime_ps") - seconds("last_fetch_end_ps") - reduce).abs() < 1e-9);
-    if told["shuffle_network_bytes"] == 10_000_000 {
-        let fetch = seconds("last_fetch_end_ps") - seconds("first_fetch_start_ps");
-        let least = 10e6 * 8.0 / PAYLOAD_BPS;
-        assert!((least..1.02 * least).contains(&fetch), "{fetch} of {least}");
-    }
-}
-
 /// A shuffle of 8 workers: everything is fetched, and what crosses the network is what the counts say.
 #[test]
 fn a_shuffle_moves_every_partition_and_no_more() {

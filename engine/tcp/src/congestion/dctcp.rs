@@ -57,27 +57,3 @@ impl Controller for Dctcp {
         Box::new(*self)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::testing::{ack, MSS};
-    use super::*;
-
-    /// Checks RFC 8257, 3.3: alpha = alpha (1 - g) + g M, with M in bytes over one window.
-    #[test]
-    fn alpha_follows_the_fraction_of_marked_bytes_once_a_window() {
-        let mut dctcp = Dctcp::new(&Config { dctcp_initial_alpha: 0.5, ..Config::default() });
-        dctcp.observe(&ack(1, 1, 10 * MSS)); // Ends the initial, empty window.
-        let start = dctcp.alpha();
-        assert_eq!(start, 0.5 * 15.0 / 16.0);
-        for step in 1..=9 {
-            let marked = if step <= 3 { MSS } else { 0 };
-            dctcp.observe(&Ack { marked, ..ack(1 + step * MSS, MSS, 10 * MSS) });
-            assert_eq!(dctcp.alpha(), start, "not before the window ends");
-        }
-        dctcp.observe(&ack(1 + 10 * MSS, MSS, 10 * MSS));
-        assert_eq!(dctcp.alpha(), start, "the window's last byte does not end it");
-        dctcp.observe(&ack(1 + 12 * MSS, 2 * MSS, 10 * MSS));
-        assert_eq!(dctcp.alpha(), start * 15.0 / 16.0 + 3.0 / 12.0 / 16.0);
-    }
-}

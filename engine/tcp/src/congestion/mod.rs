@@ -263,30 +263,3 @@ impl Clone for Box<dyn Controller> {
         self.clone_box()
     }
 }
-
-#[cfg(test)]
-pub(crate) mod testing {
-    use super::*;
-
-    pub(crate) const MSS: u64 = 1_000;
-
-    pub(crate) fn window(segments: u64, config: &Config) -> Window {
-        Window { cwnd: segments * MSS, ssthresh: segments * MSS, ..Window::new(config, MSS) }
-    }
-
-    /// Returns an ACK of `acked` bytes up to `una`, with `flight` bytes sent beyond it.
-    pub(crate) fn ack(una: u64, acked: u64, flight: u64) -> Ack {
-        Ack {
-            now: Time::ZERO,
-            acked,
-            una,
-            sent: una + flight,
-            next: una + flight,
-            marked: 0,
-            rtt: None,
-            srtt: None,
-            slow_start_limit: 2,
-            slow_start_divisor: 1,
-        }
-    }
-}

@@ -22,124 +22,26 @@ fn outcome(text: &str) -> Outcome {
     }
 }
 
-/// A server that sends ten segments, the first of which is lost.
-const LOSS: &str = "
-    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
-   +0 listen(3, 1) = 0
-  +.1 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,wscale 7>
-   +0 > S. 0:0(0) ack 1 <mss 1460,sackOK,nop,wscale 8>
-  +.1 < . 1:1(0) ack 1 win 320
-   +0 accept(3, ..., ...) = 4
-   +0 write(4, ..., 10000) = 10000
-   +0 > P. 1:10001(10000) ack 1
-  +.1 < . 1:1(0) ack 1 win 320 <sack 1001:4001>
-   +0 > . 1:1001(1000) ack 1
-   +0 %{ assert tcpi_snd_ssthresh == 7, tcpi_snd_ssthresh }%
-  +.1 < . 1:1(0) ack 10001 win 320
- +.01 < P. 1:1001(1000) ack 10001 win 320
-   +0 > . 10001:10001(0) ack 1001
-   +0 read(4, ..., 1000) = 1000
-   +0 close(4) = 0
-   +0 > F. 10001:10001(0) ack 1001
-";
-
+/// Plays the scripts of `runner.txt`, which says what its lines mean.
 #[test]
-fn a_script_of_ours_passes_and_its_statements_are_compared() {
-    assert_eq!(outcome(LOSS), Outcome::Passes { compared: 1, passed_over: 0 });
-}
-
-#[test]
-fn a_script_that_expects_something_else_differs_at_its_line() {
-    let changes = [
-        ("1:10001(10000) ack 1", "2:10001(9999) ack 1", 9),
-        ("1:1001(1000) ack 1\n   +0 %", "1001:2001(1000) ack 1\n   +0 %", 11),
-        ("+0 > . 1:1001(1000)", "+.1 > . 1:1001(1000)", 11),
-        ("ssthresh == 7", "ssthresh == 5", 12),
-        (") ack 1001\n   +0 read", ") ack 501\n   +0 read", 15),
-        ("read(4, ..., 1000) = 1000", "read(4, ..., 1000) = 500", 16),
-        ("sackOK,nop,wscale 8", "nop,wscale 8", 5),
-    ];
-    each_change_differs(LOSS, &changes);
-}
-
-#[test]
-fn what_our_endpoints_do_not_have_is_named() {
-    for (said, instead, reason) in [
-        ("read(4", "splice(4", "splice"),
-        ("sackOK,nop,wscale 7>", "sackOK,FO abcd>", "FO"),
-        ("    0 socket", "`sysctl net.ipv4.tcp_mtu_probing=2`\n    0 socket", "tcp_mtu_probing"),
-    ] {
-        match outcome(&LOSS.replacen(said, instead, 1)) {
-            Outcome::DoesNotApply(why) => assert!(why.contains(reason), "{why}"),
-            other => panic!("{instead}: {other:?}"),
+fn a_script_differs_where_it_is_wrong_and_names_what_our_endpoints_do_not_have() {
+    for one in include_str!("runner.txt").split("\n[").skip(1) {
+        let (_, one) = one.split_once("]\n").expect("a name");
+        let (script, outcomes) = one.split_once("outcomes\n").expect("outcomes");
+        for line in outcomes.lines().filter(|line| !line.is_empty()) {
+            let (expected, change) = line.split_once(": ").unwrap_or((line, " =>"));
+            let (said, instead) = change.split_once(" =>").expect("a change");
+            let instead = instead.strip_prefix(' ').unwrap_or_default();
+            let [said, instead] = [said, instead].map(|text| text.replace("\\n", "\n"));
+            assert!(script.contains(&said), "{said}");
+            let seen = match outcome(&script.replacen(&said, &instead, 1)) {
+                Outcome::Passes { compared, passed_over } => format!("passes {compared}, {passed_over}"),
+                Outcome::Differs(at, what) => format!("line {at}: {what}"),
+                Outcome::DoesNotApply(reason) => reason,
+            };
+            assert!(seen.contains(expected), "{line}: {seen}");
         }
     }
-}
-
-/// A server in our form of the language: everything that leaves is told, with its time, its window, PSH and codepoint.
-const OURS: &str = "
---endpoint=ecn delayed_ack=2/40ms
---established=10ms
- +0   write(4, ..., 2000) = 2000
- +0   > [ect0] P. 1:2001(2000) ack 1
- +0   < . 1:101(100) ack 2001
- +.04 > . 2001:2001(0) ack 101 win 65534
- +0   %{ cwnd == 10000, end == none }%
-";
-
-#[test]
-fn a_script_of_ours_that_leaves_something_out_differs_at_its_line() {
-    assert_eq!(outcome(OURS), Outcome::Passes { compared: 2, passed_over: 0 });
-    let changes = [
-        (" +0   > [ect0] P. 1:2001(2000) ack 1\n", "", 5),
-        ("> [ect0] P. 1:2001(2000)", "> [ect0] P. 1:1001(1000)", 5),
-        ("[ect0] P.", "P.", 5),
-        ("[ect0] P.", "[ect0] .", 5),
-        ("+.04 >", "+.039 >", 7),
-        (" win 65534", "", 7),
-        ("+.04 > . 2001:2001(0) ack 101 win 65534\n +0 ", "+.04 ", 7),
-        ("cwnd == 10000", "cwnd == 9000", 8),
-        ("end == none", "end == Finished", 8),
-    ];
-    each_change_differs(OURS, &changes);
-}
-
-/// Checks that a script, in which the first text of a change is replaced by the second, differs at the change's line.
-fn each_change_differs(script: &str, changes: &[(&str, &str, usize)]) {
-    for (said, instead, line) in changes {
-        assert!(script.contains(said), "{said}");
-        match outcome(&script.replacen(said, instead, 1)) {
-            Outcome::Differs(at, what) => assert_eq!(at, *line, "{instead}: {what}"),
-            other => panic!("{instead}: {other:?}"),
-        }
-    }
-}
-
-/// A client whose segments are acknowledged round by round, and then lost.
-const ROUNDS: &str = "
---endpoint=newreno
---established=10ms
-2 times {
- +0   write(4, ..., 1000) = 1000
- +.01 round(4) = 0
-}
- +0   write(4, ..., 2000) = 2000
- +0   lose(4) = 2
- +0   %{ acknowledged == 2000 }%
- +.2  > . 2001:3001(1000) ack 1
-";
-
-#[test]
-fn rounds_and_losses_are_counted_and_what_leaves_after_a_loss_is_expected() {
-    assert_eq!(outcome(ROUNDS), Outcome::Passes { compared: 1, passed_over: 0 });
-    let changes = [
-        ("round(4) = 0", "round(4) = 1", 6),
-        ("lose(4) = 2", "lose(4) = 1", 9),
-        ("2 times", "3 times", 10),
-        ("2001:3001(1000)", "1:1001(1000)", 11),
-        (" +.2  > . 2001:3001(1000) ack 1", " +.21 %{ cwnd == 1000 }%", 11),
-    ];
-    each_change_differs(ROUNDS, &changes);
 }
 
 /// Plays the scripts in `tests/scripts`: a line `[situation_and_outcome]` begins one, and its lines count from there.
