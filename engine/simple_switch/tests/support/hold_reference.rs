@@ -44,8 +44,7 @@ pub struct Sleep {
 /// A port, its link and its queue.
 #[derive(Clone, Debug, Default)]
 pub struct Port {
-    /// For the next packet.
-    pub settings: Settings,
+    settings: Settings,
     pub state: State,
     pub busy_until: u64,
     pub sleep: Option<Sleep>,

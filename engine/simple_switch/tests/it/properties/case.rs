@@ -84,6 +84,14 @@ pub enum Step {
     Change(usize, Settings),
 }
 
+/// A change while a case runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changes {
+    Everything,
+    /// Does not change Ts, Tw, stall, or whether EEE is on.
+    AllButThePhy,
+}
+
 #[derive(Clone, Debug)]
 pub struct Case {
     pub pace: Pace,
@@ -140,7 +148,7 @@ impl Case {
     }
 }
 
-pub fn cases(max_steps: usize) -> BoxedStrategy<Case> {
+pub fn cases(changes: Changes, max_steps: usize) -> BoxedStrategy<Case> {
     let of_pace = move |pace: usize| {
         let pace = PACES[pace];
         let settings = || settings(pace.frame_ticks());
@@ -163,17 +171,26 @@ pub fn cases(max_steps: usize) -> BoxedStrategy<Case> {
         let silence =
             prop::option::weighted(0.2, (0..max_steps, prop::sample::select(LONG_SILENCES.to_vec())));
         let of_ports = [settings(), settings()];
-        // Also a loop that is longer than a frame's time, which leaves gaps between held frames.
-        (clock, of_ports, steps, silence, 128u64..=1024).prop_map(
-            move |(clock, settings, steps, silence, loop_part)| Case {
-                pace,
-                clock,
-                settings,
-                steps,
-                silence,
-                loop_part,
+        // A loop that is longer than a frame's time leaves gaps between held frames, which a PHY takes for sleeps.
+        let longest_loop = if changes == Changes::AllButThePhy { 256u64 } else { 1024 };
+        (clock, of_ports, steps, silence, 128u64..=longest_loop).prop_map(
+            move |(clock, settings, mut steps, silence, loop_part)| {
+                if changes == Changes::AllButThePhy {
+                    keep_the_phys(&settings, &mut steps);
+                }
+                Case { pace, clock, settings, steps, silence, loop_part }
             },
         )
     };
     (0..PACES.len()).prop_flat_map(move |pace| of_pace(pace).boxed()).boxed()
+}
+
+fn keep_the_phys(first: &[Settings; 2], steps: &mut [Step]) {
+    for step in steps {
+        let Step::Change(port, settings) = step else { continue };
+        settings.eee = match (first[*port].eee, settings.eee) {
+            (Some(Eee { sleep, wake, stall, .. }), Some(later)) => Some(Eee { sleep, wake, stall, ..later }),
+            (first, _) => first,
+        };
+    }
 }

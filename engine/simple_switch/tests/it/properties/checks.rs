@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::case::{Form, IN_PORTS, OUT_PORTS};
+use super::case::{Form, CLOCK, IN_PORTS, OUT_PORTS};
 use super::random::packets::{Class, Target, CE, NOT_ECT};
-use super::random::settings::{Aqm, Buffer, Congestion, Eee};
+use super::random::settings::{Aqm, Buffer, Congestion, Eee, Settings};
 use super::run::{verdict, Arrived, Left, Trace, NEXT_HOP, SWITCH_MAC};
 use crate::support::eeon;
 
@@ -148,33 +148,140 @@ pub fn early_drops(trace: &Trace) -> Judgement {
     Ok(())
 }
 
+/// Returns the settings that a packet at a port may have met from `from` until `until`.
+fn met(history: &[(u64, Settings)], from: u64, until: u64) -> Vec<Option<Eee>> {
+    let first = history.iter().rposition(|(at, _)| *at < from).unwrap_or(0);
+    history[first..].iter().filter(|(at, _)| *at <= until).map(|(_, settings)| settings.eee).collect()
+}
+
 pub fn waits(trace: &Trace) -> Judgement {
     let tick = trace.pace.tick_ps;
     for (place, history) in trace.history.iter().enumerate() {
-        let timers = |e: Eee| e.hold.max(e.stall + e.sleep) + e.wake;
-        let longest = history.iter().filter_map(|settings| settings.eee.map(timers)).max().unwrap_or(0);
-        // Of each packet before: when its transmission ended, and how long that took.
-        let mut before: Vec<(u64, u64)> = Vec::new();
-        for (number, a) in trace.admitted(place) {
+        let packets: Vec<_> = trace.admitted(place).collect();
+        // Transmissions of the packets before: when they left, when the wire was free, how long it took.
+        let mut before: Vec<(u64, u64, u64)> = Vec::new();
+        for (number, a) in packets {
             let Some(left) = &a.left else {
                 return Err(TestCaseError::fail(format!("packet {number} never left: {a:?}")));
             };
-            let ahead: Vec<u64> =
-                before.iter().filter(|(end, _)| *end > a.at).map(|(_, wire)| *wire).collect();
-            let count = ahead.len() as u64;
-            let loops = if trace.form == Form::Recirculation { (2 + count) * trace.loop_ps } else { 0 };
-            // A gate is never at tick 0, and ticks are lost to rounding.
-            let most = (longest + 3 + count) * tick + ahead.iter().sum::<u64>() + loops;
+            let is_ahead = |(_, end, _): &&(u64, u64, u64)| *end > a.at;
+            let ahead = before.iter().filter(is_ahead).count() as u64;
+            let ahead_ps: u64 = before.iter().map(|(_, end, wire)| end.saturating_sub(a.at).min(*wire)).sum();
+            let idle_since = before.iter().rev().find(|(at, ..)| *at <= a.at).map_or(0, |(_, end, _)| *end);
+
+            // Packets in the queue before it may have met other settings.
+            let first = before.iter().find(|(at, ..)| *at > a.at);
+            let from = first.map_or(a.at, |_| {
+                trace
+                    .admitted(place)
+                    .map(|(_, b)| b)
+                    .find(|b| b.left.as_ref().is_some_and(|left| left.at > a.at))
+                    .map_or(a.at, |b| b.at)
+            });
+            let met = met(history, from, left.at);
+            let on = || met.iter().flatten();
+            let largest = |of: fn(&Eee) -> u64| on().map(of).max().unwrap_or(0) * tick;
+            let (sleep, wake, stall, hold) =
+                (largest(|e| e.sleep), largest(|e| e.wake), largest(|e| e.stall), largest(|e| e.hold));
+            // Ticks lost to rounding: exact paces have none, but a gate is never at tick 0.
+            let rounding = if trace.pace.is_exact { tick } else { (3 + ahead) * tick };
+            let loops = if trace.form == Form::Recirculation { (2 + ahead) * trace.loop_ps } else { 0 };
+            let sleeps_at = idle_since + stall;
+            let is_awake = history.len() == 1 && !trace.pace.is_exact && a.at + 3 * tick < sleeps_at
+                || history.len() == 1 && trace.pace.is_exact && a.at < sleeps_at;
+            let longest = if on().next().is_none() || is_awake {
+                ahead_ps
+            } else {
+                hold.max((sleeps_at + sleep).saturating_sub(a.at)) + wake + ahead_ps
+            };
+            let waited = left.at - a.at;
             prop_assert!(
-                left.at - a.at <= most,
-                "packet {} left at {}, not within {}: {:?}",
+                waited <= longest + rounding + loops,
+                "packet {} waited {} ps, at most {} + {} are right\n{:?}\n{:?}",
                 number,
-                left.at,
-                most,
+                waited,
+                longest,
+                rounding + loops,
+                met,
                 a
             );
-            before.push((left.at + left.wire, left.wire));
+            before.push((left.at, left.at + left.wire, left.wire));
         }
+    }
+    Ok(())
+}
+
+pub fn energy(trace: &Trace) -> Judgement {
+    let tick = trace.pace.tick_ps;
+    let round = if trace.form == Form::Recirculation { trace.loop_ps } else { 0 };
+    for (place, port) in OUT_PORTS.into_iter().enumerate() {
+        let Some(Eee { sleep, wake, stall, .. }) = trace.history[place][0].1.eee else {
+            prop_assert_eq!((trace.register("wakes", port), trace.register("lpi_ticks", port)), (0, 0));
+            continue;
+        };
+        let (sleep, wake, stall) = (sleep * tick, wake * tick, stall * tick);
+        // The program rounds a start and a length down; two transitions this short are within the rounding.
+        let rounding = if trace.pace.is_exact { 0 } else { 2 * tick };
+        if sleep + wake <= 2 * rounding && rounding > 0 {
+            continue;
+        }
+        let both = stall + sleep + wake;
+        let (mut sleeps, mut low, mut active, mut idle_since) = (0u64, 0u64, 0u64, 0u64);
+        for number in &trace.order[place] {
+            let a = &trace.arrived[*number];
+            let left = a.left.as_ref().expect("it is in the order of what left");
+            let silence = left.at - idle_since;
+            // A packet that arrives at the end of the stall finds the link in transition to sleep, unless it finds a queue.
+            let has_slept =
+                if rounding == 0 { a.at >= idle_since + stall } else { silence + rounding >= both };
+            prop_assert!(
+                if has_slept { silence + rounding >= both } else { silence <= stall + rounding + round },
+                "port {} sent at {} after {} ps of silence, with stall {} and transitions {}",
+                port,
+                left.at,
+                silence,
+                stall,
+                sleep + wake
+            );
+            if has_slept {
+                sleeps += 1;
+                low += silence.saturating_sub(both);
+                active += stall;
+            } else {
+                active += silence;
+            }
+            active += left.wire;
+            idle_since = left.at + left.wire;
+        }
+        let wakes = trace.register("wakes", port);
+        prop_assert_eq!(wakes, sleeps, "wakes of port {}", port);
+        let counted = trace.register("lpi_ticks", port);
+        // A gate at tick 0 opens a tick late; by recirculation every gate may open a round late.
+        let (less, more) = (1 + (wakes * (rounding + round)).div_ceil(tick), wakes * rounding / tick);
+        let least = (low / tick).saturating_sub(less);
+        prop_assert!(
+            counted.wrapping_sub(least) % CLOCK <= low / tick - least + more,
+            "port {}: {} ticks in low power, seen from the wire {} ps, {} wakes",
+            port,
+            counted,
+            low,
+            wakes
+        );
+        let transitions = wakes * (sleep + wake);
+        let sum = low + transitions + active;
+        prop_assert!(sum.abs_diff(idle_since) <= wakes * rounding, "{} of {} ps", sum, idle_since);
+    }
+    Ok(())
+}
+
+pub fn classes(trace: &Trace) -> Judgement {
+    for class in 0..8 {
+        let offered = trace.arrived.iter().filter(|a| a.built.class as u64 == class).count() as u64;
+        let ports = IN_PORTS.into_iter().chain([eeon::CPU_PORT]);
+        let cells = ports.map(|port| u64::from(port) << 3 | class);
+        let counted: u64 =
+            cells.map(|cell| trace.switch.state().read_counters("received", cell).unwrap().packets).sum();
+        prop_assert_eq!(counted, offered, "class {}", class);
     }
     Ok(())
 }

@@ -98,8 +98,10 @@ pub struct Trace {
     pub looks: Vec<Look>,
     /// Offered, left, counted as dropped, and inside, at some instants.
     pub counts: Vec<[u64; 4]>,
-    /// All settings of a port, in their order.
-    pub history: [Vec<Settings>; 2],
+    /// All settings of a port, with the time from which on they apply.
+    pub history: [Vec<(u64, Settings)>; 2],
+    /// When no event can be left.
+    pub limit: u64,
 }
 
 pub const SWITCH_MAC: [u8; 6] = [2, 1, 0, 0, 0, 1];
@@ -186,26 +188,27 @@ pub fn run(case: &Case, form: Form) -> Trace {
         looks: Vec::new(),
         counts: Vec::new(),
         history: [Vec::new(), Vec::new()],
+        limit: times[times.len() - 1] + 10_000 * pace.frame_ps(),
     };
     for (place, settings) in case.settings.iter().enumerate() {
-        trace.set(place, *settings);
+        trace.set(place, *settings, 0);
     }
     for (step, at) in case.steps.iter().zip(&times) {
         trace.wake_before(*at);
         match step {
-            Step::Change(place, settings) => trace.set(*place, *settings),
+            Step::Change(place, settings) => trace.set(*place, *settings, *at),
             Step::Packet(_, in_port, packet) => trace.offer(*at, *in_port, packet),
         }
     }
-    trace.wake_before(times[times.len() - 1] + 10_000 * pace.frame_ps());
+    trace.wake_before(trace.limit);
     trace.balance();
     trace
 }
 
 impl Trace {
-    fn set(&mut self, place: usize, settings: Settings) {
+    fn set(&mut self, place: usize, settings: Settings, at: u64) {
         settings.write(&mut self.switch.state_mut(), OUT_PORTS[place], self.pace.ticks_per_byte_q24());
-        self.history[place].push(settings);
+        self.history[place].push((at, settings));
     }
 
     /// Handles everything due before `end`, and only that, as `handle_packet` would.
@@ -225,7 +228,7 @@ impl Trace {
         let built = packet.build(&ends(packet.target), out_port);
         let is_routed = packet.is_packet_out || (!built.is_malformed && built.is_ip && packet.ttl > 1);
         let out = (is_routed && out_port < eeon::CPU_PORT).then_some(out_port);
-        let settings = *self.history[place].last().expect("set at the start");
+        let settings = self.history[place].last().expect("set at the start").1;
         let (found_packets, found_bytes) = self.queued(out_port);
         let average = match settings.aqm {
             Aqm::Red(red) if out.is_some() => {
