@@ -5,6 +5,7 @@ switches are read without the controller's code, and the message must name the r
 """
 
 import contextlib
+import gc
 import os
 import re
 import signal
@@ -241,6 +242,8 @@ def test_switch_that_notices_late_that_a_session_has_ended_is_undone_over_a_new_
     with pytest.raises(ApplyError, match="every switch is as it was before"):
         faulty.apply(store, NEW)
     assert kept and faulty.image() == old
+    kept.clear()
+    gc.collect()  # ends the stream, which would stay primary
 
 
 # -- the controller is killed ---------------------------------------------------------------------------------

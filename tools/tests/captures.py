@@ -31,7 +31,7 @@ and these answers:
     says         texts in its output
     lacks        texts that are not in its output
     flows        the lines of `eeon trace flows` without the first
-    flows say    texts in its output, or in its error if there are no `flows`
+    flows say    texts in its output, or in its error without `flows`
 
 A text in slashes is a regular expression. An Ethernet header with both addresses is added to packets of IP:
 scapy would look missing ones up in the network.
