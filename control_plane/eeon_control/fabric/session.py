@@ -358,6 +358,11 @@ class P4RuntimeSession:
         """Yields the switch's reports about the primary, with its election id or the highest seen, until the
         stream ends, which raises FabricError."""
         while True:
+            yield await self._report()
+
+    async def _report(self) -> tuple[ArbitrationStatus, int]:
+        """Returns the switch's next report about the primary."""
+        while True:
             try:
                 message = await self._client.receive()
             except P4ClientError as error:
@@ -365,7 +370,7 @@ class P4RuntimeSession:
             except RuntimeError:  # finsy's report that the server closed the stream
                 raise self._error("closed the stream (UNAVAILABLE)", GRPCStatusCode.UNAVAILABLE) from None
             if message.HasField("arbitration"):
-                yield _role(message.arbitration), U128.decode(message.arbitration.election_id)
+                return _role(message.arbitration), U128.decode(message.arbitration.election_id)
 
     async def _stream_error(self, error: P4ClientError) -> FabricError:
         told = await self._failure(error)
@@ -391,7 +396,7 @@ class P4RuntimeSession:
         while True:
             try:
                 await self.bid(bid)
-                return await anext(self.listen())
+                return await self._report()
             except IdInUse:
                 if asyncio.get_running_loop().time() >= give_up_at:
                     used = f"election id {election.name_of(bid)} is in use by another controller"
