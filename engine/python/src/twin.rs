@@ -175,13 +175,14 @@ impl Twin {
         frames: PyBuffer<u8>,
         lengths: Option<PyBuffer<u32>>,
     ) -> PyResult<usize> {
+        let times_ps = times_ps.to_vec(py)?;
         let senders = match hosts {
-            Senders::One(name) => vec![self.host(&name)?],
+            Senders::One(name) => vec![self.host(&name)?; times_ps.len()],
             Senders::Each(numbers) => numbers.to_vec(py)?.into_iter().map(|number| number as usize).collect(),
         };
         let batch = Batch {
             senders,
-            times_ps: times_ps.to_vec(py)?,
+            times_ps,
             offsets: offsets.to_vec(py)?,
             frames: frames.to_vec(py)?,
             lengths: lengths.map(|lengths| lengths.to_vec(py)).transpose()?,
@@ -406,7 +407,7 @@ impl Twin {
 
 /// Frames to be sent, as flat arrays.
 struct Batch {
-    /// One host for all frames, or one per frame.
+    /// The host of each frame.
     senders: Vec<usize>,
     times_ps: Vec<u64>,
     /// Frame `i` is `frames[offsets[i]..offsets[i + 1]]`.
@@ -426,9 +427,7 @@ impl Batch {
             }
             Err(Error::value(format!("{count} frames need {wanted} {name}, {length} are given")))
         };
-        if self.senders.len() != 1 {
-            fits("hosts", self.senders.len(), count)?;
-        }
+        fits("hosts", self.senders.len(), count)?;
         fits("offsets", self.offsets.len(), count + 1)?;
         if let Some(lengths) = &self.lengths {
             fits("lengths", lengths.len(), count)?;
@@ -442,8 +441,7 @@ impl Batch {
                 ))
             })?;
             let length = self.lengths.as_ref().map_or(captured.len(), |lengths| lengths[index] as usize);
-            let sender = self.senders[if self.senders.len() == 1 { 0 } else { index }];
-            match fabric.send(sender, Time::from_ps(self.times_ps[index]), captured, length) {
+            match fabric.send(self.senders[index], Time::from_ps(self.times_ps[index]), captured, length) {
                 Ok(()) => {}
                 Err(SendError::TooMany) => return Ok(index),
                 Err(error @ SendError::Late { .. }) => {

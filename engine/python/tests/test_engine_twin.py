@@ -139,8 +139,9 @@ def test_arrays_that_do_not_fit_each_other_are_refused(twin: Twin) -> None:
     ]:
         with pytest.raises(InvalidValueError, match=reason):
             twin.feed("h1", **(batch(2, 10) | change))
-    with pytest.raises(InvalidValueError, match="hosts"):
-        twin.feed(array.array("I", [0, 1, 0]), **batch(2, 10))
+    for hosts in ([0, 1, 0], [0]):
+        with pytest.raises(InvalidValueError, match=f"need 2 hosts, {len(hosts)} are given"):
+            twin.feed(array.array("I", hosts), **batch(2, 10))
     with pytest.raises(InvalidValueError, match="host number 7"):
         twin.feed(array.array("I", [7, 7]), **batch(2, 10))
     assert twin.pending == 0
