@@ -1,5 +1,6 @@
 """The targets file: addresses, TLS for all switches and for one, Thrift, and refusals."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,17 +27,18 @@ def refusal(folder: Path, text: str) -> str:
     return str(error.value)
 
 
-def test_another_address_on_the_command_line_keeps_the_tls_of_the_file(tmp_path, keys):
+def test_another_address_on_the_command_line_keeps_the_device_id_and_the_tls_of_the_file(tmp_path, keys):
     file = tmp_path / "targets.yaml"
     tls = f"{{ca: {keys / 'ca.pem'}, server_name: x}}"
     file.write_text(
-        f"tick: 1ns\ntls: {tls}\nswitches: {{a: {{address: 'h:1', thrift: 'localhost:9'}}, b: 'h:2'}}\n"
+        f"tick: 1ns\ntls: {tls}\nswitches: {{a: {{address: 'h:1?device_id=7', thrift: 'localhost:9'}}, b: 'h:2'}}\n"
     )
-    found = Fabric("leaf-spine-4", targets_file=file, target_texts=("a=h:3",)).targets.switches
-    assert found == {
-        name: Target(address, tls=Tls(keys / "ca.pem", server_name="x"))
-        for name, address in (("a", "h:3"), ("b", "h:2"))
-    }
+    for text, address in (("a=h:3", "h:3?device_id=7"), ("a=h:3?device_id=8", "h:3?device_id=8")):
+        found = Fabric("leaf-spine-4", targets_file=file, target_texts=(text,)).targets.switches
+        assert found == {
+            name: replace(Target.parse(one), tls=Tls(keys / "ca.pem", server_name="x"))
+            for name, one in (("a", address), ("b", "h:2"))
+        }
 
 
 def test_resolving_keeps_tls_and_thrift_and_fills_in_the_device_id(keys):

@@ -181,7 +181,7 @@ target_options = together(
         multiple=True,
         metavar="SWITCH=HOST:PORT",
         shell_complete=completions.target_names,
-        help="address of one switch's P4Runtime server, with the TLS that -T gives the switch; repeatable",
+        help="address of one switch's P4Runtime server; device id and TLS are those of -T; repeatable",
     ),
     click.option(
         "--tick",
@@ -259,8 +259,10 @@ def _targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -
         try:
             if not separator:
                 raise ValueError("write SWITCH=HOST:PORT, for example leaf1=127.0.0.1:9559")
-            tls = switches[name].tls if name in switches else None
-            switches[name] = replace(Target.parse(address), tls=tls, role=role)
+            given = Target.parse(address)
+            known = switches.get(name, given)
+            device_id = known.device_id if given.device_id is None else given.device_id
+            switches[name] = replace(given, device_id=device_id, tls=known.tls, role=role)
         except ValueError as error:
             raise EeonError(f"--target {text}: {error}") from None
     if not switches:

@@ -149,7 +149,7 @@ class P4RuntimeSession:
 
     @property
     def election_id(self) -> int:
-        """The id with which this session became primary. Only for an open session with an election id."""
+        """The id of the last bid. Only for an open session that has made one."""
         assert self._election_id is not None, "a session without an election id only reads"
         return self._election_id
 
