@@ -72,7 +72,21 @@ HOSTS = list(topology.load("leaf-spine-4").hosts.values())
 ETHER = l2.Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
 Case = dict[str, Any]
 _MODULES = (bz2, gzip, lzma, random, struct, zstd)
+_GIVEN = {
+    "packets",
+    "link",
+    "interfaces",
+    "maps",
+    "unmapped",
+    "speed",
+    "whole",
+    "gap",
+    "rows",
+    "wrong",
+    "file",
+}
 _FEEDS = {"sends", "hosts", "times", "lengths", "frames", "each", "all", "counts", "remarks", "refused"}
+_ANSWERS = _FEEDS | {"info", "says", "lacks", "flows", "flows say", "unreadable", "reads"}
 
 
 def _names() -> dict[str, Any]:
@@ -92,9 +106,10 @@ def cases(file: Path) -> Iterator[Any]:
     for name, case in found.items():
         for text, answers in case.get("rows", {"": {}}).items():
             each = case.get("each", {}) | answers.get("each", {})
-            yield pytest.param(
-                case | answers | {"each": each}, text, names, id=f"{file.stem}: {name}: {text}".rstrip(": ")
-            )
+            whole = case | answers | ({"each": each} if each else {})
+            assert not whole.keys() - _GIVEN - _ANSWERS, f"{name}: {whole.keys() - _GIVEN - _ANSWERS}"
+            assert whole.keys() & _ANSWERS, f"{name}: no answer"
+            yield pytest.param(whole, text, names, id=f"{file.stem}: {name}: {text}".rstrip(": "))
 
 
 def right(frame: bytes) -> bytes:
@@ -118,7 +133,7 @@ def check(case: Case, text: str, names: dict[str, Any], folder: Path) -> None:
         return
     path = folder / ("c.pcapng" if "interfaces" in case else "c.pcap")
     given = written(case, path, text, names)
-    if any(case.get(key) is not None for key in _FEEDS - {"each"}):
+    if _FEEDS & case.keys():
         _check_feed(case, path, {**names, "given": given})
     for key in ("says", "lacks"):
         for one in texts_of(case.get(key, [])):
@@ -148,6 +163,7 @@ def written(case: Case, path: Path, text: str, names: dict[str, Any]) -> list[by
     rows: list[tuple[int, str, bytes, int]] = []
     for one in case["packets"]:
         told = one if isinstance(one, dict) else {"is": one}
+        assert told.keys() <= {"is", "at", "kept", "length", "on"}, told
         told = {key: str(word).replace("$", text) for key, word in told.items()}
         made = eval(told["is"], names)
         for frame in made if isinstance(made, list) else [made]:

@@ -14,7 +14,7 @@ const EVENT_LIMIT: usize = 1024;
 /// The switch, and the communication between the loop and its callers.
 pub(crate) struct Shared {
     pub(crate) engine: LoopLock<Engine>,
-    /// The ports. Who needs both locks takes this one first; the loop releases it while it waits.
+    /// The ports. A thread that needs both locks takes this one first. The loop releases it while it waits.
     pub(crate) io: Mutex<Box<dyn PortIo>>,
     pub(crate) poller: Poller,
     pub(crate) packet_ins: PacketIns,
