@@ -259,10 +259,10 @@ def _targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -
         try:
             if not separator:
                 raise ValueError("write SWITCH=HOST:PORT, for example leaf1=127.0.0.1:9559")
-            given = Target.parse(address)
-            known = switches.get(name, given)
-            device_id = known.device_id if given.device_id is None else given.device_id
-            switches[name] = replace(given, device_id=device_id, tls=known.tls, role=role)
+            target = Target.parse(address)
+            known = switches.get(name, target)
+            device_id = known.device_id if target.device_id is None else target.device_id
+            switches[name] = replace(target, device_id=device_id, tls=known.tls, role=role)
         except ValueError as error:
             raise EeonError(f"--target {text}: {error}") from None
     if not switches:
