@@ -187,6 +187,10 @@ def test_frames_are_sent_as_they_are_and_captured(tmp_path):
     assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h2.pcap"))] == [arrival.frame]
 
 
+def test_a_host_that_sends_nothing_causes_no_arrivals(lab):
+    assert lab.send("h1") == []
+
+
 def test_a_limit_in_packets_bounds_what_a_port_queues():
     with Lab(TOPOLOGY, queue_limit_packets=4) as running:
         stream = UdpStream("h1", "h3", DataRate(10**9), count=100, size=Bytes(1000))

@@ -193,6 +193,8 @@ def replay(
             raise InputError(
                 "--hops", str(hops_limit), "has no effect without --html, --pcapng or --perfetto"
             )
+        if name is not None and not config:
+            raise InputError("--name", name, "is the name of the run under --config, which is missing")
         topology = topology or _topology_of(trace)
         faults = _faults(fail, topology)
         settings = [Setting(shown, config)] if config else []

@@ -327,17 +327,21 @@ class SendFrames(Task):
     def start(self, lab: Lab) -> None:
         began = lab.now_ps
         ordered = sorted(self.frames, key=lambda timed: timed[0])
-        lab.check_time(ordered[-1][0] + self.settle_ps)
+        if ordered:
+            lab.check_time(ordered[-1][0] + self.settle_ps)
+
+        def send_next() -> None:
+            if self._sent == len(ordered):
+                lab.call_at(lab.now_ps + self.settle_ps, self._end)
+            else:
+                lab.call_at(began + ordered[self._sent][0], send)
 
         def send() -> None:
             lab.send_frame(self.host, ordered[self._sent][1])
             self._sent += 1
-            if self._sent < len(ordered):
-                lab.call_at(began + ordered[self._sent][0], send)
-            else:
-                lab.call_at(lab.now_ps + self.settle_ps, self._end)
+            send_next()
 
-        lab.call_at(began + ordered[0][0], send)
+        send_next()
 
     def result(self) -> dict[str, object]:
         return {"kind": "send", "host": self.host, "what": self.what, "sent": self._sent}
