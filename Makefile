@@ -39,7 +39,7 @@ NS3_FLOWS    := out/validate/flows
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check check-python style style-rust style-python wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup check check-python style style-rust style-python wheels demo picture test test-wheels test-rust test-python test-ptf nightly reference-switch validate ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny oldest-rust site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -196,6 +196,11 @@ packages-hashed: $(VENV)/bin/python ## before `make setup`: install the pinned p
 
 audit: $(VENV)/bin/python ## look for known vulnerabilities of pinned packages, with cargo-audit and pip-audit where they are installed
 	@$(PY) .ci/audit.py
+
+oldest-rust: ## check all crates with the oldest Rust that works, `rust-version` of engine/Cargo.toml, which rustup installs
+	version=$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' engine/Cargo.toml) && \
+	  rustup toolchain install $$version --profile minimal && \
+	  $(CARGO) +$$version check $(ENGINE) --workspace --all-targets --locked --quiet
 
 deny: ## check licences, sources and vulnerabilities of all crates with cargo-deny
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is not installed: cargo install cargo-deny --locked"; exit 1; }

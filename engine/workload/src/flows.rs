@@ -247,7 +247,8 @@ impl DrawnSpec {
         at: &FieldPath<'_>,
         context: &Context<'_>,
     ) -> Result<(Vec<Flow>, Time, BTreeSet<u32>), WorkloadError> {
-        let at = &FieldPath(&at.of("drawn"));
+        let place = at.of("drawn");
+        let at = &FieldPath(&place);
         let mean = self.sizes.check(at)?;
         at.number("load", self.load, 1e-9, 1.0)?;
         if let Gaps::Lognormal { sigma } = self.gaps {
