@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import json_option
+from eeon_control.cli.options import FILE, json_option
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
@@ -26,7 +26,7 @@ SCENARIO, PACKETS, PAGE = "experiment.yaml", "attack.pcapng", "attack.html"
 
 
 @click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @results_option("out/attack/NAME")
 @workers_option
 @json_option

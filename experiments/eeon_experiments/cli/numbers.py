@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from eeon_control.cli.options import FOLDER
 from eeon_control.cli.output import console, counted
 from eeon_control.outputs import write_text
 from rich.cells import cell_len
@@ -47,7 +48,7 @@ def results_option(default: str) -> Callable[[_F], _F]:
     return click.option(
         "-o",
         "--output",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=FOLDER,
         help=f"Folder of results.  [default: {default}]",
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from eeon_control.cli.options import json_option, output_file
+from eeon_control.cli.options import FILE, json_option, output_file
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from eeon_experiments.sweep import State, Sweep
 
 _F = TypeVar("_F", bound=Callable[..., object])
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _SHOWN_FAILURES = 5
 _ERROR_CHARS = 300
 _FAR = 2
@@ -200,13 +199,11 @@ def status(
 @click.command()
 @_selection
 @click.option(
-    "--pcapng", type=_FILE, help="Write every packet at every port, with the reason for its verdict."
+    "--pcapng", type=FILE, help="Write every packet at every port, with the reason for its verdict."
 )
+@click.option("--perfetto", type=FILE, help="Write queues, sleep and packets over time, for ui.perfetto.dev.")
 @click.option(
-    "--perfetto", type=_FILE, help="Write queues, sleep and packets over time, for ui.perfetto.dev."
-)
-@click.option(
-    "--html", type=_FILE, help="Write a page for examining the run, with the senders' reactions to marks."
+    "--html", type=FILE, help="Write a page for examining the run, with the senders' reactions to marks."
 )
 @click.option(
     "--hops",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import QuantityType, json_option, output_file
+from eeon_control.cli.options import FILE, QuantityType, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
@@ -32,15 +32,14 @@ if TYPE_CHECKING:
 _MOST_OBJECTIVES = 2
 """Maximum number of objectives in a terminal; the page and the JSON have all of them."""
 CONFIGURATION, ANSWER = "recommended.yaml", "answer.json"
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @results_option("out/tune/NAME")
 @workers_option
 @dask_option
-@click.option("--html", type=_FILE, help="Also write the answer as a page.")
+@click.option("--html", type=FILE, help="Also write the answer as a page.")
 @click.option(
     "--pages",
     is_flag=True,
@@ -50,7 +49,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--from-targets",
     "targets_file",
     metavar="TARGETS",
-    type=_FILE,
+    type=FILE,
     help="Begin with the settings that this targets file's switches run, and with the load that they count.",
 )
 @click.option(
@@ -64,7 +63,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--range",
     "kept",
     metavar="JSON",
-    type=_FILE,
+    type=FILE,
     help="With --from-targets: take the load from Prometheus' response to query_range instead.",
 )
 @click.option(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.options import FOLDER
 from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from eeon_control.outputs import write_text
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path("out/demo"),
     show_default=True,
     help="Folder for the trace, summary.json, picture.svg and report.html.",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import click
+from eeon_control.cli.options import INPUT
 from eeon_control.cli.streams import is_of_output
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError
@@ -91,7 +92,7 @@ keep_good_option = click.option(
 
 def capture_argument(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Declares a capture as argument: a file, a pipe, or - for standard input."""
-    return click.argument(name, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+    return click.argument(name, type=INPUT)
 
 
 def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:

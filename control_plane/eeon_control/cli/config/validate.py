@@ -31,7 +31,7 @@ _ENGINE_TICK = Duration.parse("1ns")  # unless a targets file or --tick gives an
     "--targets",
     "targets_file",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FILE,
     help="also check this targets file, and timers against its tick",
 )
 @click.option(

@@ -7,6 +7,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from eeon_control.cli.help.page import contexts, page_of, root_context
+from eeon_control.cli.options import FOLDER
 from eeon_control.errors import EeonError
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -18,7 +19,7 @@ _VARIABLE = "_EEON_COMPLETE"  # the name that click derives from the program's
 @click.option(
     "--man",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
     help="write the pages of all commands for man(1) into FOLDER instead",
 )
