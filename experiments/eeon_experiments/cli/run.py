@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from eeon_control.cli.options import FILE, json_option, output_file
+from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.outputs import write_text
 from eeon_control.units import parse_probability
-from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
+from eeon_tools.cli.recordings import RecordedFiles, recording_options
+from eeon_tools.cli.support import counted_columns, reports_errors
 from eeon_tools.errors import InputError
-from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
 from rich.progress import Progress
 
 from eeon_experiments.cli.numbers import (
@@ -198,20 +198,7 @@ def status(
 
 @click.command()
 @_selection
-@click.option(
-    "--pcapng", type=FILE, help="Write every packet at every port, with the reason for its verdict."
-)
-@click.option("--perfetto", type=FILE, help="Write queues, sleep and packets over time, for ui.perfetto.dev.")
-@click.option(
-    "--html", type=FILE, help="Write a page for examining the run, with the senders' reactions to marks."
-)
-@click.option(
-    "--hops",
-    type=click.IntRange(1, 10_000_000),
-    default=DEFAULT_LIMIT,
-    show_default=True,
-    help="Maximum number of recorded events; 64 bytes each.",
-)
+@recording_options
 @reports_errors
 def trace(
     name: str,
@@ -219,28 +206,18 @@ def trace(
     seeds: list[int] | None,
     only: tuple[str, ...],
     output: Path | None,
-    pcapng: Path | None,
-    perfetto: Path | None,
-    html: Path | None,
-    hops: int,
+    files: RecordedFiles,
 ) -> None:
     """Repeat one point of an experiment, and record what happened to its packets at each hop.
 
     --only and --seeds choose the point. The result is not stored.
     """
-    from eeon_tools.hops import pcapng as pcapng_file
-
     from eeon_experiments.expand import advice
     from eeon_experiments.run import record_one
 
-    if pcapng is None and perfetto is None and html is None:
+    if not files.are_wanted:
         raise InputError("--pcapng", "", "is missing; give it, --perfetto or --html")
-    for path in (pcapng, perfetto, html):
-        if path is not None:
-            output_file(path)
-    for path in (perfetto, html):
-        if path is not None:
-            needs_plots(str(path))
+    files.check()
     sweep, _ = _sweep(name, quick, seeds, only, output)
     runs = {point.run.id: point.run for point in sweep.points}
     if len(runs) > 1:
@@ -253,24 +230,15 @@ def trace(
         raise InputError("--only", f"{len(runs)} runs", f"choose one with --only and --seeds: {shown}")
     [(run_id, chosen)] = runs.items()
     show_advice(advice(point for point in sweep.points if point.run.id == run_id), name, quick=quick)
-    snap_bytes = pcapng_file.SNAP_BYTES if pcapng else 0
-    recording, totals = record_one(chosen, recording_filter(limit=hops, snap_bytes=snap_bytes))
+    recording, totals = record_one(chosen, files.filter())
     click.echo(f"{_where(sweep, run_id)}: {len(recording.hops):,} events")
-    if pcapng is not None:
-        click.echo(f"pcapng: {pcapng}, {pcapng_file.write(recording, pcapng):,} records")
-    if perfetto is not None:
-        from eeon_tools.hops import perfetto as perfetto_file
-
-        perfetto_file.write(recording, perfetto)
-        click.echo(f"Perfetto trace: {perfetto}")
-    if html is not None:
+    for line in files.write(recording):
+        click.echo(line)
+    if files.html is not None:
         from eeon_experiments.run_page import run_page
 
-        write_text(html, run_page(name, _where(sweep, run_id), recording, totals))
-        click.echo(f"page: {html}")
-    missing = recording.truncation()
-    if missing:
-        click.echo(f"{missing}; --hops sets the limit")
+        write_text(files.html, run_page(name, _where(sweep, run_id), recording, totals))
+        click.echo(f"page: {files.html}")
 
 
 def _sweep(
