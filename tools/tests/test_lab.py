@@ -137,10 +137,7 @@ def test_no_frame_makes_a_host_fail(frame, addressed):
 
 
 @given(
-    tos=st.integers(0, 255),
-    data=st.binary(max_size=100),
-    at=st.integers(0, 19),
-    change=st.integers(1, 255),
+    tos=st.integers(0, 255), data=st.binary(max_size=100), at=st.integers(0, 19), change=st.integers(1, 255)
 )
 def test_an_ip_packet_is_read_as_written_and_not_at_all_when_its_header_is_broken(tos, data, at, change):
     source, destination = IPv4Address("10.0.0.1"), IPv4Address("10.0.0.2")

@@ -45,12 +45,7 @@ column_option = click.option(
 
 def results_option(default: str) -> Callable[[_F], _F]:
     """Returns the option for a command's folder of results, with its default in words."""
-    return click.option(
-        "-o",
-        "--output",
-        type=FOLDER,
-        help=f"Folder of results.  [default: {default}]",
-    )
+    return click.option("-o", "--output", type=FOLDER, help=f"Folder of results.  [default: {default}]")
 
 
 experiment_results_option = results_option("out/experiments/NAME, with -quick for the quick form")

@@ -35,12 +35,7 @@ _COMMITTED = "docs/results"
     show_default=True,
     help="Folder for README.md, figures/ and data/.",
 )
-@click.option(
-    "--html",
-    "html_path",
-    type=FILE,
-    help="Also write the report as one HTML page.",
-)
+@click.option("--html", "html_path", type=FILE, help="Also write the report as one HTML page.")
 @click.option("--quick", is_flag=True, help="Use the scaled-down forms, in folders RESULTS/NAME-quick.")
 @reports_errors
 def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path | None, quick: bool) -> None:

@@ -68,10 +68,7 @@ class Stop:
 
 
 _name_option = click.option(
-    "--name",
-    default="eeon",
-    show_default=True,
-    help="Live fabric: prefix of its namespaces and interfaces.",
+    "--name", default="eeon", show_default=True, help="Live fabric: prefix of its namespaces and interfaces."
 )
 
 

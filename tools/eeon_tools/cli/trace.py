@@ -251,12 +251,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @reports_errors
 @reads_again("capture")
 def flows(
-    capture: Path,
-    output: Path,
-    topology_name: str,
-    gap: Duration | None,
-    rules: SendRules,
-    keep_good: bool,
+    capture: Path, output: Path, topology_name: str, gap: Duration | None, rules: SendRules, keep_good: bool
 ) -> None:
     """List the TCP flows of CAPTURE for an experiment.
 

@@ -18,12 +18,7 @@ from eeon_control.validation import did_you_mean
 @options.config_options(required=False)
 @options.store_options
 @options.output_option
-def explain(
-    port_name: str,
-    config_names: tuple[str, ...],
-    fabric: options.Fabric,
-    output: str,
-) -> None:
+def explain(port_name: str, config_names: tuple[str, ...], fabric: options.Fabric, output: str) -> None:
     """Show where each setting of PORT (leaf1:3, or a host's name) comes from. Contacts no switch.
 
     The most specific level that names a profile wins: port, then switch, then role. Without -c, the settings

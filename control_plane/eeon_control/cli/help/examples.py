@@ -6,10 +6,7 @@ The keys are command paths without `eeon`. Text in a command's own help takes pr
 FABRIC = "-t leaf-spine-4 -T targets.yaml"
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "init": (
-        "eeon init my-fabric",
-        "eeon init my-fabric --yes --leaves 4 --hosts 8 --uplink-rate 100Gbps",
-    ),
+    "init": ("eeon init my-fabric", "eeon init my-fabric --yes --leaves 4 --hosts 8 --uplink-rate 100Gbps"),
     "clear counters": (f"eeon clear counters {FABRIC}",),
     "completion": (
         "eeon completion bash > ~/.local/share/bash-completion/completions/eeon",
