@@ -13,6 +13,7 @@ import test_explain
 import test_lab
 from eeon_control import config as configs
 from eeon_control import topology
+from eeon_control.errors import EeonError
 from eeon_control.units import DataRate
 from eeon_tools.errors import InputError, ToolsError
 from eeon_tools.lab import Lab, parse, read_topology
@@ -33,7 +34,7 @@ def refused(read: Callable[[], object]) -> Messages:
     """Returns the messages of a refusal."""
     try:
         read()
-    except (ToolsError, ValueError) as error:
+    except (ToolsError, EeonError, ValueError) as error:
         return Messages([error])
     return Messages([])
 
