@@ -7,7 +7,6 @@ import click
 from click.shell_completion import get_completion_class
 
 from eeon_control.cli.help.page import contexts, page_of, root_context
-from eeon_control.cli.options import FOLDER
 from eeon_control.errors import EeonError
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -19,7 +18,7 @@ _VARIABLE = "_EEON_COMPLETE"  # the name that click derives from the program's
 @click.option(
     "--man",
     "folder",
-    type=FOLDER,
+    type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     help="write the pages of all commands for man(1) into FOLDER instead",
 )
