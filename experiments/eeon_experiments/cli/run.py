@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted, print_json
-from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.outputs import write_text
 from eeon_control.units import parse_probability
 from eeon_tools.cli.recordings import RecordedFiles, recording_options
-from eeon_tools.cli.support import counted_columns, reports_errors
+from eeon_tools.cli.support import counted_progress, reports_errors
 from eeon_tools.errors import InputError
-from rich.progress import Progress
 
 from eeon_experiments.cli.numbers import (
     MOST_ROWS,
@@ -124,15 +122,13 @@ def run(
     if dry_run:
         return
     failures: list[str] = []
-    with Progress(
-        *counted_columns("runs"), console=Terminal(stderr=True), disable=not state.to_run
-    ) as progress:
-        task = progress.add_task(name if len(name) < 30 else Path(name).name, total=len(state.to_run))
+    shown_name = name if len(name) < 30 else Path(name).name
+    with counted_progress(shown_name, len(state.to_run), "runs", stays=True) as update:
 
         def ended(outcome: Outcome) -> None:
             if not outcome.finished:
                 failures.append(_failure(sweep, outcome))
-            progress.update(task, advance=1)
+            update(advance=1)
 
         try:
             results = sweep.run(count=workers or os.cpu_count() or 1, dask=dask, ended=ended)

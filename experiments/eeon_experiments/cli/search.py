@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 import click
 from eeon_control.cli.options import FILE, QuantityType, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
-from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.outputs import write_text
 from eeon_control.units import Duration
-from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
-from rich.progress import Progress
+from eeon_tools.cli.support import counted_progress, needs_plots, reports_errors
 from rich.table import Table
 
 from eeon_experiments.cli.numbers import dask_option, results_option, workers_option
@@ -163,16 +161,13 @@ def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) 
 def _run(tuning: Tuning, ending: ExitStack) -> Answer:
     """Runs the search with a progress bar on stderr."""
     tuning.bench.store.claim()
-    progress = ending.enter_context(
-        Progress(*counted_columns("runs"), console=Terminal(stderr=True), transient=True)
-    )
-    task = progress.add_task("search", total=tuning.expected())
+    update = ending.enter_context(counted_progress("search", tuning.expected(), "runs"))
 
     def says(text: str) -> None:
-        progress.update(task, description=text, total=max(tuning.expected(), tuning.bench.runs))
+        update(description=text, total=max(tuning.expected(), tuning.bench.runs))
 
     def ended(outcome: Outcome) -> None:
-        progress.update(task, completed=tuning.bench.runs)
+        update(completed=tuning.bench.runs)
 
     tuning.says, tuning.bench.ended = says, ended
     try:

@@ -177,6 +177,17 @@ def counted_columns(unit: str) -> tuple[ProgressColumn, ...]:
     )  # fmt: skip
 
 
+@contextmanager
+def counted_progress(
+    what: str, total: int, unit: str, *, stays: bool = False
+) -> Iterator[Callable[..., None]]:
+    """Shows a bar on stderr that counts `unit`, during a `with` block; `stays`: and afterwards. Yields a
+    function that updates it, with the parameters of rich's `Progress.update`."""
+    columns, err = counted_columns(unit), Terminal(stderr=True)
+    with Progress(*columns, console=err, transient=not stays, disable=not total) as progress:
+        yield functools.partial(progress.update, progress.add_task(what, total=total))
+
+
 class PacketsDone(Protocol):
     """Receives the number of packets done, and the total if it is known."""
 

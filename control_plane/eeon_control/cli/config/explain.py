@@ -25,8 +25,9 @@ def explain(port_name: str, config_names: tuple[str, ...], fabric: options.Fabri
     are those in force: those of the fabric's current revision.
 
     \b
-    eeon config explain leaf1:3 -c mark_threshold -c eee_120us100 -t leaf-spine-4
-    eeon config explain leaf1:3                                      # the settings in force
+    EXAMPLES
+      eeon config explain leaf1:3 -c mark_threshold -c eee_120us100 -t leaf-spine-4
+      eeon config explain leaf1:3                                      # the settings in force
     """
     loaded, topology = _meant(config_names, fabric)
     found = configs.explain(loaded, _port(topology, port_name))

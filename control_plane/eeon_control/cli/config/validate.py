@@ -59,8 +59,9 @@ def validate(
     none; each has file, line (0: the whole file), key, value, rule and severity (error or warning).
 
     \b
-    eeon config validate -c fabric.yaml
-    eeon config validate -c fabric.yaml -t leaf-spine-4 -T targets.yaml --strict -o json
+    EXAMPLES
+      eeon config validate -c fabric.yaml
+      eeon config validate -c fabric.yaml -t leaf-spine-4 -T targets.yaml --strict -o json
     """
     names = ", ".join(config_names)
     problems: list[Problem] = []
