@@ -11,7 +11,6 @@ is on PATH.
 import argparse
 import os
 import shutil
-import socket
 import struct
 import subprocess
 import sys
@@ -26,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from scapy.layers.inet import IP, UDP
 
-from ptf_tests.run import veth
+from ptf_tests.run import switch_process, veth
 
 ENGINE = Path(__file__).resolve().parents[2]
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
@@ -71,26 +70,16 @@ table_indirect_add {route}.ipv4_route 10.0.0.0/8 => 0
 
 
 @contextmanager
-def switch(command: list[str], program: Program, interfaces: list[str], cwd: Path) -> Iterator[int]:
-    """Runs a switch with its entries, and yields its process id."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+def switch(command: list[str], program: Program, interfaces: list[str], cwd: Path) -> Iterator[None]:
+    """Runs a switch with its entries."""
+    [port] = switch_process.free_ports(1)
     arguments = [*command, *interfaces, "--thrift-port", str(port), str(program.json)]
-    process = subprocess.Popen(arguments, cwd=cwd, stdout=subprocess.DEVNULL)
-    try:
-        while socket.socket().connect_ex(("127.0.0.1", port)):
-            if process.poll() is not None:
-                sys.exit(f"{arguments[0]} ended with status {process.returncode}")
-            time.sleep(0.05)
+    with switch_process.running(arguments, port, cwd / "output.txt", cwd):
         if program.commands:
             cli = [*_CLI, str(port)]
             subprocess.run(cli, input=program.commands, text=True, check=True, stdout=subprocess.DEVNULL)
         time.sleep(_SETTLE_S)
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait()
+        yield
 
 
 def through_files(command: list[str], program: Program, frames: int) -> tuple[float, float]:
