@@ -39,15 +39,12 @@ _LATENCY = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>us|ms|s)?")
 _LATENCY_UNIT_PS = {"us": 10**6, "ms": _PS_PER_MS, "s": 10**12, None: _PS_PER_MS}
 _ROUTE = re.compile(
     r"(?:ip )?route (?:add|replace) (?:-net |-host )?(?P<network>default|[0-9./]+)"
-    r"(?: netmask (?P<mask>[0-9.]+))? (?:gw|via) (?P<ip>[0-9.]+)(?: (?:dev )?\S+)?"
+    r"(?: netmask (?P<mask>[0-9.]+))? (?:(?:gw|via) (?P<ip>[0-9.]+)(?: (?:dev )?\S+)?|dev \S+)"
 )
+"""A route to a next hop, or on the link."""
 _NEIGHBOUR = re.compile(
     r"(?:arp (?:-i \S+ )?-s (?P<ip>[0-9.]+) |ip neigh(?:bou?r)? (?:add|replace) (?P<ip2>[0-9.]+) lladdr )"
     r"(?P<mac>[0-9a-fA-F:]{17})(?: \S+)*"
-)
-_ON_LINK = re.compile(
-    r"(?:ip )?route (?:add|replace) (?:-net |-host )?(?P<network>default|[0-9./]+)"
-    r"(?: netmask (?P<mask>[0-9.]+))? dev \S+"
 )
 _AND_THEN = re.compile(r"&&|;|\n")
 _WRITTEN_OTHERWISE = (
@@ -297,31 +294,30 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
             if found := form.match(text):
                 text = meant + text[found.end() :]
         try:
+            route, neighbour = _ROUTE.fullmatch(text), _NEIGHBOUR.fullmatch(text)
             # `ip route add` fails where there is a route; `route add` puts the new one before it.
-            if (found := _ROUTE.fullmatch(text) or _ON_LINK.fullmatch(text)) and text.startswith(
-                "ip route a"
-            ):
-                network = _network(found)
+            if route and text.startswith("ip route a"):
+                network = _network(route)
                 if any(network == one for one, _ in routes) or (gateway and not network.prefixlen):
                     raise ValueError(f"{network} has a route, which Linux keeps; remove one of the two")
             if (device := _DEVICE.search(text)) and device[1] not in ("eth0", f"{name}-eth0"):
                 ignored.append(command.strip())
-            elif found := _ROUTE.fullmatch(text):
-                hop = IPv4Address(found["ip"])
+            elif route and route["ip"] is None:
+                routes.insert(0, (_network(route), None))
+            elif route:
+                hop = IPv4Address(route["ip"])
                 on_link = (network for network, way in routes if way is None)
                 if host.ip and not any(hop in network for network in (address.network, *on_link)):
                     raise ValueError(
                         f"{hop} is not in {name}'s network {address.network}, which Linux requires of a next "
                         f"hop; choose one there, or add `ip route add {hop} dev eth0` before"
                     )
-                if (network := _network(found)).prefixlen:
+                if (network := _network(route)).prefixlen:
                     routes.insert(0, (network, hop))  # the newest of a destination counts
                 else:
                     gateway = hop
-            elif found := _ON_LINK.fullmatch(text):
-                routes.insert(0, (_network(found), None))
-            elif (found := _NEIGHBOUR.fullmatch(text)) and _MAC.fullmatch(found["mac"]):
-                neighbours[IPv4Address(found["ip"] or found["ip2"])] = found["mac"].lower()
+            elif neighbour and _MAC.fullmatch(neighbour["mac"]):
+                neighbours[IPv4Address(neighbour["ip"] or neighbour["ip2"])] = neighbour["mac"].lower()
             else:
                 ignored.append(command.strip())
         except ValueError as error:
