@@ -16,7 +16,7 @@ from eeon_control.units import Duration
 from rich.text import Text
 from rich.tree import Tree
 
-from eeon_tools.cli.support import NumberRange, reports_errors, seed_option, send_options
+from eeon_tools.cli.support import reports_errors, seed_option, send_options, speed_option
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.trace import manifest as manifests
 
@@ -85,9 +85,7 @@ _MAX_FRAME_BYTES = 65_535
     help="Set a register cell before the packet arrives; repeatable.",
 )  # fmt: skip
 @send_options
-@click.option(
-    "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor applied to the speed of the capture."
-)
+@speed_option
 @seed_option("Seed of the random draws.")
 @click.option("--brief", "amount", flag_value="brief", help="Print one line per switch.")
 @click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,13 +129,9 @@ def _typed() -> Iterator[str]:
     is_terminal = sys.stdin.isatty()
     if is_terminal:
         click.echo("`help` lists the commands")
-    while True:
-        if is_terminal:
-            click.echo(_PROMPT, nl=False)
-        line = sys.stdin.readline()
-        if not line:
-            return
-        yield line
+    with suppress(EOFError):
+        while True:
+            yield input(_PROMPT if is_terminal else "")
 
 
 def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:

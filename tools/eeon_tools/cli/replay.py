@@ -16,7 +16,6 @@ from eeon_control.outputs import write_text
 from eeon_tools.cli import tables
 from eeon_tools.cli.recordings import RecordedFiles, recording_options
 from eeon_tools.cli.support import (
-    NumberRange,
     break_teller,
     capture_argument,
     keep_good_option,
@@ -24,6 +23,7 @@ from eeon_tools.cli.support import (
     reads_again,
     reports_errors,
     send_options,
+    speed_option,
 )
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.hops.recording import Recording
@@ -46,13 +46,7 @@ _STDOUT = Path("-")
 @capture_argument("trace")
 @topology_option(required=False, more="  [default: the one in the trace's manifest]")
 @config_options(required=False, more=". Without this option, a live fabric keeps its configuration")
-@click.option(
-    "--speed",
-    type=NumberRange(1e-6, 1e9),
-    default=1.0,
-    show_default=True,
-    help="Factor applied to the speed of the trace.",
-)
+@speed_option
 @click.option(
     "--target",
     type=click.Choice(["twin", "engine", "bmv2"]),

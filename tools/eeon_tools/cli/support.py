@@ -83,6 +83,14 @@ def seed_option(what: str) -> Callable[[Callable[..., _Result]], Callable[..., _
     return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help=what)
 
 
+speed_option = click.option(
+    "--speed",
+    type=NumberRange(1e-6, 1e9),
+    default=1.0,
+    show_default=True,
+    help="Factor applied to the speed of the trace.",
+)
+
 keep_good_option = click.option(
     "--keep-good",
     is_flag=True,
