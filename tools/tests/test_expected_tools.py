@@ -39,10 +39,6 @@ def refused(read: Callable[[], object]) -> Messages:
     return Messages([])
 
 
-def lab_topology(text: str, folder: Path) -> Messages:
-    return refused(lambda: read_topology(test_lab.written(folder, **value(text))))
-
-
 def lab_host(text: str, folder: Path) -> dict[str, object]:
     """Returns a host's neighbours and routes after a command at its start."""
     file = test_lab.written(folder, hosts={"h1": test_lab.host_file(text)}, **test_lab.ONE_HOST)
@@ -68,10 +64,6 @@ def lab_hops(text: str, folder: Path) -> list[str | None]:
     return found
 
 
-def lab_line(text: str, folder: Path) -> Messages:
-    return refused(lambda: parse(text, read_topology(test_lab.TOPOLOGY, DataRate(10**9)).hosts))
-
-
 def lab_command(text: str, folder: Path) -> Messages:
     """Returns why a running lab refuses a command; the lab continues."""
     with Lab(test_lab.TOPOLOGY) as lab:
@@ -83,10 +75,6 @@ def lab_command(text: str, folder: Path) -> Messages:
 def coflows(text: str, folder: Path) -> Messages:
     (folder / "coflows.txt").write_text(text)
     return refused(lambda: list(read_coflows(folder / "coflows.txt")[1]))
-
-
-def fault(text: str, folder: Path) -> Messages:
-    return refused(lambda: Fault.parse(text).check(topology.load("leaf-spine-4")))
 
 
 def on_a_capture(text: str, folder: Path) -> Messages:
@@ -131,13 +119,17 @@ def unmarked(text: str, folder: Path) -> str:
 
 READERS: dict[str, Reader] = {
     "eeon": command,
-    "topology of a lab": lab_topology,
+    "topology of a lab": lambda text, folder: refused(
+        lambda: read_topology(test_lab.written(folder, **value(text)))
+    ),
     "host of a lab": lab_host,
     "next hops of a host": lab_hops,
-    "line of a lab": lab_line,
+    "line of a lab": lambda text, folder: refused(
+        lambda: parse(text, read_topology(test_lab.TOPOLOGY, DataRate(10**9)).hosts)
+    ),
     "lab": lab_command,
     "coflows": coflows,
-    "fault": fault,
+    "fault": lambda text, folder: refused(lambda: Fault.parse(text).check(topology.load("leaf-spine-4"))),
     "eeon on a capture": on_a_capture,
     "entries": entries,
     "why": why,
