@@ -15,7 +15,7 @@ from eeon_control import config, plan, sonic, topology, units
 from eeon_control.cli import main
 from eeon_control.controller.metrics import MetricsServer
 from eeon_control.entries import Entry
-from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
+from eeon_control.errors import Place, Problem, Severity
 from eeon_control.operations.gates import Rule
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
@@ -23,7 +23,7 @@ from eeon_control.sources import parse_yaml
 from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
 from eeon_control.views import scale
-from expected_rows import Messages, Reader, Row, command, edited, rows, value
+from expected_rows import Messages, Row, command, edited, refused, rows, value
 from planned import lines
 from sixteen import TOPOLOGY as SIXTEEN
 from test_config_schema import is_valid
@@ -31,17 +31,6 @@ from test_sonic import LEAF1, SHIPPED, tables
 
 FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
-
-
-def refused(read: Reader, *arguments: object) -> Messages:
-    """Returns all problems for which an input is refused."""
-    try:
-        read(*arguments)
-    except InputError as error:
-        return Messages(error.problems)
-    except EeonError as error:
-        return Messages([error])
-    return Messages([])
 
 
 def parsed(read: Callable[[], object]) -> object:

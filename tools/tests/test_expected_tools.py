@@ -1,9 +1,10 @@
 """Answers to labs, traces, faults and explanations: each row of `expected/*.yaml`."""
 
 import contextlib
+import functools
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -25,18 +26,13 @@ from eeon_tools.trace.frames import ECN_NAMES
 from made_captures import sparse
 from scapy.layers.l2 import ARP, Ether
 
+from control_plane.tests import expected_rows
 from control_plane.tests.expected_rows import Messages, Reader, Row, command, rows, value
 
 EVERYTHING = Path(__file__).parents[2] / "engine/python/tests/programs/everything"
 
 
-def refused(read: Callable[[], object]) -> Messages:
-    """Returns the messages of a refusal."""
-    try:
-        read()
-    except (ToolsError, EeonError, ValueError) as error:
-        return Messages([error])
-    return Messages([])
+refused = functools.partial(expected_rows.refused, errors=(ToolsError, EeonError, ValueError))
 
 
 def lab_host(text: str, folder: Path) -> dict[str, object]:
