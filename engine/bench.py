@@ -68,15 +68,8 @@ def run_benches(only: str) -> str:
 
 def speeds(since: float) -> Results:
     """Returns the medians that Criterion has written since a time: ns, and elements per second if known."""
-    metadata = output_of(
-        "cargo",
-        "metadata",
-        "--no-deps",
-        "--format-version",
-        "1",
-        "--manifest-path",
-        str(ENGINE / "Cargo.toml"),
-    )
+    command = ("cargo", "metadata", "--no-deps", "--format-version", "1")
+    metadata = output_of(*command, "--manifest-path", str(ENGINE / "Cargo.toml"))
     folder = Path(json.loads(metadata)["target_directory"]) / "criterion"
     results: Results = {}
     for estimates in sorted(folder.rglob("new/estimates.json")):

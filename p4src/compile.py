@@ -150,12 +150,7 @@ def constants() -> dict[str, dict[str, int]]:
             "include/types.p4: no `const` or no `enum bit<N>` found; constants() reads these two forms"
         )
     widths = {name: int(bits) for bits, name in re.findall(r"\btypedef\s+bit<(\d+)>\s+(\w+)\s*;", text)}
-    return {
-        "constants": numbers,
-        "type_bits": widths,
-        "register_bits": _register_bits(widths),
-        **tables,
-    }
+    return {"constants": numbers, "type_bits": widths, "register_bits": _register_bits(widths), **tables}
 
 
 def _register_bits(widths: dict[str, int]) -> dict[str, int]:
@@ -205,11 +200,7 @@ def compile_folder(folder: Folder, output: Path) -> None:
         if folder.with_p4info:
             command += ["--p4runtime-files", str(to.with_suffix(".p4info.txtpb"))]
         run = subprocess.run(
-            [*command, name],
-            cwd=folder.base,
-            capture_output=True,
-            text=True,
-            timeout=COMPILE_TIMEOUT_SECONDS,
+            [*command, name], cwd=folder.base, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_SECONDS
         )
         said = run.stdout + run.stderr
         complaints = [line for line in said.splitlines() if re.search(r"\b(warning|error):", line)]

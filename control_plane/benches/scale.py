@@ -1,7 +1,7 @@
 """How long a large fabric takes to load, plan and diff, and how much memory: 1,000 switches of 64 ports.
 
-    python control_plane/benches/scale.py            # a table; exit code 1 above 10 s or 1 GB
-    python control_plane/benches/scale.py --profile  # where the time goes
+    python control_plane/benches/scale.py                     # a table; exit code 1 above 10 s or 1 GB
+    python -m cProfile -s tottime control_plane/benches/scale.py    # where the time goes
 
 The fabric has three tiers and every port of every switch in use: 20 pods of 32 leaves (52 hosts each) and 12
 aggregation switches, 120 spines. Nothing is shared between the two sides of the diff: what "the switches
@@ -9,9 +9,6 @@ hold" is planned from a configuration of its own (other marking thresholds, on p
 from a read.
 """
 
-import argparse
-import cProfile
-import pstats
 import resource
 import sys
 import time
@@ -109,15 +106,9 @@ def measure(folder: Path) -> float:
 
 def main() -> int:
     """Measure; 1 when a limit is exceeded."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--profile", action="store_true", help="print the functions that took most time")
-    profile = cProfile.Profile() if parser.parse_args().profile else None
     with TemporaryDirectory() as folder:
-        took = profile.runcall(measure, Path(folder)) if profile else measure(Path(folder))
+        took = measure(Path(folder))
     print(f"in all {took:.2f} s (limit {SECONDS_LIMIT:.0f} s), {peak_bytes() / 1e6:.0f} MB (limit 1000 MB)")
-    if profile:
-        pstats.Stats(profile).sort_stats("tottime").print_stats(25)
-        return 0
     return int(took > SECONDS_LIMIT or peak_bytes() > BYTES_LIMIT)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from answers import occurs, pattern_of, texts_of
 from eeon_command import place
 from eeon_control import constants, fabric, program, topology
 from eeon_control.config import Bmv2QueueValues
@@ -178,29 +176,6 @@ def _thrift(world: World, address: str) -> None:
     place(world.folder, switches)
 
 
-@deed("files")
-def _files(world: World, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (world.folder / name).write_text(text)
-
-
-@deed("remove")
-def _remove(world: World, names: list[str]) -> None:
-    for name in names:
-        (world.folder / name).unlink()
-
-
-@deed("edit")
-def _edit(world: World, files: dict[str, dict[str, str]]) -> None:
-    """Replaces the first occurrence of texts, or of regular expressions in slashes, in files."""
-    for name, changes in files.items():
-        text = (world.folder / name).read_text()
-        for old, new in changes.items():
-            text, times = re.subn(pattern_of(old), new, text, count=1)
-            assert times, old
-        (world.folder / name).write_text(text)
-
-
 @deed("permissions")
 def _permissions(world: World, modes: dict[str, int]) -> None:
     """Sets the permissions of files, in octal digits."""
@@ -212,14 +187,6 @@ def _permissions(world: World, modes: dict[str, int]) -> None:
 def _link(world: World, links: dict[str, str]) -> None:
     for name, to in links.items():
         (world.folder / name).symlink_to(world.folder / to)
-
-
-@deed("a file has")
-def _file_has(world: World, files: dict[str, str | list[str]]) -> None:
-    """Checks that texts, as those that `says` names, occur in files."""
-    for name, texts in files.items():
-        for text in texts_of(texts):
-            assert occurs(text, (world.folder / name).read_text()), f"{name}: {text}"
 
 
 @deed("while it waits")

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from eeon_control.errors import EeonError, InputError
 from eeon_control.sources import parse_yaml
 
 from control_plane.tests.eeon_command import eeon
@@ -42,6 +43,21 @@ class Messages(tuple[str, ...]):
 
     def __new__(cls, lines: Iterable[object]) -> Messages:
         return super().__new__(cls, map(str, lines))
+
+
+def refused(
+    read: Callable[..., object],
+    *arguments: object,
+    errors: tuple[type[Exception], ...] = (EeonError, ValueError),
+    folder: Path | None = None,
+) -> Messages:
+    """Returns all problems for which an input is refused with one of the errors, without the folder's name."""
+    try:
+        read(*arguments)
+    except errors as error:
+        problems = error.problems if isinstance(error, InputError) else [error]
+        return Messages(str(one).replace(f"{folder}/", "") for one in problems)
+    return Messages([])
 
 
 class Row(NamedTuple):

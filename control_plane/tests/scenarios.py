@@ -1,9 +1,9 @@
 """Scenarios as data: commands, on fake switches of leaf-spine-4 or without any, and their answers.
 
 A file has scenarios, which are lists of steps, and `begins`, the steps with which each of them begins. A step has
-one key. If that is one of the names in `deeds.py`, it changes the fabric or its files. Any other is a command without `eeon`, in
-which `FABRIC` stands for the options for topology and targets. The answer to a command is a text or a list of
-texts, each of which occurs in its output, or a mapping with some of these keys:
+one key. If that is one of the names in `deeds.py` or `file_deeds.py`, it changes the fabric or files. Any other is
+a command without `eeon`, in which `FABRIC` stands for the options for topology and targets. The answer to a command
+is a text or a list of texts, each of which occurs in its output, or a mapping with some of these keys:
 
     code        the exit code, if it is not 0
     says        texts, each of which occurs in the output; a text in slashes is a regular expression
@@ -37,6 +37,7 @@ from answers import check, paths_of
 from deeds import DEEDS, RealSwitches, Step, World
 from eeon_command import eeon
 from expected_rows import value
+from file_deeds import FILE_DEEDS
 
 SCENARIOS = Path(__file__).parent / "expected" / "scenarios"
 
@@ -54,6 +55,8 @@ def do(world: World, step: Step) -> None:
     ((what, answer),) = step.items()
     if what in DEEDS:
         DEEDS[what](world, answer)
+    elif what in FILE_DEEDS:
+        FILE_DEEDS[what](world.folder, answer)
     else:
         _command(world, what, answer)
 

@@ -4,6 +4,7 @@ import contextlib
 import io
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from eeon_control import config, plan, sonic, topology, units
 from eeon_control.cli import main
 from eeon_control.controller.metrics import MetricsServer
 from eeon_control.entries import Entry
-from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, UnitError
+from eeon_control.errors import Place, Problem, Severity
 from eeon_control.operations.gates import Rule
 from eeon_control.plan.waves import waves
 from eeon_control.routing import Flow
@@ -22,7 +23,7 @@ from eeon_control.sources import parse_yaml
 from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
 from eeon_control.views import scale
-from expected_rows import Messages, Reader, Row, command, edited, rows, value
+from expected_rows import Messages, Row, command, edited, refused, rows, value
 from planned import lines
 from sixteen import TOPOLOGY as SIXTEEN
 from test_config_schema import is_valid
@@ -32,15 +33,12 @@ FABRIC = topology.load("leaf-spine-4")
 TICK = Duration(1000)
 
 
-def refused(read: Reader, *arguments: object) -> Messages:
-    """Returns all problems for which an input is refused."""
+def parsed(read: Callable[[], object]) -> object:
+    """Returns a value, or why its text is invalid."""
     try:
-        read(*arguments)
-    except InputError as error:
-        return Messages(error.problems)
-    except EeonError as error:
+        return read()
+    except ValueError as error:
         return Messages([error])
-    return Messages([])
 
 
 def loaded(text: str, over: str | None = None) -> config.FabricConfig:
@@ -48,10 +46,6 @@ def loaded(text: str, over: str | None = None) -> config.FabricConfig:
     if over is None:
         return config.from_text(text, "c.yaml")
     return config.overridden(config.load(over), value(text))
-
-
-def read(text: str, folder: Path, over: str | None = None) -> Messages:
-    return refused(loaded, text, over)
 
 
 def checked(text: str, folder: Path, **how: str) -> Messages:
@@ -78,29 +72,9 @@ def bmv2_queues(text: str, folder: Path, of: list[str]) -> list[object]:
     return [None if one is None else [one.depth_packets, one.packets_per_second] for one in found]
 
 
-def planned(text: str, folder: Path) -> Messages:
-    return refused(plan.intended, FABRIC, loaded(text, "mark_threshold"), TICK)
-
-
 def unplanned(text: str, folder: Path, over: str) -> Messages:
     """Returns why an example cannot be planned for a topology."""
     return refused(plan.intended, topology.from_text(text), config.load(over), TICK)
-
-
-def metrics_address(text: str, folder: Path) -> str | Messages:
-    try:
-        found = MetricsServer.parse(text)
-    except ValueError as error:
-        return Messages([error])
-    return f"{found.host} {found.port}"
-
-
-def gate_rule(text: str, folder: Path) -> list[object] | Messages:
-    try:
-        found = Rule.parse(text)
-    except ValueError as error:
-        return Messages([error])
-    return [found.what, found.limit]
 
 
 def planned_lines(
@@ -164,18 +138,6 @@ def refused_by(text: str, folder: Path, kind: str) -> Messages:
     return Messages(["loader"] * bool(problems) + ["schema"] * (not is_valid(kind, text)))
 
 
-def topology_file(text: str, folder: Path) -> Messages:
-    return refused(topology.from_text, text, "f.yaml")
-
-
-def ports(text: str, folder: Path) -> list[int]:
-    return [port.number for port in topology.from_text(text).ports()]
-
-
-def name_of_a_fabric(text: str, folder: Path) -> str:
-    return topology.from_text(text).name
-
-
 def fabric_of(text: str, folder: Path) -> dict[str, object]:
     """Returns the nodes and links of a topology."""
     found = fabric(text)
@@ -211,21 +173,9 @@ def addresses(text: str, folder: Path, of: list[str]) -> list[str]:
     ]
 
 
-def assumed(text: str, folder: Path) -> Messages:
-    return Messages(topology.from_text(text).assumed.splitlines())
-
-
-def netbox_export(text: str, folder: Path) -> Messages:
-    return refused(test_netbox.imported, edited(test_netbox.inventory(), text))
-
-
-def netbox_fabric(text: str, folder: Path) -> dict[str, object]:
-    return fabric_of(test_netbox.imported(edited(test_netbox.inventory(), text))[0], folder)
-
-
-def netbox_notes(text: str, folder: Path) -> list[str]:
-    """Returns what an import of NetBox's inventory, with changes, leaves out."""
-    return test_netbox.imported(edited(test_netbox.inventory(), text))[1]
+def netbox(text: str) -> tuple[str, list[str]]:
+    """Returns the topology of NetBox's inventory, with changes, and what it leaves out."""
+    return test_netbox.imported(edited(test_netbox.inventory(), text))
 
 
 def sonic_switch(text: str, folder: Path, dscp_class: str | None = None, **how: object) -> Messages:
@@ -287,10 +237,6 @@ def targets_in(text: str, folder: Path) -> dict[str, list[str]]:
     }
 
 
-def sonic_file(text: str, folder: Path) -> Messages:
-    return refused(lambda: sonic.import_(sonic.parse(text.encode(), "config_db.json"), LEAF1))
-
-
 def sonic_notes(text: str, folder: Path) -> Messages:
     of_green = {name: one for name, one in SHIPPED.items() if "green" in name or name == "ecn"}
     profile = {name: one for name, one in {**of_green, **value(text)}.items() if one is not None}
@@ -302,21 +248,6 @@ def sonic_notes(text: str, folder: Path) -> Messages:
 def to_sonic(text: str, folder: Path) -> Messages:
     database = test_sonic.read(tables())
     return refused(lambda: sonic.export(database, config.from_text(text), LEAF1, source="my.yaml"))
-
-
-def quantity(text: str, folder: Path, kind: str) -> object:
-    """Returns a quantity as a number, or why it is invalid."""
-    try:
-        return int(getattr(units, kind).parse(value(text)))
-    except UnitError as error:
-        return Messages([error])
-
-
-def probability(text: str, folder: Path) -> object:
-    try:
-        return str(units.parse_probability(value(text)))
-    except UnitError as error:
-        return Messages([error])
 
 
 def yaml_value(text: str, folder: Path) -> str:
@@ -341,41 +272,45 @@ def completions(text: str, folder: Path) -> list[str]:
 
 READERS = {
     "eeon": command,
-    "topology": topology_file,
-    "ports": ports,
-    "name of a fabric": name_of_a_fabric,
+    "topology": lambda text, folder: refused(topology.from_text, text, "f.yaml"),
+    "ports": lambda text, folder: [port.number for port in topology.from_text(text).ports()],
+    "name of a fabric": lambda text, folder: topology.from_text(text).name,
     "fabric": fabric_of,
     "shape": shape,
     "addresses": addresses,
-    "assumed": assumed,
+    "assumed": lambda text, folder: Messages(topology.from_text(text).assumed.splitlines()),
     "round trip": lambda text, folder: str(topology.base_rtt(topology.from_text(text))),
-    "netbox": netbox_export,
-    "fabric of NetBox": netbox_fabric,
-    "notes of NetBox": netbox_notes,
+    "netbox": lambda text, folder: refused(netbox, text),
+    "fabric of NetBox": lambda text, folder: fabric_of(netbox(text)[0], folder),
+    "notes of NetBox": lambda text, folder: netbox(text)[1],
     "a switch of SONiC": sonic_switch,
     "profiles of SONiC": profiles_of_sonic,
     "ports of SONiC": ports_of_sonic,
     "beside a patch for SONiC": beside_a_patch,
     "targets": targets_file,
     "switches of targets": targets_in,
-    "SONiC": sonic_file,
+    "SONiC": lambda text, folder: refused(
+        lambda: sonic.import_(sonic.parse(text.encode(), "config_db.json"), LEAF1)
+    ),
     "notes of SONiC": sonic_notes,
     "to SONiC": to_sonic,
     "waves": lambda text, folder: refused(waves, FABRIC, text),
     "switches of waves": lambda text, folder: [" ".join(wave) for wave in waves(SIXTEEN, text)],
     "flow": lambda text, folder: refused(Flow.parse, text),
-    "quantity": quantity,
-    "probability": probability,
-    "read": read,
+    "quantity": lambda text, folder, kind: parsed(lambda: int(getattr(units, kind).parse(value(text)))),
+    "probability": lambda text, folder: parsed(lambda: str(units.parse_probability(value(text)))),
+    "read": lambda text, folder, over=None: refused(loaded, text, over),
     "checked": checked,
     "wrong": wrong,
     "unwise": unwise,
     "AQM": aqm,
     "queues of BMv2": bmv2_queues,
-    "planned": planned,
+    "planned": lambda text, folder: refused(plan.intended, FABRIC, loaded(text, "mark_threshold"), TICK),
     "unplanned": unplanned,
-    "metrics address": metrics_address,
-    "rule of a gate": gate_rule,
+    "metrics address": lambda text, folder: parsed(
+        lambda: "{0.host} {0.port}".format(MetricsServer.parse(text))
+    ),
+    "rule of a gate": lambda text, folder: parsed(lambda: list(vars(Rule.parse(text)).values())),
     "plan": planned_lines,
     "entries": entries,
     "explanation": explanation,

@@ -10,7 +10,6 @@ import test_tune
 import test_tune_attack
 from eeon_control import config, topology
 from eeon_control.errors import EeonError
-from eeon_control.errors import InputError as ControlInputError
 from eeon_experiments import expand, files, setup
 from eeon_experiments.claims import texts
 from eeon_experiments.fabric import workload_of
@@ -31,6 +30,7 @@ from pydantic import ValidationError
 from test_compare import runs
 from test_folder import EXPERIMENT
 
+from control_plane.tests import expected_rows
 from control_plane.tests.expected_rows import Messages, Reader, Row, bases, command, rows, value
 
 FOLDER = Path(__file__).parent / "expected"
@@ -39,14 +39,7 @@ MODELS = {one.__name__: one for one in (Scheduler, Tcp, Qcn, Dcqcn, Nic, JobMix)
 
 
 def refused(read: Callable[[], object], folder: Path) -> Messages:
-    """Returns every problem in a refusal, without the folder."""
-    try:
-        read()
-    except ControlInputError as error:
-        return Messages(str(one).replace(f"{folder}/", "") for one in error.problems)
-    except (EeonError, ToolsError, ValueError) as error:
-        return Messages([str(error).replace(f"{folder}/", "")])
-    return Messages([])
+    return expected_rows.refused(read, errors=(EeonError, ToolsError, ValueError), folder=folder)
 
 
 def experiment(text: str, folder: Path, quick: bool = False) -> Messages:

@@ -16,7 +16,6 @@ if __package__ in (None, ""):
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
 from ptf_tests.lib.targets.real_time import cli_command
 from ptf_tests.run import suite, switch_process
-from ptf_tests.run.options import parse
 
 
 def run(request: suite.Request) -> int:
@@ -63,4 +62,6 @@ def _deepen_queues(cli: str, thrift_port: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(parse(sys.argv[1:])))
+    from ptf_tests.run.__main__ import main
+
+    sys.exit(main("bmv2"))

@@ -11,7 +11,6 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from ptf_tests.run import suite
-from ptf_tests.run.options import parse
 
 
 def run(request: suite.Request) -> int:
@@ -28,4 +27,6 @@ def run(request: suite.Request) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run(parse(sys.argv[1:])))
+    from ptf_tests.run.__main__ import main
+
+    sys.exit(main("engine"))

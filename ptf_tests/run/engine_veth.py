@@ -7,7 +7,6 @@
 import signal
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 if __package__ in (None, ""):
@@ -15,7 +14,6 @@ if __package__ in (None, ""):
 
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
 from ptf_tests.run import suite, switch_process, veth
-from ptf_tests.run.options import parse
 
 SHORT = (
     *("interface", "packet_io", "forwarding.Ipv4JumboFramePassesWhole", "order.OrderIsKeptInAQueue"),
@@ -70,10 +68,7 @@ def run(request: suite.Request) -> int:
         return 1
 
 
-def _with_short(arguments: list[str]) -> suite.Request:
-    request = parse([word for word in arguments if word != "--short"])
-    return replace(request, cases=SHORT) if "--short" in arguments else request
-
-
 if __name__ == "__main__":
-    sys.exit(run(_with_short(sys.argv[1:])))
+    from ptf_tests.run.__main__ import main
+
+    sys.exit(main("engine-veth"))

@@ -1,4 +1,4 @@
-"""A switch that runs as a separate process beside ptf: its ports, start and end."""
+"""A switch that runs as a separate process, beside ptf or a bench: its ports, start and end."""
 
 import shutil
 import socket
@@ -18,14 +18,16 @@ class DidNotStart(Exception):
 
 
 @contextmanager
-def running(command: Sequence[str], grpc_port: int, output: Path) -> Iterator[None]:
-    """Runs the switch, from when it listens on `grpc_port`; `output` gets its output. Raises DidNotStart."""
+def running(
+    command: Sequence[str], port: int, output: Path, cwd: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs the switch, from when it listens on `port`; `output` gets its output. Raises DidNotStart."""
     with output.open("wb") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, cwd=cwd)
     try:
-        if not _listens(grpc_port, process):
+        if not _listens(port, process):
             raise DidNotStart(f"{command[0]} did not start:\n{output.read_text(errors='replace')}")
-        yield
+        yield process
     finally:
         process.terminate()
         try:

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from eeon_tools.errors import InputError, UnavailableError
+from eeon_tools.json_files import content_of
 
 if TYPE_CHECKING:
     from eeon_engine import Program
@@ -39,15 +40,7 @@ def load_program(json: bytes, *, for_tracing: bool = False) -> Program:
 def read_program(path: Path, *, for_tracing: bool = False) -> tuple[bytes, Program]:
     """Returns a file with a BMv2 JSON, and its program. Raises InputError, and UnavailableError without an
     engine."""
-    try:
-        with path.open("rb") as file:
-            json = file.read(_MAX_PROGRAM_BYTES + 1)
-    except OSError as error:
-        raise InputError(
-            path, "", f"cannot be read: {error.strerror}; p4c-bm2-ss -o writes a BMv2 JSON"
-        ) from error
-    if len(json) > _MAX_PROGRAM_BYTES:
-        raise InputError(path, "", f"is larger than {_MAX_PROGRAM_BYTES >> 20} MiB")
+    json = content_of(path, _MAX_PROGRAM_BYTES, "; p4c-bm2-ss -o writes a BMv2 JSON")
     try:
         return json, load_program(json, for_tracing=for_tracing)
     except load_engine().EngineError as error:

@@ -1,9 +1,21 @@
-"""JSON written by users."""
+"""Files written by users: their content, and their JSON."""
 
 import json
 from pathlib import Path
 
 from eeon_tools.errors import InputError
+
+
+def content_of(path: Path, limit_bytes: int, hint: str = "") -> bytes:
+    """Returns the content of a file. Raises InputError if it cannot be read, with the hint, or is larger."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit_bytes + 1)
+    except OSError as error:
+        raise InputError(path, "", f"cannot be read: {error.strerror}{hint}") from error
+    if len(content) > limit_bytes:
+        raise InputError(path, "", f"is larger than {limit_bytes >> 20} MiB")
+    return content
 
 
 def parse_json(path: Path, text: str | bytes) -> object:

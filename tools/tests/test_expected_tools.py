@@ -1,9 +1,10 @@
 """Answers to labs, traces, faults and explanations: each row of `expected/*.yaml`."""
 
 import contextlib
+import functools
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import test_explain
 import test_lab
 from eeon_control import config as configs
 from eeon_control import topology
+from eeon_control.errors import EeonError
 from eeon_control.units import DataRate
 from eeon_tools.errors import InputError, ToolsError
 from eeon_tools.lab import Lab, parse, read_topology
@@ -24,22 +26,13 @@ from eeon_tools.trace.frames import ECN_NAMES
 from made_captures import sparse
 from scapy.layers.l2 import ARP, Ether
 
+from control_plane.tests import expected_rows
 from control_plane.tests.expected_rows import Messages, Reader, Row, command, rows, value
 
 EVERYTHING = Path(__file__).parents[2] / "engine/python/tests/programs/everything"
 
 
-def refused(read: Callable[[], object]) -> Messages:
-    """Returns the messages of a refusal."""
-    try:
-        read()
-    except (ToolsError, ValueError) as error:
-        return Messages([error])
-    return Messages([])
-
-
-def lab_topology(text: str, folder: Path) -> Messages:
-    return refused(lambda: read_topology(test_lab.written(folder, **value(text))))
+refused = functools.partial(expected_rows.refused, errors=(ToolsError, EeonError, ValueError))
 
 
 def lab_host(text: str, folder: Path) -> dict[str, object]:
@@ -67,10 +60,6 @@ def lab_hops(text: str, folder: Path) -> list[str | None]:
     return found
 
 
-def lab_line(text: str, folder: Path) -> Messages:
-    return refused(lambda: parse(text, read_topology(test_lab.TOPOLOGY, DataRate(10**9)).hosts))
-
-
 def lab_command(text: str, folder: Path) -> Messages:
     """Returns why a running lab refuses a command; the lab continues."""
     with Lab(test_lab.TOPOLOGY) as lab:
@@ -82,10 +71,6 @@ def lab_command(text: str, folder: Path) -> Messages:
 def coflows(text: str, folder: Path) -> Messages:
     (folder / "coflows.txt").write_text(text)
     return refused(lambda: list(read_coflows(folder / "coflows.txt")[1]))
-
-
-def fault(text: str, folder: Path) -> Messages:
-    return refused(lambda: Fault.parse(text).check(topology.load("leaf-spine-4")))
 
 
 def on_a_capture(text: str, folder: Path) -> Messages:
@@ -130,13 +115,17 @@ def unmarked(text: str, folder: Path) -> str:
 
 READERS: dict[str, Reader] = {
     "eeon": command,
-    "topology of a lab": lab_topology,
+    "topology of a lab": lambda text, folder: refused(
+        lambda: read_topology(test_lab.written(folder, **value(text)))
+    ),
     "host of a lab": lab_host,
     "next hops of a host": lab_hops,
-    "line of a lab": lab_line,
+    "line of a lab": lambda text, folder: refused(
+        lambda: parse(text, read_topology(test_lab.TOPOLOGY, DataRate(10**9)).hosts)
+    ),
     "lab": lab_command,
     "coflows": coflows,
-    "fault": fault,
+    "fault": lambda text, folder: refused(lambda: Fault.parse(text).check(topology.load("leaf-spine-4"))),
     "eeon on a capture": on_a_capture,
     "entries": entries,
     "why": why,

@@ -125,24 +125,6 @@ def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without
     assert remains(name) == []
 
 
-def test_names_that_are_taken_by_others_are_refused_and_left_alone(tmp_path: Path) -> None:
-    name = f"c{os.getpid() % 1000:03d}"
-    subprocess.run(("ip", "netns", "add", f"{name}-h2"), check=True)
-    try:
-        done = subprocess.run(
-            (*EEON, "fabric", "up", "leaf-spine-4", "--target", "engine", "--name", name),
-            cwd=tmp_path,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 1
-        assert f"namespace {name}-h2 already exists" in done.stderr
-        assert remains(name) == [f"{name}-h2"]
-    finally:
-        subprocess.run(("ip", "netns", "delete", f"{name}-h2"), check=True)
-
-
 def test_hosts_have_a_congestion_control_that_answers_marks_and_status_shows_it(fabric: Fabric) -> None:
     told = json.loads(fabric.eeon("fabric", "status", "--name", fabric.name, "--json").stdout)
     assert told["congestion_control"] in ("dctcp", "cubic", "reno")

@@ -17,13 +17,12 @@ from eeon_tools.errors import UnavailableError
 from eeon_tools.live import network, running, state
 from eeon_tools.live.state import Process, State
 from killed_fabrics import killed_down, killed_up, leave_behind
-from live_fabrics import remains, why_not
+from live_fabrics import NEEDS_FABRIC, remains
 
 pytestmark = pytest.mark.system
 
 KILLED = -signal.SIGKILL
-_why_not = why_not()
-needs_root = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
+_, needs_root = NEEDS_FABRIC
 
 
 @pytest.fixture

@@ -49,10 +49,7 @@ CONFIG = config.overridden(
     config.load("drop_tail"),
     {
         "profiles": {"pfc": {"p": {"limit": "30KB", "watchdog": {}}}},
-        "classes": {
-            "gold": {"priority": PRIORITY, "dscp": [DSCP], "pfc": "p"},
-            "default": {"priority": 0},
-        },
+        "classes": {"gold": {"priority": PRIORITY, "dscp": [DSCP], "pfc": "p"}, "default": {"priority": 0}},
     },
 )
 FULL_FRAMES_A_MS = 81
@@ -156,10 +153,7 @@ async def run(work) -> None:
             sessions = {
                 name: await stack.enter_async_context(
                     P4RuntimeSession(
-                        name,
-                        Target(address, device_id=RING.switches[name].device_id),
-                        schema,
-                        election_id=20,
+                        name, Target(address, device_id=RING.switches[name].device_id), schema, election_id=20
                     )
                 )
                 for name, address in twin.targets.items()

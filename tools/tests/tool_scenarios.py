@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -37,9 +36,10 @@ from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace.manifest import manifest_path
 from made_captures import sparse
 
-from control_plane.tests.answers import check, check_document, occurs, paths_of, pattern_of, texts_of
+from control_plane.tests.answers import check, check_document, paths_of
 from control_plane.tests.eeon_command import eeon
 from control_plane.tests.expected_rows import value
+from control_plane.tests.file_deeds import FILE_DEEDS
 
 SCENARIOS = Path(__file__).parent / "expected" / "scenarios"
 _ROOT = Path(__file__).parents[2]
@@ -63,16 +63,8 @@ def do(step: Step, folder: Path, trace: Trace) -> None:
     """Does one step in a folder."""
     ((what, told),) = step.items()
     match what:
-        case "files":
-            for name, text in told.items():
-                (folder / name).parent.mkdir(exist_ok=True)
-                (folder / name).write_text(text)
-        case "edit":
-            for name, changes in told.items():
-                for old, new in changes.items():
-                    text, times = re.subn(pattern_of(old), new, (folder / name).read_text(), count=1)
-                    assert times, old
-                    (folder / name).write_text(text)
+        case str() if what in FILE_DEEDS:
+            FILE_DEEDS[what](folder, told)
         case "copy":
             source = _ROOT / told
             (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / source.name)
@@ -87,12 +79,6 @@ def do(step: Step, folder: Path, trace: Trace) -> None:
         case "cut":
             for name, count in told.items():
                 (folder / name).write_bytes((folder / name).read_bytes()[:-count])
-        case "remove":
-            (folder / told).unlink()
-        case "a file has":
-            for name, texts in told.items():
-                for text in texts_of(texts):
-                    assert occurs(text, (folder / name).read_text()), f"{name}: {text}"
         case "json":
             for name, paths in told.items():
                 check_document(name, json.loads((folder / name).read_text()), paths)

@@ -42,12 +42,7 @@ EXIT CODES
     "--all/--problems", "shows_all", default=True, help="also show checks without a finding  [default: all]"
 )
 @options.output_option
-def doctor(
-    fabric: options.Fabric,
-    interfaces: tuple[str, ...],
-    shows_all: bool,
-    output: str,
-) -> int:
+def doctor(fabric: options.Fabric, interfaces: tuple[str, ...], shows_all: bool, output: str) -> int:
     """Check this machine, and with -t and -T also the switches, and explain how to correct faults.
 
     Checks Python, its packages, gRPC, Thrift, p4c and BMv2 if they are installed, the engine, privileges for

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from eeon_control.cli.options import QuantityType, together
+from eeon_control.cli.options import FOLDER, QuantityType, together
 from eeon_control.cli.output import counted
 from eeon_control.errors import EeonError
 from eeon_control.units import DataRate, Duration
@@ -40,7 +40,7 @@ _asked_options = together(
 
 
 @click.command()
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", type=FOLDER)
 @click.option("--yes", "takes_defaults", is_flag=True, is_eager=True, help="ask nothing; use the defaults")
 @_asked_options
 @click.option(

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
+FILE = click.Path(dir_okay=False, path_type=Path)
+"""A file; the command reads or writes it, and reports the error if it cannot."""
+FOLDER = click.Path(file_okay=False, path_type=Path)
+INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+"""A file that exists, or - for standard input."""
+
 
 class _Parsable(Protocol):
     @classmethod
@@ -126,21 +132,26 @@ def as_one(name: str, kind: type) -> Callable[[_F], _F]:
     return decorate
 
 
-def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
-    """Returns the option -t: a topology by name or path."""
+def topology_option(
+    *, required: bool = True, default: str | None = None, more: str = ""
+) -> Callable[[_F], _F]:
+    """Returns the option -t: a topology by name or path. `more`: the end of its help."""
     return click.option(
         "-t",
         "--topology",
         "topology_name",
-        required=required,
+        required=required and default is None,
+        default=default,
+        show_default=True,
         metavar="NAME|FILE",
         shell_complete=completions.topology_names,
-        help="topology: a name from the package (leaf-spine-4, ...) or a file",
+        help=f"topology: a name from the package (leaf-spine-4, ...) or a file{more}",
     )
 
 
-def config_options(*, required: bool = True) -> Callable[[_F], _F]:
-    """Returns the option -c, which is repeatable: configuration files, later over earlier."""
+def config_options(*, required: bool = True, more: str = "") -> Callable[[_F], _F]:
+    """Returns the option -c, which is repeatable: configuration files, later over earlier. `more`: the end of
+    its help."""
     return click.option(
         "-c",
         "--config",
@@ -150,7 +161,7 @@ def config_options(*, required: bool = True) -> Callable[[_F], _F]:
         metavar="NAME|FILE",
         shell_complete=completions.config_names,
         help="configuration: an example of the package (red_ack_syn, eee_120us100, ...) or a file; "
-        "repeatable: keys of later files override those of earlier ones",
+        f"repeatable: keys of later files override those of earlier ones{more}",
     )
 
 
@@ -161,7 +172,7 @@ state_option = click.option(
     "--state",
     "state_folder",
     metavar="FOLDER",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="the fabric's state folder  [default: $EEON_STATE, else ~/.local/state/eeon/TOPOLOGY]",
 )
 """--state: where the fabric's revisions are."""
@@ -172,7 +183,7 @@ target_options = together(
         "--targets",
         "targets_file",
         metavar="FILE",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FILE,
         help="targets file: the tick, and the address of every switch's P4Runtime server",
     ),
     click.option(
@@ -207,6 +218,9 @@ foreign_option = click.option(
     "key foreign of a targets file  [default: delete]",
 )
 """--foreign."""
+
+comment_option = click.option("--comment", default="", help="reason for the change, shown in the history")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="show no progress")
 
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="show what would be written to the switches, and write nothing anywhere"

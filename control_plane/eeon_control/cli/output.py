@@ -26,8 +26,8 @@ def console(*, stderr: bool = False) -> Console:
     return Terminal(stderr=stderr)
 
 
-def print_json(value: object, indent: int = 1) -> None:
-    """Prints a value on stdout as JSON, for programs."""
+def print_json(value: object, indent: int | None = 1) -> None:
+    """Prints a value on stdout as JSON, for programs; on one line if `indent` is None."""
     import json  # on use, because completion and --help do not need it
 
     click.echo(json.dumps(value, indent=indent))

@@ -18,11 +18,7 @@ from eeon_control.sources import yaml_text
 from eeon_control.topology import Switch
 from eeon_control.validation import did_you_mean
 
-_file_argument = click.argument(
-    "file",
-    metavar="CONFIG_DB",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-)
+_file_argument = click.argument("file", metavar="CONFIG_DB", type=options.INPUT)
 _switch_option = click.option(
     "--switch", "switch_name", metavar="NAME", required=True, help="switch of the topology"
 )

@@ -36,9 +36,7 @@ def _roles(name: str, what: str) -> Callable[[_F], _F]:
 
 
 @import_.command()
-@click.argument(
-    "file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
-)
+@click.argument("file", metavar="FILE", type=options.INPUT)
 @click.option("--name", default="netbox", show_default=True, help="name of the fabric")
 @click.option(
     "--delay",

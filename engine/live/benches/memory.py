@@ -10,7 +10,6 @@ the step writes, updates per second: those of one client that waits for each ans
 
 import argparse
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,12 +20,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
 
-import grpc
 from finsy.proto import U128, p4i, p4r
 from google.protobuf import text_format
 from p4rt_client import INSERT, MODIFY, entity_of, exact, lpm, primary
 
-from control_plane.tests.bmv2_process import free_port
+from ptf_tests.run import switch_process
 
 COMPILED = Path(__file__).resolve().parents[3] / "p4src" / "compiled"
 GROUP_MEMBERS = 16
@@ -34,7 +32,6 @@ GROUP_MEMBERS = 16
 PORTS = 510
 """All ports in the range of v1model's field, except the program's CPU port and the drop port."""
 _BATCH = 512
-_READY_SECS = 60.0
 _SETTLE_SECS = 1.0
 _STREAM_SECS = 3600.0
 _SINGLE_WRITES = 1000
@@ -114,26 +111,22 @@ def chunks(updates: list[Any]) -> Iterator[list[Any]]:
 def measure(name: str, command: list[str]) -> None:
     """Starts a switch, fills it, and prints a row for each step."""
     info = text_format.Parse((COMPILED / "eeon.p4info.txtpb").read_text(), p4i.P4Info())
-    address, thrift = f"127.0.0.1:{free_port()}", free_port()
+    port, thrift = switch_process.free_ports(2)
+    address = f"127.0.0.1:{port}"
     with tempfile.TemporaryDirectory() as scratch:
         arguments = [*command, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift)]
         arguments += ["--packet-in", f"ipc://{scratch}/p", "--", "--grpc-server-addr", address]
-        process = subprocess.Popen([*arguments, "--cpu-port", "510"], cwd=scratch, stdout=subprocess.DEVNULL)
-        try:
-            with grpc.insecure_channel(address) as channel:
-                grpc.channel_ready_future(channel).result(timeout=_READY_SECS)
+        arguments += ["--cpu-port", "510"]
+        with switch_process.running(arguments, port, Path(scratch, "output.txt"), Path(scratch)) as process:
 
-                def row(step: str, writes_per_second: float | None = None) -> None:
-                    time.sleep(_SETTLE_SECS)
-                    now, highest = resident(process.pid)
-                    rate = "" if writes_per_second is None else f"{writes_per_second:10,.0f}"
-                    print(f"{name:20} {step:36} {now / 1000:8.1f} {highest / 1000:8.1f} {rate}", flush=True)
+            def row(step: str, writes_per_second: float | None = None) -> None:
+                time.sleep(_SETTLE_SECS)
+                now, highest = resident(process.pid)
+                rate = "" if writes_per_second is None else f"{writes_per_second:10,.0f}"
+                print(f"{name:20} {step:36} {now / 1000:8.1f} {highest / 1000:8.1f} {rate}", flush=True)
 
-                row("started")
+            row("started")
             fill(address, info, row)
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def fill(address: str, info: Any, row: Callable[..., None]) -> None:

@@ -4,13 +4,13 @@
 `files`: frames are written into a FIFO as fast as the switch takes them; the time is from the first byte
 written to the last frame in the output file. `veth`: a generator (port_io/examples/load.rs) sends at rising
 rates on a veth pair and counts the frames that return on another; the result is the highest rate with a loss
-below one frame in a thousand. veth needs root. BMv2's simple_switch is measured if it is on PATH.
+below one frame in a thousand. veth needs root, ip and ethtool. BMv2's simple_switch is measured if it
+is on PATH.
 """
 
 import argparse
 import os
 import shutil
-import socket
 import struct
 import subprocess
 import sys
@@ -21,7 +21,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
 from scapy.layers.inet import IP, UDP
+
+from ptf_tests.run import switch_process, veth
 
 ENGINE = Path(__file__).resolve().parents[2]
 PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
@@ -66,26 +70,16 @@ table_indirect_add {route}.ipv4_route 10.0.0.0/8 => 0
 
 
 @contextmanager
-def switch(command: list[str], program: Program, interfaces: list[str], cwd: Path) -> Iterator[int]:
-    """Runs a switch with its entries, and yields its process id."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+def switch(command: list[str], program: Program, interfaces: list[str], cwd: Path) -> Iterator[None]:
+    """Runs a switch with its entries."""
+    [port] = switch_process.free_ports(1)
     arguments = [*command, *interfaces, "--thrift-port", str(port), str(program.json)]
-    process = subprocess.Popen(arguments, cwd=cwd, stdout=subprocess.DEVNULL)
-    try:
-        while socket.socket().connect_ex(("127.0.0.1", port)):
-            if process.poll() is not None:
-                sys.exit(f"{arguments[0]} ended with status {process.returncode}")
-            time.sleep(0.05)
+    with switch_process.running(arguments, port, cwd / "output.txt", cwd):
         if program.commands:
             cli = [*_CLI, str(port)]
             subprocess.run(cli, input=program.commands, text=True, check=True, stdout=subprocess.DEVNULL)
         time.sleep(_SETTLE_S)
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait()
+        yield
 
 
 def through_files(command: list[str], program: Program, frames: int) -> tuple[float, float]:
@@ -145,28 +139,11 @@ a.close()
 """
 
 
-@contextmanager
-def veth_pairs() -> Iterator[list[tuple[str, str]]]:
-    """Makes two pairs, each with the switch's end and the generator's."""
-    pairs = [(f"bs{os.getpid()}x{number}", f"bl{os.getpid()}x{number}") for number in range(2)]
-    try:
-        for ours, theirs in pairs:
-            subprocess.run(["ip", "link", "add", ours, "type", "veth", "peer", "name", theirs], check=True)
-            for name in (ours, theirs):
-                # Without IPv6, the kernel sends no frames of its own.
-                Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
-                subprocess.run(["ip", "link", "set", name, "up"], check=True)
-        yield pairs
-    finally:
-        for ours, _ in pairs:
-            subprocess.run(["ip", "link", "del", ours], check=False)
-
-
 def through_veth(command: list[str], program: Program, load: Path, seconds: float) -> tuple[float, float]:
     """Returns the highest tested rate with a loss below the limit, and this loss."""
     best, best_loss = 0.0, 0.0
-    with veth_pairs() as pairs, tempfile.TemporaryDirectory() as scratch:
-        interfaces = [flag for port, pair in enumerate(pairs) for flag in ("-i", f"{port}@{pair[0]}")]
+    with veth.pairs((0, 1)) as pairs, tempfile.TemporaryDirectory() as scratch:
+        interfaces = [flag for port, (ours, _) in pairs.items() for flag in ("-i", f"{port}@{ours}")]
         with switch(command, program, interfaces, Path(scratch)):
             rate = 1_000.0
             while True:
@@ -205,20 +182,21 @@ def main() -> int:
     subprocess.run(build, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ENGINE / "target"))
     load = target / "release" / "examples" / "load"
+    impossible = veth.why_impossible()
+    if impossible is not None:
+        print(f"veth is left out: {impossible}")
     load_average = os.getloadavg()[0]
     print(f"{options.frame_bytes}-byte frames; frames per second; load average {load_average:.1f} before")
     print(f"{'switch':14} {'program':8} {'files':>10} {'loss':>8} {'veth':>10} {'loss':>8}")
     for program in programs(options.frame_bytes):
         for name, command in commands.items():
             files, missing = through_files(command, program, options.frames)
-            veth = "no root"
-            loss = ""
-            if os.geteuid() == 0:
+            live, loss = "-", ""
+            if impossible is None:
                 rate, lost = through_veth(command, program, load, options.seconds)
-                veth, loss = f"{rate:,.0f}", f"{lost:.3%}"
-            print(
-                f"{name:14} {program.name:8} {files:10,.0f} {missing:8.3%} {veth:>10} {loss:>8}", flush=True
-            )
+                live, loss = f"{rate:,.0f}", f"{lost:.3%}"
+            row = f"{name:14} {program.name:8} {files:10,.0f} {missing:8.3%} {live:>10} {loss:>8}"
+            print(row, flush=True)
     return 0
 
 

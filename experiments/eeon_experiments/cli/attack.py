@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import json_option
+from eeon_control.cli.options import FILE, json_option
 from eeon_control.cli.output import counted, print_json
-from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.outputs import write_text
 from eeon_control.units import Bytes, Duration
-from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors
+from eeon_tools.cli.support import counted_progress, needs_plots, reports_errors
 from eeon_tools.hops.recording import recording_filter
-from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
 from eeon_experiments.cli.numbers import results_option, workers_option
 
@@ -26,7 +24,7 @@ SCENARIO, PACKETS, PAGE = "experiment.yaml", "attack.pcapng", "attack.html"
 
 
 @click.command()
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @results_option("out/attack/NAME")
 @workers_option
 @json_option
@@ -59,15 +57,8 @@ def attack(file: Path, output: Path | None, workers: int | None, as_json: bool) 
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
     one.store.claim()
-    columns = (
-        ProgressText("{task.description}"),
-        MofNCompleteColumn(),
-        ProgressText("runs,"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
-        task = progress.add_task("attack", total=wanted.runs)
-        one.ended = lambda: progress.update(task, completed=one.runs)
+    with counted_progress("attack", wanted.runs, "runs") as update:
+        one.ended = lambda: update(completed=one.runs)
         try:
             found = one.run(hosts)
         except KeyboardInterrupt as error:

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from eeon_control.cli.options import json_option, output_file
+from eeon_control.cli.options import FILE, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
@@ -66,7 +66,7 @@ def list_(as_json: bool) -> None:
 @click.option(
     "--csv",
     "csv_path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write the points' numbers, or those of --column, with lowest and highest over the seeds, as CSV.",
 )
 @click.option(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from eeon_control.cli.options import FOLDER
 from eeon_control.cli.output import console, counted
 from eeon_control.outputs import write_text
 from rich.cells import cell_len
@@ -44,12 +45,7 @@ column_option = click.option(
 
 def results_option(default: str) -> Callable[[_F], _F]:
     """Returns the option for a command's folder of results, with its default in words."""
-    return click.option(
-        "-o",
-        "--output",
-        type=click.Path(file_okay=False, path_type=Path),
-        help=f"Folder of results.  [default: {default}]",
-    )
+    return click.option("-o", "--output", type=FOLDER, help=f"Folder of results.  [default: {default}]")
 
 
 experiment_results_option = results_option("out/experiments/NAME, with -quick for the quick form")

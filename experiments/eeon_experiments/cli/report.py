@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import click
-from eeon_control.cli.options import output_file
+from eeon_control.cli.options import FILE, FOLDER, output_file
 from eeon_control.cli.output import counted
 from eeon_control.outputs import write_text
 from eeon_tools.cli.support import reports_errors
@@ -22,7 +22,7 @@ _COMMITTED = "docs/results"
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option(
     "--results",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=_RESULTS,
     show_default=True,
     help="Folder with one folder of results per experiment.",
@@ -30,17 +30,12 @@ _COMMITTED = "docs/results"
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=_OUTPUT,
     show_default=True,
     help="Folder for README.md, figures/ and data/.",
 )
-@click.option(
-    "--html",
-    "html_path",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the report as one HTML page.",
-)
+@click.option("--html", "html_path", type=FILE, help="Also write the report as one HTML page.")
 @click.option("--quick", is_flag=True, help="Use the scaled-down forms, in folders RESULTS/NAME-quick.")
 @reports_errors
 def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path | None, quick: bool) -> None:

@@ -9,16 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from eeon_control.cli.options import json_option, output_file
+from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted, print_json
-from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.outputs import write_text
 from eeon_control.units import parse_probability
-from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
+from eeon_tools.cli.recordings import RecordedFiles, recording_options
+from eeon_tools.cli.support import counted_progress, reports_errors
 from eeon_tools.errors import InputError
-from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
-from rich.progress import Progress
 
 from eeon_experiments.cli.numbers import (
     MOST_ROWS,
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from eeon_experiments.sweep import State, Sweep
 
 _F = TypeVar("_F", bound=Callable[..., object])
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _SHOWN_FAILURES = 5
 _ERROR_CHARS = 300
 _FAR = 2
@@ -125,15 +122,13 @@ def run(
     if dry_run:
         return
     failures: list[str] = []
-    with Progress(
-        *counted_columns("runs"), console=Terminal(stderr=True), disable=not state.to_run
-    ) as progress:
-        task = progress.add_task(name if len(name) < 30 else Path(name).name, total=len(state.to_run))
+    shown_name = name if len(name) < 30 else Path(name).name
+    with counted_progress(shown_name, len(state.to_run), "runs", stays=True) as update:
 
         def ended(outcome: Outcome) -> None:
             if not outcome.finished:
                 failures.append(_failure(sweep, outcome))
-            progress.update(task, advance=1)
+            update(advance=1)
 
         try:
             results = sweep.run(count=workers or os.cpu_count() or 1, dask=dask, ended=ended)
@@ -199,22 +194,7 @@ def status(
 
 @click.command()
 @_selection
-@click.option(
-    "--pcapng", type=_FILE, help="Write every packet at every port, with the reason for its verdict."
-)
-@click.option(
-    "--perfetto", type=_FILE, help="Write queues, sleep and packets over time, for ui.perfetto.dev."
-)
-@click.option(
-    "--html", type=_FILE, help="Write a page for examining the run, with the senders' reactions to marks."
-)
-@click.option(
-    "--hops",
-    type=click.IntRange(1, 10_000_000),
-    default=DEFAULT_LIMIT,
-    show_default=True,
-    help="Maximum number of recorded events; 64 bytes each.",
-)
+@recording_options
 @reports_errors
 def trace(
     name: str,
@@ -222,28 +202,18 @@ def trace(
     seeds: list[int] | None,
     only: tuple[str, ...],
     output: Path | None,
-    pcapng: Path | None,
-    perfetto: Path | None,
-    html: Path | None,
-    hops: int,
+    files: RecordedFiles,
 ) -> None:
     """Repeat one point of an experiment, and record what happened to its packets at each hop.
 
     --only and --seeds choose the point. The result is not stored.
     """
-    from eeon_tools.hops import pcapng as pcapng_file
-
     from eeon_experiments.expand import advice
     from eeon_experiments.run import record_one
 
-    if pcapng is None and perfetto is None and html is None:
+    if not files.are_wanted:
         raise InputError("--pcapng", "", "is missing; give it, --perfetto or --html")
-    for path in (pcapng, perfetto, html):
-        if path is not None:
-            output_file(path)
-    for path in (perfetto, html):
-        if path is not None:
-            needs_plots(str(path))
+    files.check()
     sweep, _ = _sweep(name, quick, seeds, only, output)
     runs = {point.run.id: point.run for point in sweep.points}
     if len(runs) > 1:
@@ -256,24 +226,15 @@ def trace(
         raise InputError("--only", f"{len(runs)} runs", f"choose one with --only and --seeds: {shown}")
     [(run_id, chosen)] = runs.items()
     show_advice(advice(point for point in sweep.points if point.run.id == run_id), name, quick=quick)
-    snap_bytes = pcapng_file.SNAP_BYTES if pcapng else 0
-    recording, totals = record_one(chosen, recording_filter(limit=hops, snap_bytes=snap_bytes))
+    recording, totals = record_one(chosen, files.filter())
     click.echo(f"{_where(sweep, run_id)}: {len(recording.hops):,} events")
-    if pcapng is not None:
-        click.echo(f"pcapng: {pcapng}, {pcapng_file.write(recording, pcapng):,} records")
-    if perfetto is not None:
-        from eeon_tools.hops import perfetto as perfetto_file
-
-        perfetto_file.write(recording, perfetto)
-        click.echo(f"Perfetto trace: {perfetto}")
-    if html is not None:
+    for line in files.write(recording):
+        click.echo(line)
+    if files.html is not None:
         from eeon_experiments.run_page import run_page
 
-        write_text(html, run_page(name, _where(sweep, run_id), recording, totals))
-        click.echo(f"page: {html}")
-    missing = recording.truncation()
-    if missing:
-        click.echo(f"{missing}; --hops sets the limit")
+        write_text(files.html, run_page(name, _where(sweep, run_id), recording, totals))
+        click.echo(f"page: {files.html}")
 
 
 def _sweep(

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import QuantityType, json_option, output_file
+from eeon_control.cli.options import FILE, QuantityType, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
-from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import Stopped
 from eeon_control.outputs import write_text
 from eeon_control.units import Duration
-from eeon_tools.cli.support import counted_columns, needs_plots, reports_errors
-from rich.progress import Progress
+from eeon_tools.cli.support import counted_progress, needs_plots, reports_errors
 from rich.table import Table
 
 from eeon_experiments.cli.numbers import dask_option, results_option, workers_option
@@ -32,15 +30,14 @@ if TYPE_CHECKING:
 _MOST_OBJECTIVES = 2
 """Maximum number of objectives in a terminal; the page and the JSON have all of them."""
 CONFIGURATION, ANSWER = "recommended.yaml", "answer.json"
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=FILE)
 @results_option("out/tune/NAME")
 @workers_option
 @dask_option
-@click.option("--html", type=_FILE, help="Also write the answer as a page.")
+@click.option("--html", type=FILE, help="Also write the answer as a page.")
 @click.option(
     "--pages",
     is_flag=True,
@@ -50,7 +47,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--from-targets",
     "targets_file",
     metavar="TARGETS",
-    type=_FILE,
+    type=FILE,
     help="Begin with the settings that this targets file's switches run, and with the load that they count.",
 )
 @click.option(
@@ -64,7 +61,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--range",
     "kept",
     metavar="JSON",
-    type=_FILE,
+    type=FILE,
     help="With --from-targets: take the load from Prometheus' response to query_range instead.",
 )
 @click.option(
@@ -164,16 +161,13 @@ def _begun(bench: Bench, targets_file: Path, over: Duration, kept: Path | None) 
 def _run(tuning: Tuning, ending: ExitStack) -> Answer:
     """Runs the search with a progress bar on stderr."""
     tuning.bench.store.claim()
-    progress = ending.enter_context(
-        Progress(*counted_columns("runs"), console=Terminal(stderr=True), transient=True)
-    )
-    task = progress.add_task("search", total=tuning.expected())
+    update = ending.enter_context(counted_progress("search", tuning.expected(), "runs"))
 
     def says(text: str) -> None:
-        progress.update(task, description=text, total=max(tuning.expected(), tuning.bench.runs))
+        update(description=text, total=max(tuning.expected(), tuning.bench.runs))
 
     def ended(outcome: Outcome) -> None:
-        progress.update(task, completed=tuning.bench.runs)
+        update(completed=tuning.bench.runs)
 
     tuning.says, tuning.bench.ended = says, ended
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.options import FOLDER
 from eeon_control.cli.output import console
 from eeon_control.cli.terminal import Terminal
 from eeon_control.outputs import write_text
@@ -28,16 +29,14 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path("out/demo"),
     show_default=True,
     help="Folder for the trace, summary.json, picture.svg and report.html.",
 )
 @seed_option("Seed of the trace.")
 @click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    help="Number of parallel runs.  [default: the number of cores]",
+    "--workers", type=click.IntRange(1, 64), help="Number of parallel runs.  [default: the number of cores]"
 )
 @reports_errors
 def demo(output: Path, seed: int, workers: int | None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import QuantityType, text_output_option
+from eeon_control.cli.options import FILE, QuantityType, config_options, text_output_option, topology_option
 from eeon_control.cli.output import print_json, print_problems
 from eeon_control.cli.terminal import Terminal
 from eeon_control.constants import PORT_MAX
@@ -16,7 +16,7 @@ from eeon_control.units import Duration
 from rich.text import Text
 from rich.tree import Tree
 
-from eeon_tools.cli.support import NumberRange, reports_errors, seed_option, send_options
+from eeon_tools.cli.support import reports_errors, seed_option, send_options, speed_option
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.trace import manifest as manifests
 
@@ -68,30 +68,16 @@ _MAX_FRAME_BYTES = 65_535
     help="Port on which the packet arrives.  [default: the port of its sender]",
 )
 @click.option("--at", type=QuantityType(Duration), help="Arrival time of a frame in hex.  [default: 0]")
-@click.option(
-    "-t", "--topology", help="Topology: a name from the package, or a file.  [default: the capture's]"
-)
-@click.option(
-    "-c", "--config", "config", multiple=True,
-    help="Configuration: a file or the name of an example; repeatable: keys of later files override "
-    "those of earlier ones.",
-)  # fmt: skip
+@topology_option(required=False, more="  [default: the capture's]")
+@config_options(required=False)
 @click.option(
     "--switch",
     help="Switch of the fabric.  [default: all on the path; for a frame in hexadecimal, the first leaf]",
 )
+@click.option("--program", type=FILE, help="Use another program: a BMv2 JSON file.")
+@click.option("--p4info", type=FILE, help="Its P4Info in text format, for --entries.")
 @click.option(
-    "--program",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Use another program: a BMv2 JSON file.",
-)
-@click.option(
-    "--p4info",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Its P4Info in text format, for --entries.",
-)
-@click.option(
-    "--entries", type=click.Path(dir_okay=False, path_type=Path),
+    "--entries", type=FILE,
     help="Its entries: a JSON file as in the P4 tutorials, or a P4Runtime WriteRequest in text format.",
 )  # fmt: skip
 @click.option(
@@ -99,9 +85,7 @@ _MAX_FRAME_BYTES = 65_535
     help="Set a register cell before the packet arrives; repeatable.",
 )  # fmt: skip
 @send_options
-@click.option(
-    "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor applied to the speed of the capture."
-)
+@speed_option
 @seed_option("Seed of the random draws.")
 @click.option("--brief", "amount", flag_value="brief", help="Print one line per switch.")
 @click.option(
@@ -124,8 +108,8 @@ def explain(
     after: int | None,
     port: int | None,
     at: Duration | None,
-    topology: str | None,
-    config: tuple[str, ...],
+    topology_name: str | None,
+    config_names: tuple[str, ...],
     switch: str | None,
     program: Path | None,
     p4info: Path | None,
@@ -145,40 +129,32 @@ def explain(
     on, as `eeon replay` does, and shows the packet's whole path: --details adds the steps in each switch,
     --switch shows one switch only.
     """
-    from eeon_tools.explain import (
-        Amount,
-        document,
-        of_program,
-        of_topology,
-        tell,
-        tell_way,
-        way_document,
-    )
+    from eeon_tools.explain import Amount, document, of_program, of_topology, tell, tell_way, way_document
     from eeon_tools.explain.finding import find_packet
     from eeon_tools.explain.journeys import follow, follow_capture, follow_way
     from eeon_tools.explain.scene import RegisterValue
     from eeon_tools.replay import comparing
 
     capture = _capture(packet)
-    if program is not None and (topology or config or switch):
+    if program is not None and (topology_name or config_names or switch):
         raise InputError(
             "--program", str(program), "runs on a switch of its own; leave --topology, --config, --switch out"
         )
     cells = [RegisterValue.parse(text) for text in registers]
-    if capture is not None and topology is None and program is None:
-        topology = manifests.topology_of(capture)
-    if topology is None:
-        if config or switch:
-            raise InputError("--config" if config else "--switch", "", "needs --topology")
+    if capture is not None and topology_name is None and program is None:
+        topology_name = manifests.topology_of(capture)
+    if topology_name is None:
+        if config_names or switch:
+            raise InputError("--config" if config_names else "--switch", "", "needs --topology")
         scene = of_program(program, seed, p4info, entries)
     else:
         if p4info or entries:
             raise InputError(
                 "--entries" if entries else "--p4info", "", "is for --program; the controller writes here"
             )
-        scene = of_topology(topology, config, switch, seed)
-        if config:
-            print_problems(comparing.warnings([config], topology))
+        scene = of_topology(topology_name, config_names, switch, seed)
+        if config_names:
+            print_problems(comparing.warnings([config_names], topology_name))
     chosen = None if amount is None else Amount(amount)
     for option, value in (("--first", first), ("--flow", flow)):
         if value is not None and (capture is None or scene.fabric is None):

@@ -19,7 +19,7 @@ from click.core import ParameterSource
 from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
-from eeon_control.cli.options import output_file, output_option
+from eeon_control.cli.options import FILE, output_file, output_option
 from eeon_control.cli.output import console, print_json
 from eeon_control.sources import yaml_text
 from eeon_control.topology import Topology
@@ -68,10 +68,7 @@ class Stop:
 
 
 _name_option = click.option(
-    "--name",
-    default="eeon",
-    show_default=True,
-    help="Live fabric: prefix of its namespaces and interfaces.",
+    "--name", default="eeon", show_default=True, help="Live fabric: prefix of its namespaces and interfaces."
 )
 
 
@@ -92,7 +89,7 @@ def fabric() -> None:
 @click.option(
     "--targets",
     "targets_path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     default=_TARGETS_FILE,
     show_default=True,
     help="Targets file to write, with the address of each switch's P4Runtime server.",

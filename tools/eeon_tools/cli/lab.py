@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from eeon_control.cli.options import QuantityType
+from eeon_control.cli.options import FILE, FOLDER, QuantityType, json_option
 from eeon_control.cli.output import console, print_json
 from eeon_control.units import DataRate
 from rich.table import Table
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from eeon_tools.lab import Lab
 
 _PROMPT = "lab> "
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group()
@@ -32,8 +32,8 @@ def lab() -> None:
 
 @lab.command()
 @click.argument("topology")
-@click.option("--program", type=_FILE, help="BMv2 JSON for switches whose own files name none.")
-@click.option("--p4info", type=_FILE, help="Its P4Info in text format.")
+@click.option("--program", type=FILE, help="BMv2 JSON for switches whose own files name none.")
+@click.option("--p4info", type=FILE, help="Its P4Info in text format.")
 @click.option(
     "-x",
     "--run",
@@ -61,11 +61,9 @@ def lab() -> None:
     type=click.IntRange(1, 65535),
     help="P4Runtime: TCP port of the first switch; the others follow.  [default without -x: 50051]",
 )
-@click.option(
-    "--pcap", type=click.Path(file_okay=False, path_type=Path), help="Folder for a capture of each host."
-)
+@click.option("--pcap", type=FOLDER, help="Folder for a capture of each host.")
 @seed_option("Seed of random draws.")
-@click.option("--json", "as_json", is_flag=True, help="With -x: print results and the report as JSON.")
+@json_option
 @reports_errors
 def up(
     topology: str,
@@ -131,13 +129,9 @@ def _typed() -> Iterator[str]:
     is_terminal = sys.stdin.isatty()
     if is_terminal:
         click.echo("`help` lists the commands")
-    while True:
-        if is_terminal:
-            click.echo(_PROMPT, nl=False)
-        line = sys.stdin.readline()
-        if not line:
-            return
-        yield line
+    with suppress(EOFError):
+        while True:
+            yield input(_PROMPT if is_terminal else "")
 
 
 def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:

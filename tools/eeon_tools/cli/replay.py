@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.options import output_file
+from eeon_control.cli.options import FILE, config_options, output_file, topology_option
 from eeon_control.cli.output import console, print_json, print_problems
 from eeon_control.outputs import write_text
 
 from eeon_tools.cli import tables
+from eeon_tools.cli.recordings import RecordedFiles, recording_options
 from eeon_tools.cli.support import (
-    NumberRange,
     break_teller,
     capture_argument,
     keep_good_option,
-    needs_plots,
     packet_progress,
     reads_again,
     reports_errors,
     send_options,
+    speed_option,
 )
 from eeon_tools.errors import InputError, TraceError
-from eeon_tools.hops.recording import DEFAULT_LIMIT, Recording, recording_filter
+from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import comparing
 from eeon_tools.replay.comparing import Setting
 from eeon_tools.replay.faults import FORM, Fault
@@ -36,39 +35,18 @@ from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
 
 if TYPE_CHECKING:
-    from eeon_engine.hops import HopFilter
-
     from eeon_tools.replay.feed import SendRules
     from eeon_tools.replay.live import LiveSettings
     from eeon_tools.replay.twin_run import ReplaySettings
 
-_OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STDOUT = Path("-")
 
 
 @click.command()
 @capture_argument("trace")
-@click.option(
-    "-t",
-    "--topology",
-    default=None,
-    help="Topology: a name from the package, or a file.  [default: the one in the trace's manifest]",
-)
-@click.option(
-    "-c",
-    "--config",
-    "config",
-    multiple=True,
-    help="Configuration: a file or the name of an example; repeatable: keys of later files override "
-    "those of earlier ones. Without this option, a live fabric keeps its configuration.",
-)
-@click.option(
-    "--speed",
-    type=NumberRange(1e-6, 1e9),
-    default=1.0,
-    show_default=True,
-    help="Factor applied to the speed of the trace.",
-)
+@topology_option(required=False, more="  [default: the one in the trace's manifest]")
+@config_options(required=False, more=". Without this option, a live fabric keeps its configuration")
+@speed_option
 @click.option(
     "--target",
     type=click.Choice(["twin", "engine", "bmv2"]),
@@ -104,13 +82,10 @@ _STDOUT = Path("-")
     "json_path",
     is_flag=False,
     flag_value=str(_STDOUT),
-    type=_OUTPUT,
+    type=FILE,
     metavar="[FILE]",
     help="Print JSON, for programs, in place of the table; with FILE, write it there and print the "
     "table too.",
-)
-@click.option(
-    "--html", "html_path", type=_OUTPUT, help="Write a page for examining the run; it works offline."
 )
 @click.option(
     "--compare",
@@ -120,31 +95,13 @@ _STDOUT = Path("-")
     help="Also replay under this setting: configurations joined by +; repeatable. One table and one "
     "page cover all settings.",
 )
-@click.option(
-    "--pcapng",
-    "pcapng_path",
-    type=_OUTPUT,
-    help="Write every packet at every port, with the reason for its verdict as a comment, for Wireshark.",
-)
-@click.option(
-    "--perfetto",
-    "perfetto_path",
-    type=_OUTPUT,
-    help="Write queues, sleep and packets over time, for ui.perfetto.dev.",
-)
-@click.option(
-    "--hops",
-    "hops_limit",
-    type=click.IntRange(1, 10_000_000),
-    help="Maximum number of events recorded for --html, --pcapng and --perfetto; 64 bytes each.  "
-    f"[default: {DEFAULT_LIMIT}]",
-)
+@recording_options
 @reports_errors
 @reads_again("trace")
 def replay(
     trace: Path,
-    topology: str | None,
-    config: tuple[str, ...],
+    topology_name: str | None,
+    config_names: tuple[str, ...],
     speed: float,
     target: str | None,
     fabric_name: str | None,
@@ -154,11 +111,8 @@ def replay(
     fail: tuple[str, ...],
     name: str | None,
     json_path: Path | None,
-    html_path: Path | None,
     compare: tuple[str, ...],
-    pcapng_path: Path | None,
-    perfetto_path: Path | None,
-    hops_limit: int | None,
+    files: RecordedFiles,
 ) -> None:
     """Send TRACE through a twin, and report deliveries, marks and drops.
 
@@ -166,13 +120,10 @@ def replay(
     configures them, and reads their counters and registers, over P4Runtime. Hosts do not react: they do not
     retransmit a dropped packet.
     """
-    for path in (html_path, perfetto_path):
-        if path is not None:
-            needs_plots(str(path))
-    for path in (json_path, html_path, pcapng_path, perfetto_path):
-        if path is not None:
-            output_file(path)  # a folder that cannot be created is an error before the run, not after it
-    shown = name or " + ".join(Path(part).stem for part in config)
+    files.check()
+    if json_path is not None:
+        output_file(json_path)
+    shown = name or " + ".join(Path(part).stem for part in config_names)
     on_break = break_teller(keep_good)
     if fabric_name is None:
         if target not in (None, "twin"):
@@ -182,24 +133,23 @@ def replay(
                 f"runs in real time: bring a fabric up with `eeon fabric up TOPOLOGY --target {target}` and "
                 "name it with --fabric",
             )
-        if not config and not compare:
+        if not config_names and not compare:
             raise InputError(
                 "--config",
                 "",
                 "is missing: a new twin has no configuration; name a file, or a name in `eeon config list`",
             )
-        outputs = _Outputs(pcapng_path, perfetto_path, html_path, hops_limit or DEFAULT_LIMIT)
-        if hops_limit is not None and not outputs.are_wanted():
+        if files.hops is not None and not files.are_wanted:
             raise InputError(
-                "--hops", str(hops_limit), "has no effect without --html, --pcapng or --perfetto"
+                "--hops", str(files.hops), "has no effect without --html, --pcapng or --perfetto"
             )
-        if name is not None and not config:
+        if name is not None and not config_names:
             raise InputError("--name", name, "is the name of the run under --config, which is missing")
-        topology = topology or _topology_of(trace)
+        topology = topology_name or _topology_of(trace)
         faults = _faults(fail, topology)
-        settings = [Setting(shown, config)] if config else []
+        settings = [Setting(shown, config_names)] if config_names else []
         settings += [Setting.parse(text) for text in compare]
-        if len(settings) > 1 and (pcapng_path or perfetto_path):
+        if len(settings) > 1 and (files.pcapng or files.perfetto):
             raise InputError(
                 "--compare", "", "is for tables and pages; --pcapng and --perfetto record one setting"
             )
@@ -209,12 +159,18 @@ def replay(
                 click.echo(f"note: {remark}", err=True)
 
         from eeon_tools.replay.twin_run import ReplaySettings
+        from eeon_tools.report.model import run_model
 
         seed = 1 if seed is None else seed
-        runs = []
+        runs, models, said = [], [], []
         for one in settings:
             twin = ReplaySettings(one.name, trace, topology, one.config, speed, seed, rules, on_break, faults)
-            runs.append(_on_twin(twin, outputs, len(settings)))
+            run, recordings = _on_twin(twin, files)
+            runs.append(run)
+            for recording in recordings:
+                said += files.write(recording)
+                if files.html is not None:
+                    models.append(run_model(recording, run, len(settings)))
         if json_path != _STDOUT:
             if len(runs) == 1:
                 _print(runs[0])
@@ -228,8 +184,9 @@ def replay(
             document = {"runs": [run.as_dict() for run in runs]}
         given = click.get_current_context().params["trace"]
         shown_trace = trace if given == trace else Path("CAPTURE")  # `explain` reads files, not pipes
-        _write(document, json_path, lambda: outputs.page(shown_trace, topology, runs), html_path)
-        outputs.say(to_stderr=json_path == _STDOUT)
+        _write(document, json_path, lambda: _page(models, runs, shown_trace, topology), files.html)
+        for line in said:
+            click.echo(line, err=json_path == _STDOUT)
     else:
         if fail:
             raise InputError(
@@ -238,20 +195,20 @@ def replay(
             )  # fmt: skip
         for option, given in (
             ("--compare", compare),
-            ("--pcapng", pcapng_path),
-            ("--perfetto", perfetto_path),
-            ("--hops", hops_limit),
+            ("--pcapng", files.pcapng),
+            ("--perfetto", files.perfetto),
+            ("--hops", files.hops),
         ):
             if given:
                 rule = "is for a twin; a live fabric runs a trace once, and records no packets: leave it out"
                 raise InputError(option, "", rule)
-        for option, value in (("--topology", topology), ("--seed", seed)):
+        for option, value in (("--topology", topology_name), ("--seed", seed)):
             if value is not None:
                 raise InputError(option, str(value), "is fixed by the live fabric; leave it out")
 
         from eeon_tools.replay.live import LiveSettings
 
-        of_live = LiveSettings(shown or "as it was", trace, fabric_name, config, speed, rules, on_break)
+        of_live = LiveSettings(shown or "as it was", trace, fabric_name, config_names, speed, rules, on_break)
         live = _on_fabric(of_live, target)
         if json_path != _STDOUT:
             _print_live(live)
@@ -261,7 +218,7 @@ def replay(
 
             return live_page(live)
 
-        _write(live.as_dict(), json_path, page, html_path)
+        _write(live.as_dict(), json_path, page, files.html)
 
 
 def _write(
@@ -275,62 +232,6 @@ def _write(
     if html_path is not None:
         write_text(html_path, page())
         click.echo(f"page: {html_path}")
-
-
-@dataclass
-class _Outputs:
-    """The files that are made from a run's hops."""
-
-    pcapng: Path | None
-    perfetto: Path | None
-    html: Path | None
-    limit: int
-    recordings: list[Recording] = field(default_factory=list)
-    models: list[dict[str, object]] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-
-    def are_wanted(self) -> bool:
-        return any((self.pcapng, self.perfetto, self.html))
-
-    def filter(self) -> HopFilter:
-        from eeon_tools.hops import pcapng
-
-        return recording_filter(limit=self.limit, snap_bytes=pcapng.SNAP_BYTES if self.pcapng else 0)
-
-    def take(self, run: RunResult, runs: int) -> None:
-        """Writes the files of the last recorded run, and keeps its data for the page."""
-        recording = self.recordings.pop()
-        if self.pcapng is not None:
-            from eeon_tools.hops import pcapng
-
-            count = pcapng.write(recording, self.pcapng)
-            self.said.append(
-                f"pcapng: {self.pcapng}, {count:,} records; frame.packet_id is the number in the trace"
-            )
-        if self.perfetto is not None:
-            from eeon_tools.hops import perfetto
-
-            perfetto.write(recording, self.perfetto)
-            self.said.append(f"Perfetto trace: {self.perfetto}; open it in ui.perfetto.dev")
-        if self.html is not None:
-            from eeon_tools.report.model import run_model
-
-            self.models.append(run_model(recording, run, runs))
-        missing = recording.truncation()
-        if missing:
-            self.said.append(f"{run.name}: {missing}; --hops sets the limit")
-
-    def page(self, trace: Path, topology: str, runs: list[RunResult]) -> str:
-        from eeon_tools.replay.comparing import page as compare_page
-        from eeon_tools.replay.page import run_page
-        from eeon_tools.report.page import explain_command, layers, section
-
-        tool = section(self.models, layers(topologies.load(topology)), explain_command(trace, topology))
-        return run_page(runs[0], tool) if len(runs) == 1 else compare_page(runs, tool)
-
-    def say(self, to_stderr: bool) -> None:
-        for line in self.said:
-            click.echo(line, err=to_stderr)
 
 
 def _faults(texts: tuple[str, ...], topology: str) -> tuple[Fault, ...]:
@@ -355,15 +256,23 @@ def _topology_of(trace: Path) -> str:
     return found
 
 
-def _on_twin(settings: ReplaySettings, outputs: _Outputs, runs: int) -> RunResult:
+def _on_twin(settings: ReplaySettings, files: RecordedFiles) -> tuple[RunResult, list[Recording]]:
+    """Returns the result of a replay, and its recording if files are made of it."""
     from eeon_tools.replay.twin_run import replay as run_replay
 
+    found: list[Recording] = []
     with packet_progress(f"replaying {settings.trace.name} under {settings.name}") as progress:
-        if not outputs.are_wanted():
-            return run_replay(settings, progress)
-        run = run_replay(settings, progress, outputs.recordings.append, outputs.filter())
-        outputs.take(run, runs)
-        return run
+        if not files.are_wanted:
+            return run_replay(settings, progress), found
+        return run_replay(settings, progress, found.append, files.filter()), found
+
+
+def _page(models: list[dict[str, object]], runs: list[RunResult], trace: Path, topology: str) -> str:
+    from eeon_tools.replay.page import run_page
+    from eeon_tools.report.page import explain_command, layers, section
+
+    tool = section(models, layers(topologies.load(topology)), explain_command(trace, topology))
+    return run_page(runs[0], tool) if len(runs) == 1 else comparing.page(runs, tool)
 
 
 def _on_fabric(settings: LiveSettings, target: str | None) -> LiveResult:

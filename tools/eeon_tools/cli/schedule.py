@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import click
-from eeon_control.cli.options import QuantityType
+from eeon_control.cli.options import QuantityType, json_option
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
@@ -48,7 +48,7 @@ from eeon_tools.trace.coflow import SAMPLE
     is_flag=True,
     help="Use the units, steps and rate of CoflowSim instead of the file's units and --rate.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table; times are in seconds.")
+@json_option
 @reports_errors
 def schedule(
     coflows: Path | None, span: str, rate: DataRate, gap_ms: float, seed: int, coflowsim: bool, as_json: bool

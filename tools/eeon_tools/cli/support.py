@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
 import click
+from eeon_control.cli.options import INPUT
 from eeon_control.cli.streams import is_of_output
 from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError
@@ -82,6 +83,14 @@ def seed_option(what: str) -> Callable[[Callable[..., _Result]], Callable[..., _
     return click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help=what)
 
 
+speed_option = click.option(
+    "--speed",
+    type=NumberRange(1e-6, 1e9),
+    default=1.0,
+    show_default=True,
+    help="Factor applied to the speed of the trace.",
+)
+
 keep_good_option = click.option(
     "--keep-good",
     is_flag=True,
@@ -91,7 +100,7 @@ keep_good_option = click.option(
 
 def capture_argument(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Declares a capture as argument: a file, a pipe, or - for standard input."""
-    return click.argument(name, type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+    return click.argument(name, type=INPUT)
 
 
 def reads_again(name: str) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
@@ -174,6 +183,17 @@ def counted_columns(unit: str) -> tuple[ProgressColumn, ...]:
         ProgressText("{task.description}"), BarColumn(), MofNCompleteColumn(), ProgressText(f"{unit},"),
         TimeElapsedColumn(), ProgressText("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
+
+
+@contextmanager
+def counted_progress(
+    what: str, total: int, unit: str, *, stays: bool = False
+) -> Iterator[Callable[..., None]]:
+    """Shows a bar on stderr that counts `unit`, during a `with` block; `stays`: and afterwards. Yields a
+    function that updates it, with the parameters of rich's `Progress.update`."""
+    columns, err = counted_columns(unit), Terminal(stderr=True)
+    with Progress(*columns, console=err, transient=not stays, disable=not total) as progress:
+        yield functools.partial(progress.update, progress.add_task(what, total=total))
 
 
 class PacketsDone(Protocol):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 from eeon_control import topology as topologies
-from eeon_control.cli.options import QuantityType, json_option, output_file
+from eeon_control.cli.options import FILE, QuantityType, json_option, output_file, topology_option
 from eeon_control.cli.output import console, counted, print_json
 from eeon_control.outputs import replacing
 from eeon_control.topology import Topology
@@ -42,7 +42,6 @@ _PS_PER_NS = 1000
 BYTES = QuantityType(Bytes, minimum=1)
 DURATION = QuantityType(Duration, minimum=_PS_PER_NS)
 HEARTBEAT = QuantityType(Duration, minimum=10**9)
-_FILE = click.Path(dir_okay=False, path_type=Path)
 
 coflows_argument = click.argument(
     "coflows", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -98,9 +97,8 @@ def _writes_trace(function: Callable[..., Workload]) -> Callable[..., None]:
         click.echo(f"  manifest: {manifests.manifest_path(output)}")
 
     options: list[Callable[[Callable[..., None]], Callable[..., None]]] = [
-        click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
-        click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
-                     help="Topology of the hosts that send: a name from the package, or a file."),
+        click.option("-o", "--output", type=FILE, required=True, help="Trace to write: .pcap or .pcapng."),
+        topology_option(default="leaf-spine-4"),
         seed_option("Seed; the same settings and seed give the same bytes."),
         click.option("--window", type=BYTES, default="64KiB", show_default=True,
                      help="Maximum number of bytes that a sender has in flight."),
@@ -243,9 +241,8 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 
 @trace.command()
 @capture_argument("capture")
-@click.option("-o", "--output", type=_FILE, required=True, help="List to write: CSV.")
-@click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
-              help="Topology whose hosts send the flows: a name from the package, or a file.")  # fmt: skip
+@click.option("-o", "--output", type=FILE, required=True, help="List to write: CSV.")
+@topology_option(default="leaf-spine-4")
 @click.option("--gap", type=DURATION, default=None,
               help="Idle time after which new data of a connection begin another flow.  "
                    "[default: a connection is one flow in each direction]")  # fmt: skip
@@ -254,12 +251,7 @@ def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
 @reports_errors
 @reads_again("capture")
 def flows(
-    capture: Path,
-    output: Path,
-    topology_name: str,
-    gap: Duration | None,
-    rules: SendRules,
-    keep_good: bool,
+    capture: Path, output: Path, topology_name: str, gap: Duration | None, rules: SendRules, keep_good: bool
 ) -> None:
     """List the TCP flows of CAPTURE for an experiment.
 

@@ -23,7 +23,7 @@ from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 from eeon_tools.errors import InputError
-from eeon_tools.json_files import parse_json
+from eeon_tools.json_files import content_of, parse_json
 
 _MAX_FILE_BYTES = 16 << 20
 _ENTRY_KEYS = {
@@ -72,13 +72,7 @@ def read_entries(path: Path, p4info: p4i.P4Info, may_be_empty: bool = False) -> 
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_FILE_BYTES + 1)
-        if len(data) > _MAX_FILE_BYTES:
-            raise InputError(path, "", f"is larger than {_MAX_FILE_BYTES >> 20} MiB")
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(path, "", f"cannot be read: {error.strerror}") from error
+        return content_of(path, _MAX_FILE_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(path, "", f"is not text: {error}; {_P4C_WRITES}") from error
 

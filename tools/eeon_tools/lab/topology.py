@@ -16,13 +16,14 @@ from typing import Annotated
 
 from eeon_control import topology as topologies
 from eeon_control.constants import CPU_PORT, DROP_PORT
+from eeon_control.sources import Document
 from eeon_control.topology import Endpoint
 from eeon_control.units import DataRate, Duration
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
-from pydantic_core import ErrorDetails
+from eeon_control.validation import checked
+from pydantic import AfterValidator, BaseModel, Field
 
 from eeon_tools.errors import InputError
-from eeon_tools.json_files import parse_json
+from eeon_tools.json_files import content_of, parse_json
 
 DEFAULT_RATE = DataRate(10**9)
 _NO_ADDRESSES = IPv4Network("0.0.0.0/8")
@@ -38,15 +39,12 @@ _LATENCY = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)(?P<unit>us|ms|s)?")
 _LATENCY_UNIT_PS = {"us": 10**6, "ms": _PS_PER_MS, "s": 10**12, None: _PS_PER_MS}
 _ROUTE = re.compile(
     r"(?:ip )?route (?:add|replace) (?:-net |-host )?(?P<network>default|[0-9./]+)"
-    r"(?: netmask (?P<mask>[0-9.]+))? (?:gw|via) (?P<ip>[0-9.]+)(?: (?:dev )?\S+)?"
+    r"(?: netmask (?P<mask>[0-9.]+))? (?:(?:gw|via) (?P<ip>[0-9.]+)(?: (?:dev )?\S+)?|dev \S+)"
 )
+"""A route to a next hop, or on the link."""
 _NEIGHBOUR = re.compile(
     r"(?:arp (?:-i \S+ )?-s (?P<ip>[0-9.]+) |ip neigh(?:bou?r)? (?:add|replace) (?P<ip2>[0-9.]+) lladdr )"
     r"(?P<mac>[0-9a-fA-F:]{17})(?: \S+)*"
-)
-_ON_LINK = re.compile(
-    r"(?:ip )?route (?:add|replace) (?:-net |-host )?(?P<network>default|[0-9./]+)"
-    r"(?: netmask (?P<mask>[0-9.]+))? dev \S+"
 )
 _AND_THEN = re.compile(r"&&|;|\n")
 _WRITTEN_OTHERWISE = (
@@ -147,13 +145,27 @@ def _of_project(place: str) -> LabTopology:
 
 # ---- the tutorials' form
 
-_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]{1,32}$")]
+
+def _fits(form: re.Pattern[str], rule: str) -> AfterValidator:
+    """Returns a validator for texts of a form; `rule` is the error of others."""
+
+    def check(text: str) -> str:
+        if not form.fullmatch(text):
+            raise ValueError(rule)
+        return text
+
+    return AfterValidator(check)
+
+
+_NAME = re.compile(r"[A-Za-z0-9_.]{1,32}")
+_Name = Annotated[str, _fits(_NAME, "a name has letters, digits, _ and dots, 32 at most")]
+_Mac = Annotated[str, _fits(_MAC, "write a MAC address such as 08:00:00:00:01:11")]
 
 
 # Unknown keys of hosts and switches are kept, and reported.
 class _HostFile(BaseModel, extra="allow"):
     ip: str | None
-    mac: Annotated[str, StringConstraints(pattern=_MAC.pattern)]
+    mac: _Mac
     commands: list[str] = []
 
 
@@ -231,41 +243,10 @@ def _is_of_one(mac: str) -> bool:
 
 
 def _read(path: Path) -> _TopologyFile:
-    try:
-        with path.open("rb") as opened:
-            data = opened.read(_MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise InputError(path, "", f"cannot be read: {error.strerror}") from error
-    if len(data) > _MAX_FILE_BYTES:
-        raise InputError(path, "", f"is larger than {_MAX_FILE_BYTES >> 20} MiB; no topology is")
-    try:
-        return _TopologyFile.model_validate(parse_json(path, data))
-    except ValidationError as error:
-        first, *others = error.errors()
-        place = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        more = f" (and {len(others)} more)" if others else ""
-        raise InputError(path, place, f"{_in_words(first)}{more}") from error
-
-
-def _in_words(item: ErrorDetails) -> str:
-    match item["type"]:
-        case "missing":
-            return "is missing"
-        case "extra_forbidden":
-            return f"unknown key; there are {', '.join(_TopologyFile.model_fields)}"
-        case "string_pattern_mismatch" if item["loc"][-1] == "mac":
-            return f"{item['input']!r}: write a MAC address such as 08:00:00:00:01:11"
-        case "string_pattern_mismatch":
-            return f"{item['input']!r}: a name has letters, digits, _ and dots, 32 at most"
-        case "dict_type" | "model_type":
-            return "must be an object, {...}"
-        case "list_type":
-            return "must be a list, [...]"
-        case "too_short":
-            return "must have at least 1 entry"
-        case "string_type":
-            return "must be text"
-    return item["msg"]
+    value = parse_json(path, content_of(path, _MAX_FILE_BYTES))
+    if not isinstance(value, dict):
+        raise InputError(path, "", f"must be an object with {', '.join(_TopologyFile.model_fields)}")
+    return checked(Document.of_value(value, str(path)), _TopologyFile)
 
 
 def _beside(topology: Path, place: str, named: str | None) -> Path | None:
@@ -313,31 +294,30 @@ def _host(path: Path, name: str, number: int, host: _HostFile) -> LabHost:
             if found := form.match(text):
                 text = meant + text[found.end() :]
         try:
+            route, neighbour = _ROUTE.fullmatch(text), _NEIGHBOUR.fullmatch(text)
             # `ip route add` fails where there is a route; `route add` puts the new one before it.
-            if (found := _ROUTE.fullmatch(text) or _ON_LINK.fullmatch(text)) and text.startswith(
-                "ip route a"
-            ):
-                network = _network(found)
+            if route and text.startswith("ip route a"):
+                network = _network(route)
                 if any(network == one for one, _ in routes) or (gateway and not network.prefixlen):
                     raise ValueError(f"{network} has a route, which Linux keeps; remove one of the two")
             if (device := _DEVICE.search(text)) and device[1] not in ("eth0", f"{name}-eth0"):
                 ignored.append(command.strip())
-            elif found := _ROUTE.fullmatch(text):
-                hop = IPv4Address(found["ip"])
+            elif route and route["ip"] is None:
+                routes.insert(0, (_network(route), None))
+            elif route:
+                hop = IPv4Address(route["ip"])
                 on_link = (network for network, way in routes if way is None)
                 if host.ip and not any(hop in network for network in (address.network, *on_link)):
                     raise ValueError(
                         f"{hop} is not in {name}'s network {address.network}, which Linux requires of a next "
                         f"hop; choose one there, or add `ip route add {hop} dev eth0` before"
                     )
-                if (network := _network(found)).prefixlen:
+                if (network := _network(route)).prefixlen:
                     routes.insert(0, (network, hop))  # the newest of a destination counts
                 else:
                     gateway = hop
-            elif found := _ON_LINK.fullmatch(text):
-                routes.insert(0, (_network(found), None))
-            elif (found := _NEIGHBOUR.fullmatch(text)) and _MAC.fullmatch(found["mac"]):
-                neighbours[IPv4Address(found["ip"] or found["ip2"])] = found["mac"].lower()
+            elif neighbour and _MAC.fullmatch(neighbour["mac"]):
+                neighbours[IPv4Address(neighbour["ip"] or neighbour["ip2"])] = neighbour["mac"].lower()
             else:
                 ignored.append(command.strip())
         except ValueError as error:

@@ -310,9 +310,7 @@ class Feed:
         counts.repeated = copies.repeated
         if counts.offered == 0:
             raise TraceError(
-                self._trace,
-                "",
-                "; ".join(["has no IPv4 or IPv6 packet to replay", *counts.remarks()]),
+                self._trace, "", "; ".join(["has no IPv4 or IPv6 packet to replay", *counts.remarks()])
             )
 
     def _as_sent(self, offer: Offer, ip: IpFrame, segment: int | None, seen: list[bool]) -> Iterator[Offer]:

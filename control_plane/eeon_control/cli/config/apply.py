@@ -18,15 +18,13 @@ from eeon_control.targets import Foreign, resolve
 
 
 @click.command()
-@click.argument(
-    "plan_file", required=False, metavar="[PLAN]", type=click.Path(dir_okay=False, path_type=Path)
-)
+@click.argument("plan_file", required=False, metavar="[PLAN]", type=options.FILE)
 @options.config_options(required=False)
 @options.fabric_options
 @options.foreign_option
 @options.election_option
 @options.state_option
-@click.option("--comment", default="", help="reason for the change, shown in the history")
+@options.comment_option
 @click.option(
     "--confirm",
     "confirm_seconds",
@@ -43,7 +41,7 @@ from eeon_control.targets import Foreign, resolve
 )
 @wave_options
 @options.dry_run_option
-@click.option("-q", "--quiet", is_flag=True, help="show no progress")
+@options.quiet_option
 @options.output_option
 @click.pass_context
 def apply(

@@ -14,15 +14,7 @@ from eeon_control import topology as topologies
 from eeon_control.cli import completions, options
 from eeon_control.cli.output import print_problems, say, span
 from eeon_control.config import FabricConfig
-from eeon_control.errors import (
-    EeonError,
-    InputError,
-    Place,
-    Problem,
-    Severity,
-    StateError,
-    Stopped,
-)
+from eeon_control.errors import EeonError, InputError, Place, Problem, Severity, StateError, Stopped
 from eeon_control.fabric import FabricPlan, Step
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, owned, settle

@@ -16,12 +16,7 @@ from eeon_control.fabric.sync import run
 @click.option("--entries", is_flag=True, help="show every table entry that differs, not only a summary")
 @options.output_option
 @click.pass_context
-def drift(
-    ctx: click.Context,
-    fabric: options.Fabric,
-    entries: bool,
-    output: str,
-) -> None:
+def drift(ctx: click.Context, fabric: options.Fabric, entries: bool, output: str) -> None:
     """Compare the switches with the current revision. Exit code 0: equal, 2: different, 1: an error.
 
     The output lists the changes that would restore the revision, as `switch's value -> revision's value`.

@@ -18,20 +18,16 @@ from eeon_control.validation import did_you_mean
 @options.config_options(required=False)
 @options.store_options
 @options.output_option
-def explain(
-    port_name: str,
-    config_names: tuple[str, ...],
-    fabric: options.Fabric,
-    output: str,
-) -> None:
+def explain(port_name: str, config_names: tuple[str, ...], fabric: options.Fabric, output: str) -> None:
     """Show where each setting of PORT (leaf1:3, or a host's name) comes from. Contacts no switch.
 
     The most specific level that names a profile wins: port, then switch, then role. Without -c, the settings
     are those in force: those of the fabric's current revision.
 
     \b
-    eeon config explain leaf1:3 -c mark_threshold -c eee_120us100 -t leaf-spine-4
-    eeon config explain leaf1:3                                      # the settings in force
+    EXAMPLES
+      eeon config explain leaf1:3 -c mark_threshold -c eee_120us100 -t leaf-spine-4
+      eeon config explain leaf1:3                                      # the settings in force
     """
     loaded, topology = _meant(config_names, fabric)
     found = configs.explain(loaded, _port(topology, port_name))

@@ -21,7 +21,7 @@ from eeon_control.targets import Foreign
 @click.option("--entries", is_flag=True, help="show every table entry that changes, not only a summary")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FILE,
     metavar="FILE",
     help="save the plan for `eeon config apply FILE`, which refuses it if a switch has changed since",
 )

@@ -21,11 +21,7 @@ from eeon_control.state import Journal
 @click.option("--dry-run", is_flag=True, help="show what would be finished, and contact no switch")
 @options.output_option
 def recover(
-    fabric: options.Fabric,
-    election_id: int | None,
-    forget: bool,
-    dry_run: bool,
-    output: str,
+    fabric: options.Fabric, election_id: int | None, forget: bool, dry_run: bool, output: str
 ) -> None:
     """Finish an apply that was killed.
 

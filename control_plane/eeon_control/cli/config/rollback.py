@@ -18,9 +18,9 @@ from eeon_control.fabric.sync import run
 @options.fabric_options
 @options.election_option
 @options.state_option
-@click.option("--comment", default="", help="reason for the change, shown in the history")
+@options.comment_option
 @options.dry_run_option
-@click.option("-q", "--quiet", is_flag=True, help="show no progress")
+@options.quiet_option
 @options.output_option
 def rollback(
     number: int | None,

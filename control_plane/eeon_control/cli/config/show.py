@@ -19,12 +19,7 @@ from eeon_control.state import Revision
     "--diff", nargs=2, type=click.IntRange(min=1), metavar="N M", help="show the changes from N to M"
 )
 @options.output_option
-def show(
-    number: int | None,
-    fabric: options.Fabric,
-    diff: tuple[int, int] | None,
-    output: str,
-) -> None:
+def show(number: int | None, fabric: options.Fabric, diff: tuple[int, int] | None, output: str) -> None:
     """Print the configuration of revision N (default: the current one). Contacts no switch.
 
     The output is a configuration file: the result of `eeon config show 3 > back.yaml` can be applied again.

@@ -31,7 +31,7 @@ _ENGINE_TICK = Duration.parse("1ns")  # unless a targets file or --tick gives an
     "--targets",
     "targets_file",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.FILE,
     help="also check this targets file, and timers against its tick",
 )
 @click.option(
@@ -59,8 +59,9 @@ def validate(
     none; each has file, line (0: the whole file), key, value, rule and severity (error or warning).
 
     \b
-    eeon config validate -c fabric.yaml
-    eeon config validate -c fabric.yaml -t leaf-spine-4 -T targets.yaml --strict -o json
+    EXAMPLES
+      eeon config validate -c fabric.yaml
+      eeon config validate -c fabric.yaml -t leaf-spine-4 -T targets.yaml --strict -o json
     """
     names = ", ".join(config_names)
     problems: list[Problem] = []

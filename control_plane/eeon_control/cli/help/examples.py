@@ -6,11 +6,7 @@ The keys are command paths without `eeon`. Text in a command's own help takes pr
 FABRIC = "-t leaf-spine-4 -T targets.yaml"
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "init": (
-        "eeon init my-fabric",
-        "eeon init my-fabric --yes --leaves 4 --hosts 8 --uplink-rate 100Gbps",
-    ),
-    "clear counters": (f"eeon clear counters {FABRIC}",),
+    "init": ("eeon init my-fabric", "eeon init my-fabric --yes --leaves 4 --hosts 8 --uplink-rate 100Gbps"),
     "completion": (
         "eeon completion bash > ~/.local/share/bash-completion/completions/eeon",
         'eeon completion zsh > "${fpath[1]}/_eeon"',
@@ -22,7 +18,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "config confirm": ("eeon config confirm -t leaf-spine-4",),
     "config drift": ("eeon config drift -t leaf-spine-4", "eeon config drift -t leaf-spine-4 -o json"),
-    "config explain": ("eeon config explain leaf1:3 -c my.yaml -t leaf-spine-4",),
     "config history": ("eeon config history -t leaf-spine-4",),
     "config list": ("eeon config list",),
     "config plan": (
@@ -33,7 +28,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "config rollback": ("eeon config rollback -t leaf-spine-4", "eeon config rollback 3 -t leaf-spine-4"),
     "config schema": ("eeon config schema config > config.schema.json",),
     "config show": ("eeon config show -t leaf-spine-4", "eeon config show -t leaf-spine-4 --diff 2 3"),
-    "config validate": ("eeon config validate -c my.yaml -t leaf-spine-4",),
     "controller run": ("eeon controller run -t leaf-spine-4 --metrics-address 9464",),
     "help": ("eeon help config apply", "eeon help --man ~/.local/share/man/man1"),
     "sonic export": (

@@ -6,7 +6,7 @@ from typing import TypeVar
 import click
 
 from eeon_control.cli import completions
-from eeon_control.cli.output import console, say
+from eeon_control.cli.output import console, print_json, say
 from eeon_control.cli.show import printing
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.views.table import View
@@ -68,13 +68,19 @@ def print_view(
     output: str,
     indent: int | None = 1,
 ) -> None:
-    """Prints a view on stdout, as a table or JSON, and the failures to read on stderr."""
+    """Prints a view on stdout, as a table or one JSON document, whose keys docs/run/show.md lists, and the
+    failures to read on stderr."""
     if output == "json":
-        click.echo(
-            printing.as_json(
-                view, topology=topology, taken_at=taken_at, unreachable=observed.failures, indent=indent
-            )
-        )
+        document: dict[str, object] = {
+            "view": view.name,
+            "topology": topology,
+            "taken_at": taken_at,
+            "rows": view.rows,
+            "notes": view.notes,
+            "unreachable": dict(observed.failures),
+            **view.more,
+        }
+        print_json(document, indent)
     else:
         to = console()
         to.print(printing.as_table(view, to.width), highlight=False)

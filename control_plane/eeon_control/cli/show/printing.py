@@ -1,7 +1,6 @@
-"""Formats of a view: a table for people, or JSON for programs."""
+"""A view as a table for people."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from rich.cells import cell_len
@@ -13,22 +12,6 @@ from eeon_control.views.table import Column, Row, View
 
 _GAP = 2  # rich's gap between two columns
 _FOLDED_WIDTH = 16  # minimum width of a column of words, whose text is then folded
-
-
-def as_json(
-    view: View, *, topology: str, taken_at: str, unreachable: Mapping[str, str], indent: int | None
-) -> str:
-    """Returns a view as one JSON document; docs/run/show.md lists its keys."""
-    document: dict[str, object] = {
-        "view": view.name,
-        "topology": topology,
-        "taken_at": taken_at,
-        "rows": view.rows,
-        "notes": view.notes,
-        "unreachable": dict(unreachable),
-        **view.more,
-    }
-    return json.dumps(document, indent=indent)
 
 
 def as_table(view: View, width: int) -> Group:

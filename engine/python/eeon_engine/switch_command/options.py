@@ -7,7 +7,7 @@ Sources: BMv2's bm_sim/options_parse.cpp, targets/simple_switch/main.cpp, target
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -28,22 +28,6 @@ DEFAULT_QUEUE_PACKETS = 64
 
 _NO_PORT = "none"
 _PICOSECONDS = {"ns": 1_000, "us": 1_000_000}
-
-_OWN_FLAGS = {
-    "--allow-interface",
-    "--client-rights",
-    "--max-message",
-    "--port-buffer",
-    "--port-gate",
-    "--port-rate",
-    "--queue-timer",
-    "--queue-gate",
-    "--queue-quantum",
-    "--seed",
-    "--thrift-host",
-    "--timestamp-unit",
-}
-"""Flags that BMv2 does not have."""
 
 
 class UsageError(Exception):
@@ -114,6 +98,8 @@ class _Parser(argparse.ArgumentParser):
     """Flags that are accepted with a note, which has their help as the reason."""
     refused: Sequence[argparse.Action] = ()
     """Flags that are refused, with their help as the reason."""
+    own: Set[str] = frozenset()
+    """Flags that BMv2 does not have."""
 
     @property
     def long_flags(self) -> list[str]:
@@ -175,7 +161,7 @@ def _in_full(arguments: list[str], parser: _Parser) -> list[str]:
         flag, separator, value = argument.partition("=")
         if flag.startswith("--") and flag not in known:
             found = [name for name in known if name.startswith(flag)]
-            found = [name for name in found if name not in _OWN_FLAGS] or found
+            found = [name for name in found if name not in parser.own] or found
             if len(found) > 1:
                 raise UsageError(f"flag {flag} is ambiguous: it could be {', '.join(found)}")
             argument = (found or [flag])[0] + separator + value
@@ -423,9 +409,9 @@ def _message_size(text: str) -> int:
     return _size_up_to(text, (1 << 30) - 1)
 
 
-def _flags(group: argparse._ActionsContainer) -> Callable[..., argparse.Action]:
+def _flags(group: argparse._ActionsContainer, kept: set[str] | None = None) -> Callable[..., argparse.Action]:
     """Returns an `add_argument` for flags and metavar in one text; a flag without further settings has no
-    value."""
+    value. It adds the flags to `kept`."""
 
     def add(flags: str, help: str, **settings: Any) -> argparse.Action:  # noqa: ANN401 - each has its own type
         *names, last = flags.split()
@@ -434,6 +420,8 @@ def _flags(group: argparse._ActionsContainer) -> Callable[..., argparse.Action]:
         else:
             names.append(last)
             settings = settings or {"action": "store_true"}
+        if kept is not None:
+            kept.update(names)
         return group.add_argument(*names, help=help, **settings)
 
     return add
@@ -453,7 +441,9 @@ def _common_parser() -> _Parser:
     add("-v --version", "show the version")
     add("--json-version", "show the newest supported version of BMv2's JSON")
     add("--no-p4", "start without a program")
-    add = _flags(parser.add_argument_group("ports"))
+    parser.own = own_flags = set[str]()
+    group = parser.add_argument_group("ports")
+    add, own = _flags(group), _flags(group, own_flags)
     add(
         "-i --interface PORT@INTERFACE",
         "attach a network interface (needs root or CAP_NET_RAW)",
@@ -473,7 +463,7 @@ def _common_parser() -> _Parser:
         "capture each interface in NAME_in.pcap and NAME_out.pcap in FOLDER (default: current folder)",
     )
     add("--max-port-count N", "accepted without effect; all 512 ports of v1model can be used", type=_positive)
-    add(
+    own(
         "--port-rate [PORT=]RATE",
         "rate of every port, for example 10Gbps, or of one port, for example 3=10Gbps; repeatable "
         "(default: no limit)",
@@ -481,32 +471,32 @@ def _common_parser() -> _Parser:
         action="append",
         default=[],
     )
-    add(
+    own(
         "--port-buffer SIZE",
         "limit of each queue in bytes, for example 300KB "
         f"(default: {DEFAULT_QUEUE_PACKETS} packets, as in BMv2)",
         type=_size,
         dest="queue_limit_bytes",
     )
-    add(
+    own(
         "--port-gate REGISTER",
         "register that holds, per port, the tick before which the port sends nothing",
         dest="gate_register",
     )
-    add(
+    own(
         "--queue-gate REGISTER",
         "register that holds, per queue (port << 3 | priority), the tick before which the queue "
         "sends nothing; MAC control frames and congestion notification messages then leave before "
         "every queue",
         dest="class_gate_register",
     )
-    add(
+    own(
         "--queue-timer REGISTER",
         "register that holds, per queue (port << 3 | priority), the tick at which the program "
         "runs for the queue without a packet (instance_type 7)",
         dest="timer_register",
     )
-    add(
+    own(
         "--queue-quantum PRIORITY=SIZE",
         "bytes that this queue of every port may send per turn, for example 1=6KB: queues with a "
         "quantum share the port by weight; repeatable (default: strict priority)",
@@ -514,43 +504,44 @@ def _common_parser() -> _Parser:
         action="append",
         default=[],
     )
-    add = _flags(parser.add_argument_group("control"))
+    group = parser.add_argument_group("control")
+    add, own = _flags(group), _flags(group, own_flags)
     add(
         "--thrift-port PORT",
         f"TCP port of the Thrift server, or none (default {DEFAULT_THRIFT_PORT}; none with TLS)",
         type=_port_or_none,
         dest="asked_thrift_port",
     )
-    add(
+    own(
         "--thrift-host ADDRESS",
         "address on which Thrift listens, without authentication or encryption "
         f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every address)",
     )
-    add(
+    own(
         "--allow-interface INTERFACE",
         "interface that Thrift clients may add as a port, in addition to those of -i; repeatable",
         action="append",
         dest="allowed_interfaces",
     )
-    add(
+    own(
         "--client-rights FILE",
         "rights of each client certificate over P4Runtime (needs mutual TLS)",
         type=Path,
     )
-    add(
+    own(
         "--max-message SIZE",
         "maximum size of a P4Runtime message (default 8MiB)",
         type=_message_size,
         dest="max_message_bytes",
     )
     add("--device-id N", "P4Runtime device id (default 0)", type=_positive)
-    add(
+    own(
         "--timestamp-unit",
         "unit of the program's timestamps (default us)",
         choices=sorted(_PICOSECONDS),
         default="us",
     )
-    add("--seed N", "seed of the program's random()", type=_positive)
+    own("--seed N", "seed of the program's random()", type=_positive)
     add = _flags(parser.add_argument_group("log"))
     add("--log-console", "log to stdout")
     add("--log-file FILE", "log to FILE.txt")
