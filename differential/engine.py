@@ -30,7 +30,7 @@ class Engine:
         self._switch.advance_to(START_PS)
         self._server = serve(self._switch, "127.0.0.1:0")
         self._server.__enter__()
-        self._client = Client(int(self._server.address.rpartition(":")[2]))
+        self._client = Client(self._server.address)
         # The server closes a connection without an early first call, and BMv2 starts before that.
         self._client.make(Call("standard", "bm_mgmt_get_info", ()))
         self._faults = 0
