@@ -18,7 +18,8 @@ from ptf_tests.run import suite, switch_process, veth
 from ptf_tests.run.options import parse
 
 SHORT = (
-    *("interface", "packet_io", "forwarding.Ipv4JumboFramePassesWhole", "order.OrderIsKeptInAQueue"),
+    *("interface", "packet_io", "forwarding.Ipv4JumboFramePassesWhole"),
+    "priority.OrderIsKeptWithinEachQueue",
     *("forwarding.Ipv6PacketWithVlanTagKeepsItsTag", "forwarding.Ipv4TotalLengthBeyondTheFrameIsMalformed"),
     *("mark_threshold.MarkThresholdMarksOneByteAbove", "mark_threshold.MarkAtDequeueIsCounted"),
     *("buffer.BufferHoldsExactlyItsLimit", "eee_coarse.CoarseHoldByTimerReleasesEverythingInOrder"),
