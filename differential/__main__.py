@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import logging
 import sys
 import time
 from pathlib import Path
@@ -65,8 +64,6 @@ def main() -> int:
             if subject.p4info is not None:
                 _say(f"{subject.name}: skipped: {reason}")
         subjects = tuple(subject for subject in subjects if subject.p4info is None)
-    # Refusals are expected results here.
-    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
     began = time.monotonic()
     try:
         with contextlib.ExitStack() as stack:

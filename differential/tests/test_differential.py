@@ -1,7 +1,6 @@
 """The differential tester: a short run with BMv2, if installed, and detection of faults in the engine."""
 
 import json
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -31,11 +30,6 @@ OVER_THRIFT = tuple(subject for subject in SUBJECTS if subject.p4info is None)
 NAMES = {subject.name: subject for subject in SUBJECTS}
 
 DELETE_IT = "updates { type: DELETE entity { table_entry { table_id: 44389611 } } }"
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> None:
-    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
 
 
 def frames_of(subject: Subject, seed: int, count: int) -> list[tuple[int, bytes]]:
