@@ -37,7 +37,6 @@ class StandardEeePortIsAsleepSinceTheSwitchStarted(EeeTest):
 
 _ASLEEP = {
     "StandardEeeSleepingPortTakesTwToWake": (Eee(), [0], WAKE_NS),
-    "StandardEeeArrivalsDuringTheWakeLeaveBehindTheFirst": (Eee(), [n * 1_000 for n in range(4)], WAKE_NS),
     # All held packets leave back to back when the gate opens, at a time that only the first arrival
     # determines.
     "HoldTimerIsNotRestartedByLaterArrivals": (
@@ -50,25 +49,12 @@ _ASLEEP = {
         [n * 5_000 for n in range(4)],
         15_000 + WAKE_NS,
     ),
-    "HoldPacketTriggerOneShortWaitsForTheTimer": (
-        Eee(hold=HOLD, trigger_packets=4),
-        [n * 5_000 for n in range(3)],
-        HOLD + WAKE_NS,
-    ),
-    # The third packet comes while the link is already waking: the gate stays at the timer's time.
-    "HoldTriggerAfterTheTimerChangesNothing": (
-        Eee(hold=HOLD, trigger_packets=3),
-        [0, 1_000, HOLD + 5_000],
-        HOLD + WAKE_NS,
-    ),
-    "HoldWithoutTriggersWaitsForTheTimerHoweverMuchComes": (Eee(hold=HOLD), [0] * 300, HOLD + WAKE_NS),
     # 1500 bytes: the third frame of 500 brings them up to exactly the trigger.
     "HoldByteTriggerWakesWhenEnoughBytesAreHeld": (
         Eee(hold=HOLD, trigger_bytes=3 * SIZE),
         [n * 5_000 for n in range(5)],
         10_000 + WAKE_NS,
     ),
-    "HoldByteTriggerReachedByTheFirstPacketIsStandardEee": (Eee(hold=HOLD, trigger_bytes=SIZE), [0], WAKE_NS),
 }
 globals().update(cases(__name__, EeeTest, EeeTest.asleep_leaves, _ASLEEP))
 
@@ -76,7 +62,6 @@ globals().update(cases(__name__, EeeTest, EeeTest.asleep_leaves, _ASLEEP))
 _IDLE = {
     # A sleep that has begun is never aborted.
     "StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd": (Eee(), [1], SLEEP_NS + WAKE_NS),
-    "StandardEeeArrivalAsTheTransitionEndsWakesAtOnce": (Eee(), [SLEEP_NS], SLEEP_NS + WAKE_NS),
     # One tick before the end of the stall the port is still awake.
     "StandardEeeArrivalWithinTheStallLeavesAtOnce": (Eee(stall=_STALL), [_STALL - 1], _STALL - 1),
     # A packet that finds the port idle for exactly the stall time is one tick too late.
@@ -88,13 +73,5 @@ _IDLE = {
     # Arrival 10 us into the transition: the timer fires at 130 us, the link is asleep at 182 us and wakes
     # at once.
     "HoldTimerRunsDuringTheSleepTransition": (Eee(hold=HOLD), [10_000], SLEEP_NS + WAKE_NS),
-    # Arrival 100 us into the transition: the timer fires at 220 us, 38 us after the link fell asleep.
-    "HoldTimerThatOutlastsTheSleepTransitionDecides": (Eee(hold=HOLD), [100_000], 100_000 + HOLD + WAKE_NS),
-    # Three packets within the transition reach the trigger; the link cannot wake before it is asleep.
-    "HoldTriggerInTheSleepTransitionWaitsForItsEnd": (
-        Eee(hold=HOLD, trigger_packets=3),
-        [100_000, 110_000, 120_000],
-        SLEEP_NS + WAKE_NS,
-    ),
 }
 globals().update(cases(__name__, EeeTest, EeeTest.idle_leaves, _IDLE))
