@@ -18,7 +18,7 @@ FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer workload
 FUZZ_SECONDS ?= 60
 SERVER_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
 SERVER_FUZZ  := PYTHONPATH=engine/python/fuzz $(PY) -m server_fuzz
-FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quiet --
+FUZZ_CORPUS  := $(PYTHON) engine/python/fuzz/server_fuzz/corpora.py
 
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 # What mypy knows of Thrift's structs; the build of the engine generates what it knows of the extension.
@@ -133,7 +133,7 @@ bench: $(VENV)/bin/python ## measure P4 passes per second and memory: a table, a
 	$(PY) engine/bench.py
 
 fuzz: $(FUZZ_TOOL) ## fuzz each of FUZZ_TARGETS for FUZZ_SECONDS (60); findings go to engine/fuzz/artifacts/
-	$(FUZZ_CORPUS) unpack engine/fuzz/corpora engine/fuzz/corpus
+	$(FUZZ_CORPUS) unpack $(FUZZ_TARGETS)
 	for target in $(FUZZ_TARGETS); do \
 	  ($(CARGO_FUZZ) fuzz run --sanitizer none $$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=1500 -print_final_stats=1) || exit 1; \
@@ -143,7 +143,7 @@ fuzz-corpus: $(FUZZ_TOOL) ## keep the new inputs of `make fuzz`: minimise engine
 	for target in $(FUZZ_TARGETS); do \
 	  ($(CARGO_FUZZ) fuzz cmin --sanitizer none $$target -- -max_len=1500) || exit 1; \
 	done
-	$(FUZZ_CORPUS) pack engine/fuzz/corpus engine/fuzz/corpora
+	$(FUZZ_CORPUS) pack $(FUZZ_TARGETS)
 
 fuzz-servers: $(VENV)/.atheris ## fuzz the P4Runtime and Thrift servers: each of SERVER_TARGETS for FUZZ_SECONDS (60)
 	for target in $(SERVER_TARGETS); do $(SERVER_FUZZ) fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done

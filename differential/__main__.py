@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import logging
 import sys
 import time
 from pathlib import Path
@@ -10,17 +9,15 @@ from pathlib import Path
 from . import bmv2
 from .campaign import Outcome, run
 from .compare import Counts
-from .failures import read, run_steps
+from .failures import CaseError, read, run_steps
 from .record import Campaign, Record, RecordError
 from .subjects import SUBJECTS
 
 COLUMNS = ("cases", "frames", "calls", "registers", "counters", "excluded", "differences")
 
-WORKERS_AT_MOST = 64
-
 
 def main() -> int:
-    """Returns the exit status: 1 if there are differences, 2 if BMv2 is not installed."""
+    """Returns the exit status: 1 if there are differences, 2 if nothing can be compared."""
     parser = argparse.ArgumentParser(prog="differential", description=__doc__)
     parser.add_argument("--cases", type=int, default=100_000, help="packets, all programs together")
     parser.add_argument("--seed", type=int, default=1)
@@ -34,7 +31,12 @@ def main() -> int:
         help="write there what is done, and go on after what a run of the same versions has written there",
     )
     parser.add_argument(
-        "--workers", type=_workers, default=1, help="configurations that run at once: both sides often wait"
+        "--workers",
+        type=int,
+        choices=range(1, 65),
+        default=1,
+        metavar="N",
+        help="configurations that run at once: both sides often wait",
     )
     parser.add_argument("--minutes", type=float, help="begin no new case after this time")
     parser.add_argument("--replay", type=Path, help="run a written case again")
@@ -44,12 +46,17 @@ def main() -> int:
         print(f"skipped: {reason}")
         return 2
     if arguments.replay:
-        difference = run_steps(*read(arguments.replay))
+        try:
+            steps = read(arguments.replay)
+        except CaseError as error:
+            print(error)
+            return 2
+        difference = run_steps(*steps)
         print(difference or "no difference")
         return int(difference is not None)
     subjects = tuple(s for s in SUBJECTS if not arguments.program or s.name in arguments.program)
     if not subjects:
-        print(f"no such program; there are {', '.join(subject.name for subject in SUBJECTS)}")
+        print(f"no such program; there are {'; '.join(subject.name for subject in SUBJECTS)}")
         return 2
     reason = bmv2.why_not("simple_switch_grpc")
     if reason is not None:
@@ -57,8 +64,6 @@ def main() -> int:
             if subject.p4info is not None:
                 _say(f"{subject.name}: skipped: {reason}")
         subjects = tuple(subject for subject in subjects if subject.p4info is None)
-    # Refusals are expected results here.
-    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
     began = time.monotonic()
     try:
         with contextlib.ExitStack() as stack:
@@ -88,13 +93,6 @@ def _print(outcomes: list[Outcome]) -> None:
         not_again += outcome.interrupted
         print(_row(outcome.subject.name, outcome.counts, outcome.interrupted))
     print(_row("all", total, not_again))
-
-
-def _workers(text: str) -> int:
-    number = int(text)
-    if not 1 <= number <= WORKERS_AT_MOST:
-        raise argparse.ArgumentTypeError(f"{number} workers; from 1 to {WORKERS_AT_MOST}")
-    return number
 
 
 def _say(line: str) -> None:

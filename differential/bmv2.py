@@ -84,7 +84,7 @@ class Bmv2:
     def _answers(self, port: int) -> bool:
         # Its Thrift server listens before it has the service simple_switch.
         with contextlib.suppress(OSError, TException):
-            self._client = Client(port)
+            self._client = Client(f"127.0.0.1:{port}")
             depths = Call("simple_switch", "set_all_egress_queue_depths", (QUEUE_DEPTH_PACKETS,))
             if self._client.make(depths) == 0:
                 return True

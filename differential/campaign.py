@@ -5,7 +5,6 @@ program's name and the configuration's number. Configurations are independent, s
 separate processes, and a campaign with a record can continue after an interruption.
 """
 
-import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
@@ -122,12 +121,7 @@ def _executor(workers: int) -> Executor:
     if workers == 1:
         return ThreadPoolExecutor(1)
     # No fork, because the engine's servers have threads.
-    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_quiet)
-
-
-def _quiet() -> None:
-    # Refusals are expected results here.
-    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
+    return ProcessPoolExecutor(workers, get_context("spawn"))
 
 
 def _configuration(

@@ -1,5 +1,7 @@
 """The engine as the other side: a `Switch` in virtual time, called over its own Thrift server."""
 
+import logging
+
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import serve as serve_p4runtime
 from eeon_engine.thrift import serve
@@ -26,11 +28,13 @@ class Engine:
 
     def __init__(self, program: bytes, info: p4i.P4Info | None = None) -> None:
         """Starts the switch. With a P4Info, its pipeline is set over P4Runtime, and requests go there."""
+        # Refusals are expected results here.
+        logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
         self._switch = Switch(Program(program), tick_ps=TICK_PS, cpu_port=None)
         self._switch.advance_to(START_PS)
         self._server = serve(self._switch, "127.0.0.1:0")
         self._server.__enter__()
-        self._client = Client(int(self._server.address.rpartition(":")[2]))
+        self._client = Client(self._server.address)
         # The server closes a connection without an early first call, and BMv2 starts before that.
         self._client.make(Call("standard", "bm_mgmt_get_info", ()))
         self._faults = 0

@@ -84,11 +84,18 @@ def write(
     return path
 
 
+class CaseError(Exception):
+    """The file is no written case."""
+
+
 def read(path: Path) -> tuple[Subject, list[Step]]:
-    """Returns the program and the steps of a written case."""
-    case = json.loads(path.read_text(encoding="utf-8"))
-    subject = next(subject for subject in SUBJECTS if subject.name == case["program"])
-    return subject, [_from_json(step) for step in case["steps"]]
+    """Returns the program and the steps of a written case. Raises `CaseError`."""
+    try:
+        case = json.loads(path.read_text(encoding="utf-8"))
+        subject = next(subject for subject in SUBJECTS if subject.name == case["program"])
+        return subject, [_from_json(step) for step in case["steps"]]
+    except (OSError, ValueError, LookupError, TypeError, StopIteration) as error:
+        raise CaseError(f"{path}: no case ({error!r}); name a file that this tester has written") from error
 
 
 def _hex(value: object) -> dict[str, str]:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from scapy.utils import checksum
+
 from .frames import Layer, Rule, Subject, Walk
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,14 +21,6 @@ RED_DEPTH_BITS = NUMBERS["RED_DEPTH_BITS"]
 """Fractional bits of `red_average`."""
 
 # ---- IP: lengths, versions and checksums that agree.
-
-
-def checksum(data: bytes) -> int:
-    """Returns the Internet checksum, RFC 1071."""
-    total = sum(int.from_bytes(data[at : at + 2].ljust(2, b"\0"), "big") for at in range(0, len(data), 2))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
 
 
 def _agreeing_ip(options_name: str) -> Rule:

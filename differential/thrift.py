@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from eeon_engine.thrift.interface import SERVICES, simple_switch, standard
 from eeon_engine.thrift.tables import match_param
@@ -27,12 +27,16 @@ class Call:
 
 
 class Client:
-    """One connection with simple_switch's three services."""
+    """One connection with simple_switch's services; `standard`, `pre` and `switch` have their methods."""
 
-    def __init__(self, port: int) -> None:
-        self._transport = TBufferedTransport(TSocket("127.0.0.1", port, socket_timeout=TIMEOUT_MS))
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._transport = TBufferedTransport(TSocket(host, int(port), socket_timeout=TIMEOUT_MS))
         self._transport.open()
-        self._services = {name: self._client(name) for name in SERVICES}
+        # Any: the methods of a client are those of its service.
+        self._services: dict[str, Any] = {name: self._client(name) for name in SERVICES}
+        self.standard, self.pre = self._services["standard"], self._services["simple_pre_lag"]
+        self.switch = self._services["simple_switch"]
 
     def _client(self, name: str) -> TClient:
         # In thriftpy2's annotations a service is a module ...
@@ -44,6 +48,12 @@ class Client:
     def close(self) -> None:
         """Ends the connection."""
         self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def make(self, call: Call) -> object:
         """Returns the switch's answer as plain data; for a refusal, ("refused", exception, code)."""

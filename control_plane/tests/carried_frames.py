@@ -1,11 +1,13 @@
 """Engine switches behind P4Runtime servers, and frames that are carried from one to the next by hand."""
 
-import struct
-
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.routing import Flow
 from engine_switches import serving
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Ether
+from scapy.packet import Raw
 
 FLOW_GAP_PS = 10**9
 
@@ -40,25 +42,13 @@ class Running:
         return taken
 
 
-def checksum(data: bytes) -> bytes:
-    """Returns the checksum of RFC 1071."""
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return (total ^ 0xFFFF).to_bytes(2, "big")
-
-
 def frame_of(source, destination, flow: Flow, version: int, payload: int = 0) -> bytes:
-    """Returns a frame: Ethernet, IP, the ports (of UDP or TCP), zeros, `payload` bytes; no L4 checksum."""
-    ports = struct.pack("!HH", flow.source_port, flow.destination_port)
-    body = {
-        6: ports + bytes(8) + b"\x50\x10" + bytes(6),
-        17: ports + b"\0\x1a" + bytes(20),
-    }.get(flow.protocol, bytes(26)) + bytes(payload)
-    macs = bytes.fromhex((source.gateway_mac + source.mac).replace(":", ""))
+    """Returns a frame of a flow: with a header of TCP or UDP, or with 26 bytes of another protocol."""
+    ports = {"sport": flow.source_port, "dport": flow.destination_port}
+    head = {6: TCP(**ports, flags="A"), 17: UDP(**ports) / bytes(18)}.get(flow.protocol, Raw(bytes(26)))
     if version == 6:
-        head = b"\x60" + bytes(3) + struct.pack("!HBB", len(body), flow.protocol, 64)
-        return macs + b"\x86\xdd" + head + source.ipv6.packed + destination.ipv6.packed + body
-    head = struct.pack("!BBHHHBB", 0x45, 2, 20 + len(body), 0, 0x4000, 64, flow.protocol)
-    ends = source.ipv4.packed + destination.ipv4.packed
-    return macs + b"\x08\x00" + head + checksum(head + b"\0\0" + ends) + ends + body
+        network = IPv6(src=str(source.ipv6), dst=str(destination.ipv6), nh=flow.protocol)
+    else:
+        addresses = {"src": str(source.ipv4), "dst": str(destination.ipv4)}
+        network = IP(**addresses, tos=2, flags="DF", proto=flow.protocol)
+    return bytes(Ether(dst=source.gateway_mac, src=source.mac) / network / head / bytes(payload))

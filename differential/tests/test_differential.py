@@ -1,7 +1,6 @@
 """The differential tester: a short run with BMv2, if installed, and detection of faults in the engine."""
 
 import json
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +8,16 @@ from random import Random
 from typing import Any
 
 import pytest
+from scapy.utils import checksum
 
 from differential import bmv2
 from differential.campaign import configuration, run
 from differential.compare import Bench, Difference, Step
-from differential.failures import read, run_steps, write
+from differential.failures import CaseError, read, run_steps, write
 from differential.frames import Choices, Frames, Subject
 from differential.nanomsg import HEADER, LENGTH, PACKET_OUT, decoded
 from differential.program import load
-from differential.subjects import OVER_P4RUNTIME, SUBJECTS, checksum
+from differential.subjects import OVER_P4RUNTIME, SUBJECTS
 from differential.thrift import Call, match
 
 pytestmark = pytest.mark.system
@@ -30,11 +30,6 @@ OVER_THRIFT = tuple(subject for subject in SUBJECTS if subject.p4info is None)
 NAMES = {subject.name: subject for subject in SUBJECTS}
 
 DELETE_IT = "updates { type: DELETE entity { table_entry { table_id: 44389611 } } }"
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> None:
-    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
 
 
 def frames_of(subject: Subject, seed: int, count: int) -> list[tuple[int, bytes]]:
@@ -149,6 +144,15 @@ def test_a_written_case_is_read_back_and_does_the_same(tmp_path: Path) -> None:
     subject, again = read(path)
     assert (subject.name, again) == ("table_kinds", steps)
     assert run_steps(subject, again) is None
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"program": "nothing", "steps": []}'])
+def test_a_file_that_is_no_case_is_told(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "case.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(CaseError, match=r"case\.json: no case \(.*; name a file"):
+        read(path)
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)

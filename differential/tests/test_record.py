@@ -1,7 +1,6 @@
 """Campaigns with a record: interrupted and continued, in several processes; differences by the machine."""
 
 import json
-import logging
 from pathlib import Path
 from random import Random
 
@@ -17,11 +16,6 @@ from differential.subjects import SUBJECTS
 needs_bmv2 = pytest.mark.skipif(bmv2.why_not() is not None, reason=str(bmv2.why_not()))
 TWO = tuple(subject for subject in SUBJECTS if subject.name in ("arithmetic", "hashes"))
 HERE = Campaign(seed=7, bmv2="1.15.5", engine="e", tester="t")
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> None:
-    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
 
 
 def done(number: int, differences: int = 0) -> Done:

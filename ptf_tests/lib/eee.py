@@ -1,8 +1,4 @@
-"""EEE for tests: a port that sleeps, and a model that predicts when its packets leave.
-
-The model follows the design's rules in plain arithmetic over a whole list of arrivals, without registers, so
-it can check the program's state machine. Times are nanoseconds = ticks of the switch under test.
-"""
+"""EEE for tests: a port that sleeps. Times are nanoseconds = ticks of the switch under test."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,55 +37,6 @@ class Eee:
             "ticks_per_byte_q24": (BYTE_NS << NUMBERS["constants"]["WIRE_TIME_BITS"]) // tick_ns,
             "overhead_bytes": WIRE_OVERHEAD_BYTES,
         }
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The model's predictions for a list of arrivals."""
-
-    departures: list[int]
-    lpi_ns: int
-    wakes: int
-
-
-def predict(settings: Eee, arrivals: Sequence[tuple[int, int]], idle_since: int) -> Outcome:
-    """Predicts when each arrival (time, frame bytes) leaves a port that has been idle since `idle_since`.
-
-    Arrivals are in order. The first arrival that finds the port idle for `stall` opens a sleep period; every
-    arrival until the gate opens belongs to it.
-    """
-    departures: list[int] = []
-    lpi = wakes = 0
-    free = idle_since
-    position = 0
-    while position < len(arrivals):
-        first, _ = arrivals[position]
-        group = [position]
-        if first - free >= settings.stall:
-            asleep = free + settings.stall + settings.sleep
-            start = max(first + settings.hold, asleep)
-            held = held_bytes = 0
-            for index in range(position, len(arrivals)):
-                at, length = arrivals[index]
-                if at >= start + settings.wake:
-                    break
-                held, held_bytes = held + 1, held_bytes + length
-                by_packets = settings.trigger_packets and held >= settings.trigger_packets
-                by_bytes = settings.trigger_bytes and held_bytes >= settings.trigger_bytes
-                if by_packets or by_bytes:
-                    start = min(start, max(at, asleep))
-                    break
-            gate = start + settings.wake
-            lpi, wakes = lpi + start - asleep, wakes + 1
-            group = [i for i in range(position, len(arrivals)) if arrivals[i][0] < gate or i == position]
-            free = gate
-        for index in group:
-            at, length = arrivals[index]
-            leaves = max(at, free)
-            departures.append(leaves)
-            free = leaves + (length + WIRE_OVERHEAD_BYTES) * BYTE_NS
-        position = group[-1] + 1
-    return Outcome(departures, lpi, wakes)
 
 
 @virtual_time_only

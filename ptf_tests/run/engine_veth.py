@@ -16,7 +16,8 @@ from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
 from ptf_tests.run import suite, switch_process, veth
 
 SHORT = (
-    *("interface", "packet_io", "forwarding.Ipv4JumboFramePassesWhole", "order.OrderIsKeptInAQueue"),
+    *("interface", "packet_io", "forwarding.Ipv4JumboFramePassesWhole"),
+    "priority.OrderIsKeptWithinEachQueue",
     *("forwarding.Ipv6PacketWithVlanTagKeepsItsTag", "forwarding.Ipv4TotalLengthBeyondTheFrameIsMalformed"),
     *("mark_threshold.MarkThresholdMarksOneByteAbove", "mark_threshold.MarkAtDequeueIsCounted"),
     *("buffer.BufferHoldsExactlyItsLimit", "eee_coarse.CoarseHoldByTimerReleasesEverythingInOrder"),

@@ -93,10 +93,3 @@ class BufferDropsEctAndNotEctAlike(_Buffer):
         self.mark_threshold(2, 0)
         left = self.burst(2, frames(6, ecn=Ecn.ECT0))
         self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE])
-
-
-class BufferLimitOfAnotherPortDoesNothingHere(_Buffer):
-    def runTest(self) -> None:
-        self.buffer_limit(3, 0)
-        offered = frames(20)
-        self.expect_kept(offered, offered)

@@ -11,7 +11,6 @@ one before.
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
 
 from finsy import P4RegisterEntry
@@ -124,13 +123,6 @@ class _Burst(_Codel):
         fates = self.burst_of(count).fates
         self.assertEqual([fates[n] for n in range(number + 1)], [Fate.SENT] * number + [Fate.DROPPED])
 
-    def only_fate(self, settings: Codel, fate: Fate, other: Fate) -> None:
-        """Checks that many of 60 ECT packets have the one fate, and none the other."""
-        self.codel(settings)
-        fates = list(self.burst_of(60, ecn=Ecn.ECT0).fates.values())
-        self.assertGreater(fates.count(fate), 10)
-        self.assertEqual(fates.count(other), 0)
-
 
 _SOON = Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77)
 _NO_SIGNAL = {
@@ -148,12 +140,6 @@ _FIRST_DROP = {
     "CodelJudgesTheBytesLeftNotThePackets": (Codel(target=1, interval=1, mtu=SIZE - 1), 5, 2),
 }
 globals().update(cases(__name__, _Burst, _Burst.first_drop, _FIRST_DROP))
-
-_ONLY_FATE = {
-    "CodelMarksEctAndDropsNothing": (_SOON, Fate.MARKED, Fate.DROPPED),
-    "CodelWithEcnOffDropsEctToo": (replace(_SOON, ecn=False), Fate.DROPPED, Fate.MARKED),
-}
-globals().update(cases(__name__, _Burst, _Burst.only_fate, _ONLY_FATE))
 
 
 @virtual_time_only
@@ -218,17 +204,6 @@ class CodelGivesASparedPacketsSignalToTheNext(_Codel):
         plain = self.offer([(start, kind, SIZE, Ecn.NOT_ECT) for kind in kinds])
         self.assertEqual(plain.fates[62], Fate.DROPPED)
         self.assertEqual(plain.fates[63], Fate.SENT)
-
-
-@virtual_time_only
-class CodelKeepsItsPortsApart(_Codel):
-    """A queue above the target at port 2 has no effect at port 3, which has no entry."""
-
-    def runTest(self) -> None:
-        self.codel(Codel(target=1, interval=1))
-        self.send(1, *(packets.data(3, size=SIZE, seq=n) for n in range(40)))
-        self.drain()
-        self.assertEqual(len(self.departures(3)), 40)
 
 
 @virtual_time_only

@@ -89,18 +89,6 @@ class Ipv4DeletedRouteNoLongerForwards(FabricTest):
         self.assertEqual(self.verdicts(1), {(PacketClass.OTHER, Verdict.NO_ROUTE): 1})
 
 
-class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
-    """Every value of the 8-bit traffic class field passes an empty queue unchanged."""
-
-    def runTest(self) -> None:
-        frames = [packets.udp(2, dscp=tos >> 2, ecn=tos & 3) for tos in range(256)]
-        for frame in frames:
-            self.send(1, frame)
-            self.switch.advance(us=1)
-        self.drain()
-        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in frames])
-
-
 _TAGGED = packets.tcp(2, payload=40, vlan=100)
 _FORWARDED = {
     "Ipv4PacketLeavesWithNewMacsAndTtlLessOne": (packets.udp(2),),
@@ -131,24 +119,6 @@ _FORWARDED = {
     "Ipv4JumboFramePassesWhole": (packets.data(2, size=9014),),
 }
 globals().update(cases(__name__, _Forwarded, _Forwarded.expect_forwarded, _FORWARDED))
-
-
-class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
-    """The checksum after a TTL decrement, with addresses and identifiers that cause end-around carries."""
-
-    def runTest(self) -> None:
-        frames = []
-        for identifier in range(0, 65536, 257):
-            edited = bytearray(packets.udp(2))
-            edited[18:20] = identifier.to_bytes(2, "big")
-            edited[24:26] = b"\0\0"
-            edited[24:26] = checksum(bytes(edited[14:34])).to_bytes(2, "big")
-            frames.append(bytes(edited))
-        for frame in frames:
-            self.send(1, frame)
-            self.switch.advance(us=1)
-        self.drain()
-        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in frames])
 
 
 def _damaged(frame: bytes, offset: int, value: int) -> bytes:

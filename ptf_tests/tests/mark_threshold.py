@@ -10,22 +10,13 @@ from functools import partial
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, MarkingTest, cases
-from ptf_tests.lib.packets import Ecn, Verdict
+from ptf_tests.lib.packets import Ecn
 
 SIZE = 500
 """Length of the frames in these cases; thresholds are multiples of it, or differ by one byte."""
 
 
 ect = partial(packets.numbered, size=SIZE, ecn=Ecn.ECT0)
-
-
-class MarkThresholdMarksUdp(FabricTest):
-    """Only ECT counts, not the transport (QUIC, RoCEv2)."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 0)
-        left = self.burst(2, [packets.udp(2, ecn=Ecn.ECT0, sport=n) for n in range(1, 4)])
-        self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE, Ecn.CE])
 
 
 class MarkChangesOnlyEcnAndChecksum(MarkingTest):
@@ -46,18 +37,6 @@ class MarkChangesOnlyEcnAndChecksum(MarkingTest):
             packets.data(2, ecn=Ecn.ECT1, vlan=4095),
         ]
         self.assertEqual(self.marks(first + varied), [False] + [True] * len(varied))
-
-
-class MarkThresholdNeverDropsAnyClass(FabricTest):
-    """Far above the threshold, a Not-ECT packet of every class passes unmarked (the papers' proposal)."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 0)
-        frames = [packets.of_class(packet_class, 2) for packet_class in packets.BUILDERS] * 20
-        left = self.burst(2, frames)
-        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
-        counted = {(packet_class, Verdict.FORWARDED): 20 for packet_class in packets.BUILDERS}
-        self.assertEqual(self.verdicts(2), counted)
 
 
 class CeStaysCeBelowAndAboveTheThreshold(FabricTest):
@@ -128,21 +107,6 @@ _MARKED = {
     ),
 }
 globals().update(cases(__name__, MarkingTest, MarkingTest.threshold_marks, _MARKED))
-
-
-class ThresholdsOfPortsAreTheirOwn(FabricTest):
-    """A full queue at port 2 marks nothing at port 3, whose threshold differs from port 2's."""
-
-    def runTest(self) -> None:
-        self.mark_threshold(2, 0)
-        self.mark_threshold(3, 100 * SIZE)
-        # Built before the plugs: in real time these hold the queues only for a fraction of a second.
-        frames = [packets.data(port, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(10) for port in (2, 3)]
-        self.plug(2, 3)
-        self.send(1, *frames)
-        self.drain()
-        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.ECT0] + [Ecn.CE] * 9)
-        self.assertEqual([d.ecn for d in self.departures(3)], [Ecn.ECT0] * 10)
 
 
 class DropTailNeverMarks(MarkingTest):

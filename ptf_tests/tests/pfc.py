@@ -1,12 +1,13 @@
 """Priority flow control (IEEE 802.1Q-2022 clause 36): received pause frames, and the queues that they stop.
 
 Port 2 obeys pauses for priority 3, the priority of DSCP 26. Its links have 1 Gbit/s: a quantum is 512 ns.
-Frames are written out as bytes; `pfc` of the library makes the others.
+Frames are written out as bytes; `pfc` of the library makes the others. Pauses that replace others or end
+early, while a frame is on the wire or the link sleeps, and the order between classes: hold_exhaustive.rs and
+priorities.rs in engine/simple_switch/tests/it/.
 """
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, cases, virtual_time_only
-from ptf_tests.lib.eee import Eee
 from ptf_tests.lib.packets import PacketClass, Verdict
 from ptf_tests.lib.ports import PRIORITIES, ROUND_NS
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -131,71 +132,6 @@ class PauseEndsAfterItsQuantaWhereTheTargetKeepsNoGate(PauseEndsAfterItsQuanta):
 
     options = SwitchOptions(gate=False)
     late_ns = ROUND_NS
-
-
-@virtual_time_only
-class LaterPauseReplacesWhatIsLeft(_Pfc):
-    def runTest(self) -> None:
-        self.pause(1000)
-        self.send(1, lossless())
-        end = self.pause(10)
-        self.at(end)
-        self.assertEqual([departure.at_ns for departure in self.departures(PORT)], [end])
-
-
-@virtual_time_only
-class XonOpensAtOnce(_Pfc):
-    def runTest(self) -> None:
-        self.send(PORT, XOFF)
-        self.send(1, lossless())
-        self.switch.advance(us=123)
-        self.send(PORT, XON)
-        now = self.switch.now_ns
-        self.switch.advance(ns=0)
-        self.assertEqual([departure.at_ns for departure in self.departures(PORT)], [now])
-
-
-@virtual_time_only
-class FrameOnTheWireIsFinished(_Pfc):
-    def runTest(self) -> None:
-        self.send(1, lossless(1), lossless(2))
-        start = self.switch.now_ns
-        self.pause(2000)
-        self.drain()
-        left = [departure.at_ns for departure in self.departures(PORT)]
-        self.assertEqual(left, [start, start + 2000 * QUANTUM_NS])
-
-
-@virtual_time_only
-class BothGatesMustBeOpen(_Pfc):
-    """A port that sleeps and a queue that is paused: the later end counts."""
-
-    def runTest(self) -> None:
-        eee = Eee()
-        self.table_add("port_eee", {"port": PORT}, "eee", eee.params())
-        for quanta, wake_first in ((100, False), (10, True)):
-            with self.subTest(quanta=quanta):
-                self.switch.advance(ms=2)
-                end = self.pause(quanta)
-                woken = self.switch.now_ns + eee.wake
-                self.assertEqual(end < woken, wake_first)
-                self.send(1, lossless())
-                self.drain()
-                self.assertEqual([d.at_ns for d in self.departures(PORT)], [max(end, woken)])
-
-
-@virtual_time_only
-class PausedClassHoldsUpNoOtherOfItsPort(_Pfc):
-    """The lower class leaves while the higher one waits, and the waiting packets leave first afterwards."""
-
-    def runTest(self) -> None:
-        low = [packets.data(PORT, sport=2000 + n) for n in range(3)]
-        end = self.pause(100)
-        self.send(1, lossless(), *low)
-        self.drain()
-        left = self.departures(PORT)
-        self.assert_frames(left, [packets.forwarded(frame, PORT) for frame in (*low, lossless())])
-        self.assertEqual(left[-1].at_ns, end)
 
 
 @virtual_time_only

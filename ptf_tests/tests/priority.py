@@ -4,6 +4,7 @@ The handling of several queues depends on the target: the order between queues i
 time.
 """
 
+import random
 from collections.abc import Sequence
 
 from ptf_tests.lib import packets
@@ -112,12 +113,19 @@ class HighestQueueLeavesFirst(_Priorities):
 
 
 class OrderIsKeptWithinEachQueue(_Priorities):
-    """On every target, whatever its order between queues."""
+    """On every target, whatever its order between queues: frames of random sizes, which arrive alternately at
+    four ports if the target takes them in order."""
 
     def runTest(self) -> None:
-        dscps = (0, AF31, EF)
-        frames = [packets.data(PORT, dscp=dscps[n % 3], sport=1000 + n) for n in range(60)]
-        self.send(1, *frames)
+        source, dscps = random.Random(1), (0, AF31, EF)
+        ports = (1, 3, 4, 5) if self.switch.keeps_order_between_ports else (1,)
+        frames = [
+            packets.data(PORT, dscp=dscps[n % 3], size=source.randrange(80, 1515), sport=1000 + n)
+            for n in range(200)
+        ]
+        for n, frame in enumerate(frames):
+            port = ports[n % len(ports)]
+            self.send(port, packets.arriving(frame, port))
         self.drain()
         left = [departure.frame for departure in self.departures(PORT)]
         for which in range(len(dscps)):

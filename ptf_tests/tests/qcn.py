@@ -133,19 +133,27 @@ class CnmOfAFullQueueIsTheStandardsFrame(_Qcn):
 class _Modelled(_Qcn):
     """The frames that leave to the source are those of the congestion point in Python."""
 
-    def expect(self, point: Point, sent: Sequence[bytes], queue: int = PORT * PRIORITIES) -> None:
-        before, made = self.counted("qcn_samples", queue), self.frames_made()
-        wanted, found = [], 0
-        samples = int(self.plugged(point))
+    def cnms(
+        self, point: Point, sent: Sequence[bytes], queue: int = PORT * PRIORITIES, *, is_kept: bool = True
+    ) -> tuple[list[bytes], int]:
+        """Returns the CNMs of frames that the queue keeps, or refuses, and the number of samples."""
+        wanted, samples, found = [], 0, 0
         for frame in sent:
             sample = point.arrives(len(frame), found)
-            found += len(frame)
+            found += len(frame) if is_kept else 0
             samples += sample is not None
             if sample and sample[0]:
                 wanted.append(cnm_of(frame, *sample, queue))
+        return wanted, samples
+
+    def expect(self, point: Point, sent: Sequence[bytes]) -> None:
+        queue = PORT * PRIORITIES
+        before, made = self.counted("qcn_samples", queue), self.frames_made()
+        of_plug = int(self.plugged(point))
+        wanted, samples = self.cnms(point, sent)
         self.assert_frames(self.burst(PORT, sent), [packets.forwarded(frame, PORT) for frame in sent])
         self.assert_cnms(wanted)
-        self.assertEqual(self.counted("qcn_samples", queue) - before, samples)
+        self.assertEqual(self.counted("qcn_samples", queue) - before, of_plug + samples)
         self.assertEqual(self.frames_made() - made, len(wanted))
 
 
@@ -191,13 +199,9 @@ class QueueOfItsOwnPriorityIsSampled(_Modelled):
                 if priority == 0:
                     self.plugged(point)
                 self.send(SOURCE, *(packets.data(PORT, size=1000, dscp=26 - dscp) for _ in range(100)))
-                wanted, found = [], 0
-                for frame in [packets.data(PORT, size=1000, dscp=dscp) for _ in range(60)]:
-                    self.send(SOURCE, frame)
-                    sample = point.arrives(1000, found)
-                    found += 1000
-                    if sample and sample[0]:
-                        wanted.append(cnm_of(frame, *sample, PORT * PRIORITIES + priority))
+                sent = [packets.data(PORT, size=1000, dscp=dscp) for _ in range(60)]
+                self.send(SOURCE, *sent)
+                wanted, _ = self.cnms(point, sent, PORT * PRIORITIES + priority)
                 self.assertTrue(wanted)
                 self.assert_cnms(wanted)
                 self.departures(PORT)
@@ -213,14 +217,7 @@ class FramesThatDoNotFitAreSampledToo(_Modelled):
         self.plug(PORT)
         self.plugged(point)
         self.send(SOURCE, *sent)
-        samples = [point.arrives(1000, 0) for _ in sent]
-        self.assert_cnms(
-            [
-                cnm_of(frame, *sample)
-                for frame, sample in zip(sent, samples, strict=True)
-                if sample and sample[0]
-            ]
-        )
+        self.assert_cnms(self.cnms(point, sent, is_kept=False)[0])
         self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.TAIL_DROPPED], 3)
 
 

@@ -271,9 +271,3 @@ class RedBySizeSparesSmallPackets(MarkingTest):
             wanted = chances / (1 - chances / (bursts * steps))
             self.assertAlmostEqual(lost[size], wanted, delta=_SIGMAS * sqrt(wanted) + 0.05 * wanted, msg=size)
         self.assertGreater(lost[SIZE], 5 * lost[60])
-
-
-class RedOfAnotherPortDoesNothingHere(MarkingTest):
-    def runTest(self) -> None:
-        self.red(3, low=1, high=1)
-        self.assertEqual(self.marks(ect(20)), [False] * 20)

@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from eeon_tools.trace.capture_writer import CaptureWriter
+from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import ARP, Ether
 
 
@@ -20,16 +21,12 @@ def capture(path: Path, packets: Iterable[tuple[int, int, bytes]]) -> Path:
 def sparse(folder: Path) -> Path:
     """Writes twelve frames from h1 to h2, 10 us apart, after one ARP."""
     arp = bytes(Ether(src="02:00:00:00:01:01", dst="ff:ff:ff:ff:ff:ff") / ARP())
-    header = "0201000000010200000001010800450203e800004000400600000a0001010a000102"
-    frame = bytearray.fromhex(header)
-    total = sum(int.from_bytes(frame[at : at + 2], "big") for at in range(14, 34, 2))
-    checksum = 0xFFFF - (total & 0xFFFF) - (total >> 16)
-    frame[24:26] = checksum.to_bytes(2, "big")
-    frame += bytes.fromhex("9c40138800000001000000015010ffff00000000")
+    ip = IP(src="10.0.1.1", dst="10.0.1.2", tos=2, len=1000, id=0, flags="DF")
     packets = [(0, len(arp), arp)]
     for nth in range(12):
-        frame[38:42] = nth.to_bytes(4, "big")
-        packets.append((1_000_000 + nth * 10_000, 1014, bytes(frame)))
+        tcp = TCP(sport=40_000, dport=5000, seq=nth, ack=1, flags="A", window=0xFFFF, chksum=0)
+        frame = bytes(Ether(src="02:00:00:00:01:01", dst="02:01:00:00:00:01") / ip / tcp)
+        packets.append((1_000_000 + nth * 10_000, 1014, frame))
     return capture(folder / "sparse.pcap", packets)
 
 

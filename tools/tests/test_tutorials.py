@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import pytest
 from eeon_tools.lab import Lab, parse
+from eeon_tools.trace.frames import internet_checksum
 from finsy import (
     P4CloneSessionEntry,
     P4PacketOut,
@@ -168,9 +169,7 @@ def test_load_balance_spreads_flows_over_two_hosts(exercise):
 def test_mri_packets_carry_the_queue_of_each_switch(exercise):
     with exercise("mri") as lab:
         header = bytearray.fromhex("4600002000000000401100000a0001010a0002021f040000")
-        total = sum(struct.unpack("!12H", header))
-        total = (total & 0xFFFF) + (total >> 16)
-        struct.pack_into("!H", header, 10, ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF)
+        struct.pack_into("!H", header, 10, internet_checksum(bytes(header)))
         asked = frame(lab, "h1", 0x0800, bytes(header) + struct.pack("!HHHH", 1234, 4321, 8, 0))
         [arrival] = lab.send("h1", asked)
         count = int.from_bytes(arrival.frame[36:38], "big")

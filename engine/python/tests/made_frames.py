@@ -1,8 +1,9 @@
 """Frames and fabrics for this package's tests."""
 
-import socket
-import struct
 from typing import Any
+
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
 
 GATES = {"gate_register": "gate_open_at"}
 """The setting of a fabric whose switches run the project's own program."""
@@ -34,16 +35,5 @@ def numbered(number: int) -> bytes:
 
 def udp_frame(length: int = 1000) -> bytes:
     """Makes a UDP datagram of `length` bytes from h1 to h2 of a twin, with a correct IPv4 header checksum."""
-    head = ipv4_head(length - 14, socket.inet_aton("10.0.1.1"), socket.inet_aton("10.0.1.2"))
-    udp = struct.pack("!HHHH", 1000, 1000, length - 34, 0)
-    ethernet = bytes.fromhex("020100000001 020000000101 0800")
-    return (ethernet + head + udp).ljust(length, b"\x00")
-
-
-def ipv4_head(length: int, source: bytes, destination: bytes) -> bytes:
-    """Makes an IPv4 header of a UDP packet of `length` bytes, with its checksum (RFC 1071)."""
-    before = struct.pack("!BBHHHBB", 0x45, 0, length, 1, 0, 64, 17)
-    total = sum(struct.unpack("!9H", before + source + destination))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return before + (total ^ 0xFFFF).to_bytes(2, "big") + source + destination
+    head = Ether(dst="02:01:00:00:00:01", src="02:00:00:00:01:01") / IP(src="10.0.1.1", dst="10.0.1.2")
+    return bytes(head / UDP(sport=1000, dport=1000, chksum=0) / bytes(length - 42))

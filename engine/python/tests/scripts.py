@@ -125,9 +125,7 @@ def served(program: str) -> Iterator[Served]:
         server = stack.enter_context(serve(switch, p4info=None if is_bare else p4info(program)))
         client = stack.enter_context(primary(server.address))
         own = stack.enter_context(thrift_server.serve(switch, "127.0.0.1:0"))
-        of_thrift = stack.enter_context(
-            contextlib.closing(thrift.Client(int(own.address.rpartition(":")[2])))
-        )
+        of_thrift = stack.enter_context(thrift.Client(own.address))
 
         def connect(election_id: int, role: str) -> Client:
             made = Client(server.address, election_id=election_id, role=role)

@@ -34,7 +34,6 @@ def test_steps_have_their_outcomes_and_refused_requests_change_nothing(script: S
 def test_bmv2_answers_the_same_but_where_a_script_says_otherwise(
     program: str, calls: list[Call], tmp_path: Path
 ) -> None:
-    with start_bmv2(tmp_path, program=str(PROGRAMS / f"{program}.json")) as bmv2:
-        client = Client(int(bmv2.thrift.rpartition(":")[2]))
+    path = str(PROGRAMS / f"{program}.json")
+    with start_bmv2(tmp_path, program=path) as bmv2, Client(bmv2.thrift) as client:
         assert [call.asked(client)[0] for call in calls] == [call.bmv2 for call in calls]
-        client.close()

@@ -116,6 +116,7 @@ def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, b
         [sys.executable, PROBE, json.dumps(asked)],
         capture_output=True,
         text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         timeout=120,
         check=False,
     )

@@ -1,43 +1,18 @@
-"""A plain Thrift client, made with thriftpy2 from the interface files. For tests only."""
+"""Calls over Thrift, with the client of the differential tester. For tests only."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from eeon_engine.thrift.interface import SERVICES, standard
+from eeon_engine.thrift.interface import standard
 from eeon_engine.thrift.tables import match_param
-from thriftpy2.protocol import TBinaryProtocol
-from thriftpy2.protocol.multiplex import TMultiplexedProtocol
-from thriftpy2.thrift import TClient, TException
-from thriftpy2.transport import TBufferedTransport, TSocket
+from thriftpy2.thrift import TException
+
+from differential.thrift import Client as ThriftClient
 
 __all__ = ["EXACT", "ThriftClient", "add", "code_of", "exact", "rate", "standard"]
 
 EXACT = "EverythingIngress.exact_table"
-
-
-class ThriftClient:
-    def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._transport = TBufferedTransport(TSocket(host, int(port), socket_timeout=20_000))
-        self._transport.open()
-        protocol = TBinaryProtocol(self._transport)
-
-        def service(name: str) -> Any:
-            return TClient(SERVICES[name], TMultiplexedProtocol(protocol, name))
-
-        self.standard = service("standard")
-        self.pre = service("simple_pre_lag")
-        self.switch = service("simple_switch")
-
-    def close(self) -> None:
-        self._transport.close()
-
-    def __enter__(self) -> "ThriftClient":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:

@@ -8,13 +8,11 @@
 
 mod calls;
 mod contents;
-pub mod corpora;
 mod edits;
 mod eeon;
 mod frame;
 mod input;
 mod load;
-pub mod mutation;
 mod pcap;
 mod peer;
 pub mod programs;

@@ -60,7 +60,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _fuzz(arguments: argparse.Namespace) -> NoReturn:
     findings = corpora.ENGINE_FUZZ / "artifacts" / arguments.target
     findings.mkdir(parents=True, exist_ok=True)
-    folder = corpora.ENGINE_FUZZ / "corpus" / arguments.target
+    folder = corpora.FOLDERS / arguments.target
     _libfuzzer(
         arguments.target,
         [
@@ -77,7 +77,7 @@ def _fuzz(arguments: argparse.Namespace) -> NoReturn:
 
 
 def _minimise(arguments: argparse.Namespace) -> int:
-    folder = corpora.ENGINE_FUZZ / "corpus" / arguments.target
+    folder = corpora.FOLDERS / arguments.target
     with tempfile.TemporaryDirectory() as scratch:
         # libFuzzer starts itself again for each part of the inputs, by the name of its own command.
         again, kept = Path(scratch, "again"), Path(scratch, "kept")
@@ -87,10 +87,7 @@ def _minimise(arguments: argparse.Namespace) -> int:
         )
         again.chmod(0o700)
         subprocess.run([again, "-merge=1", kept, folder], check=True)
-        inputs = [path.read_bytes() for path in kept.iterdir()]
-    packed = corpora.PACKED / f"{arguments.target}.corpus"
-    packed.write_bytes(corpora.pack(inputs))
-    print(f"{packed.name}: {len(inputs)} inputs, {packed.stat().st_size} bytes")
+        corpora.keep(arguments.target, kept)
     return 0
 
 
@@ -106,11 +103,8 @@ def _libfuzzer(target: str, command: list[str]) -> NoReturn:
     # Only modules first imported here are instrumented.
     with atheris.instrument_imports(include=["eeon_engine"]):
         from .targets import TARGETS
-    folder = corpora.ENGINE_FUZZ / "corpus" / target
-    if not folder.is_dir():
-        folder.mkdir(parents=True)
-        for at, item in enumerate(corpora.committed(target)):
-            (folder / f"seed-{at:04}").write_bytes(item)
+    if not (corpora.FOLDERS / target).is_dir():
+        corpora.unfold(target)
     atheris.Setup(command, TARGETS[target].run)
     atheris.Fuzz()
     raise AssertionError("libFuzzer ends the process")

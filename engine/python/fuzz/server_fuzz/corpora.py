@@ -1,12 +1,18 @@
-"""Inputs in files: corpora in the packed format of `engine/fuzz/checks`, folders for libFuzzer, and inputs
-mutated with a fixed seed."""
+"""Inputs in files: one packed file for each target of either language, folders for libFuzzer, and inputs
+mutated with a fixed seed.
+
+    python corpora.py unpack TARGET...    fills the folders of libFuzzer from the packed files
+    python corpora.py pack TARGET...      packs what is in the folders
+"""
 
 import random
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 ENGINE_FUZZ = Path(__file__).resolve().parents[3] / "fuzz"
 PACKED = ENGINE_FUZZ / "corpora"
+FOLDERS = ENGINE_FUZZ / "corpus"
 REGRESSIONS = Path(__file__).resolve().parents[1] / "regressions"
 
 
@@ -36,6 +42,21 @@ def committed(target: str) -> list[bytes]:
     return unpack((PACKED / f"{target}.corpus").read_bytes())
 
 
+def unfold(target: str) -> None:
+    """Writes a target's packed corpus into its folder, a file for each input."""
+    folder = FOLDERS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for at, item in enumerate(committed(target)):
+        (folder / f"seed-{at:04}").write_bytes(item)
+
+
+def keep(target: str, folder: Path | None = None) -> None:
+    """Packs the inputs of a folder, by default the target's."""
+    packed = PACKED / f"{target}.corpus"
+    packed.write_bytes(pack(path.read_bytes() for path in (folder or FOLDERS / target).iterdir()))
+    print(f"{packed.name}: {packed.stat().st_size} bytes")
+
+
 def regressions(target: str) -> list[bytes]:
     """Returns inputs that once revealed a fault, from files named TARGET-what."""
     return [path.read_bytes() for path in sorted(REGRESSIONS.glob(f"{target}-*"))]
@@ -63,3 +84,8 @@ def changed(item: bytes, other: bytes, rng: random.Random) -> bytes:
                 start = rng.randint(0, len(other))
                 data[at : at + length] = other[start : start + length]
     return bytes(data)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[2:]:
+        {"unpack": unfold, "pack": keep}[sys.argv[1]](name)

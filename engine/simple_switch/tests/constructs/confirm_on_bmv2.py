@@ -10,27 +10,27 @@ engine only` are skipped here, as is a script that begins with this line.
 """
 
 import argparse
-import contextlib
-import os
 import re
 import shutil
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from pathlib import Path
+
+# The repository's root.
+sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+
+from control_plane.tests.bmv2_process import free_port, wait_for
+from differential.nanomsg import Pair
 
 HERE = Path(__file__).resolve().parent
 ENGINE_ONLY = "# engine only"
 OWN_CLI = shutil.which("simple_switch_CLI", path=str(Path(sys.executable).parent))
 CLI = [sys.executable, OWN_CLI] if OWN_CLI else ["simple_switch_CLI"]
-START_TIMEOUT_SECONDS = 20
 SETTLE_SECONDS = 0.3
 """Delay after a packet or a command, until BMv2's threads are idle."""
-
-PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 
 
 class Mismatch(Exception):
@@ -44,64 +44,50 @@ def statements(script: Path) -> list[str]:
     return [line for line in lines if line]
 
 
-def ports_of(lines: list[str]) -> list[int]:
-    """Returns the ports on which packets are sent or expected."""
-    return sorted({int(line.split()[1]) for line in lines if line.split()[0] in ("packet", "expect")})
-
-
 class Bench:
-    """One switch, its CLI and a pair of capture files for each port."""
+    """One switch, its CLI, and the frames that its ports have sent, in hexadecimal."""
 
-    def __init__(self, program: Path, ports: list[int], sources: set[int], folder: Path) -> None:
-        self.folder = folder
-        # A free port, because another run on this machine may use any fixed one.
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.thrift_port = free.getsockname()[1]
-        for port in ports:
-            os.mkfifo(folder / f"p{port}_in.pcap")
-        interfaces = [word for port in ports for word in ("-i", f"{port}@p{port}")]
-        log = ["--log-file", "switch.log", "--log-flush"]
+    def __init__(self, program: Path, folder: Path) -> None:
+        self.folder, self.thrift_port = folder, free_port()
+        self.sent = defaultdict[int, list[str]](list)
         # A separate address, because another simple_switch on this machine may use the default one.
-        notifications = ["--notifications-addr", f"ipc://{folder}/notifications.ipc"]
-        options = ["--use-files", "0", "--thrift-port", str(self.thrift_port)]
-        command = ["simple_switch", *log, *notifications, *options]
+        sockets = ["--packet-in", f"ipc://{folder}/packets", "--notifications-addr", f"ipc://{folder}/events"]
+        log = ["--log-file", "switch.log", "--log-flush"]
         self.switch = subprocess.Popen(
-            [*command, *interfaces, str(program)],
+            ["simple_switch", *log, *sockets, "--thrift-port", str(self.thrift_port), str(program)],
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        # BMv2 opens the files in this order, and waits for the header of each.
-        self.deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        self.inputs: dict[int, int] = {}
-        for port in ports:
-            while port not in self.inputs:
-                with contextlib.suppress(OSError):  # no reader yet
-                    path = folder / f"p{port}_in.pcap"
-                    self.inputs[port] = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-                self.wait()
-            os.write(self.inputs[port], PCAP_HEADER)
-            if port not in sources:
-                # BMv2 forwards nothing before it has a packet, or the end, of every file.
-                os.close(self.inputs.pop(port))
-                self.inputs[port] = -1
-        while socket.socket().connect_ex(("127.0.0.1", self.thrift_port)) != 0:
-            self.wait()
-
-    def wait(self) -> None:
-        """Waits a moment during the start; raises a Mismatch if the switch has ended or takes too long."""
-        if self.switch.poll() is not None or time.monotonic() > self.deadline:
+        try:
+            wait_for(self.switch, f"127.0.0.1:{self.thrift_port}")
+        except TimeoutError as error:
             self.switch.kill()
-            raise Mismatch("simple_switch does not start")
-        time.sleep(0.02)
+            raise Mismatch("simple_switch does not start") from error
+        self.packets = Pair(folder / "packets")
+
+    def do(self, line: str) -> None:
+        """Executes a statement, except `expect`."""
+        keyword, _, rest = line.partition(" ")
+        if keyword == "packet":
+            port, _, data = rest.partition(" ")
+            self.packet(int(port), bytes.fromhex(data))
+        elif keyword == "check":
+            self.check(*rest.split(maxsplit=1))
+        else:
+            self.command(line)
+        if self.switch.poll() is not None:
+            raise Mismatch(f"{line}: simple_switch has stopped")
 
     def packet(self, port: int, frame: bytes) -> None:
         """Sends a frame to the switch."""
         try:
-            os.write(self.inputs[port], struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
-        except BrokenPipeError as error:
+            self.packets.send(port, frame)
+            time.sleep(SETTLE_SECONDS)
+            for out, left in self.packets.receive(0, 0):
+                self.sent[out].append(left.hex())
+        except OSError as error:
             raise Mismatch("simple_switch has stopped") from error
-        time.sleep(SETTLE_SECONDS)
 
     def command(self, line: str) -> str:
         """Returns the CLI's answer; raises a Mismatch if it prints an error."""
@@ -134,23 +120,10 @@ class Bench:
             raise Mismatch(f"{what} {name}[{index}] is {numbers}, expected {expected}")
 
     def close(self) -> None:
-        """Ends the input, then the switch."""
-        for stream in self.inputs.values():
-            if stream >= 0:
-                os.close(stream)
-        time.sleep(1)
+        """Ends the switch."""
+        self.packets.close()
         self.switch.terminate()
         self.switch.wait()
-
-
-def sent(path: Path) -> list[str]:
-    """Returns the frames of a capture file in hexadecimal."""
-    data, at, frames = path.read_bytes(), 24, []
-    while at + 16 <= len(data):
-        length = struct.unpack_from("<I", data, at + 8)[0]
-        frames.append(data[at + 16 : at + 16 + length].hex())
-        at += 16 + length
-    return frames
 
 
 def is_like(frame: str, pattern: str) -> bool:
@@ -163,33 +136,25 @@ def is_like(frame: str, pattern: str) -> bool:
 
 def run(script: Path) -> None:
     """Runs one script."""
-    lines = statements(script)
-    expected: dict[int, list[str]] = {port: [] for port in ports_of(lines)}
+    expected = defaultdict[int, list[str]](list)
     with tempfile.TemporaryDirectory() as scratch:
-        sources = {int(line.split()[1]) for line in lines if line.startswith("packet")}
-        bench = Bench(script.with_suffix(".json"), list(expected), sources, Path(scratch))
+        bench = Bench(script.with_suffix(".json"), Path(scratch))
         try:
-            for line in lines:
-                keyword, _, rest = line.partition(" ")
+            for line in statements(script):
+                keyword, *words = line.split()
+                if keyword == "expect":
+                    expected[int(words[0])].append("".join(words[1:]))
+                    continue
                 if keyword == "packet":
-                    place, _, data = rest.partition(" ")
-                    bench.packet(int(place), bytes.fromhex(data))
-                elif keyword == "expect":
-                    place, _, data = rest.partition(" ")
-                    expected[int(place)].append(data.replace(" ", ""))
-                elif keyword == "check":
-                    bench.check(*rest.split(maxsplit=1))
-                else:
-                    bench.command(line)
-                if bench.switch.poll() is not None:
-                    raise Mismatch(f"{line}: simple_switch has stopped")
+                    expected.setdefault(int(words[0]), [])
+                bench.do(line)
         finally:
             bench.close()
-        for port, patterns in expected.items():
-            frames = sent(Path(scratch) / f"p{port}_out.pcap")
-            wrong = len(frames) != len(patterns) or not all(map(is_like, frames, patterns))
-            if wrong:
-                raise Mismatch(f"port {port} sent {frames}, expected {patterns}")
+    # Only ports that the script names: the others have no interface on the engine.
+    for port, patterns in expected.items():
+        frames = bench.sent[port]
+        if len(frames) != len(patterns) or not all(map(is_like, frames, patterns)):
+            raise Mismatch(f"port {port} sent {frames}, expected {patterns}")
 
 
 def main() -> int:
