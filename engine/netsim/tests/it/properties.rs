@@ -174,8 +174,8 @@ fn run(case: &Case, is_gated: bool) -> Run {
             rate_bps,
             watts: 1.0,
             lpi_fraction: 0.1,
-            sleep_ps: sleep * TICK_PS,
-            wake_ps: wake * TICK_PS,
+            sleep: Duration::from_ps(sleep * TICK_PS),
+            wake: Duration::from_ps(wake * TICK_PS),
         }
     };
     spec.phy = [GIGABIT, TEN_GIGABIT].map(phy).to_vec();
