@@ -1,5 +1,5 @@
 //! P4 passes per second, end to end: an open-loop shuffle through the papers' 160 hosts, 4 leaves and 2 spines, with
-//! byte thresholds on every port; once with EEE off and once with coalescing everywhere. And a shuffle of hosts with DCTCP.
+//! byte thresholds on every port; once with EEE off and once with coalescing everywhere.
 //!
 //! Throughput is in P4 passes: divide by the time for passes/s. Every host sends full frames to hosts of all racks at
 //! about a third of its line rate, so leaves' uplinks are loaded and queues form. A third of the packets are ACKs.
@@ -9,7 +9,7 @@
 use benches::common::LeafSpine;
 use criterion::{criterion_group, criterion_main, BatchSize, Criterion, Throughput};
 use netsim::spec::{NicEeeSpec, NicSpec};
-use netsim::{Fabric, FlowSpec};
+use netsim::Fabric;
 use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
@@ -76,34 +76,7 @@ fn leaf_spine(criterion: &mut Criterion) {
             bencher.iter_batched_ref(|| replay.fabric(), |fabric| replay.run(fabric), BatchSize::LargeInput);
         });
     }
-    let passes = tcp_shuffle(&mut tcp_fabric());
-    group.throughput(Throughput::Elements(passes));
-    group.bench_function("tcp_shuffle", |bencher| {
-        bencher.iter_batched_ref(tcp_fabric, tcp_shuffle, BatchSize::LargeInput);
-    });
     group.finish();
-}
-
-/// The same fabric with EEE off, for hosts with DCTCP.
-fn tcp_fabric() -> Fabric {
-    LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, ..LeafSpine::default() }.marking(97_500)
-}
-
-/// Makes every host fetch 64 KB from each of eight others at once, and runs until all have it. Returns the P4 passes.
-fn tcp_shuffle(fabric: &mut Fabric) -> u64 {
-    let settings =
-        "dctcp".parse::<tcp::Config>().and_then(tcp::Config::check).expect("defaults are possible");
-    let hosts = fabric.spec().hosts.len();
-    for destination in 0..hosts {
-        for fetch in 0..8 {
-            let source = (destination + 1 + fetch * 19) % hosts;
-            let start = Time::from_ps((destination as u64 * 37 + fetch as u64) * 1_000_000);
-            let flow = FlowSpec { source, destination, bytes: 64_000, start };
-            fabric.start_flow(&settings, flow).expect("the flow is possible");
-        }
-    }
-    assert!(fabric.run_to_idle(Time::from_ps(1 << 60)), "the shuffle ends");
-    fabric.p4_passes()
 }
 
 criterion_group!(benches, leaf_spine);
