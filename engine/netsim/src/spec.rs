@@ -57,6 +57,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use schedule::{fca::Volume, Name};
 use serde::Deserialize;
+use units::Duration;
 
 use crate::mac::Mac;
 use crate::reaction::{DcqcnSettings, QcnSettings};
@@ -266,7 +267,7 @@ pub struct PhyEeeSpec {
 }
 
 /// Power and timings of the PHYs of one rate.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PhySpec {
@@ -278,9 +279,11 @@ pub struct PhySpec {
     #[serde(default = "default_lpi_fraction")]
     pub lpi_fraction: f64,
     /// Ts, the time to go to sleep.
-    pub sleep_ps: u64,
+    #[serde(rename = "sleep_ps")]
+    pub sleep: Duration,
     /// Tw, the time to wake.
-    pub wake_ps: u64,
+    #[serde(rename = "wake_ps")]
+    pub wake: Duration,
 }
 
 /// A NIC.

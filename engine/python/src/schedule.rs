@@ -1,9 +1,11 @@
 //! Schedulers in the fluid model for Python.
 
 use pyo3::prelude::*;
-use schedule::fca::{Options, Volume};
+use schedule::fca::Options;
 use schedule::fluid::{self, Arrival};
-use schedule::{FlowId, Name};
+use schedule::FlowId;
+use serde::de::value::{Error as Unknown, StringDeserializer};
+use serde::de::DeserializeOwned;
 use units::{DataRate, Duration, Time};
 
 use crate::error::Error;
@@ -36,12 +38,8 @@ pub(crate) fn run_fluid(
     only_whole_transfers: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Vec<(u64, u64)>, u64)> {
-    let name: Name = scheduler.parse().map_err(Error::value)?;
-    let order = match order {
-        "total" => Volume::Total,
-        "remaining" => Volume::Remaining,
-        other => return Err(Error::value(format!("order '{other:.40}': choose total or remaining")).into()),
-    };
+    let name = named("scheduler", scheduler)?;
+    let order = named("order", order)?;
     let rate = DataRate::new(rate_bps).ok_or_else(|| Error::value("rate_bps 0: must be more than zero"))?;
     let options = Options { order, work_conserving, preempt };
     let time = fluid::Options { step: step_ps.map(Duration::from_ps), only_whole_transfers };
@@ -83,4 +81,11 @@ pub(crate) fn run_fluid(
     let outcome = outcome?;
     let ends = outcome.transfers.iter().map(|transfer| (transfer.transfer, transfer.ended.as_ps())).collect();
     Ok((ends, outcome.without_rate))
+}
+
+/// Returns the value that an argument names.
+fn named<T: DeserializeOwned>(argument: &str, text: &str) -> Result<T, Error> {
+    // The error quotes the text, which may have any length.
+    let value = T::deserialize(StringDeserializer::<Unknown>::new(format!("{text:.40}")));
+    value.map_err(|error| Error::value(format!("{argument}: {error}")))
 }

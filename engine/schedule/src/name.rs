@@ -1,7 +1,6 @@
 //! Schedulers by name.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::Deserialize;
 
@@ -9,7 +8,7 @@ use crate::dclas::Dclas;
 use crate::fair::Fair;
 use crate::fca::{self, Fca};
 use crate::ordered::{Order, Ordered};
-use crate::{ScheduleError, Scheduler};
+use crate::Scheduler;
 
 /// The kind of scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -65,19 +64,6 @@ impl fmt::Display for Name {
             Name::Sebf => "sebf",
             Name::Scf => "scf",
             Name::Dclas => "dclas",
-        })
-    }
-}
-
-impl FromStr for Name {
-    type Err = ScheduleError;
-
-    fn from_str(text: &str) -> Result<Self, ScheduleError> {
-        let found = Name::ALL.into_iter().find(|name| name.to_string() == text);
-        found.ok_or_else(|| {
-            // Text from outside may have any length; the error quotes its beginning only.
-            let name: String = text.chars().take(40).collect();
-            ScheduleError(format!("scheduler {name:?}: is not known; choose fair, fca, sebf, scf or dclas"))
         })
     }
 }

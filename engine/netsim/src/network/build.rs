@@ -15,7 +15,7 @@ use crate::network::host::Host;
 use crate::network::link::Link;
 use crate::network::nic::Nic;
 use crate::network::pauses::Pauses;
-use crate::network::phy::{Phy, PhyType};
+use crate::network::phy::Phy;
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
 use crate::network::wiring::{quanta, Direction, Node, Wiring};
 use crate::network::{Listener, Network};
@@ -74,7 +74,7 @@ impl Network {
 
 /// Returns the PHY of a transmitter. Its sender counts in ticks, and so is off by at most two of them.
 fn phy(direction: &Direction, tick: Duration) -> Phy {
-    Phy::new(direction.phy.unwrap_or(PhyType::NONE), direction.stall, tick * 2)
+    Phy::new(direction.phy.unwrap_or_default(), direction.stall, tick * 2)
 }
 
 /// Creates one switch with its ports.

@@ -16,14 +16,13 @@ use units::{Bytes, DataRate, Duration, Time};
 use wire::PacketClass;
 
 use crate::network::cnp;
-use crate::network::eee::Eee;
+use crate::network::eee::{Eee, EeeParams};
 use crate::network::frame::HostFrame;
 use crate::network::nic_aqm::{Aqm, Decision};
 pub use crate::network::nic_classes::NicClasses;
 use crate::network::nic_limit::Buffer;
 pub use crate::network::nic_limit::NicLimit;
 use crate::network::nic_queues::Queues;
-pub use crate::network::nic_transmitter::NicEee;
 use crate::network::nic_transmitter::Transmitter;
 use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
@@ -37,8 +36,8 @@ use crate::spec::NicAqm;
 pub struct NicSettings {
     /// Bounds the waiting frames.
     pub limit: Option<NicLimit>,
-    /// When its PHY sleeps.
-    pub eee: Option<NicEee>,
+    /// When its PHY sleeps, in picoseconds; `ticks_per_byte_q24` and `overhead_bytes` follow from the link.
+    pub eee: Option<EeeParams>,
     /// Marks or drops frames early.
     pub aqm: Option<NicAqm>,
     /// Determines the random decisions of the AQM.

@@ -11,8 +11,9 @@ use serde_json::{json, Value};
 use units::{Bytes, DataRate, Duration, Time};
 
 use crate::network::cnp::{NotificationPoint, Notifications};
+use crate::network::eee::EeeParams;
 use crate::network::frame::HostFrame;
-use crate::network::nic::{Nic, NicClasses, NicEee, NicLimit, NicSettings};
+use crate::network::nic::{Nic, NicClasses, NicLimit, NicSettings};
 use crate::network::nic_fair::Queue;
 use crate::network::wiring::Wiring;
 use crate::reaction::{DcqcnSettings, QcnSettings, ReactionSettings};
@@ -341,7 +342,7 @@ fn reacting() -> impl Strategy<Value = NicSettings> {
     ]);
     let codel = json!({"mode": "codel", "target_ps": 50_000_000, "interval_ps": 1_000_000_000, "mtu_bytes": 1_514, "ecn": false, "protect": "ect"});
     let codel = settings(&json!({"nic": {"aqm": codel}})).0.aqm;
-    let eee = NicEee { hold: Duration::from_us(50), trigger_packets: 5, ..NicEee::default() };
+    let eee = EeeParams { hold_ticks: 50_000_000, trigger_packets: 5, ..EeeParams::default() };
     let reactions = prop::sample::select(vec![
         ReactionSettings::Qcn(QcnSettings::default()),
         ReactionSettings::Dcqcn(DcqcnSettings::default()),
@@ -425,7 +426,7 @@ proptest! {
     ) {
         const LIMIT: u64 = 4_000;
         // It sleeps at once, and wakes in no time.
-        let eee = NicEee { hold: Duration::from_us(500), trigger_packets: trigger, ..NicEee::default() };
+        let eee = EeeParams { hold_ticks: 500_000_000, trigger_packets: trigger, ..EeeParams::default() };
         let limit = Some(NicLimit::BytesBesideHeld(Bytes::new(LIMIT)));
         let mut nic = Nic::new(GIGABIT, Bytes::ZERO, NicSettings { limit, eee: Some(eee), ..NicSettings::default() });
         let mut now = us(1_000);

@@ -4,23 +4,6 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::network::eee::{Eee, EeeParams, EeeState};
 
-/// EEE settings of a NIC: when its PHY sleeps, and what it collects meanwhile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NicEee {
-    /// Ts of the PHY.
-    pub sleep: Duration,
-    /// Tw of the PHY.
-    pub wake: Duration,
-    /// Idle time before the PHY goes to sleep.
-    pub stall: Duration,
-    /// Maximum time for which the first frame is held; zero is standard EEE.
-    pub hold: Duration,
-    /// Held frames that end the hold; 0 disables this trigger.
-    pub trigger_packets: u32,
-    /// Held bytes that end the hold; 0 disables this trigger.
-    pub trigger_bytes: u32,
-}
-
 /// The transmitter of one NIC.
 pub(super) struct Transmitter {
     rate: DataRate,
@@ -33,8 +16,16 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(super) fn new(rate: DataRate, overhead: Bytes, eee: Option<NicEee>) -> Self {
-        let eee = eee.map(|eee| Eee::new(in_ticks(eee, rate, overhead)));
+    /// `eee` needs no `ticks_per_byte_q24` and `overhead_bytes`: they follow from the link.
+    pub(super) fn new(rate: DataRate, overhead: Bytes, eee: Option<EeeParams>) -> Self {
+        const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
+        let ticks_per_byte_q24 = (PS_PER_BYTE_AT_1_BPS << 24) / u128::from(rate.as_bps());
+        let of_link = |eee| EeeParams {
+            ticks_per_byte_q24: u64::try_from(ticks_per_byte_q24).unwrap_or(u64::MAX),
+            overhead_bytes: u16::try_from(overhead.get()).unwrap_or(u16::MAX),
+            ..eee
+        };
+        let eee = eee.map(|eee| Eee::new(of_link(eee)));
         Self { rate, overhead, eee, free_at: Time::ZERO, ready: Time::ZERO }
     }
 
@@ -100,20 +91,5 @@ impl Transmitter {
         let wire_time = self.rate.transmit_time(Bytes::new(wire_len.into()) + self.overhead);
         self.free_at = now + wire_time;
         wire_time
-    }
-}
-
-fn in_ticks(eee: NicEee, rate: DataRate, overhead: Bytes) -> EeeParams {
-    const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
-    let ticks_per_byte_q24 = (PS_PER_BYTE_AT_1_BPS << 24) / u128::from(rate.as_bps());
-    EeeParams {
-        sleep_ticks: eee.sleep.as_ps(),
-        wake_ticks: eee.wake.as_ps(),
-        stall_ticks: eee.stall.as_ps(),
-        hold_ticks: eee.hold.as_ps(),
-        trigger_packets: eee.trigger_packets,
-        trigger_bytes: eee.trigger_bytes,
-        ticks_per_byte_q24: u64::try_from(ticks_per_byte_q24).unwrap_or(u64::MAX),
-        overhead_bytes: u16::try_from(overhead.get()).unwrap_or(u16::MAX),
     }
 }

@@ -17,24 +17,7 @@
 
 use units::{Duration, Time};
 
-/// Power and timing of a PHY type.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PhyType {
-    /// Power of one port in watts, when it is not in low-power idle.
-    pub watts: f64,
-    /// Power in low-power idle as a fraction of `watts`.
-    pub lpi_fraction: f64,
-    /// Ts: from the decision to sleep until low-power idle.
-    pub sleep: Duration,
-    /// Tw: from the decision to wake until the first bit may be sent.
-    pub wake: Duration,
-}
-
-impl PhyType {
-    /// The type of a PHY whose power and timings are unknown.
-    pub(crate) const NONE: PhyType =
-        PhyType { watts: 0.0, lpi_fraction: 1.0, sleep: Duration::ZERO, wake: Duration::ZERO };
-}
+use crate::spec::PhySpec;
 
 /// Time spent in each state. The four times add up exactly to the observed time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +64,7 @@ pub struct Sleep {
 /// One transmitter's PHY, observed from [`Time::ZERO`] on; it starts awake and idle.
 #[derive(Clone, Debug)]
 pub struct Phy {
-    kind: PhyType,
+    kind: PhySpec,
     /// Idle time before the PHY goes to sleep; `None`: it never does (EEE off).
     stall: Option<Duration>,
     tolerance: Duration,
@@ -100,7 +83,7 @@ impl Phy {
     /// `tolerance` is the permitted error of the sender's clock: an idle time that exceeds the stall by less than this
     /// counts as awake, and a wake-up that is early by no more than this is not a violation. A sender that counts in
     /// ticks is off by up to two of them (one when it reads the start of a transmission, one when it computes its end).
-    pub fn new(kind: PhyType, stall: Option<Duration>, tolerance: Duration) -> Self {
+    pub fn new(kind: PhySpec, stall: Option<Duration>, tolerance: Duration) -> Self {
         Self {
             kind,
             stall,
@@ -198,7 +181,7 @@ impl Phy {
 
     /// Returns the energy up to `now`.
     pub fn energy(&self, now: Time) -> Energy {
-        let PhyType { watts, lpi_fraction, .. } = self.kind;
+        let PhySpec { watts, lpi_fraction, .. } = self.kind;
         let elapsed = now.since(Time::ZERO).as_secs_f64();
         let joules = |low: Duration| watts * (elapsed - (1.0 - lpi_fraction) * low.as_secs_f64());
         Energy {
@@ -226,7 +209,8 @@ mod tests {
 
     use super::*;
 
-    const TEN_GBASE_T: PhyType = PhyType {
+    const TEN_GBASE_T: PhySpec = PhySpec {
+        rate_bps: 10_000_000_000,
         watts: 2.5,
         lpi_fraction: 0.1,
         sleep: Duration::from_ns(2_880),

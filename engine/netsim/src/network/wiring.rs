@@ -10,12 +10,13 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::limits::MAX_SPEC_TIME_PS;
 use crate::network::cnp::Notifications;
-use crate::network::nic::{NicEee, NicLimit, NicSettings};
+use crate::network::eee::EeeParams;
+use crate::network::nic::{NicLimit, NicSettings};
 use crate::network::nic_classes::{NicClasses, PRIORITIES};
-use crate::network::phy::PhyType;
 use crate::reaction::{ReactionSettings, SettingsError};
 use crate::spec::{
-    EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicDcqcnSpec, NicSpec, SchedulerSpec, SpecError,
+    EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicDcqcnSpec, NicSpec, PhySpec, SchedulerSpec,
+    SpecError,
 };
 
 /// A node, by its index in the spec's list.
@@ -59,7 +60,7 @@ pub(crate) struct Direction {
     pub(crate) overhead: Bytes,
     pub(crate) layer: Layer,
     /// Power and timings of the transmitter, if the spec has them.
-    pub(crate) phy: Option<PhyType>,
+    pub(crate) phy: Option<PhySpec>,
     /// Idle time before it sleeps, if it does.
     pub(crate) stall: Option<Duration>,
 }
@@ -149,7 +150,7 @@ impl Wiring {
                 uplink.ok_or_else(|| wrong(&place, &host.name, "has no link; add one to a switch"))?;
             let (settings, notifications) =
                 nic(&format!("{place} {}", host.name), host.nic.as_ref().unwrap_or(&spec.nic), &uplink)?;
-            uplink.stall = settings.eee.map(|eee| eee.stall);
+            uplink.stall = settings.eee.map(|eee| Duration::from_ps(eee.stall_ticks));
             let settings = NicSettings {
                 // The streams differ from those of the switches, which are seeded with a device id.
                 seed: spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15),
@@ -223,13 +224,14 @@ fn nic(
         None => None,
         Some(eee) => {
             let phy = uplink.phy.ok_or_else(|| no_timings(place, uplink.rate.as_bps()))?;
-            Some(NicEee {
-                sleep: phy.sleep,
-                wake: phy.wake,
-                stall: time("eee.stall_ps", eee.stall_ps)?,
-                hold: time("eee.hold_ps", eee.hold_ps)?,
+            Some(EeeParams {
+                sleep_ticks: phy.sleep.as_ps(),
+                wake_ticks: phy.wake.as_ps(),
+                stall_ticks: time("eee.stall_ps", eee.stall_ps)?.as_ps(),
+                hold_ticks: time("eee.hold_ps", eee.hold_ps)?.as_ps(),
                 trigger_packets: eee.trigger_packets,
                 trigger_bytes: eee.trigger_bytes,
+                ..EeeParams::default()
             })
         }
     };
@@ -406,7 +408,7 @@ fn nodes(spec: &FabricSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
     Ok(nodes)
 }
 
-fn phys(spec: &FabricSpec) -> Result<BTreeMap<u64, PhyType>, SpecError> {
+fn phys(spec: &FabricSpec) -> Result<BTreeMap<u64, PhySpec>, SpecError> {
     let mut phys = BTreeMap::new();
     for (index, phy) in spec.phy.iter().enumerate() {
         let place = |field: &str| format!("phy[{index}].{field}");
@@ -416,13 +418,9 @@ fn phys(spec: &FabricSpec) -> Result<BTreeMap<u64, PhyType>, SpecError> {
         if !(0.0..=1.0).contains(&phy.lpi_fraction) {
             return Err(wrong(place("lpi_fraction"), phy.lpi_fraction, "must be from 0 to 1"));
         }
-        let kind = PhyType {
-            watts: phy.watts,
-            lpi_fraction: phy.lpi_fraction,
-            sleep: check_time(place("sleep_ps"), phy.sleep_ps)?,
-            wake: check_time(place("wake_ps"), phy.wake_ps)?,
-        };
-        if phys.insert(phy.rate_bps, kind).is_some() {
+        check_time(place("sleep_ps"), phy.sleep.as_ps())?;
+        check_time(place("wake_ps"), phy.wake.as_ps())?;
+        if phys.insert(phy.rate_bps, *phy).is_some() {
             return Err(wrong(place("rate_bps"), phy.rate_bps, "another entry has this rate"));
         }
     }
@@ -495,7 +493,7 @@ fn direction(
     to: (Node, u16),
     end: &EndSpec,
     layer: Layer,
-    phys: &BTreeMap<u64, PhyType>,
+    phys: &BTreeMap<u64, PhySpec>,
 ) -> Result<Direction, SpecError> {
     let rate = DataRate::new(link.rate_bps)
         .ok_or_else(|| wrong(format!("{place}.rate_bps"), 0, "must be more than zero"))?;

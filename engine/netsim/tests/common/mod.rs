@@ -138,12 +138,9 @@ impl LeafSpine {
         for spine in 0..self.spines {
             switches.push(switch(format!("spine{}", spine + 1), self.leaves + spine + 1));
         }
-        let phy = |rate_bps, watts, sleep_ps, wake_ps| PhySpec {
-            rate_bps,
-            watts,
-            lpi_fraction: 0.1,
-            sleep_ps,
-            wake_ps,
+        let phy = |rate_bps, watts, sleep, wake| {
+            let [sleep, wake] = [sleep, wake].map(Duration::from_ps);
+            PhySpec { rate_bps, watts, lpi_fraction: 0.1, sleep, wake }
         };
         FabricSpec {
             gate_register: Some("gate_open_at".to_owned()),

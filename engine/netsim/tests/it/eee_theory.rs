@@ -9,8 +9,10 @@
 //!
 //! These tests do not show whether the P4 program runs the same machine.
 
-use netsim::nic::{Nic, NicEee, NicSettings};
-use netsim::phy::{Phy, PhyType};
+use netsim::eee::EeeParams;
+use netsim::nic::{Nic, NicSettings};
+use netsim::phy::Phy;
+use netsim::spec::PhySpec;
 use netsim::HostFrame;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -91,16 +93,21 @@ fn theory(link: &Link, rho: f64, hold_us: f64, trigger: u32) -> Outcome {
 /// Returns the same by simulation.
 fn simulate(link: &Link, rho: f64, hold_us: u64, trigger: u32) -> Outcome {
     let rate = DataRate::from_bps(link.rate_bps);
-    let eee = Some(NicEee {
-        sleep: link.sleep,
-        wake: link.wake,
-        stall: Duration::ZERO,
-        hold: Duration::from_us(hold_us),
+    let eee = Some(EeeParams {
+        sleep_ticks: link.sleep.as_ps(),
+        wake_ticks: link.wake.as_ps(),
+        hold_ticks: Duration::from_us(hold_us).as_ps(),
         trigger_packets: trigger,
-        trigger_bytes: 0,
+        ..EeeParams::default()
     });
     let mut nic = Nic::new(rate, Bytes::ZERO, NicSettings { eee, ..NicSettings::default() });
-    let kind = PhyType { watts: 1.0, lpi_fraction: PHI, sleep: link.sleep, wake: link.wake };
+    let kind = PhySpec {
+        rate_bps: link.rate_bps,
+        watts: 1.0,
+        lpi_fraction: PHI,
+        sleep: link.sleep,
+        wake: link.wake,
+    };
     let mut phy = Phy::new(kind, Some(Duration::ZERO), Duration::from_ps(2));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mean_gap = rate.transmit_time(Bytes::new(FRAME_BYTES.into())).as_ps() as f64 / rho;

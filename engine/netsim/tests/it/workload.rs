@@ -39,9 +39,6 @@ fn application(report: &Report, index: usize) -> Value {
     serde_json::to_value(&workload(report).applications[index]).unwrap()
 }
 
-/// Payload bits per second on a link of 1 Gb/s: 1460 of 1538 bytes.
-const PAYLOAD_BPS: f64 = 1e9 * 1460.0 / 1538.0;
-
 #[test]
 fn connections_that_are_never_closed_send_no_fin_and_leave_nothing_behind() {
     let sent = |fin: bool| {
@@ -169,22 +166,6 @@ fn an_unloaded_call_takes_propagation_and_serialisation_exactly() {
     }
 }
 
-#[test]
-fn rounds_of_an_incast_fill_the_clients_link() {
-    let servers: Vec<_> = (2..=8).map(|number| format!("h{number}")).collect();
-    let (think, rounds) = (SECOND / 1000, 6);
-    let incast = json!({"kind": "incast", "name": "i", "client": "h1", "servers": servers, "bytes_per_server": 100_000,
-                        "rounds": rounds, "think_ps": think, "connection": "persistent"});
-    let report = run(eight(&marking(65_000)), &json!({"algorithm": "dctcp"}), incast);
-    let told = application(&report, 0)["rounds_ps"].clone();
-    assert_eq!((&told["count"], workload(&report).flows.started), (&json!(rounds), 7 * rounds));
-    let least = 7.0 * 100e3 * 8.0 / PAYLOAD_BPS * 1e12;
-    let mean = told["mean_ps"].as_f64().unwrap();
-    assert!((least..1.08 * least).contains(&mean), "{mean} of {least}");
-    let total = told["mean_ps"].as_u64().unwrap() * rounds + think * (rounds - 1);
-    assert!(report.elapsed_ps.abs_diff(total) < rounds, "rounds follow each other after the time to think");
-}
-
 /// Pollaczek and Khinchine: frames of one size at Poisson times wait rho / (2 (1 - rho)) of their time on the wire in the
 /// source's NIC; behind it links are as fast or faster, so that nothing waits.
 #[test]
@@ -206,21 +187,4 @@ fn poisson_frames_wait_as_theory_says() {
     let wait = (latency.mean_ps - bare) as f64 / on_wire as f64;
     let theory = load / (2.0 * (1.0 - load));
     assert!((wait / theory - 1.0).abs() < 0.05, "{wait} of {theory}");
-}
-
-#[test]
-fn what_runs_in_the_background_keeps_no_run_alive() {
-    let mut fabric = LeafSpine::default().plain();
-    let rpc = json!({"kind": "rpc", "name": "r", "background": true, "random_pairs": 3, "request_bytes": 100,
-                     "response_bytes": 100, "mean_interval_ps": SECOND / 1000, "connection": "persistent"});
-    start_workload(
-        &mut fabric,
-        &json!({}),
-        &json!([rpc, coflows(&[(SECOND / 100, vec![transfer(0, 3, 100_000)])])]),
-    );
-    assert!(fabric.run_workload(Time::from_ps(SECOND)));
-    let report = fabric.report().unwrap();
-    assert_eq!(application(&report, 0)["finished_ps"], Value::Null);
-    assert_eq!(application(&report, 1)["finished_ps"], report.elapsed_ps);
-    assert!(application(&report, 0)["response_ps"]["count"].as_u64().unwrap() > 20);
 }

@@ -1,6 +1,5 @@
 //! Custom congestion control: the connection calls it at each event, and it cannot break the connection.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use crate::channel::{Channel, Fate, Net};
@@ -101,43 +100,4 @@ impl Controller for Wild {
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(self.clone())
     }
-}
-
-/// Reduces the window by an eighth for a mark, and counts marks and round trips.
-#[derive(Clone, Debug)]
-struct Gentle {
-    marks: Arc<AtomicU64>,
-    smallest: Arc<AtomicU64>,
-}
-
-impl Controller for Gentle {
-    fn observe(&mut self, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
-            self.smallest.fetch_min(rtt.as_ps(), Ordering::Relaxed);
-        }
-    }
-
-    fn on_mark(&mut self, window: &mut Window) {
-        self.marks.fetch_add(1, Ordering::Relaxed);
-        window.reduce_to(window.cwnd - window.cwnd / 8);
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.clone())
-    }
-}
-
-#[test]
-fn a_controller_sees_each_reduction_and_round_trip_and_its_answer_is_what_counts() {
-    let gentle = Gentle { marks: Arc::default(), smallest: Arc::new(u64::MAX.into()) };
-    let seen = gentle.clone();
-    let built_in = config(false).check().unwrap();
-    let own = built_in.clone().with_controller(move |_| Box::new(gentle.clone()));
-    let (halved, eighth) =
-        (transfer(&built_in, 20_000_000, (0, 400, 3)), transfer(&own, 20_000_000, (0, 400, 3)));
-    let reductions = eighth.ends[0].stats().mark_reductions;
-    assert!(reductions > 5, "{reductions} reductions");
-    assert_eq!(seen.marks.load(Ordering::Relaxed), reductions);
-    assert!(seen.smallest.load(Ordering::Relaxed) >= Duration::from_us(100).as_ps());
-    assert!(eighth.now < halved.now, "less is given up, and the transfer is done earlier");
 }
