@@ -135,7 +135,7 @@ def explanation(text: str, folder: Path, port: str, keep: str = "", over: str | 
 
 
 def _line(place: Place | None) -> str:
-    return f", line {place.line}" if place else ""
+    return f", line {place.line}" if place and place.line else ""
 
 
 def fabric(on: str) -> topology.Topology:

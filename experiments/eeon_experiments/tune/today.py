@@ -23,7 +23,7 @@ from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
 from eeon_control.plan import classes, intended
 from eeon_control.port_settings import AQM, BUFFER, EEE, QUEUE_AQM, ByQueueSettings, Settings
-from eeon_control.sources import Document
+from eeon_control.sources import Document, Places
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, DataRate, Duration, format_probability
@@ -303,8 +303,7 @@ def begun(tune: Tune, today: Today) -> Tune:
 
 
 def _over(tune: Tune, value: dict[str, object]) -> Document:
-    found = Document.of_value(value, tune.document.place(()).file)
-    return Document(found.value, dict.fromkeys(found.places, tune.document.place(("base",))))
+    return Document(value, Places(tune.document.place(("base",))))
 
 
 def check(run: Run, today: Today) -> None:
