@@ -116,7 +116,7 @@ class Resolver:
             problems += _impossible(document, settings, topology)
             problems += _too_long(document, settings, config) if config is not None else ()
         if problems:
-            raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+            raise InputError(problems)
         assert settings is not None and topology is not None and config is not None, "or there were problems"
         fabric, entries = self._fabric(document, settings, topology, config)
         workloads = [workload_of(settings, topology, seed) for seed in seeds]

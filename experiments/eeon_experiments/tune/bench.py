@@ -80,7 +80,7 @@ class Bench:
                 else:
                     found += [Point({WORKLOAD: workload, SETTING: name}, run) for run in runs]
             if problems:
-                raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+                raise InputError(problems)
             for point in found:
                 self._points.setdefault((name, point.run.seed, small), []).append(point)
         return self._points[name, seed, small]
