@@ -119,6 +119,11 @@ def entries(
     return [line for line in lines if re.search(keep, line)]
 
 
+def classes(text: str, folder: Path) -> str:
+    """Returns the summary of the classes of a switch in leaf-spine-4."""
+    return plan.classes.summary(plan.intended(FABRIC, loaded(text, "mark_threshold"), TICK)["leaf1"])
+
+
 def _entry(one: Entry) -> str:
     return f"{one.table} {one.match_text}{' group' if one.selector else ''}"
 
@@ -312,6 +317,13 @@ def quantity(text: str, folder: Path, kind: str) -> object:
         return Messages([error])
 
 
+def size(text: str, folder: Path) -> str | Messages:
+    try:
+        return repr(units.parse_size(text))
+    except UnitError as error:
+        return Messages([error])
+
+
 def probability(text: str, folder: Path) -> object:
     try:
         return str(units.parse_probability(value(text)))
@@ -365,6 +377,8 @@ READERS = {
     "switches of waves": lambda text, folder: [" ".join(wave) for wave in waves(SIXTEEN, text)],
     "flow": lambda text, folder: refused(Flow.parse, text),
     "quantity": quantity,
+    "printed": lambda text, folder, kind: str(getattr(units, kind).parse(text)),
+    "size": size,
     "probability": probability,
     "read": read,
     "checked": checked,
@@ -378,6 +392,7 @@ READERS = {
     "rule of a gate": gate_rule,
     "plan": planned_lines,
     "entries": entries,
+    "classes": classes,
     "explanation": explanation,
     "refused by": refused_by,
     "YAML": yaml_value,
