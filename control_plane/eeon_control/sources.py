@@ -42,7 +42,6 @@ _DEPTH_LIMIT = 24
 _VALUE_SHOWN_CHARS = 60
 _MODE = "mode"  # determines the other keys of a mapping
 _TAG = "tag:yaml.org,2002:"
-_NOTHING_BELOW: dict[str | int, Places] = {}
 # The core schema of YAML 1.2 (section 10.3.2), with `_` in numbers: a form, and the characters that begin it.
 # PyYAML's own schema is that of YAML 1.1, in which `on` is true and 12:30 is 750.
 _CORE_SCHEMA = {
@@ -75,6 +74,10 @@ class Places:
         for step in path:
             found = found.of(step)
         return found
+
+
+_Below = dict[str | int, Places]
+_NOTHING_BELOW = _Below()
 
 
 @dataclass
@@ -145,7 +148,7 @@ class Document:
         replaced. A mapping with another `mode` also replaces the earlier one, whose keys would contradict
         it."""
         value = dict(self.value)
-        below: dict[str | int, Places] = {key: self.places.of(key) for key in value}
+        below: _Below = {key: self.places.of(key) for key in value}
         for key, new in later.value.items():
             old, places = value.get(key), later.places.of(key)
             if isinstance(old, dict) and isinstance(new, dict) and _have_one_mode(old, new):
@@ -195,10 +198,10 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
     if not isinstance(root, MappingNode):
         raise InputError.of(name, "the top level must be a mapping (key: value lines)", line=1)
     builder = _Builder(name, limit_values)
-    value, places = builder.mapping(root, (), 0)
+    value, below = builder.mapping(root, (), 0)
     if builder.problems:
         raise InputError(builder.problems)
-    return Document(value, places)
+    return Document(value, Places(Place(name, root.start_mark.line + 1), below))
 
 
 def yaml_text(value: Mapping[str, object]) -> str:
@@ -256,7 +259,8 @@ class _Builder:
     problems: list[Problem] = field(default_factory=list)
     nodes: int = 1  # the top level
 
-    def build(self, node: Node, path: KeyPath, depth: int) -> tuple[object, Places]:
+    def build(self, node: Node, path: KeyPath, depth: int) -> tuple[object, _Below]:
+        """Returns the value of a node, and the places below it."""
         self.nodes += 1
         if depth > _DEPTH_LIMIT or self.nodes > self.limit_values:
             limit = f"{_DEPTH_LIMIT} levels" if depth > _DEPTH_LIMIT else f"{self.limit_values} values"
@@ -266,15 +270,18 @@ class _Builder:
         if isinstance(node, MappingNode):
             return self.mapping(node, path, depth)
         if isinstance(node, SequenceNode):
-            built = [self.build(item, (*path, index), depth + 1) for index, item in enumerate(node.value)]
-            below: dict[str | int, Places] = {index: at for index, (_, at) in enumerate(built)}
-            return [item for item, _ in built], Places(self._place(node), below)
+            items, places = [], _Below()
+            for index, item in enumerate(node.value):
+                value, below = self.build(item, (*path, index), depth + 1)
+                items.append(value)
+                places[index] = Places(self._place(item), below)
+            return items, places
         assert isinstance(node, ScalarNode), "the composer resolves aliases; these are all node types"
-        return self._scalar(node, path), Places(self._place(node), _NOTHING_BELOW)
+        return self._scalar(node, path), _NOTHING_BELOW
 
-    def mapping(self, node: MappingNode, path: KeyPath, depth: int) -> tuple[dict[str, object], Places]:
+    def mapping(self, node: MappingNode, path: KeyPath, depth: int) -> tuple[dict[str, object], _Below]:
         result: dict[str, object] = {}
-        below: dict[str | int, Places] = {}
+        places = _Below()
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 self._refuse(key_node, path, "a key must be plain text")
@@ -284,12 +291,12 @@ class _Builder:
                 self._refuse(key_node, (*path, key), "YAML merge keys are not supported; write out the keys")
                 continue
             if key in result:
-                first = below[key].here
+                first = places[key].here
                 self._refuse(key_node, (*path, key), f"the key is given twice (first on line {first.line})")
                 continue
-            result[key], places = self.build(value_node, (*path, key), depth + 1)
-            below[key] = Places(self._place(key_node), places.below)
-        return result, Places(self._place(node), below)
+            result[key], below = self.build(value_node, (*path, key), depth + 1)
+            places[key] = Places(self._place(key_node), below)
+        return result, places
 
     def _scalar(self, node: ScalarNode, path: KeyPath) -> object:
         text = str(node.value)
