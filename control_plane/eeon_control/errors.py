@@ -107,11 +107,13 @@ class Problem:
 
 
 class InputError(EeonError):
-    """An input file breaks one or more rules. `problems` is in file order and never empty."""
+    """An input file breaks one or more rules. `problems` is in file order and never empty. A rule that is
+    broken twice at one key is one problem."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
+        found = {(one.place, one.key, one.rule): one for one in problems}.values()
         self.problems: tuple[Problem, ...] = tuple(
-            sorted(problems, key=lambda p: (p.place.file, p.place.line, p.key))
+            sorted(found, key=lambda p: (p.place.file, p.place.line, p.key))
         )
         assert self.problems, "an InputError needs at least one problem"
         super().__init__("\n".join(str(problem) for problem in self.problems))

@@ -8,7 +8,7 @@ programs, and a bad one must cause a message, not a traceback or the use of all 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,34 +56,45 @@ _CORE_SCHEMA = {
 _OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b)\S*", re.MULTILINE)
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The place of a value, and those of the values below it, by key or index. A value without a place of its
+    own has that of the nearest value above it."""
+
+    here: Place
+    below: Mapping[str | int, Places] = field(default_factory=dict)
+
+    def of(self, step: str | int) -> Places:
+        """Returns the places of the value below a key or an index."""
+        return self.below.get(step) or Places(self.here)
+
+    def at(self, path: KeyPath) -> Places:
+        """Returns the places of the value at `path`."""
+        found = self
+        for step in path:
+            found = found.of(step)
+        return found
+
+
+_Below = dict[str | int, Places]
+_NOTHING_BELOW = _Below()
+
+
 @dataclass
 class Document:
-    """One or more merged YAML files: the plain value, and the place of each key path."""
+    """One or more merged YAML files: the plain value, and the places of all values."""
 
     value: dict[str, object]
-    places: dict[KeyPath, Place] = field(default_factory=dict)
+    places: Places
 
     @classmethod
     def of_value(cls, value: dict[str, object], source: str) -> Document:
         """Returns a document of plain values without a file; every place in it is `source`."""
-        place = Place(source)
-        places: dict[KeyPath, Place] = {(): place}
-        todo: list[tuple[KeyPath, dict[str, object] | list[object]]] = [((), value)]
-        while todo:
-            path, here = todo.pop()
-            items: Iterable[tuple[str | int, object]]
-            items = here.items() if isinstance(here, dict) else enumerate(here)
-            for step, child in items:
-                places[(*path, step)] = place
-                if isinstance(child, (dict, list)):
-                    todo.append(((*path, step), child))
-        return cls(value, places)
+        return cls(value, Places(Place(source)))
 
     def place(self, path: KeyPath) -> Place:
         """Returns the place of `path`, or of its nearest parent in the file if it is not there."""
-        while path and path not in self.places:
-            path = path[:-1]
-        return self.places[path]
+        return self.places.at(path).here
 
     def problem(
         self, path: KeyPath, rule: str, value: object = None, *, severity: Severity = Severity.ERROR
@@ -115,25 +126,36 @@ class Document:
         return value if isinstance(value, dict) else {}
 
     def has(self, path: KeyPath) -> bool:
-        """Returns whether the files have a value at `path`."""
-        return path in self.places
+        """Returns whether the files have a value at `path`, which may be null."""
+        above, step = self.get(path[:-1]), path[-1]
+        if isinstance(above, list):
+            return isinstance(step, int) and step < len(above)
+        return isinstance(above, dict) and step in above
+
+    def with_value(self, path: KeyPath, new: object, places: Places | None = None) -> Document:
+        """Returns the document with `new` in place of the value at `path`, whose steps are keys of mappings.
+        `places`: of `new`; by default, they are those of the replaced value."""
+        key, *rest = path
+        below = self.places.of(key)
+        if rest:
+            inner = Document(self.mapping((key,)), below).with_value(tuple(rest), new, places)
+            new, places = inner.value, inner.places
+        moved = Places(self.places.here, {**self.places.below, key: places or below})
+        return Document({**self.value, str(key): new}, moved)
 
     def merged_with(self, later: Document) -> Document:
         """Returns a document in which `later` takes precedence key by key. Mappings are merged, other values
         replaced. A mapping with another `mode` also replaces the earlier one, whose keys would contradict
         it."""
-        replaced = {
-            path
-            for path in later.places
-            if path in self.places and not _merge_into_one(self.get(path), later.get(path))
-        }
-        places = {
-            path: place
-            for path, place in self.places.items()
-            if not replaced or not any(path[:length] in replaced for length in range(1, len(path) + 1))
-        }
-        places.update({path: place for path, place in later.places.items() if path})
-        return Document(_merged(self.value, later.value), places)
+        value = dict(self.value)
+        below: _Below = {key: self.places.of(key) for key in value}
+        for key, new in later.value.items():
+            old, places = value.get(key), later.places.of(key)
+            if isinstance(old, dict) and isinstance(new, dict) and _have_one_mode(old, new):
+                merged = Document(old, below[key]).merged_with(Document(new, places))
+                new, places = merged.value, Places(places.here, merged.places.below)
+            value[key], below[key] = new, places
+        return Document(value, Places(self.places.here, below))
 
 
 def read_yaml(path: Path, limit_bytes: int = _FILE_LIMIT_BYTES, limit_values: int = _NODE_LIMIT) -> Document:
@@ -176,11 +198,10 @@ def parse_yaml(text: str, name: str, limit_values: int = _NODE_LIMIT) -> Documen
     if not isinstance(root, MappingNode):
         raise InputError.of(name, "the top level must be a mapping (key: value lines)", line=1)
     builder = _Builder(name, limit_values)
-    value = builder.mapping(root, (), 0)
+    value, below = builder.mapping(root, (), 0)
     if builder.problems:
         raise InputError(builder.problems)
-    builder.places[()] = Place(name, root.start_mark.line + 1)
-    return Document(value, builder.places)
+    return Document(value, Places(Place(name, root.start_mark.line + 1), below))
 
 
 def yaml_text(value: Mapping[str, object]) -> str:
@@ -235,11 +256,11 @@ class _Writer(yaml.SafeDumper):
 class _Builder:
     name: str
     limit_values: int
-    places: dict[KeyPath, Place] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     nodes: int = 1  # the top level
 
-    def build(self, node: Node, path: KeyPath, depth: int) -> object:
+    def build(self, node: Node, path: KeyPath, depth: int) -> tuple[object, _Below]:
+        """Returns the value of a node, and the places below it."""
         self.nodes += 1
         if depth > _DEPTH_LIMIT or self.nodes > self.limit_values:
             limit = f"{_DEPTH_LIMIT} levels" if depth > _DEPTH_LIMIT else f"{self.limit_values} values"
@@ -249,16 +270,18 @@ class _Builder:
         if isinstance(node, MappingNode):
             return self.mapping(node, path, depth)
         if isinstance(node, SequenceNode):
-            items = []
+            items, places = [], _Below()
             for index, item in enumerate(node.value):
-                self.places[(*path, index)] = self._place(item)
-                items.append(self.build(item, (*path, index), depth + 1))
-            return items
+                value, below = self.build(item, (*path, index), depth + 1)
+                items.append(value)
+                places[index] = Places(self._place(item), below)
+            return items, places
         assert isinstance(node, ScalarNode), "the composer resolves aliases; these are all node types"
-        return self._scalar(node, path)
+        return self._scalar(node, path), _NOTHING_BELOW
 
-    def mapping(self, node: MappingNode, path: KeyPath, depth: int) -> dict[str, object]:
+    def mapping(self, node: MappingNode, path: KeyPath, depth: int) -> tuple[dict[str, object], _Below]:
         result: dict[str, object] = {}
+        places = _Below()
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 self._refuse(key_node, path, "a key must be plain text")
@@ -268,12 +291,12 @@ class _Builder:
                 self._refuse(key_node, (*path, key), "YAML merge keys are not supported; write out the keys")
                 continue
             if key in result:
-                first = self.places[(*path, key)]
+                first = places[key].here
                 self._refuse(key_node, (*path, key), f"the key is given twice (first on line {first.line})")
                 continue
-            self.places[(*path, key)] = self._place(key_node)
-            result[key] = self.build(value_node, (*path, key), depth + 1)
-        return result
+            result[key], below = self.build(value_node, (*path, key), depth + 1)
+            places[key] = Places(self._place(key_node), below)
+        return result, places
 
     def _scalar(self, node: ScalarNode, path: KeyPath) -> object:
         text = str(node.value)
@@ -319,18 +342,6 @@ def show(value: object) -> str:
     return text if len(text) <= _VALUE_SHOWN_CHARS else text[:_VALUE_SHOWN_CHARS] + "..."
 
 
-def _merge_into_one(first: object, later: object) -> bool:
-    if not (isinstance(first, dict) and isinstance(later, dict)):
-        return False
+def _have_one_mode(first: dict[str, object], later: dict[str, object]) -> bool:
     mode, other = first.get(_MODE), later.get(_MODE)
     return mode is None or other is None or bool(mode == other)
-
-
-def _merged(first: dict[str, object], later: dict[str, object]) -> dict[str, object]:
-    result = dict(first)
-    for key, value in later.items():
-        old = first.get(key)
-        if isinstance(old, dict) and isinstance(value, dict) and _merge_into_one(old, value):
-            value = _merged(old, value)
-        result[key] = value
-    return result

@@ -291,7 +291,7 @@ def load_targets(path: Path) -> Targets:
             place = (*own, key) if document.has((*own, key)) else ("tls", key)
             problems.append(document.problem(place, fault))
     if problems:
-        raise InputError(dict.fromkeys(problems))  # a problem in a key for all switches is reported once
+        raise InputError(problems)
     return targets
 
 

@@ -88,6 +88,11 @@ def test_example_that_ships_has_no_errors(name, fabric):
     assert [found for found in problems if found.severity is Severity.ERROR] == []
 
 
+def test_a_threshold_without_a_unit_is_not_offered_packets_which_would_be_refused():
+    with pytest.raises(InputError, match=r"write for example 300KB \(300000 bytes\), 97\.5kB or 64KiB$"):
+        config.from_text("profiles: {queue: {q: {buffer: 300KB, aqm: {mark_threshold: 50}}}}")
+
+
 def test_what_a_later_file_replaces_is_not_explained_by_the_earlier_one():
     first = config.from_text(bases(TOLD / "explanation.yaml")["levels"], "a.yaml")
     changed = config.overridden(first, {"profiles.queue.own.aqm": "drop_tail"})

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from eeon_control import config, reference, topology
 from eeon_control.errors import Severity
-from eeon_control.port_settings.mark_threshold import default_threshold
+from eeon_control.port_settings.mark_threshold import bandwidth_delay_share, default_threshold
 from eeon_control.units import DataRate, Duration
+from hypothesis import given
+from hypothesis import strategies as st
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "run" / "configuration.md").read_text(encoding="utf-8")
 
@@ -55,3 +57,10 @@ def test_default_thresholds_are_those_of_the_table():
     said = dict(zip(rates.split(" | "), thresholds.split(" | "), strict=True))
     assert said == {rate: str(default_threshold(DataRate.parse(rate))) for rate in said}
     assert len(said) == 6
+
+
+@given(rate=st.integers(1, 10**12), rtt=st.integers(1, 10**10))
+def test_default_threshold_is_never_below_its_bandwidth_delay_share(rate, rtt):
+    threshold = default_threshold(DataRate(rate), Duration(rtt))
+    assert threshold >= bandwidth_delay_share(DataRate(rate), Duration(rtt))
+    assert threshold % 1500 == 0

@@ -93,6 +93,11 @@ def entries(
     return [line for line in lines if re.search(keep, line)]
 
 
+def classes(text: str, folder: Path) -> str:
+    """Returns the summary of the classes of a switch in leaf-spine-4."""
+    return plan.classes.summary(plan.intended(FABRIC, loaded(text, "mark_threshold"), TICK)["leaf1"])
+
+
 def _entry(one: Entry) -> str:
     return f"{one.table} {one.match_text}{' group' if one.selector else ''}"
 
@@ -109,7 +114,7 @@ def explanation(text: str, folder: Path, port: str, keep: str = "", over: str | 
 
 
 def _line(place: Place | None) -> str:
-    return f", line {place.line}" if place else ""
+    return f", line {place.line}" if place and place.line else ""
 
 
 def fabric(on: str) -> topology.Topology:
@@ -298,6 +303,8 @@ READERS = {
     "switches of waves": lambda text, folder: [" ".join(wave) for wave in waves(SIXTEEN, text)],
     "flow": lambda text, folder: refused(Flow.parse, text),
     "quantity": lambda text, folder, kind: parsed(lambda: int(getattr(units, kind).parse(value(text)))),
+    "printed": lambda text, folder, kind: str(getattr(units, kind).parse(text)),
+    "size": lambda text, folder: parsed(lambda: repr(units.parse_size(text))),
     "probability": lambda text, folder: parsed(lambda: str(units.parse_probability(value(text)))),
     "read": lambda text, folder, over=None: refused(loaded, text, over),
     "checked": checked,
@@ -313,6 +320,7 @@ READERS = {
     "rule of a gate": lambda text, folder: parsed(lambda: list(vars(Rule.parse(text)).values())),
     "plan": planned_lines,
     "entries": entries,
+    "classes": classes,
     "explanation": explanation,
     "refused by": refused_by,
     "YAML": yaml_value,

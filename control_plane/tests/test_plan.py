@@ -8,7 +8,7 @@ import pytest
 from eeon_control import config, constants, data, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.entries import CLONE_SESSIONS
-from eeon_control.errors import InputError, Place, PlanError
+from eeon_control.errors import InputError, PlanError
 from eeon_control.plan import Exact, Lpm, routes
 from eeon_control.port_settings import Eee, RedSettings
 from eeon_control.sources import Document
@@ -78,7 +78,7 @@ def any_topology(draw):
         "links": links_value,
     }
     # Not as text: parsing it would take longer than the rest of these tests.
-    return reader.from_document(Document(value, {(): Place("any")}), "any")
+    return reader.from_document(Document.of_value(value, "any"), "any")
 
 
 def hops_to(fabric, leaf):

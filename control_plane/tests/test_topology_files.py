@@ -4,9 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from eeon_control import data, topology
+from eeon_control import config, data, topology
 from eeon_control.errors import DataNotFound, InputError
 from eeon_control.topology import phy
+from eeon_control.units import Duration
 from expected_rows import bases, value
 
 ROWS = Path(__file__).parent / "expected" / "topology.yaml"
@@ -37,6 +38,14 @@ def test_file_that_is_too_large_or_deep_or_not_text_is_refused(tmp_path):
         topology.load(path)
     with pytest.raises(DataNotFound):
         topology.load(tmp_path)
+
+
+def test_what_a_file_of_containerlab_assumes_is_a_warning_until_it_is_kept():
+    clos = topology.from_text(bases(ROWS)["containerlab"], "clos.clab.yml")
+    (warning,) = config.check(config.load("mark_threshold"), clos, Duration(1000))
+    assert str(warning) == f"clos.clab.yml: warning: {clos.assumed}"
+    again = topology.from_value(dict(clos.document), "revision 1")
+    assert (again.links, again.hosts, again.assumed) == (clos.links, clos.hosts, "")
 
 
 def test_phy_times_are_those_of_thesis_table_2_1():

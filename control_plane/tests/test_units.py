@@ -38,33 +38,8 @@ def test_any_text_is_read_or_refused_with_a_unit_error(text):
             kind.parse(text)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (Bytes(97_500), "97.5KB"),
-        (Bytes(300_000), "300KB"),
-        (Bytes(1), "1B"),
-        (Bytes(0), "0B"),
-        (Duration(4_480_000), "4.48us"),
-        (DataRate(10**10), "10Gbps"),
-        (Bytes(1_234_567), "1234.567KB"),
-    ],
-)
-def test_printed_text_uses_the_largest_unit_that_is_exact(value, text):
-    assert str(value) == text
-
-
-def test_size_keeps_bytes_and_packets_apart():
-    assert type(parse_size("65pkt")) is Packets
-    assert type(parse_size("97.5KB")) is Bytes
-    with pytest.raises(UnitError, match="or in packets: 65pkt"):
-        parse_size("65")
-
-
 def test_a_size_above_the_limit_is_told_without_the_words_for_a_wrong_unit():
     with pytest.raises(UnitError, match="is not a number of bytes"):
         Bytes.parse("9" * 500 + "B")
     with pytest.raises(UnitError, match=r"is larger than [0-9]+ B$"):
         parse_size("99999999999999999999B")
-    with pytest.raises(UnitError, match="or in packets: "):
-        parse_size("3parsecs")

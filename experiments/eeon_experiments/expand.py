@@ -5,7 +5,8 @@ All mistakes of a file are reported at once, each at its line and only once, eve
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
+from math import prod
 from typing import TypeGuard
 
 from eeon_control import config as configs
@@ -49,6 +50,14 @@ class Point:
 class _Sweep:
     values: dict[str, list[str]]
     seeds: list[int]
+
+    def combinations(self, axes: Iterable[str]) -> Iterator[tuple[str | None, ...]]:
+        """Yields the values of all axes, the last one changing fastest."""
+        return product(*(self.values.get(axis, [None]) for axis in axes))
+
+    @property
+    def size(self) -> int:
+        return len(self.seeds) * prod(map(len, self.values.values()))
 
 
 def expand(
@@ -125,7 +134,7 @@ def combinations(
     axes = list(experiment.file.axes)
     found: dict[tuple[str | None, ...], dict[int, None]] = {}
     for sweep in _Expansion(experiment, Versions("", ""), quick, None, False).sweeps():
-        for values in product(*(sweep.values.get(axis, [None]) for axis in axes)):
+        for values in sweep.combinations(axes):
             found.setdefault(values, {}).update(dict.fromkeys(sweep.seeds))
     return [(dict(zip(axes, values, strict=True)), seed) for values, seeds in found.items() for seed in seeds]
 
@@ -153,7 +162,7 @@ class _Expansion:
         self._check_axes()
         sweeps = list(self._sweeps(self._overlays()))
         self._raise()
-        size = sum(_size(sweep) for sweep in sweeps)
+        size = sum(sweep.size for sweep in sweeps)
         if size > POINTS_LIMIT:
             self._refuse(("sweeps",), f"the sweeps have {size} runs; the limit is {POINTS_LIMIT}", "")
             self._raise()
@@ -255,22 +264,10 @@ class _Expansion:
     def _combinations(
         self, base: Document, overlays: dict[str, dict[str, list[Document]]], sweep: _Sweep
     ) -> Iterator[tuple[dict[str, str | None], Document]]:
-        axes = list(overlays)
-
-        def below(
-            depth: int, chosen: dict[str, str | None], document: Document
-        ) -> Iterator[tuple[dict[str, str | None], Document]]:
-            if depth == len(axes):
-                yield chosen, document
-                return
-            axis = axes[depth]
-            if axis not in sweep.values:
-                yield from below(depth + 1, {**chosen, axis: None}, document)
-            for value in sweep.values.get(axis, []):
-                laid = overlay.overlaid([document, *overlays[axis][value]])
-                yield from below(depth + 1, {**chosen, axis: value}, laid)
-
-        yield from below(0, {}, base)
+        for values in sweep.combinations(overlays):
+            chosen = dict(zip(overlays, values, strict=True))
+            over = [overlays[axis][value] for axis, value in chosen.items() if value is not None]
+            yield chosen, overlay.overlaid([base, *chain.from_iterable(over)])
 
     def _resolved(self, document: Document, seeds: list[int]) -> list[Run]:
         try:
@@ -303,10 +300,3 @@ class _Expansion:
 def _is_names(given: object) -> TypeGuard[list[str]]:
     """Returns whether an entry of a sweep is a list of names; numbers have become text."""
     return isinstance(given, list) and bool(given) and all(isinstance(one, str) for one in given)
-
-
-def _size(sweep: _Sweep) -> int:
-    size = len(sweep.seeds)
-    for values in sweep.values.values():
-        size *= len(values)
-    return size

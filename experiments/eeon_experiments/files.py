@@ -150,6 +150,11 @@ def _find(name_or_path: str | Path) -> Path:
     known = shipped.names()
     if str(name_or_path) in known:
         return shipped.folder() / str(name_or_path) / shipped.FILE
+    if path.is_dir():
+        raise DataNotFound(
+            f"{path}: this folder has no {shipped.FILE}; give a file, a folder with one, or the name of an "
+            f"experiment that ships: {', '.join(known) or 'none'}"
+        )
     raise DataNotFound(
         f"{name_or_path}: no such file, and not one of the experiments that ship"
         f"{did_you_mean(str(name_or_path), known)}: {', '.join(known) or 'none'}"

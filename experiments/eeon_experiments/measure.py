@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     )
 
 _T = TypeVar("_T")
+_CNMS = {
+    "cnms": ("messages",),
+    "cnms_without_effect": ("malformed", "unknown_flow", "without_effect", "without_limiter"),
+}
+_CNPS = {"cnps_sent": ("cnps_sent",), "cnps": ("cnps",)}
+"""The counts of a host's reaction points in each column, for QCN and for DCQCN."""
 
 _PS_PER_US = 10**6
 _PS_PER_S = 10**12
@@ -53,6 +59,7 @@ def measured(
 ) -> dict[str, Value]:
     """Returns all columns that are deterministic: the same settings and seed give the same values."""
     workload = workload_report(report)
+    applications = workload["applications"]
     return {
         "virtual_seconds": report["elapsed_ps"] / _PS_PER_S,
         "p4_passes": report["p4_passes"],
@@ -64,12 +71,10 @@ def measured(
         **(_shape(topology, report) if settings.queue_samples else dict.fromkeys(_SHAPE)),
         **_flows(workload["flows"]),
         **_slowdowns(settings, workload),
-        **_rpc(workload["applications"]),
-        **_queries(workload["applications"]),
-        **_steps(workload["applications"]),
-        **_qcn(report),
-        **_dcqcn(report),
-        **_coflows(settings, workload["applications"]),
+        **_times(applications),
+        **_limiters(report, "qcn", "limiters_max", _CNMS),
+        **_limiters(report, "dcqcn", "cnp_limiters_max", _CNPS),
+        **_coflows(settings, applications),
         **_scheduler(workload),
         **_energy(topology, spec, report),
         "wakes": sum(values["wakes"] for values in registers.values()),
@@ -294,53 +299,29 @@ def _slowdown_columns(whole: SlowdownReport, by_size: list[SlowdownReport]) -> d
     return found
 
 
-def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Returns the response times of the first application that has any."""
-    found = next(
-        (one["response_ps"] for one in applications if one["kind"] == "rpc" and one["response_ps"]), None
-    )
-    return _quantiles("rpc_{}_us", found)
-
-
-def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Returns the query times of the first application with queries."""
-    first = next((one for one in applications if one["kind"] == "scatter_gather"), None)
-    times = _quantiles("query_{}_us", first and first["query_ps"])
-    return times | {"queries_failed": first and first["failed"]}
-
-
-def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
-    """Returns the step times of the first application with phases."""
-    first = next((one for one in applications if one["kind"] == "phases"), None)
-    times = _quantiles("step_{}_us", first and first["step_ps"])
-    return times | {"messages_resent": first and first["resent"]}
-
-
-def _qcn(report: Report) -> dict[str, Value]:
-    """Returns QCN's columns, over all hosts with reaction points."""
-    found = [one for host in report["hosts"] if (one := host.get("qcn")) is not None]
-    if not found:
-        return dict.fromkeys(("cnms", "cnms_without_effect", "limiters_max"))
+def _times(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
+    """Returns the times of the first application with responses, with queries, and with phases."""
+    responses = (one["response_ps"] for one in applications if one["kind"] == "rpc" and one["response_ps"])
+    queries = next((one for one in applications if one["kind"] == "scatter_gather"), None)
+    phases = next((one for one in applications if one["kind"] == "phases"), None)
     return {
-        "cnms": sum(one["messages"] for one in found),
-        "cnms_without_effect": sum(
-            one["malformed"] + one["unknown_flow"] + one["without_effect"] + one["without_limiter"]
-            for one in found
-        ),
-        "limiters_max": max(one["max_limiters"] for one in found),
+        **_quantiles("rpc_{}_us", next(responses, None)),
+        **_quantiles("query_{}_us", queries and queries["query_ps"]),
+        "queries_failed": queries and queries["failed"],
+        **_quantiles("step_{}_us", phases and phases["step_ps"]),
+        "messages_resent": phases and phases["resent"],
     }
 
 
-def _dcqcn(report: Report) -> dict[str, Value]:
-    """Returns DCQCN's columns, over all hosts with DCQCN."""
-    found = [one for host in report["hosts"] if (one := host.get("dcqcn")) is not None]
+def _limiters(report: Report, kind: str, most: str, sums: Mapping[str, Sequence[str]]) -> dict[str, Value]:
+    """Returns sums of some counts over all hosts with reaction points of a kind; in the column `most`, the
+    maximum number of a host's limiters."""
+    hosts = (cast("Mapping[str, Mapping[str, int] | None]", host).get(kind) for host in report["hosts"])
+    found = [one for one in hosts if one is not None]
     if not found:
-        return dict.fromkeys(("cnps_sent", "cnps", "cnp_limiters_max"))
-    return {
-        "cnps_sent": sum(one["cnps_sent"] for one in found),
-        "cnps": sum(one["cnps"] for one in found),
-        "cnp_limiters_max": max(one["max_limiters"] for one in found),
-    }
+        return dict.fromkeys((*sums, most))
+    totals = {column: sum(one[count] for one in found for count in counts) for column, counts in sums.items()}
+    return {**totals, most: max(one["max_limiters"] for one in found)}
 
 
 def _coflows(settings: RunSettings, applications: Iterable[ApplicationReport]) -> dict[str, Value]:

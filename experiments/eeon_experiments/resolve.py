@@ -21,7 +21,7 @@ from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.config.advice import marks
-from eeon_control.errors import DataNotFound, InputError, Place, PlanError, Problem, Severity
+from eeon_control.errors import DataNotFound, InputError, PlanError, Problem, Severity
 from eeon_control.sources import Document, KeyPath, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -83,7 +83,7 @@ class Resolver:
         self._versions = versions
         self._drawn = drawn
         self._topologies: dict[str, Topology] = {}
-        self._configs: dict[tuple[str, tuple[Place, ...]], tuple[FabricConfig, tuple[Problem, ...]]] = {}
+        self._configs: dict[str, tuple[FabricConfig, tuple[Problem, ...]]] = {}
         self._documents: dict[Path, Document] = {}
         self._fabrics: dict[str, tuple[str, str]] = {}
         self._checked: set[str] = set()
@@ -116,7 +116,7 @@ class Resolver:
             problems += _impossible(document, settings, topology)
             problems += _too_long(document, settings, config) if config is not None else ()
         if problems:
-            raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+            raise InputError(problems)
         assert settings is not None and topology is not None and config is not None, "or there were problems"
         fabric, entries = self._fabric(document, settings, topology, config)
         workloads = [workload_of(settings, topology, seed) for seed in seeds]
@@ -157,7 +157,7 @@ class Resolver:
                     if path not in self._flow_files:
                         held = read(path)
                         self._flow_files[path] = {"points": held} if key == "sizes" else held
-                    document = overlay.with_value(document, where, self._flow_files[path])
+                    document = document.with_value(where, self._flow_files[path])
                 except ValueError as error:
                     problems.append(document.problem(where, str(error), named))
         return document, problems
@@ -177,7 +177,7 @@ class Resolver:
                 path = self._folder / file.file
                 topology = self._topology(document, Duration(0))
                 if topology is not None:
-                    document = overlay.with_value(document, where, file.read(path, topology))
+                    document = document.with_value(where, file.read(path, topology))
             except ValidationError:
                 continue  # the run's model reports it
             except CoflowError as error:
@@ -275,8 +275,8 @@ class Resolver:
         if not all(one and isinstance(one, (str, dict)) for one in listed):
             return None, ()
         # Warnings have places, which other runs with an equal configuration may not share.
-        places = tuple(where for path, where in document.places.items() if path[:1] == ("config",))
-        key = _ordered([listed, document.get(("topology",)), int(delay)]), places
+        places = document.places.of("config")
+        key = _ordered([listed, document.get(("topology",)), int(delay), places])
         if key not in self._configs:
             parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
             merged = parts[0]

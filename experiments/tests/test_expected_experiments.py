@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from pathlib import Path
 
+import made_runs
 import pytest
 import test_tune
 import test_tune_attack
@@ -18,12 +19,18 @@ from eeon_experiments.qcn import Dcqcn, Qcn
 from eeon_experiments.report import elsewhere, gather
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.comparison import Compared, compare
+from eeon_experiments.report.points import drawings
+from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Row as RowOfRun
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.settings import Nic
 from eeon_experiments.tcp import Tcp
+from eeon_experiments.tune import knobs
+from eeon_experiments.tune.answer import share
 from eeon_experiments.workloads import Workload
 from eeon_experiments.workloads.flow_files import read_list, read_points
 from eeon_experiments.workloads.job_mix import JobMix
+from eeon_experiments.workloads.phases import Step
 from eeon_tools.errors import ToolsError
 from made_experiments import points
 from pydantic import ValidationError
@@ -148,6 +155,21 @@ def compared(text: str, folder: Path) -> Messages:
     return refused(lambda: compare(there, Compared.parse(text), "runtime_seconds"), folder)
 
 
+def messages(text: str, folder: Path) -> str:
+    """Returns the sending and the receiving rank of each message of a step among four ranks."""
+    return " ".join(f"{one}-{other}" for one, other in Step.model_validate(value(text)).messages(4))
+
+
+def axis(text: str, folder: Path) -> str:
+    """Returns the kind of the drawing along an axis, and the values of the axis in the drawing's order."""
+    [drawn] = drawings(Runs(RowOfRun(made_runs.row("ordered", 1, {"size": one})) for one in value(text)))
+    return " ".join([drawn.panels[0].kind, *drawn.panels[0].positions])
+
+
+def values_of_range(text: str, folder: Path, log: bool) -> str:
+    return " ".join(map(str, knobs.values(*value(text), log=log)))
+
+
 READERS: dict[str, Reader] = {
     "eeon": command,
     "experiment": experiment,
@@ -165,6 +187,10 @@ READERS: dict[str, Reader] = {
     "attack": attack,
     "folder": folder_of_ones_own,
     "comparison": compared,
+    "messages": messages,
+    "axis": axis,
+    "range": values_of_range,
+    "share": lambda text, folder: share(value(text)),
 }
 TABLES = sorted(FOLDER.glob("*.yaml"))
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from eeon_control.errors import InputError
+from eeon_control.errors import DataNotFound, InputError
 from eeon_experiments import files, shipped, store
 from eeon_experiments.expand import count, expand
 from eeon_experiments.fabric import spec_of
@@ -113,6 +113,8 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_made(tmp_path: Path
 
 
 def test_a_folder_and_its_file_are_the_same_experiment(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound, match=r"this folder has no experiment\.yaml; give a file, a folder"):
+        files.load(tmp_path)
     write(tmp_path)
     assert files.load(tmp_path).path == files.load(tmp_path / "experiment.yaml").path
 

@@ -166,26 +166,6 @@ def test_a_run_ends_with_its_numbers(mine: Path, monkeypatch: pytest.MonkeyPatch
         assert told in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("values", "order", "kind"),
-    [
-        (["150KB", "9000B", "0.03MB"], ["9000B", "0.03MB", "150KB"], "lines"),
-        (["1ms", "1000us", "0.1ms"], ["0.1ms", "1ms", "1000us"], "lines"),
-        (["65pkt", "1pkt"], ["1pkt", "65pkt"], "lines"),
-        (["50%", "5%"], ["5%", "50%"], "lines"),
-        (["10", "2.5"], ["2.5", "10"], "lines"),
-        (["2leaves", "1leaf"], ["2leaves", "1leaf"], "bars"),
-        (["9KB", "1ms"], ["9KB", "1ms"], "bars"),
-    ],
-)
-def test_a_line_goes_along_an_axis_of_quantities_in_their_order(
-    values: list[str], order: list[str], kind: str
-) -> None:
-    made = [Row(made_runs.row("ordered", 1, {"size": value})) for value in values]
-    [by_size] = points.drawings(Runs(made))
-    assert (list(by_size.panels[0].positions), by_size.panels[0].kind) == (order, kind)
-
-
 def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out() -> None:
     made = [
         Row(made_runs.row("many", 1, {"size": size, "other": f"o{number}"}))

@@ -10,21 +10,6 @@ from eeon_experiments.workloads.phases import Step
 from made_experiments import TEXTS, points
 
 
-def sent(**step: object) -> list[tuple[int, int]]:
-    return list(Step.model_validate({"size": "1KB", **step}).messages(4))
-
-
-def test_patterns_say_who_sends_to_whom() -> None:
-    assert sent(pattern="all_to_all")[:6] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 0)]
-    assert len(set(sent(pattern="all_to_all"))) == 12
-    assert sent(pattern="exchange", distance=1) == [(0, 1), (1, 0), (2, 3), (3, 2)]
-    assert sent(pattern="shift", distance=3) == [(0, 3), (1, 0), (2, 1), (3, 2)]
-    # In rows of two ranks, both neighbours along a row are the same rank.
-    assert sent(pattern="torus", grid=[2, 2])[:4] == [(0, 1), (0, 2), (1, 0), (1, 3)]
-    assert sent(pattern="torus", grid=[4])[:4] == [(0, 1), (0, 3), (1, 2), (1, 0)]
-    assert sent(pattern="torus", grid=[1, 4]) == sent(pattern="torus", grid=[4])
-
-
 def test_a_torus_has_six_neighbours_in_three_dimensions() -> None:
     step = Step.model_validate({"pattern": "torus", "size": "1KB", "grid": [4, 4, 4]})
     messages = set(step.messages(64))

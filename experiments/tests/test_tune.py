@@ -93,15 +93,6 @@ def refusal(folder: Path, text: str) -> str:
     return str(error.value)
 
 
-def test_a_range_has_both_ends_and_multiples_between_them_in_its_unit() -> None:
-    assert knobs.values("1.5KB", "150KB", 3, log=True) == ("1.5KB", "15KB", "150KB")
-    assert knobs.values("10us", "30us", 3, log=False) == ("10us", "20us", "30us")
-    assert knobs.values("1pkt", "3pkt", 16, log=False) == ("1pkt", "2pkt", "3pkt")
-    assert knobs.values("1%", "100%", 3, log=True) == ("1%", "10%", "100%")
-    assert knobs.values(0.1, 1, 2, log=False) == (0.1, 1.0)
-    assert knobs.values(1, 2.5, 2, log=False) == (1.0, 2.5)
-
-
 def test_the_best_of_a_valley_is_found_and_confirmed_and_written_as_a_configuration(tmp_path: Path) -> None:
     answer = tuned(tmp_path, FILE, valley)
     assert answer.recommended == answer.best.name
@@ -438,11 +429,3 @@ def test_a_weight_of_queues_is_no_knob_of_bmv2(tmp_path: Path) -> None:
     assert tuned(tmp_path, text, valley).tune.space.size() == 3
     (tmp_path / "bmv2").mkdir()
     assert "bmv2 has only strict priority" in refusal(tmp_path / "bmv2", text + "target: bmv2\n")
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [(0.0012, "0.12 %"), (0.089, "8.9 %"), (0.994, "99 %"), (8.91, "891 %"), (12.3, "1,230 %")],
-)
-def test_shares_are_in_percent_whatever_their_size(number: float, said: str) -> None:
-    assert words.share(number) == said

@@ -177,7 +177,10 @@ def test_a_range_without_a_hosts_port_or_of_another_form_is_refused(tmp_path: Pa
     with pytest.raises(FabricError, match="no counts for the port of h2"):
         today.of_range(FABRIC, prometheus(tmp_path, {"h1": [1, 2]}))
     path = tmp_path / "other.json"
-    for text in ("[]", "{", '{"data": {"result": [{"metric": {}}]}}'):
+    whole = prometheus(tmp_path, {name: [1, 2] for name in FABRIC.hosts}).read_text()
+    summed, unknown = (whole.replace(old, new) for old, new in (('"port": "1", ', ""), ('"2"', '"NaN"')))
+    for text in ("[]", "{", '{"data": {"result": [{"metric": {}}]}}', summed, unknown):
+        assert text != whole
         path.write_text(text)
         with pytest.raises(BadFile, match="is not Prometheus' answer to query_range"):
             today.of_range(FABRIC, path)

@@ -9,7 +9,7 @@ from eeon_control import data
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.short_forms import SHORT_KEYS
-from eeon_control.errors import InputError, Place, Problem
+from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
 from eeon_control.units import DataRate
 from eeon_control.validation import did_you_mean, input_error
@@ -59,19 +59,15 @@ def overridden(config: FabricConfig, changes: dict[str, object]) -> FabricConfig
     file; errors call the place `<override>`.
     """
     root: dict[str, object] = {}
-    places: dict[tuple[str | int, ...], Place] = {}
     for dotted, value in changes.items():
-        steps = tuple(dotted.split("."))
+        *above, last = dotted.split(".")
         here = root
-        for step in steps[:-1]:
+        for step in above:
             inner = here.setdefault(step, {})
             assert isinstance(inner, dict), f"{dotted} lies below a value that another change gives"
             here = inner
-        here[steps[-1]] = value
-        for length in range(1, len(steps)):
-            places.setdefault(steps[:length], config.document.place(steps[:length]))
-        places[steps] = Place("<override>")
-    return from_document(config.document.merged_with(Document(root, places)))
+        here[last] = value
+    return from_document(config.document.merged_with(Document.of_value(root, "<override>")))
 
 
 def from_document(document: Document) -> FabricConfig:

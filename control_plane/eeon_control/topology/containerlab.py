@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from eeon_control.errors import InputError, Place, Problem
-from eeon_control.sources import Document, KeyPath
+from eeon_control.errors import InputError, Problem
+from eeon_control.sources import Document, KeyPath, Places
 
 ASSUMED = {"rate": "10Gbps", "delay": "500ns"}
 """Values for links without their own; the delay is that of the packaged topologies."""
@@ -77,7 +77,6 @@ class _File:
         self._document = document
         self._base: KeyPath = ("topology",) if isinstance(document.value.get("topology"), dict) else ()
         self._problems: list[Problem] = []
-        self._places: dict[KeyPath, Place] = {}
         self._nodes = self._mapping("nodes")
         self._free_names: set[str] = set()
         self._links = document.get((*self._base, "links"))
@@ -118,18 +117,12 @@ class _File:
         given = own.get("defaults", {})
         defaults = {**ASSUMED, **given} if isinstance(given, dict) else given
         value = {"description": "from a containerlab file", **own, "defaults": defaults}
-        for path in self._document.places:
-            if not path or path[0] in _OWN_KEYS:
-                self._keep(path, path)
-            elif path[: len(self._base) + 1] in ((*self._base, "nodes"), (*self._base, "links")):
-                self._places.setdefault(path[len(self._base) :], self._document.places[path])
         told = "; ".join(_assumptions(links, given, kinds, linked))
-        return Document({**value, "nodes": nodes, "links": links}, self._places), told
+        return Document({**value, "nodes": nodes, "links": links}, self._moved_up(links)), told
 
     def _link(self, index: int, link: object) -> dict[str, object]:
         """Returns one link in the long form, without the ends that cannot be parsed."""
         path: KeyPath = (*self._base, "links", index)
-        here: KeyPath = ("links", index)
         found: dict[str, object] = {"endpoints": []}
         if not isinstance(link, dict):
             self._refuse(path, "a link must be a mapping with endpoints")
@@ -144,12 +137,8 @@ class _File:
             return found
         numbered = [self._end((*path, "endpoints", side), end) for side, end in enumerate(ends)]
         found["endpoints"] = [end for end in numbered if end is not None]
-        for where in (("labels",), ()):
-            values = self._document.get((*path, *where))
-            for key in _LINK_KEYS:
-                if isinstance(values, dict) and key in values:
-                    found[key] = values[key]
-                    self._keep((*here, key), (*path, *where, key))
+        for values in (self._document.mapping((*path, "labels")), link):
+            found |= {key: values[key] for key in _LINK_KEYS if key in values}
         return found
 
     def _end(self, path: KeyPath, end: object) -> str | None:
@@ -191,9 +180,17 @@ class _File:
     def _refuse(self, path: KeyPath, rule: str, value: object = None) -> None:
         self._problems.append(self._document.problem(path, rule, value))
 
-    def _keep(self, path: KeyPath, original: KeyPath) -> None:
-        """Records the place in the file of a translated part's original."""
-        self._places[path] = self._document.place(original)
+    def _moved_up(self, links: list[dict[str, object]]) -> Places:
+        """Returns the places of the long form: nodes and links are at the top, and labels of a link in it."""
+        top = self._document.places
+        inner = top.at(self._base)
+        of_links = inner.of("links")
+        below: dict[str | int, Places] = {}
+        for index in range(len(links)):
+            link = of_links.of(index)
+            below[index] = Places(link.here, {**link.of("labels").below, **link.below})
+        moved: dict[str | int, Places] = {"nodes": inner.of("nodes"), "links": Places(of_links.here, below)}
+        return Places(top.here, {**top.below, **moved})
 
 
 def _assumptions(

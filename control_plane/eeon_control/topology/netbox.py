@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.printable import one_line
@@ -299,13 +300,14 @@ def _text(value: object, key: str) -> str:
 
 
 def _number(value: object) -> float | None:
-    """Returns a number, which some versions write as text; None for other values."""
+    """Returns a finite number, which some versions write as text; None for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        return float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
+    return number if isfinite(number) else None
 
 
 def _id(value: object) -> int:

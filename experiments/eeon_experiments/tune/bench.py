@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from eeon_control.errors import InputError, Problem
-from eeon_control.sources import Document, KeyPath
+from eeon_control.sources import Document, KeyPath, Places
 
 from eeon_experiments import overlay
 from eeon_experiments.expand import Point
@@ -80,7 +80,7 @@ class Bench:
                 else:
                     found += [Point({WORKLOAD: workload, SETTING: name}, run) for run in runs]
             if problems:
-                raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+                raise InputError(problems)
             for point in found:
                 self._points.setdefault((name, point.run.seed, small), []).append(point)
         return self._points[name, seed, small]
@@ -137,11 +137,7 @@ class Bench:
         document = self.tune.document
         base = overlay.part(document, ("base",))
         if "config" not in base.value:
-            place = document.place(("base",))
-            base = Document(
-                {**base.value, "config": [_BASELINE_CONFIG]},
-                {**base.places, ("config",): place, ("config", 0): place},
-            )
+            base = base.with_value(("config",), [_BASELINE_CONFIG])
         found = [base, overlay.part(document, ("workloads", workload))]
         found += [self.tune.measured[workload]] if workload in self.tune.measured else []
         found += [overlay.part(document, ("small",))] if small else []
@@ -155,21 +151,16 @@ def candidate(tune: Tune) -> Document:
 
 def of_setting(tune: Tune, setting: Mapping[str, object]) -> Document:
     """Returns the knobs' values, each with the place of its knob in the file."""
-    config = knobs.overlay(tune.space, setting)
-    at_all = tune.document.place(("knobs",))
-    places = Document.of_value({"config": [config]}, at_all.file).places
+    at_all = Places(tune.document.place(("knobs",)))
+    marked = Document({}, at_all)
     for knob in tune.space.knobs:
         place = tune.document.place(("knobs", knob.name, "path"))
-        for path in knob.paths:
-            for full in list(places):
-                if full[:2] == ("config", 0) and (
-                    full[2:] == path[: len(full) - 2] or full[2 : 2 + len(path)] == path
-                ):
-                    places[full] = place
-    return Document({"config": [config]}, places)
+        alone = knobs.overlay(knobs.Space((knob,)), setting)
+        marked = marked.merged_with(Document(alone, Places(place)))
+    places = Places(at_all.here, {"config": Places(at_all.here, {0: marked.places})})
+    return Document({"config": [knobs.overlay(tune.space, setting)]}, places)
 
 
 def of_config(tune: Tune, config: Mapping[str, object], place: KeyPath) -> Document:
     """Returns an overlay of the configuration alone; errors point at `place` of the file."""
-    found = Document.of_value({"config": [dict(config)]}, tune.document.place(place).file)
-    return Document(found.value, dict.fromkeys(found.places, tune.document.place(place)))
+    return Document({"config": [dict(config)]}, Places(tune.document.place(place)))

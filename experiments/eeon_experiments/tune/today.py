@@ -23,7 +23,7 @@ from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
 from eeon_control.plan import classes, intended
 from eeon_control.port_settings import AQM, BUFFER, EEE, QUEUE_AQM, ByQueueSettings, Settings
-from eeon_control.sources import Document
+from eeon_control.sources import Document, Places
 from eeon_control.targets import Targets
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, DataRate, Duration, format_probability
@@ -231,8 +231,7 @@ def of_range(topology: Topology, path: Path) -> Load:
     """
     sent: dict[tuple[str, int], float] = {}
     times: list[float] = []
-    for labels, samples in _series(path):
-        at = labels["switch"], int(labels["port"])
+    for at, samples in _series(path):
         last = samples[0][1]
         for moment, value in samples:
             times.append(moment)
@@ -244,7 +243,8 @@ def of_range(topology: Topology, path: Path) -> Load:
     return _load(topology, sent, max(times) - min(times), f"in {path}")
 
 
-def _series(path: Path) -> Iterator[tuple[dict[str, str], list[tuple[float, float]]]]:
+def _series(path: Path) -> Iterator[tuple[tuple[str, int], list[tuple[float, float]]]]:
+    """Yields switch and port of each series of the metric, with its times and values."""
     if not path.is_file():
         raise DataNotFound(f"{path}: no such file")
     try:
@@ -252,8 +252,12 @@ def _series(path: Path) -> Iterator[tuple[dict[str, str], list[tuple[float, floa
             answer = json.loads(file.read(_BYTES_OF_RANGE))
         for one in answer["data"]["result"]:
             labels = {str(key): str(value) for key, value in one["metric"].items()}
-            if labels["__name__"] == METRIC and labels["class"] == _DATA and one["values"]:
-                yield labels, [(float(moment), float(value)) for moment, value in one["values"]]
+            if labels["__name__"] != METRIC or labels["class"] != _DATA or not one["values"]:
+                continue
+            samples = [(float(moment), float(value)) for moment, value in one["values"]]
+            if not all(math.isfinite(value) for _, value in samples):
+                raise ValueError("a sample is not a finite number")
+            yield (labels["switch"], int(labels["port"])), samples
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadFile(str(path), "", f"is not Prometheus' answer to query_range ({error!r})") from None
 
@@ -303,8 +307,7 @@ def begun(tune: Tune, today: Today) -> Tune:
 
 
 def _over(tune: Tune, value: dict[str, object]) -> Document:
-    found = Document.of_value(value, tune.document.place(()).file)
-    return Document(found.value, dict.fromkeys(found.places, tune.document.place(("base",))))
+    return Document(value, Places(tune.document.place(("base",))))
 
 
 def check(run: Run, today: Today) -> None:

@@ -146,7 +146,7 @@ class Tuning:
             except InputError as error:
                 problems += error.problems
         if problems:
-            raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+            raise InputError(problems)
 
     def run(self) -> Answer:
         """Searches after `check`, and judges the found settings. Raises InputError, or ReplayError if the
