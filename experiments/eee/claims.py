@@ -26,11 +26,7 @@ from eeon_experiments.results import Results, Spread
 
 from .delay_claims import e2, e8
 from .load_claims import e9, e10
-from .points import (
-    SCENARIOS,
-    changes,
-    point,
-)
+from .points import SCENARIOS, changes, point
 
 _USED = "energy_used_joules"
 _RUNTIME = "runtime_seconds"

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from eeon_experiments.claims import model
+from eeon_experiments.claims import model, parts
 from eeon_experiments.claims.model import Missing
+from eeon_experiments.claims.parts import Order, Part
 from eeon_experiments.results import Results, Row, Spread
 
 
@@ -46,6 +47,36 @@ def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differentl
 def test_what_cannot_be_compared_is_named(values: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(Missing, match=words):
         model.change(rows(*values), "t", RED, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("part", "measured", "holds"),
+    [
+        ({"where": [{"queue": ["red", "plain"]}], "form": "us", "within": (3, 3)}, "t 3 us", True),
+        (
+            {"where": [{"queue": ["red", "plain"]}], "take": "most", "form": "us", "within": (0, 1)},
+            "t 4 us",
+            False,
+        ),
+        ({"where": [{"queue": "red"}], "against": {"queue": "plain"}, "states": 2}, "t +100.0 %", True),
+        (
+            {"where": [{"queue": "red"}], "against": {"queue": "plain"}, "form": "times", "within": (2, 2)},
+            "t 2.00x",
+            True,
+        ),
+    ],
+)
+def test_a_part_is_the_mean_or_the_most_of_its_points_or_the_change_between_two(
+    part: dict[str, Any], measured: str, holds: bool
+) -> None:
+    of = rows({"axis_queue": "red", "runtime_seconds": 4.0}, {"axis_queue": "plain", "runtime_seconds": 2.0})
+    [check] = parts.checks([Part(says="t", number="runtime_seconds", **part)], of)
+    assert (check.measured, check.holds) == (measured, holds)
+
+
+def test_an_order_of_a_figure_that_no_part_has_is_not_judged() -> None:
+    with pytest.raises(Missing, match="a figure t before the part that says less"):
+        parts.checks([Order(falling=["t"], says="less", otherwise="more")], rows())
 
 
 def test_a_band_includes_its_ends() -> None:
