@@ -74,9 +74,12 @@ def test_a_part_is_the_mean_or_the_most_of_its_points_or_the_change_between_two(
     assert (check.measured, check.holds) == (measured, holds)
 
 
-def test_an_order_of_a_figure_that_no_part_has_is_not_judged() -> None:
-    with pytest.raises(Missing, match="a figure t before the part that says less"):
-        parts.checks([Order(falling=["t"], says="less", otherwise="more")], rows())
+def test_an_order_holds_if_figures_fall_and_all_are_there() -> None:
+    order = Order(falling=["high", "low"], says="more", otherwise="not more")
+    found = [order.check(rows(), {"high": high, "low": 2.0}) for high in (2.1, 2.0)]
+    assert [(one.measured, one.holds) for one in found] == [("more", True), ("not more", False)]
+    with pytest.raises(Missing, match="a figure high before the part that says more"):
+        parts.checks([order], rows())
 
 
 def test_a_band_includes_its_ends() -> None:
