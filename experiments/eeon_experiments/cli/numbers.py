@@ -74,18 +74,18 @@ def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | 
 
 
 def show_comparison(compared: Compared, found: Sequence[Comparison]) -> None:
-    """Prints a table for each column: at each point, both means over the pairs, and the change with its
-    interval."""
+    """Prints a table for each column: at each point, the change with its interval, and both means over the
+    pairs."""
     from eeon_experiments.report.points import short, words
 
     axes = list(dict.fromkeys(axis for one in found for axis in one.axes or ()))
     differing = [axis for axis in axes if len({one.axes.get(axis) for one in found if one.axes}) > 1]
-    head = (*differing, "pairs", compared.first, compared.second, "change (95 %)")
+    head = (*differing, "change (95 %)", "pairs", compared.first, compared.second)
     for column in dict.fromkeys(one.column for one in found):
         rows = [
             (
                 *("all" if one.axes is None else one.axes.get(axis, "-") for axis in differing),
-                *(str(one.pairs), short(one.first), short(one.second), _change(one)),
+                *(_change(one), str(one.pairs), short(one.first), short(one.second)),
             )
             for one in found
             if one.column == column
