@@ -2,15 +2,7 @@
 
 from contextlib import suppress
 
-from eeon_experiments.claims.model import (
-    Check,
-    Checks,
-    Missing,
-    change,
-    each,
-    means,
-    within,
-)
+from eeon_experiments.claims.model import Check, Checks, Missing, change, each, means, within
 from eeon_experiments.results import Results, Spread
 
 from .points import point

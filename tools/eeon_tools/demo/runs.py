@@ -41,13 +41,7 @@ FULL_FRAME_BYTES = 1514
 AQMS = ("drop_tail", "red_ect", "red_ack_syn", "mark_threshold")
 EEES = ("off", "standard", "120us100")
 
-JOB = Shuffle(
-    maps=112,
-    reducers=8,
-    split_bytes=1_000_000,
-    startup_ns=2_000_000,
-    heartbeat_ns=5_000_000,
-)
+JOB = Shuffle(maps=112, reducers=8, split_bytes=1_000_000, startup_ns=2_000_000, heartbeat_ns=5_000_000)
 """A Terasort scaled down so that it takes half a second of virtual time: splits of 1 MB instead of 64,
 start-up of 2 ms instead of 1.6 s, heartbeats of 5 ms instead of 1 s. Work per byte, slots, fetches and noise
 are MRPerf's and Hadoop's."""

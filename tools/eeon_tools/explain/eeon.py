@@ -455,11 +455,7 @@ _PAUSE = ("the pause ended", "the neighbour ended the pause")
 
 
 def _released(
-    queued: QueuedStep,
-    left: DequeuedStep | None,
-    until_ps: int,
-    rounds: int,
-    causes: tuple[str, str] = _GATE,
+    queued: QueuedStep, left: DequeuedStep | None, until_ps: int, rounds: int, causes: tuple[str, str] = _GATE
 ) -> list[str]:
     if left is None:
         return []
