@@ -1,8 +1,8 @@
 """E1 to E10: claims of the EEE-MapReduce paper and of E-EON thesis chapter 4 on EEE and coalescing.
 
-E2 and E8 are about time alone: idle time before sleep, and the latency of links without EEE. E9 and E10 are in
-`load_claims`. Energy is the sum over all transmitters of a kind over the whole run, so that a longer run uses
-more.
+E2 and E8 are about time alone: idle time before sleep, and the latency of links without EEE. E9 and E10 are
+in `load_claims`. Energy is the sum over all transmitters of a kind over the whole run, so that a longer run
+uses more.
 """
 
 from collections.abc import Iterable
