@@ -19,7 +19,6 @@ from eeon_experiments.claims.model import (
     means,
     of_common_seeds,
     percent,
-    times,
     within,
 )
 from eeon_experiments.results import Results, Spread
@@ -47,35 +46,11 @@ def _above_awake(results: Results, eee: str) -> Spread:
     )
 
 
-def _above_own_ideal(results: Results, buffer: str, eee: str) -> Spread:
-    """Returns the energy in excess of the ideal of the same run, for TCP on drop tail."""
-    there = _point(buffer, "tcp", eee)
-    return _above_ideal(results, there, there)
-
-
 def _changes(results: Results, column: str, control: str, eee: str) -> dict[str, Spread]:
     return {
         buffer: change(results, column, _point(buffer, control, eee), _point(buffer, control))
         for buffer in _BUFFERS
     }
-
-
-def _j1(results: Results) -> Checks:
-    def over(eee: str) -> Spread:
-        return mean(_above_own_ideal(results, buffer, eee) for buffer in _BUFFERS)
-
-    legacy, standard, held = over("off"), over("standard"), over("120us100")
-    longest = _above_own_ideal(results, "deep", "1ms1000")
-    ordered = longest.mean < held.mean < standard.mean < legacy.mean
-    return Checks(
-        [
-            within(legacy.plus(1), 5, 20, "legacy over ideal", times, "legacy_over_ideal"),
-            within(standard, 0.4, 1.6, "Standard EEE above ideal", name="standard_above_ideal"),
-            within(held, 0, 0.2, "120us100 above ideal", name="120us100_above_ideal"),
-            within(longest, 0, 0.1, "1ms1000, deep, above ideal", name="1ms1000_deep_above_ideal"),
-            Check("in this order" if ordered else "not in this order", ordered),
-        ]
-    )
 
 
 def _j3(results: Results) -> Checks:
@@ -146,4 +121,4 @@ def _j5(results: Results) -> Checks:
     )
 
 
-JUDGES: Judges = {"J1": _j1, "J3": _j3, "J4": _j4, "J5": _j5}
+JUDGES: Judges = {"J3": _j3, "J4": _j4, "J5": _j5}

@@ -18,6 +18,7 @@ from eeon_experiments.claims.model import (
     Point,
     by_seed,
     compare_by_seed,
+    mean,
     mean_by_seed,
     microseconds,
     percent,
@@ -80,8 +81,8 @@ class Part(Number):
     """The figure's name in claims.json."""
     for_each: dict[str, list[str]] = Field(default_factory=dict)
     """One part for each of these values, which replace `{NAME}` in the other texts."""
-    take: Literal["mean", "least", "most"] = "mean"
-    """What of several points."""
+    take: Literal["mean", "least", "most", "average"] = "mean"
+    """What of several points; as the average, their means and their spreads are averaged."""
     within: tuple[float, float] | None = None
     states: float | None = None
     """The change that the paper states."""
@@ -106,14 +107,16 @@ class Part(Number):
     def check(self, results: Results, _: Mapping[str, float]) -> Check:
         """Returns whether the number is within its band. Raises Missing."""
         says, points = self.says if "{number}" in self.says else f"{self.says} {{number}}", self.points()
-        if self.take == "mean":
-            found = self.measured(results, points)
-        else:
-            pick = min if self.take == "least" else max
-            at, found = pick(
-                ((point, self.measured(results, [point])) for point in points), key=lambda one: one[1].mean
-            )
-            says = says.replace("{at}", words_of(at))
+        each = [(self.measured(results, [point]), point) for point in points]
+        match self.take:
+            case "mean":
+                found = self.measured(results, points)
+            case "average":
+                found = mean(one for one, _ in each)
+            case _:
+                pick = min if self.take == "least" else max
+                found, at = pick(each, key=lambda one: one[0].mean)
+                says = says.replace("{at}", words_of(at))
         low, high = self.within or (cut(self.cuts) if self.cuts is not None else band(self.states or 0))
         words = says.replace("{number}", found.text(_FORMS[self.form]))
         return Check(words, low <= found.mean <= high, numbers={self.name: found.mean} if self.name else {})
