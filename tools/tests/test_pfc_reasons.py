@@ -158,9 +158,7 @@ def test_the_table_the_page_and_json_say_the_pauses(
     trace, config = files
     document = tmp_path / "run.json"
     done = CliRunner().invoke(
-        replay_command,
-        [str(trace), *RUN, str(config), "--json", str(document)],
-        env={"COLUMNS": "80"},
+        replay_command, [str(trace), *RUN, str(config), "--json", str(document)], env={"COLUMNS": "80"}
     )
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()

@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 )
 @seed_option("Seed of the trace.")
 @click.option(
-    "--workers",
-    type=click.IntRange(1, 64),
-    help="Number of parallel runs.  [default: the number of cores]",
+    "--workers", type=click.IntRange(1, 64), help="Number of parallel runs.  [default: the number of cores]"
 )
 @reports_errors
 def demo(output: Path, seed: int, workers: int | None) -> None:

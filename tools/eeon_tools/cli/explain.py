@@ -145,15 +145,7 @@ def explain(
     on, as `eeon replay` does, and shows the packet's whole path: --details adds the steps in each switch,
     --switch shows one switch only.
     """
-    from eeon_tools.explain import (
-        Amount,
-        document,
-        of_program,
-        of_topology,
-        tell,
-        tell_way,
-        way_document,
-    )
+    from eeon_tools.explain import Amount, document, of_program, of_topology, tell, tell_way, way_document
     from eeon_tools.explain.finding import find_packet
     from eeon_tools.explain.journeys import follow, follow_capture, follow_way
     from eeon_tools.explain.scene import RegisterValue
