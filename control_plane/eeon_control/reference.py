@@ -17,13 +17,7 @@ from eeon_control import schemas
 
 BEGIN = "<!-- made by `make reference` from the JSON Schema: do not edit below -->"
 END = "<!-- end of what is made -->"
-_UNITS = {
-    "pkt": "packets",
-    "KiB": "bytes",
-    "us": "time",
-    "Gbps": "bit rate",
-    "kpps": "packet rate",
-}
+_UNITS = {"pkt": "packets", "KiB": "bytes", "us": "time", "Gbps": "bit rate", "kpps": "packet rate"}
 
 
 def reference() -> str:

@@ -71,11 +71,7 @@ def test_a_link_whose_eee_is_off_does_not_sleep_but_keeps_its_account():
 
 def test_a_port_that_sleeps_all_the_time_draws_the_lpi_share_of_its_full_power(switch):
     held = registers(busy_until=1000)
-    found = of_port_1(
-        switch,
-        reading(0, held, now=SECOND_TICKS),
-        reading(SECOND, held, now=2 * SECOND_TICKS),
-    )
+    found = of_port_1(switch, reading(0, held, now=SECOND_TICKS), reading(SECOND, held, now=2 * SECOND_TICKS))
     assert (found.lpi_ps, found.transition_ps, found.wakes) == (SECOND, 0, 0)
     assert found.joules == pytest.approx(0.25) and found.watts == pytest.approx(0.25)
     assert found.legacy_joules == pytest.approx(2.5)

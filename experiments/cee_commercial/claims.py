@@ -3,6 +3,8 @@
 Query completion times are compared seed by seed, and each setting with its counterpart under the same TCP.
 """
 
+from collections.abc import Mapping
+
 from eeon_experiments.claims.model import (
     Check,
     Checks,
@@ -14,6 +16,7 @@ from eeon_experiments.claims.model import (
     mean,
     mean_by_seed,
     means,
+    microseconds,
     percent,
     within,
 )
@@ -56,12 +59,12 @@ def _mean_over(results: Results, points: list[Point]) -> Spread:
     return mean_by_seed([by_seed(results, _QUERY, point) for point in points])
 
 
+def _taken(found: Mapping[str, Spread], names: Mapping[str, str]) -> str:
+    return ", ".join(f"{one.text(microseconds)} with {names[name]}" for name, one in found.items())
+
+
 def _kilobytes(value: float) -> str:
     return f"{value / 1000:.1f} KB"
-
-
-def _us(value: float) -> str:
-    return f"{value:,.0f} us"
 
 
 def _c4(results: Results) -> Checks:
@@ -78,7 +81,8 @@ def _c4(results: Results) -> Checks:
             Check(f"{lost} packets dropped", lost.high == 0),
             Check(f"PFC changes queries by {changed.text(percent)}", abs(changed.mean) < _VEGAS_CHANGE),
             Check(
-                "queries take " + ", ".join(f"{found[tcp].text(_us)} with {_TCPS[tcp]}" for tcp in TCPS),
+                "queries take "
+                + ", ".join(f"{found[tcp].text(microseconds)} with {_TCPS[tcp]}" for tcp in TCPS),
                 best == "vegas",
             ),
         ],
@@ -90,10 +94,9 @@ def _c5(results: Results) -> Checks:
     checks = []
     for queue in ("drop_tail", "red"):
         found = {tcp: level(results, _QUERY, at(tcp, queue, "off")) for tcp in TCPS}
-        words = ", ".join(f"{found[tcp].text(_us)} with {_TCPS[tcp]}" for tcp in TCPS)
         worst = max(found, key=lambda tcp: found[tcp].mean)
         numbers = means(found, f"{queue}_")
-        checks.append(Check(f"{_QUEUES[queue]}: {words}", worst == "cubic", numbers=numbers))
+        checks.append(Check(f"{_QUEUES[queue]}: {_taken(found, _TCPS)}", worst == "cubic", numbers=numbers))
     return Checks(checks)
 
 
@@ -101,18 +104,12 @@ def _c6(results: Results) -> Checks:
     checks = []
     for pfc, words in (("off", "without PFC"), ("headroom", "with PFC")):
         found = {queue: _mean_over(results, [at(tcp, queue, pfc) for tcp in TCPS]) for queue in QUEUES[1:]}
-        text = ", ".join(f"{found[queue].text(_us)} with {_QUEUES[queue]}" for queue in QUEUES[1:])
         best = min(found, key=lambda queue: found[queue].mean)
         numbers = {f"{queue}_{pfc}": one.mean for queue, one in found.items()}
-        checks.append(Check(f"{words}: {text}", best == "red", numbers=numbers))
+        checks.append(Check(f"{words}: {_taken(found, _QUEUES)}", best == "red", numbers=numbers))
     changes = [change(results, _QUERY, at(tcp, "qcn_20", "off"), at(tcp, "drop_tail", "off")) for tcp in TCPS]
     words = "QCN/20 without PFC against no QCN:"
     return Checks([*checks, within(mean(changes), *_WORSE, words, name="qcn_20_against_none")])
 
 
-JUDGES: Judges = {
-    "C2": _c2,
-    "C4": _c4,
-    "C5": _c5,
-    "C6": _c6,
-}
+JUDGES: Judges = {"C2": _c2, "C4": _c4, "C5": _c5, "C6": _c6}

@@ -81,7 +81,4 @@ def _c3(results: Results) -> Checks:
     )
 
 
-JUDGES: Judges = {
-    "C1": _c1,
-    "C3": _c3,
-}
+JUDGES: Judges = {"C1": _c1, "C3": _c3}

@@ -52,6 +52,4 @@ def _c7(results: Results) -> Checks:
     )
 
 
-JUDGES: Judges = {
-    "C7": _c7,
-}
+JUDGES: Judges = {"C7": _c7}

@@ -1,7 +1,8 @@
 """E1 to E10: claims of the EEE-MapReduce paper and of E-EON thesis chapter 4 on EEE and coalescing.
 
-E2 and E8 are in `delay_claims`, E9 and E10 in `load_claims`. Energy is the sum over all transmitters of a
-kind over the whole run, so that a longer run uses more.
+E2 and E8 are about time alone: idle time before sleep, and the latency of links without EEE. E9 and E10 are
+in `load_claims`. Energy is the sum over all transmitters of a kind over the whole run, so that a longer run
+uses more.
 """
 
 from collections.abc import Iterable
@@ -24,13 +25,8 @@ from eeon_experiments.claims.model import (
 )
 from eeon_experiments.results import Results, Spread
 
-from .delay_claims import e2, e8
 from .load_claims import e9, e10
-from .points import (
-    SCENARIOS,
-    changes,
-    point,
-)
+from .points import SCENARIOS, changes, point
 
 _USED = "energy_used_joules"
 _RUNTIME = "runtime_seconds"
@@ -52,6 +48,27 @@ def _e1(results: Results) -> Checks:
         within(excess, 1.5, 3, f"Standard EEE over ideal: {each(ideal, times)}; mean", times),
     ]
     return Checks(checks, means(legacy, "legacy_over_standard_") | means(ideal, "standard_over_ideal_"))
+
+
+def _e2(results: Results) -> Checks:
+    base = point("small_24", eee="standard", stall="0us")
+    runtime, energy = {}, {}
+    for stall in ("10us", "50us", "500us", "5ms"):
+        other = point("small_24", eee="standard", stall=stall)
+        with suppress(Missing):
+            runtime[stall] = change(results, _RUNTIME, base, other)
+            energy[stall] = change(results, _USED, other, base)
+    if not runtime:
+        raise Missing("runs with a stall time")
+    worst = max(runtime.values(), key=lambda one: one.mean)
+    least = min(energy.values(), key=lambda one: one.mean)
+    return Checks(
+        [
+            within(worst, -1, 0.03, "runtime of stall 0 against the best other stall time"),
+            within(least, -0.01, 100, f"energy against stall 0: {each(energy)}; lowest"),
+        ],
+        means(energy, "energy_change_") | means(runtime, "runtime_change_of_stall_0_against_"),
+    )
 
 
 def _e3(results: Results) -> Checks:
@@ -168,6 +185,36 @@ def _e7(results: Results) -> Checks:
     )
 
 
+def _e8(results: Results) -> Checks:
+    small, batch = _slowed(results, "small_24"), _slowed(results, "batch_24")
+    checks = [
+        within(small["100us"], -1, 0.05, "small jobs at 100 us a link"),
+        within(batch["5ms"], -1, 0.25, "batch at 5 ms"),
+        within(batch["10ms"], 0.05, 100, "batch at 10 ms"),
+        Check(f"small jobs: {each(small)}", small["5ms"].mean > 0.05),
+        Check(f"batch: {each(batch)}", batch["5ms"].mean < small["5ms"].mean),
+    ]
+    if "1ms" in small and "1ms" in batch:
+        checks += [
+            within(small["1ms"], 0.05, 100, "small jobs at 1 ms"),
+            within(batch["1ms"], -1, 0.05, "batch at 1 ms"),
+        ]
+    return Checks(checks, means(small, "small_24_") | means(batch, "batch_24_"))
+
+
+def _slowed(results: Results, scenario: str) -> dict[str, Spread]:
+    base = point(scenario, window="default", eee="off", delay="0us")
+    found = {}
+    for delay in ("10us", "50us", "100us", "200us", "500us", "1ms", "5ms", "10ms"):
+        other = point(scenario, window="default", eee="off", delay=delay)
+        with suppress(Missing):
+            found[delay] = change(results, _RUNTIME, other, base)
+    for needed in ("5ms", "100us") if scenario == "small_24" else ("5ms", "10ms"):
+        if needed not in found:
+            raise Missing(f"{scenario} with {needed} on every link")
+    return found
+
+
 def _both_workloads(found: Iterable[str]) -> None:
     names = list(found)
     for workload in ("batch", "small"):
@@ -177,13 +224,13 @@ def _both_workloads(found: Iterable[str]) -> None:
 
 JUDGES: Judges = {
     "E1": _e1,
-    "E2": e2,
+    "E2": _e2,
     "E3": _e3,
     "E4": _e4,
     "E5": _e5,
     "E6": _e6,
     "E7": _e7,
-    "E8": e8,
+    "E8": _e8,
     "E9": e9,
     "E10": e10,
 }

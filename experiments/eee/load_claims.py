@@ -57,8 +57,7 @@ def e9(results: Results) -> Checks:
         [
             within(slowed[low[0]], 0.10, 0.40, f"1ms1000: runtime at {low[0]} % load"),
             Check(
-                f"1ms1000: runtime {each(shown)}",
-                rising and all(slowed[load].mean <= 0.05 for load in high),
+                f"1ms1000: runtime {each(shown)}", rising and all(slowed[load].mean <= 0.05 for load in high)
             ),
             Check(
                 "least energy-delay product of 10GbE: "

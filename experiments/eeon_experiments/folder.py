@@ -2,8 +2,8 @@
 
     experiment.yaml   the runs (`files`)
     setup.yaml        the set-up taken from a paper, and the assumptions beyond it (`setup`)
-    claims.yaml       a paper's claims (`claims.texts`)
-    claims.py         `JUDGES`: the judge of each claim (`claims.model`)
+    claims.yaml       a paper's claims (`claims.texts`), with parts that are data (`claims.parts`)
+    claims.py         `JUDGES`: judges of claims for all other parts (`claims.model`)
     figures.yaml      the figures of its report (`report.captions`)
     figures.py        `NUMBERS`: computed numbers of a run for these; `drawings(runs)`: further figures
     findings.yaml     the reasons why claims differ (`claims.texts`)
@@ -16,6 +16,7 @@ another as `from .points import point`; the folder needs no `__init__.py`, and n
 import hashlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -23,24 +24,26 @@ from types import ModuleType
 from eeon_tools.errors import InputError
 
 from eeon_experiments.claims import texts
-from eeon_experiments.claims.model import Claim, claim
+from eeon_experiments.claims.model import Checks, Claim, Judge, claim
+from eeon_experiments.claims.parts import Order, Part, checks
 from eeon_experiments.report.captions import Figures
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.runs import Runs
+from eeon_experiments.results import Results
 
 Draw = Callable[[Runs], list[Drawing]]
 
 
 def claims(folder: Path) -> Sequence[Claim]:
-    """Returns the experiment's claims; none without a claims.py. Raises InputError.
+    """Returns the experiment's claims; none if it has neither judges nor parts of claims. Raises InputError.
 
     A claims.py without `JUDGES` has whole claims, a tuple `CLAIMS`.
     """
-    found = module(folder, "claims")
-    if found is None:
+    found, told = module(folder, "claims"), texts.statements(folder)
+    if found is None and not any(one.parts for one in told.values()):
         return ()
-    if hasattr(found, "JUDGES"):
-        return _judged(folder, found.JUDGES)
+    if found is None or hasattr(found, "JUDGES"):
+        return _judged(folder, told, getattr(found, "JUDGES", {}))
     listed = getattr(found, "CLAIMS", None)
     if not isinstance(listed, (list, tuple)) or not all(isinstance(one, Claim) for one in listed):
         raise InputError(
@@ -49,14 +52,28 @@ def claims(folder: Path) -> Sequence[Claim]:
     return tuple(listed)
 
 
-def _judged(folder: Path, judges: object) -> Sequence[Claim]:
-    """Returns the claims of claims.yaml with their judges."""
-    told = texts.statements(folder)
-    if not isinstance(judges, Mapping) or judges.keys() != told.keys():
+def _judged(folder: Path, told: Mapping[str, texts.Statement], judges: object) -> Sequence[Claim]:
+    """Returns the claims of claims.yaml, with their parts and judges."""
+    needed = {id for id, one in told.items() if not one.parts}
+    if not isinstance(judges, Mapping) or not needed <= judges.keys() <= told.keys():
         raise InputError(
-            str(folder / "claims.py"), "JUDGES", f"must have a judge for each claim in {texts.CLAIMS}"
+            str(folder / "claims.py"),
+            "JUDGES",
+            f"must have a judge for each claim in {texts.CLAIMS} that has no parts, and for no other claims",
         )
-    return tuple(claim(id, one.statement, one.where, one.band, judges[id]) for id, one in told.items())
+    return tuple(
+        claim(id, one.statement, one.where, one.band, partial(_examined, one.parts, judges.get(id)))
+        for id, one in told.items()
+    )
+
+
+def _examined(parts: Sequence[Part | Order], judge: Judge | None, results: Results) -> Checks:
+    """Returns the checks of a claim's parts, then those of its judge."""
+    found = checks(parts, results)
+    if judge is None:
+        return Checks(found)
+    more = judge(results)
+    return Checks([*found, *more.checks], more.numbers)
 
 
 def figures(folder: Path) -> Draw | None:

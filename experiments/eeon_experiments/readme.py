@@ -78,8 +78,8 @@ def of_all() -> str:
             (
                 ("`experiment.yaml`", "the runs: settings, axes, sweeps, seeds, the quick form"),
                 ("`setup.yaml`", "the values from a paper, and the assumptions beyond it"),
-                ("`claims.yaml`", "the paper's claims, each with its band"),
-                ("`claims.py`", "the judge of each claim"),
+                ("`claims.yaml`", "the paper's claims, each with its band, in words and as conditions"),
+                ("`claims.py`", "judges of claims with conditions that the file cannot state"),
                 ("`figures.yaml`", "the report's figures: texts, panels, the numbers in them"),
                 ("`figures.py`", "numbers of figures that the file cannot ask for"),
                 ("`findings.yaml`", "why a result differs from the paper's claim"),

@@ -17,8 +17,7 @@ from eeon_experiments.tune.attack import AttackFile
 from eeon_experiments.tune.files import TuneFile
 
 _TABLES = Tables(
-    units={"GHz": "clock rate", "KiB/s": "bytes per second"},
-    elsewhere={"Eee": "run/configuration.md"},
+    units={"GHz": "clock rate", "KiB/s": "bytes per second"}, elsewhere={"Eee": "run/configuration.md"}
 )
 _TYPES = {"text": "text", "whole": "whole number", "number": "number", "flag": "true or false"}
 

@@ -150,7 +150,8 @@ class Row(Mapping[str, Value]):
     def fits(self, axes: Mapping[str, Chosen]) -> bool:
         """Returns whether the row has the value of each axis, or one of several."""
         for name, wanted in axes.items():
-            value: Value = self.seed if name == "seed" else self.axis(name)
+            is_seed = name == "seed" and not self.has(f"{columns.AXIS}seed")
+            value: Value = self.seed if is_seed else self.axis(name)
             one_of = (wanted,) if wanted is None or isinstance(wanted, (str, int, float)) else wanted
             if value not in one_of:
                 return False
@@ -203,11 +204,11 @@ class Results:
             found.setdefault(numbers, []).append(row)
         return [rows for rows in found.values() if len({row.seed for row in rows}) > 1]
 
-    def select(self, **axes: Chosen) -> Results:
+    def select(self, /, **axes: Chosen) -> Results:
         """Returns the rows with the given value of each axis, or one of a list; None selects unused axes."""
         return Results([row for row in self.rows if row.fits(axes)], self.refused)
 
-    def values(self, column: str, **axes: Chosen) -> list[float]:
+    def values(self, column: str, /, **axes: Chosen) -> list[float]:
         """Returns the numbers of a column in the selected rows, by seed; missing ones are left out. Raises
         InputError if the column does not exist."""
         self._check_column(column)
@@ -221,12 +222,12 @@ class Results:
         if column not in known:
             raise InputError("results", column, f"is not a column{did_you_mean(column, known)}")
 
-    def mean(self, column: str, **axes: Chosen) -> float | None:
+    def mean(self, column: str, /, **axes: Chosen) -> float | None:
         """Returns the mean of a column over the selected rows; None without a number."""
         values = self.values(column, **axes)
         return math.fsum(values) / len(values) if values else None
 
-    def spread(self, column: str, **axes: Chosen) -> tuple[float, float, float] | None:
+    def spread(self, column: str, /, **axes: Chosen) -> tuple[float, float, float] | None:
         """Returns (mean, lowest, highest) of a column over the selected rows; None without a number."""
         values = self.values(column, **axes)
         return (math.fsum(values) / len(values), min(values), max(values)) if values else None

@@ -1,8 +1,4 @@
-"""Claims M1 to M12: marks, drops, and their costs (experiment `marking`).
-
-T is the E-EON thesis, M the marking-threshold paper. Runtime and throughput are compared with DropTail on
-shallow buffers, latency with DropTail at the same depth, as in the paper (M 4.2).
-"""
+"""Judges of claims of `marking`: shares of drops, and the best of several settings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +15,6 @@ from eeon_experiments.claims.bands import (
     drop_share,
     dropped,
     extreme,
-    mean_change,
     point,
     states,
 )
@@ -42,64 +37,15 @@ from eeon_tools.trace.frames import CLASS_NAMES
 
 BUFFERS = ("shallow", "deep")
 TARGETS = ("red_100us", "red_500us", "red_2ms")
-THRESHOLDS = ("100us", "500us")
-PROTECTED = ("ece", "ack_syn")
-# The experiment's points with RED and CoDel, by buffer, protection and transport.
-RED: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
-    ("shallow", "ect"): {"ecn": TARGETS, "dctcp": ("red_100us", "red_2ms")},
-    ("shallow", "ece"): {"ecn": TARGETS, "dctcp": ("red_100us",)},
-    ("shallow", "ack_syn"): {"ecn": TARGETS, "dctcp": ("red_100us", "red_500us")},
-    ("deep", "ece"): {"ecn": TARGETS, "dctcp": ("red_100us",)},
-    ("deep", "ack_syn"): {"ecn": TARGETS, "dctcp": TARGETS},
-}
-CODEL: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {
-    ("shallow", "ect"): {"ecn": (4,), "dctcp": (4,)},
-    ("shallow", "ece"): {"ecn": (4,)},
-    ("shallow", "ack_syn"): {"ecn": (2, 4)},
-    ("deep", "ack_syn"): {"ecn": (2, 4), "dctcp": (2, 4)},
-}
+CODEL = ("codel_2", "codel_4")
 
 
 def _baseline(buffer: str) -> Point:
     return point(buffer=buffer, transport="newreno", queue="drop_tail")
 
 
-def _red(buffer: str, protect: str, queues: tuple[str, ...] = TARGETS) -> list[Point]:
-    return [
-        point(buffer=buffer, transport=transport, queue=queue, protect=protect)
-        for transport, known in RED[buffer, protect].items()
-        for queue in queues
-        if queue in known
-    ]
-
-
-def _codel(buffer: str, protect: str, levels: tuple[int, ...] = (1, 2, 3, 4)) -> list[Point]:
-    return [
-        point(buffer=buffer, transport=transport, queue=f"codel_{number}", protect=protect)
-        for transport, known in CODEL[buffer, protect].items()
-        for number in levels
-        if number in known
-    ]
-
-
-def _threshold(buffer: str, transport: str, target: str, workload: str | None = None) -> Point:
-    return point(buffer=buffer, transport=transport, queue=f"threshold_{target}", workload=workload)
-
-
-def _m1(results: Results) -> Checks:
-    base = _baseline("shallow")
-    red_at, red = extreme(results, RUNTIME, _red("shallow", "ect"), base, largest=True)
-    codel_at, codel = extreme(results, RUNTIME, _codel("shallow", "ect"), base, largest=True)
-    _, slowest = extreme(results, THROUGHPUT, _red("shallow", "ect", ("red_100us",)), base, largest=False)
-    order = "above" if red.mean > codel.mean else "not above"
-    return Checks(
-        [
-            states(red, 0.35, f"worst runtime with RED ({words_of(red_at)})", "red_worst_runtime"),
-            states(codel, 0.10, f"with CoDel ({words_of(codel_at)})", "codel_worst_runtime"),
-            Check(f"RED's worst is {order} CoDel's", red.mean > codel.mean),
-            within(slowest, -1, 0, "smallest throughput with aggressive RED"),
-        ]
-    )
+def _with_ecn(buffer: str, protect: str, queues: Sequence[str]) -> list[Point]:
+    return [point(buffer=buffer, transport="ecn", queue=queue, protect=protect) for queue in queues]
 
 
 def _m2(results: Results) -> Checks:
@@ -182,81 +128,13 @@ def _left_with_ack_syn(results: Results, buffers: Sequence[str], kinds: Sequence
     return _Left(fmean(before), fmean(after), ratio)
 
 
-def _m5(results: Results) -> Checks:
-    base = _baseline("shallow")
-    checks = []
-    for transport in ("ecn", "dctcp"):
-        at = point(buffer="shallow", transport=transport, queue="red_100us", protect="ack_syn")
-        gain = change(results, THROUGHPUT, at, base)
-        checks.append(states(gain, 0.10, f"throughput, {transport} red_100us", f"throughput_{transport}"))
-    lowest_at, lowest = extreme(results, LATENCY, _red("shallow", "ack_syn"), base, largest=False)
-    words = f"lowest latency ({words_of(lowest_at)})"
-    return Checks([*checks, within(lowest, -0.55, -0.25, words, name="latency_lowest")])
-
-
-def _m6(results: Results) -> Checks:
-    deep, shallow = _baseline("deep"), _baseline("shallow")
-    loose = [one for protect in PROTECTED for one in _red("deep", protect, ("red_2ms",))]
-    middle = [one for protect in PROTECTED for one in _red("deep", protect, ("red_500us",))]
-    full = mean_change(results, THROUGHPUT, loose, deep)
-    latency_loose = mean_change(results, LATENCY, loose, deep)
-    latency = mean_change(results, LATENCY, middle, deep)
-    runtime = mean_change(results, RUNTIME, middle, shallow)
-    same = mean_change(results, RUNTIME, middle, deep)
-    at_500us = "runtime at red_500us against"
-    return Checks(
-        [
-            within(full, -0.05, 1, "throughput at red_2ms against deep DropTail", name="throughput_loose"),
-            cuts(latency_loose, -0.60, "latency at red_2ms", "latency_loose"),
-            cuts(latency, -0.85, "latency at red_500us", "latency_500us"),
-            states(runtime, -0.10, f"{at_500us} shallow DropTail", "runtime_500us"),
-            within(same, -0.05, 0.05, f"{at_500us} deep DropTail", name="runtime_500us_against_deep"),
-        ]
-    )
-
-
-def _m7(results: Results) -> Checks:
-    base = _baseline("shallow")
-    ecn = [one for one in _codel("shallow", "ack_syn") if one["transport"] == "ecn"]
-    fastest_at, fastest = extreme(results, RUNTIME, ecn, base, largest=False)
-    hardest = [one for protect in PROTECTED for one in _codel("shallow", protect, (4,))]
-    least_at, least = extreme(results, THROUGHPUT, hardest, base, largest=False)
-    latency = mean_change(results, LATENCY, ecn, base)
-    least_words = f"least throughput at level 4 ({words_of(least_at)})"
-    return Checks(
-        [
-            states(fastest, -0.08, f"best runtime ({words_of(fastest_at)})", "runtime"),
-            within(least, 0.025, 1, least_words, name="throughput_level_4"),
-            cuts(latency, -0.40, "latency, mean of the levels", "latency"),
-        ]
-    )
-
-
-def _m8(results: Results) -> Checks:
-    deep = _baseline("deep")
-    latency = mean_change(results, LATENCY, _codel("deep", "ack_syn", (2, 4)), deep)
-    throughput = mean_change(results, THROUGHPUT, _codel("deep", "ack_syn", (4,)), deep)
-    words = "throughput at level 4 against deep DropTail"
-    checks = [
-        cuts(latency, -0.80, "latency, levels 2 and 4", "latency"),
-        within(throughput, -0.10, 0.01, words, name="throughput_level_4"),
-    ]
-    for number in (2, 4):
-        ecn, dctcp = _codel("deep", "ack_syn", (number,))
-        lower = change(results, LATENCY, ecn, dctcp)
-        words = f"latency of ECN against DCTCP, level {number}"
-        checks.append(within(lower, -1, -0.2, words, name=f"ecn_against_dctcp_level_{number}"))
-    return Checks(checks)
-
-
 def _m9(results: Results) -> Checks:
     base = _baseline("shallow")
     checks = []
-    for protect in PROTECTED:
-        points = [one for one in _red("shallow", protect) if one["transport"] == "ecn"]
+    for protect in ("ece", "ack_syn"):
+        points = _with_ecn("shallow", protect, TARGETS)
         best_at, best = extreme(results, RUNTIME, points, base, largest=False)
-        there = next(one for one in points if one["queue"] == "red_500us")
-        gap = change(results, RUNTIME, there, best_at)
+        gap = change(results, RUNTIME, points[TARGETS.index("red_500us")], best_at)
         words = f"{protect}: best at {best_at['queue']} ({best.text(percent)}), red_500us is slower by"
         checks.append(within(gap, 0, 0.01, words, name=f"gap_{protect}"))
     return Checks(checks)
@@ -264,20 +142,14 @@ def _m9(results: Results) -> Checks:
 
 def _m10(results: Results) -> Checks:
     checks, numbers = [], {}
-    ecn = [
-        one
-        for one in (*_red("shallow", "ack_syn"), *_codel("shallow", "ack_syn"))
-        if one["transport"] == "ecn"
-    ]
-    best_at, best = extreme(results, THROUGHPUT, ecn, _baseline("shallow"), largest=True)
+    shallow = _with_ecn("shallow", "ack_syn", (*TARGETS, *CODEL))
+    best_at, best = extreme(results, THROUGHPUT, shallow, _baseline("shallow"), largest=True)
     latency = change(results, LATENCY, best_at, _baseline("shallow"))
     checks += [
         states(best, 0.10, f"shallow: throughput ({words_of(best_at)})"),
         cuts(latency, -0.40, "latency there"),
     ]
-    deep = [
-        one for one in (*_red("deep", "ack_syn"), *_codel("deep", "ack_syn")) if one["transport"] == "ecn"
-    ]
+    deep = _with_ecn("deep", "ack_syn", (*TARGETS, *CODEL))
     gains = [change(results, THROUGHPUT, one, _baseline("deep")).mean for one in deep]
     full = [one for one, gain in zip(deep, gains, strict=True) if abs(gain) <= 0.05]
     if full:
@@ -298,8 +170,8 @@ def _m11(results: Results) -> Checks:
     checks = []
     for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
         runtimes = []
-        for target in THRESHOLDS:
-            there = _threshold(buffer, transport, target)
+        for target in ("100us", "500us"):
+            there = point(buffer=buffer, transport=transport, queue=f"threshold_{target}", workload=None)
             runtimes.append(level(results, RUNTIME, there).mean)
             red = point(buffer=buffer, transport=transport, queue=f"red_{target}", protect="ack_syn")
             words = f"runtime against RED ACK+SYN, {buffer} {transport} {target}"
@@ -311,37 +183,4 @@ def _m11(results: Results) -> Checks:
     return Checks(checks)
 
 
-def _m12(results: Results) -> Checks:
-    checks = []
-    for buffer, target in product(BUFFERS, ("100us", "500us")):
-        ecn, dctcp = (_threshold(buffer, transport, target) for transport in ("ecn", "dctcp"))
-        latency = change(results, LATENCY, ecn, dctcp)
-        throughput = change(results, THROUGHPUT, ecn, dctcp)
-        there = f"{buffer}_{target}"
-        words = f"latency of ECN against DCTCP, {buffer} {target}"
-        checks += [
-            within(latency, -1, -0.05, words, name=f"latency_{there}"),
-            within(throughput, -0.05, 0.05, "throughput", name=f"throughput_{there}"),
-        ]
-    for target in ("100us", "500us"):
-        ecn, dctcp = (_threshold("shallow", transport, target, "short") for transport in ("ecn", "dctcp"))
-        short = change(results, "fct_small_mean_seconds", dctcp, ecn)
-        words = f"short flows' completion time, DCTCP against ECN, {target}"
-        checks.append(within(short, -1, 0, words, name=f"short_flows_{target}"))
-    return Checks(checks)
-
-
-JUDGES: Judges = {
-    "M1": _m1,
-    "M2": _m2,
-    "M3": _m3,
-    "M4": _m4,
-    "M5": _m5,
-    "M6": _m6,
-    "M7": _m7,
-    "M8": _m8,
-    "M9": _m9,
-    "M10": _m10,
-    "M11": _m11,
-    "M12": _m12,
-}
+JUDGES: Judges = {"M2": _m2, "M3": _m3, "M4": _m4, "M9": _m9, "M10": _m10, "M11": _m11}

@@ -1,23 +1,10 @@
-"""MQ1 to MQ3: claims of the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016) on earlier marking schemes for
-queues that share a port by weight."""
+"""The judge of claim MQ1 of the MQ-ECN paper (Bai, Chen, Chen and Wu, NSDI 2016): shares of a port."""
 
-from eeon_experiments.claims.model import (
-    Check,
-    Checks,
-    Judges,
-    change,
-    compare,
-    each,
-    percent,
-    share,
-    times,
-)
+from eeon_experiments.claims.model import Check, Checks, Judges, compare, each, share
 from eeon_experiments.results import Results, Spread
 
-_RUNTIME, _LATENCY = "runtime_seconds", "latency_mean_us"
+_RUNTIME = "runtime_seconds"
 OTHERS = (1, 2, 4, 8, 16)
-_FEW, _MANY = "queues_1", "queues_7"
-_PORT, _QUEUE, _FRACTION = "port_32", "queue_32", "queue_5"
 
 
 def shares(results: Results, marking: str) -> dict[str, Spread]:
@@ -37,15 +24,8 @@ def shares(results: Results, marking: str) -> dict[str, Spread]:
     }
 
 
-def latency(results: Results, above: tuple[str, str], below: tuple[str, str]) -> Spread:
-    """Returns the mean latency at one point as a multiple of that at another. A point is (traffic, marking).
-    Raises Missing."""
-    points = [dict(zip(("traffic", "marking"), one, strict=True)) for one in (above, below)]
-    return compare(results, (_LATENCY, _LATENCY), (points[0], points[1]), lambda a, b: a / b)
-
-
 def _mq1(results: Results) -> Checks:
-    port, queue = shares(results, _PORT), shares(results, _QUEUE)
+    port, queue = shares(results, "port_32"), shares(results, "queue_32")
     crowded = {others: one for others, one in port.items() if int(others[:-1]) >= 4}
     falling = [one.mean for one in port.values()]
     return Checks(
@@ -67,36 +47,4 @@ def _mq1(results: Results) -> Checks:
     )
 
 
-def _mq2(results: Results) -> Checks:
-    growth = latency(results, (_MANY, _QUEUE), (_FEW, _QUEUE))
-    against = latency(results, (_MANY, _QUEUE), (_MANY, _PORT))
-    return Checks(
-        [
-            Check(f"seven busy queues against one: {growth.text(times)}", growth.mean >= 3),
-            Check(f"against a threshold on the port: {against.text(times)}", against.mean >= 3),
-        ],
-        {"growth": growth.mean, "against_port": against.mean},
-    )
-
-
-def _mq3(results: Results) -> Checks:
-    saved = latency(results, (_MANY, _FRACTION), (_MANY, _QUEUE))
-    lost = change(
-        results, _RUNTIME, {"traffic": _FEW, "marking": _FRACTION}, {"traffic": _FEW, "marking": _QUEUE}
-    )
-    return Checks(
-        [
-            Check(
-                f"seven busy queues: latency {saved.text(times)} of the whole threshold's", saved.mean <= 0.5
-            ),
-            Check(f"one busy queue: time {lost.text(percent)}", lost.mean >= 0.05),
-        ],
-        {"latency": saved.mean, "time": lost.mean},
-    )
-
-
-JUDGES: Judges = {
-    "MQ1": _mq1,
-    "MQ2": _mq2,
-    "MQ3": _mq3,
-}
+JUDGES: Judges = {"MQ1": _mq1}

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from eeon_experiments.claims import model
+from eeon_experiments.claims import model, parts
 from eeon_experiments.claims.model import Missing
+from eeon_experiments.claims.parts import Order, Part
 from eeon_experiments.results import Results, Row, Spread
 
 
@@ -46,6 +47,39 @@ def test_a_mean_is_rounded_once_because_versions_of_python_add_floats_differentl
 def test_what_cannot_be_compared_is_named(values: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(Missing, match=words):
         model.change(rows(*values), "t", RED, PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("part", "measured", "holds"),
+    [
+        ({"where": [{"queue": ["red", "plain"]}], "form": "us", "within": (3, 3)}, "t 3 us", True),
+        (
+            {"where": [{"queue": ["red", "plain"]}], "take": "most", "form": "us", "within": (0, 1)},
+            "t 4 us",
+            False,
+        ),
+        ({"where": [{"queue": "red"}], "against": {"queue": "plain"}, "states": 2}, "t +100.0 %", True),
+        (
+            {"where": [{"queue": "red"}], "against": {"queue": "plain"}, "form": "times", "within": (2, 2)},
+            "t 2.00x",
+            True,
+        ),
+    ],
+)
+def test_a_part_is_the_mean_or_the_most_of_its_points_or_the_change_between_two(
+    part: dict[str, Any], measured: str, holds: bool
+) -> None:
+    of = rows({"axis_queue": "red", "runtime_seconds": 4.0}, {"axis_queue": "plain", "runtime_seconds": 2.0})
+    [check] = parts.checks([Part(says="t", number="runtime_seconds", **part)], of)
+    assert (check.measured, check.holds) == (measured, holds)
+
+
+def test_an_order_holds_if_figures_fall_and_all_are_there() -> None:
+    order = Order(falling=["high", "low"], says="more", otherwise="not more")
+    found = [order.check(rows(), {"high": high, "low": 2.0}) for high in (2.1, 2.0)]
+    assert [(one.measured, one.holds) for one in found] == [("more", True), ("not more", False)]
+    with pytest.raises(Missing, match="a figure high before the part that says more"):
+        parts.checks([order], rows())
 
 
 def test_a_band_includes_its_ends() -> None:

@@ -175,3 +175,11 @@ def test_of_many_combinations_a_drawing_has_eight_and_says_how_many_are_left_out
     by_size, _ = points.drawings(Runs(made))
     assert len(by_size.panels[0].series) == 8 and by_size.panels[0].kind == "lines"
     assert "2 more combinations" in by_size.caption
+
+
+@pytest.mark.parametrize("name", ["seed", "self", "metric", "column", "base"])
+def test_an_axis_may_have_any_name(name: str) -> None:
+    made = [Row(made_runs.row("any", seed, {name: value})) for value in ("1", "2") for seed in (1, 2)]
+    [drawn] = points.drawings(Runs(made))
+    assert all(value and value.seeds == 2 for value in drawn.panels[0].series[0].values)
+    assert len(Results(made).values("runtime_seconds", **{name: "1"})) == 2

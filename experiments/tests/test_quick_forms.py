@@ -11,12 +11,7 @@ from eeon_experiments.results import Results
 
 pytestmark = pytest.mark.nightly
 
-HOLDS = {
-    "marking": ("M8", "M9", "M11"),
-    "aqm": ("Q5",),
-    "eee": ("E2", "E8", "E10"),
-    "flow_chasing": ("F4",),
-}
+HOLDS = {"marking": ("M8", "M9", "M11"), "aqm": ("Q5",), "eee": ("E2", "E8", "E10"), "flow_chasing": ("F4",)}
 """Claims that are also reproduced on the small fabrics. The others need the papers' sizes, or differ there as
 well: experiments/NAME/findings.yaml."""
 PART = {

@@ -44,12 +44,7 @@ def made(
     )
 
 
-CLAIMS = (
-    made("M1"),
-    made("M2", "differs"),
-    made("M3", "differs"),
-    made("M12", "not measured"),
-)
+CLAIMS = (made("M1"), made("M2", "differs"), made("M3", "differs"), made("M12", "not measured"))
 FINDINGS = {"M3": Finding(reason="hosts queue in their NIC", evidence="`queue_max_bytes` 12 MB")}
 
 

@@ -2,21 +2,20 @@
 
 import pytest
 from eeon_control.cli.terminal import Terminal
-from eeon_tools.cli import tables
-from eeon_tools.replay.table import plain
-from rich.text import Text
+from eeon_tools.tables import Rows
 
 HEADINGS = [f"column {number}" for number in range(11)]
 
 
 def shown(columns: int) -> str:
-    table = plain("setting", *HEADINGS, title="a title")
-    table.add_row("mark_threshold", *(f"{1000 * number:,}" for number in range(11)))
-    table.add_row("codel", *(Text(f"{number}") for number in range(11)))
+    rows = [
+        ("mark_threshold", *(f"{1000 * number:,}" for number in range(11))),
+        ("[codel]", *(f"{number}" for number in range(11))),
+    ]
     terminal = Terminal()
     terminal.width = columns
     with terminal.capture() as captured:
-        tables.show(terminal, table)
+        Rows(("setting", *HEADINGS), rows, title="a title").show(terminal)
     return captured.get()
 
 
@@ -26,7 +25,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_column_is_lost(columns: int) 
     assert max(len(line.rstrip()) for line in text.splitlines()) <= columns
     assert all(text.count(f"column {number} ") + text.count(f"column {number}\n") for number in range(11))
     assert "10,000" in text and text.count("a title") == 1
-    assert text.count("mark_threshold") == text.count("codel") == text.count("setting") > (columns < 127)
+    assert text.count("mark_threshold") == text.count("[codel]") == text.count("setting") > (columns < 127)
 
 
 def test_where_all_fits_there_is_one_table() -> None:

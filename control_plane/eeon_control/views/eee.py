@@ -12,13 +12,7 @@ from eeon_control.views.filters import counted
 from eeon_control.views.kind import Kind
 from eeon_control.views.port_tables import NO_REGISTERS, by_port
 from eeon_control.views.scale import per_second, time_exact, time_measured, whole
-from eeon_control.views.table import (
-    PORT,
-    Column,
-    Row,
-    View,
-    share,
-)
+from eeon_control.views.table import PORT, Column, Row, View, share
 
 REGISTERS = (*energy.REGISTERS, "held_packets")
 _TIMERS = {"stall": 1, "sleep": 2, "wake": 2, "hold": 3}  # with the worth of their columns

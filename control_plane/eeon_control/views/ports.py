@@ -10,18 +10,7 @@ from eeon_control.topology import Port, Topology
 from eeon_control.views.filters import counted, only_if
 from eeon_control.views.kind import COUNTERS, Kind
 from eeon_control.views.scale import per_second, rate_exact, time_exact
-from eeon_control.views.table import (
-    PORT,
-    Cell,
-    Column,
-    Row,
-    Style,
-    View,
-    count_bytes,
-    if_is,
-    packets,
-    share,
-)
+from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, if_is, packets, share
 
 VIEW = Kind(
     "ports",

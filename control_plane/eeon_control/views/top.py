@@ -45,9 +45,7 @@ def top(
     assert before is not None, "it has an interval"
     spans, gone = spans_ps(before, observed), restarted(before, observed)
     traffic = finished(
-        topology,
-        rates(ports(topology, observed), ports(topology, before), spans, ignored=gone),
-        True,
+        topology, rates(ports(topology, observed), ports(topology, before), spans, ignored=gone), True
     )
     marked: dict[str, float] = {}
     marks = rates(ecn(observed.counters), ecn(before.counters), spans, ignored=gone)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eeon_tools.trace.frames import CLASS_NAMES
 
-from eeon_experiments.claims.model import Check, Missing, Point, by_seed, change, mean_by_seed, total, within
+from eeon_experiments.claims.model import Check, Missing, Point, change, total, within
 from eeon_experiments.results import Chosen, Results, Spread
 
 RUNTIME = "runtime_seconds"
@@ -41,16 +41,6 @@ def states(measured: Spread, stated: float, what: str, name: str = "") -> Check:
 def cuts(measured: Spread, stated: float, what: str, name: str = "") -> Check:
     """Checks that a change in latency is within the band of the stated one."""
     return within(measured, *cut(stated), what, name=name)
-
-
-def mean_change(results: Results, column: str, points: Sequence[Point], base: Point) -> Spread:
-    """Returns the mean of the changes at several points, over seeds. Raises Missing if a point is missing."""
-    return mean_by_seed([_changes(results, column, point, base) for point in points])
-
-
-def _changes(results: Results, column: str, point: Point, base: Point) -> dict[int, float]:
-    found, before = by_seed(results, column, point), by_seed(results, column, base)
-    return {seed: found[seed] / before[seed] - 1 for seed in found.keys() & before.keys() if before[seed]}
 
 
 def extreme(

@@ -19,7 +19,8 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 REPRODUCED, DIFFERS, NOT_MEASURED = OUTCOMES
 Point = Mapping[str, Chosen]
 """Values of axes; an axis that is not listed may have any value."""
-Judges = Mapping[str, "Callable[[Results], Checks]"]
+Judge = Callable[[Results], "Checks"]
+Judges = Mapping[str, Judge]
 """The judges of an experiment's claims, by claim."""
 
 
@@ -142,6 +143,23 @@ def mean_by_seed(found: Collection[Mapping[int, float]]) -> Spread:
     return Spread.of([math.fsum(one) / len(one) for one in of_common_seeds(found)])
 
 
+def compare_by_seed(
+    results: Results,
+    columns: tuple[str, str],
+    points: tuple[Point, Point],
+    with_: Callable[[float, float], float],
+) -> dict[int, float]:
+    """Returns `with_` of two columns, each at its point, by their common seeds. Raises Missing."""
+    first, second = (by_seed(results, *one) for one in zip(columns, points, strict=True))
+    seeds = sorted(first.keys() & second.keys())
+    if not seeds:
+        raise Missing(f"{' and '.join(map(words_of, points))} have no seed in common")
+    try:
+        return {seed: with_(first[seed], second[seed]) for seed in seeds}
+    except ZeroDivisionError:
+        raise Missing(f"{columns[1]} of {words_of(points[1])} is zero") from None
+
+
 def compare(
     results: Results,
     columns: tuple[str, str],
@@ -149,12 +167,7 @@ def compare(
     with_: Callable[[float, float], float],
 ) -> Spread:
     """Returns `with_` of two columns, each at its point, over their common seeds. Raises Missing."""
-    found = [by_seed(results, *one) for one in zip(columns, points, strict=True)]
-    pairs = of_common_seeds(found, " and ".join(map(words_of, points)))
-    try:
-        return Spread.of([with_(*pair) for pair in pairs])
-    except ZeroDivisionError:
-        raise Missing(f"{columns[1]} of {words_of(points[1])} is zero") from None
+    return Spread.of(list(compare_by_seed(results, columns, points, with_).values()))
 
 
 def change(results: Results, column: str, point: Point, base: Point) -> Spread:
@@ -200,6 +213,10 @@ def times(value: float) -> str:
     return f"{value:.2f}x"
 
 
+def microseconds(value: float) -> str:
+    return f"{value:,.0f} us"
+
+
 def means(found: Mapping[str, Spread], prefix: str = "") -> dict[str, float]:
     """Returns the means of several spreads as figures, each named by `prefix` and its own name."""
     return {f"{prefix}{name}": one.mean for name, one in found.items()}
@@ -212,7 +229,9 @@ def each(found: Mapping[str, Spread], form: Callable[[float], str] = percent) ->
 
 def words_of(point: Point) -> str:
     return (
-        " ".join("/".join(map(str, v)) if isinstance(v, list) else str(v) for v in point.values())
+        " ".join(
+            "/".join(map(str, v)) if isinstance(v, list) else str(v) for v in point.values() if v is not None
+        )
         or "any run"
     )
 

@@ -4,9 +4,10 @@
 from pathlib import Path
 
 from eeon_control.model_base import Strict
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from eeon_experiments import named_texts
+from eeon_experiments.claims.parts import AnyPart
 
 CLAIMS, FINDINGS = "claims.yaml", "findings.yaml"
 
@@ -20,6 +21,8 @@ class Statement(Strict):
     """The place in the paper."""
     band: str
     """The numbers within which it counts as reproduced."""
+    parts: list[AnyPart] = Field(default_factory=list)
+    """The conditions that are data, before those of the claim's judge."""
 
 
 class Finding(Strict):

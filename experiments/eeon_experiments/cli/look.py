@@ -8,6 +8,7 @@ from eeon_control.cli.options import FILE, json_option, output_file
 from eeon_control.cli.output import console, counted, print_json
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
+from eeon_tools.tables import Rows
 from rich.table import Table
 
 from eeon_experiments.cli.numbers import (
@@ -145,10 +146,9 @@ def show(
     click.echo(f"{found.file.name}: {found.file.title}")
     if found.file.description:
         click.echo(found.file.description)
-    table = Table(*found.file.axes, "seed", "run", box=None, pad_edge=False)
-    for point in points:
-        table.add_row(*(value or "-" for value in point.axes.values()), str(point.run.seed), point.run.id)
-    console().print(table)
+    head = (*found.file.axes, "seed", "run")
+    rows = [(*(value or "-" for value in one.axes.values()), str(one.run.seed), one.run.id) for one in points]
+    Rows(head, rows, named=len(head)).show(console())
     to_run = len({point.run.id for point in points})
     click.echo(f"{counted(len(points), 'point')}, {counted(to_run, 'run')}")
     if measured:

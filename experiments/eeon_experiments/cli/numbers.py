@@ -11,8 +11,7 @@ import click
 from eeon_control.cli.options import FOLDER
 from eeon_control.cli.output import console, counted
 from eeon_control.outputs import write_text
-from rich.cells import cell_len
-from rich.table import Table
+from eeon_tools.tables import Rows
 
 if TYPE_CHECKING:
     from eeon_experiments.report.comparison import Compared, Comparison
@@ -22,7 +21,6 @@ _F = TypeVar("_F", bound=Callable[..., object])
 MOST_ROWS = 24
 """Maximum number of points that a command shows whose main output is not these numbers."""
 _MOST_ADVICE = 10
-_GAP = 2
 
 quick_option = click.option("--quick", is_flag=True, help="Use the scaled-down form.")
 workers_option = click.option(
@@ -57,24 +55,13 @@ def folder_of(experiment: str, quick: bool, given: Path | None) -> Path:
 
 
 def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | None = None) -> None:
-    """Prints a table of points. Without `wanted`, omits the last columns if the terminal is too narrow."""
+    """Prints a table of points, with the `wanted` columns or some in which points differ."""
     from eeon_experiments.report import points
 
     if not found:
         return
-    to, columns = console(), points.shown_columns(found, wanted)
-    while True:
-        head, rows = points.table(found[:most], columns)
-        if wanted or len(columns) < 2 or _width(head, rows) <= to.width:
-            break
-        columns.pop()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    axes = len(points.axes_of(found))
-    for number, heading in enumerate(head):
-        table.add_column(heading, justify="left" if number < axes else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    to.print(table)
+    head, rows = points.table(found[:most], points.shown_columns(found, wanted))
+    Rows(head, rows, named=len(points.axes_of(found))).show(console())
     left = len(found) - len(rows)
     if left:
         click.echo(f"and {counted(left, 'more point', 'more points')}")
@@ -83,25 +70,24 @@ def show_points(found: Sequence[Point], wanted: Sequence[str] = (), most: int | 
 
 
 def show_comparison(compared: Compared, found: Sequence[Comparison]) -> None:
-    """Prints a table for each column: at each point, both means over the pairs, and the change with its
-    interval."""
+    """Prints a table for each column: at each point, the change with its interval, and both means over the
+    pairs."""
     from eeon_experiments.report.points import short, words
 
     axes = list(dict.fromkeys(axis for one in found for axis in one.axes or ()))
     differing = [axis for axis in axes if len({one.axes.get(axis) for one in found if one.axes}) > 1]
+    head = (*differing, "change (95 %)", "pairs", compared.first, compared.second)
     for column in dict.fromkeys(one.column for one in found):
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for axis in differing:
-            table.add_column(axis, overflow="fold")
-        for heading in ("pairs", compared.first, compared.second):
-            table.add_column(heading, justify="right", overflow="fold")
-        table.add_column("change (95 %)", justify="right", no_wrap=True)
-        for one in found:
-            if one.column == column:
-                point = [one.axes.get(axis, "-") if one.axes is not None else "all" for axis in differing]
-                table.add_row(*point, str(one.pairs), short(one.first), short(one.second), _change(one))
+        rows = [
+            (
+                *("all" if one.axes is None else one.axes.get(axis, "-") for axis in differing),
+                *(_change(one), str(one.pairs), short(one.first), short(one.second)),
+            )
+            for one in found
+            if one.column == column
+        ]
         click.echo(f"{words(column)}:")
-        console().print(table)
+        Rows(head, rows, named=len(differing)).show(console())
     click.echo("a pair: two runs of the same seed that differ in this axis only")
 
 
@@ -130,11 +116,3 @@ def write_csv(found: Sequence[Point], wanted: Sequence[str], path: Path) -> None
 
     write_text(path, points.as_csv(found, wanted))
     click.echo(f"CSV: {path}", err=True)
-
-
-def _width(head: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Returns the width of a table whose cells are not folded; headings are folded between words."""
-    widths = [max(map(cell_len, heading.split(" "))) for heading in head]
-    for row in rows:
-        widths = [max(width, cell_len(cell)) for width, cell in zip(widths, row, strict=True)]
-    return sum(widths) + _GAP * (len(widths) - 1)

@@ -17,7 +17,7 @@ from eeon_control.errors import Stopped
 from eeon_control.outputs import write_text
 from eeon_control.units import Duration
 from eeon_tools.cli.support import counted_progress, needs_plots, reports_errors
-from rich.table import Table
+from eeon_tools.tables import Rows
 
 from eeon_experiments.cli.numbers import dask_option, results_option, workers_option
 
@@ -205,12 +205,7 @@ def _show(answer: Answer) -> None:
     from eeon_experiments.tune import answer as words
 
     head, rows = words.table(answer, _MOST_OBJECTIVES)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, heading in enumerate(head):
-        table.add_column(heading, justify="left" if not number else "right", no_wrap=not number)
-    for row in rows:
-        table.add_row(*row)
-    console().print(table)
+    Rows(head, rows).show(console())
     click.echo("held-back seeds: mean (lowest to highest); better than baseline: mean (95 % interval)")
     click.echo("")
     for sentence in words.sentences(answer):

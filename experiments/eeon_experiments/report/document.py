@@ -89,11 +89,7 @@ def page_of(family: Family) -> str:
 
 
 def _front(
-    families: Sequence[Family],
-    command: str,
-    rows: str,
-    claims: str,
-    page: Callable[[Family], str],
+    families: Sequence[Family], command: str, rows: str, claims: str, page: Callable[[Family], str]
 ) -> list[Block]:
     """Returns the blocks before the experiments. `page` returns the page of an experiment, empty for this
     page."""
@@ -288,11 +284,7 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
         return Paragraph("None of the experiments shown here has claims.")
     head = ["claim", "what the paper says", "parts reproduced"]
     rows: list[list[Cell]] = [
-        [
-            Link(claim.id, anchor(claim), page(family)),
-            claim.statement,
-            _outcome(claim),
-        ]
+        [Link(claim.id, anchor(claim), page(family)), claim.statement, _outcome(claim)]
         for family in families
         for claim in family.claims
     ]

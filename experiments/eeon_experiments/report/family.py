@@ -78,10 +78,7 @@ def without_claims(families: Sequence[Family]) -> bool:
 
 
 def judged(
-    claims: Sequence[Claim],
-    results: Results,
-    findings: Mapping[str, Finding],
-    quick: Results | None = None,
+    claims: Sequence[Claim], results: Results, findings: Mapping[str, Finding], quick: Results | None = None
 ) -> list[Judged]:
     """Judges every claim by the results, and by those of the quick form if there are any. A claim whose judge
     fails is not measured, with the reason."""

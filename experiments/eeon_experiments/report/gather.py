@@ -25,13 +25,7 @@ from eeon_experiments.versions import versions
 
 _NAMED = 12
 """Maximum number of missing runs that are named."""
-_DRAWN_WITH = (
-    "eeon-engine",
-    "eeon-control",
-    "eeon-tools",
-    "eeon-experiments",
-    "matplotlib",
-)
+_DRAWN_WITH = ("eeon-engine", "eeon-control", "eeon-tools", "eeon-experiments", "matplotlib")
 FULL, QUICK = "", "-quick"
 """Suffixes of the folders of results by form."""
 

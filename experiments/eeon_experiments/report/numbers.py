@@ -29,10 +29,7 @@ def drawing_table(drawing: Drawing) -> list[Block]:
 
 def _table(drawing: Drawing, panel: Panel) -> Block:
     own = panel.unit or drawing.unit
-    columns = [
-        *((one, own) for one in panel.series),
-        *((one, "{:.2f}") for one in panel.overlay),
-    ]
+    columns = [*((one, own) for one in panel.series), *((one, "{:.2f}") for one in panel.overlay)]
     if not columns:
         return Paragraph("Not measured.")
     head = [drawing.x_label, *(one.name for one, _ in columns)]

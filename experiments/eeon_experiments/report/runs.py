@@ -50,7 +50,7 @@ class Runs:
         found = (value for run in self._runs if (value := run.axis(axis)) is not None)
         return list(dict.fromkeys([*self._declared.get(axis, ()), *found]))
 
-    def where(self, **axes: Chosen) -> Runs:
+    def where(self, /, **axes: Chosen) -> Runs:
         """Returns the runs that have one of the given values on every given axis."""
         return Runs((run for run in self._runs if run.fits(axes)), self._declared)
 
@@ -63,7 +63,7 @@ class Runs:
         shared = set.intersection(*seeds.values()) if seeds else set()
         return Runs((run for run in self._runs if run.seed in shared), self._declared)
 
-    def by_seed(self, metric: Metric, **axes: Chosen) -> dict[int, float]:
+    def by_seed(self, metric: Metric, /, **axes: Chosen) -> dict[int, float]:
         """Returns the number at one point, by seed, without seeds for which it is unknown.
 
         Raises AmbiguousRunsError if the point fits several runs with one seed.
@@ -77,12 +77,12 @@ class Runs:
         measured = {seed: measure(run) for seed, run in sorted(found.items())}
         return {seed: value for seed, value in measured.items() if value is not None}
 
-    def spread(self, metric: Metric, **axes: Chosen) -> Spread | None:
+    def spread(self, metric: Metric, /, **axes: Chosen) -> Spread | None:
         """Returns the number at one point over its seeds."""
         return over(self.by_seed(metric, **axes).values())
 
     def ratio(
-        self, metric: Metric, base: Mapping[str, Chosen], below: Metric | None = None, **axes: Chosen
+        self, metric: Metric, base: Mapping[str, Chosen], below: Metric | None = None, /, **axes: Chosen
     ) -> Spread | None:
         """Returns the number at one point as a multiple of the number, or of the number `below`, at another.
         This has the values of `base`, and is otherwise the same point. Seed by seed, over common seeds."""

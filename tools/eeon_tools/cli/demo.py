@@ -18,7 +18,6 @@ from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 from rich.text import Text
 
-from eeon_tools.cli import tables
 from eeon_tools.cli.support import ProgressText, needs_plots, reports_errors, seed_option
 
 if TYPE_CHECKING:
@@ -108,8 +107,7 @@ def _print(results: Results, found: Sequence[Finding]) -> None:
 
     out = console()
     out.print()
-    table = comparison(list(results.values()), results, len(EEES))
-    tables.show(out, table.in_terminal(), table.named)
+    comparison(list(results.values()), results, len(EEES)).show(out)
     out.print()
     for finding in found:
         sign = Text("seen    ", style="green") if finding.holds else Text("not seen", style="bold red")

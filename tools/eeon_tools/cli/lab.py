@@ -13,11 +13,10 @@ import click
 from eeon_control.cli.options import FILE, FOLDER, QuantityType, json_option
 from eeon_control.cli.output import console, print_json
 from eeon_control.units import DataRate
-from rich.table import Table
 
-from eeon_tools.cli import tables
 from eeon_tools.cli.support import reports_errors, seed_option
 from eeon_tools.errors import InputError
+from eeon_tools.tables import Rows
 
 if TYPE_CHECKING:
     from eeon_tools.lab import Lab
@@ -164,15 +163,14 @@ def _report(running: Lab) -> None:
     deepest: dict[str, int] = {}
     for queue in report["queue_depth"]["queues"]:
         deepest[queue["switch"]] = max([deepest.get(queue["switch"], 0), *queue["max_bytes"]])
-    table = Table("switch", box=None, pad_edge=False)
-    for column in ("in", "out", "dropped", "deepest queue, B"):
-        table.add_column(column, justify="right")
-    for switch in report["switches"]:
-        cells = (
-            switch["received"],
-            switch["sent"],
-            sum(switch["drops"].values()),
-            deepest.get(switch["name"], 0),
+    rows = [
+        (
+            switch["name"],
+            f"{switch['received']:,}",
+            f"{switch['sent']:,}",
+            f"{sum(switch['drops'].values()):,}",
+            f"{deepest.get(switch['name'], 0):,}",
         )
-        table.add_row(switch["name"], *(f"{cell:,}" for cell in cells))
-    tables.show(console(), table)
+        for switch in report["switches"]
+    ]
+    Rows(("switch", "in", "out", "dropped", "deepest queue, B"), rows).show(console())

@@ -13,7 +13,6 @@ from eeon_control.cli.options import FILE, config_options, output_file, topology
 from eeon_control.cli.output import console, print_json, print_problems
 from eeon_control.outputs import write_text
 
-from eeon_tools.cli import tables
 from eeon_tools.cli.recordings import RecordedFiles, recording_options
 from eeon_tools.cli.support import (
     break_teller,
@@ -175,7 +174,7 @@ def replay(
             if len(runs) == 1:
                 _print(runs[0])
             else:
-                tables.show(console(), comparing.table(runs).in_terminal())
+                comparing.table(runs).show(console())
         for run in runs:
             for remark in comparing.remarks(run):
                 click.echo(f"note: {remark}", err=json_path == _STDOUT)
@@ -302,16 +301,16 @@ def _print(run: RunResult) -> None:
     )
     for remark in run.feed.remarks():
         click.echo(f"  {remark}")
-    tables.show(out, table.by_class(run).in_terminal())
+    table.by_class(run).show(out)
     if run.layers:
         out.print()
-        tables.show(out, table.by_layer(run).in_terminal())
+        table.by_layer(run).show(out)
         warning = table.overtime(run)
         if warning:
             click.echo(warning)
     if run.faults:
         out.print()
-        tables.show(out, table.faulty_links(run).in_terminal())
+        table.faulty_links(run).show(out)
     if run.pauses.queues:
         _print_pauses(run)
     deepest = run.deepest_queue()
@@ -334,7 +333,7 @@ def _print_pauses(run: RunResult) -> None:
 
     found = run.pauses.by_time()
     click.echo()
-    tables.show(console(), table.paused(found[: pauses.SHOWN]).in_terminal())
+    table.paused(found[: pauses.SHOWN]).show(console())
     more = len(found) - pauses.SHOWN
     click.echo(run.pauses.summary() + (f" ({more:,} more in page and JSON)" if more > 0 else ""))
 
@@ -349,7 +348,7 @@ def _print_live(run: LiveResult) -> None:
     )
     for remark in run.feed.remarks():
         click.echo(f"  {remark}")
-    tables.show(console(), table.by_class(run).in_terminal())
+    table.by_class(run).show(console())
     click.echo()
     for remark in remarks(run):
         click.echo(remark)

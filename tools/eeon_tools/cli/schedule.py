@@ -8,9 +8,7 @@ from eeon_control.cli.output import console, counted, print_json
 from eeon_control.cli.terminal import Terminal
 from eeon_control.units import DataRate
 from rich.progress import Progress
-from rich.table import Table
 
-from eeon_tools.cli import tables
 from eeon_tools.cli.support import NumberRange, counted_columns, reports_errors, seed_option
 from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
 from eeon_tools.coflow_schedule import (
@@ -22,6 +20,7 @@ from eeon_tools.coflow_schedule import (
     complete_all,
     read_trace,
 )
+from eeon_tools.tables import Rows
 from eeon_tools.trace.coflow import SAMPLE
 
 
@@ -74,25 +73,23 @@ def schedule(
     if as_json:
         print_json([_row(result, results[0]) for result in results], indent=2)
         return
-    table = Table(
-        title=f"{counted(len(trace.arrivals), 'coflow')}, {counted(len(trace.flows), 'flow')}: completion "
-        "times in seconds"
-    )
-    table.add_column("scheduler")
-    for column in ("mean", "against fair", "median", "p95", "longest", "no rate at arrival"):
-        table.add_column(column, justify="right")
+    rows = []
     for result in results:
         row = _row(result, results[0])
-        table.add_row(
-            result.variant.name,
-            f"{row['mean']:,.3f}",
-            f"{row['against_fair']:+.1%}",
-            f"{row['median']:,.3f}",
-            f"{row['p95']:,.3f}",
-            f"{row['longest']:,.3f}",
-            f"{row['without_rate']:,}",
+        rows.append(
+            (
+                result.variant.name,
+                f"{row['mean']:,.3f}",
+                f"{row['against_fair']:+.1%}",
+                f"{row['median']:,.3f}",
+                f"{row['p95']:,.3f}",
+                f"{row['longest']:,.3f}",
+                f"{row['without_rate']:,}",
+            )
         )
-    tables.show(console(), table)
+    head = ("scheduler", "mean", "against fair", "median", "p95", "longest", "no rate at arrival")
+    what = f"{counted(len(trace.arrivals), 'coflow')}, {counted(len(trace.flows), 'flow')}"
+    Rows(head, rows, title=f"{what}: completion times in seconds").show(console())
 
 
 def _row(result: Completions, fair: Completions) -> dict[str, str | float]:

@@ -14,7 +14,6 @@ from eeon_control.cli.output import console, counted, print_json
 from eeon_control.outputs import replacing
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
-from rich.table import Table
 
 from eeon_tools.cli.support import (
     NumberRange,
@@ -27,6 +26,7 @@ from eeon_tools.cli.support import (
     seed_option,
     send_options,
 )
+from eeon_tools.tables import Rows
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets, seekable
 from eeon_tools.trace.coflow import SAMPLE, CoflowReplay
@@ -328,13 +328,11 @@ def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | 
         ),
         ("sender", dict(found.top_senders(top))),
     ):
-        table = Table(title, "packets", "bytes", "share of bytes", box=None, pad_edge=False)
-        for column in table.columns[1:]:
-            column.justify = "right"
-        for name, totals in rows.items():
-            if totals.packets:
-                share = 100 * totals.bytes / found.bytes if found.bytes else 0.0
-                table.add_row(name, f"{totals.packets:,}", f"{totals.bytes:,}", f"{share:.2f} %")
-        if table.row_count:
+        shown = [
+            (name, f"{one.packets:,}", f"{one.bytes:,}", f"{100 * one.bytes / (found.bytes or 1):.2f} %")
+            for name, one in rows.items()
+            if one.packets
+        ]
+        if shown:
             out.print()
-            out.print(table)
+            Rows((title, "packets", "bytes", "share of bytes"), shown).show(out)

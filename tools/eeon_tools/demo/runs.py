@@ -16,12 +16,11 @@ from pathlib import Path
 from eeon_control import config as configs
 from eeon_control import topology as topologies
 from eeon_control.errors import EeonError
-from eeon_control.port_settings import MarkThresholdSettings, RedSettings
 from eeon_control.topology import PortRole
 from eeon_control.units import Packets
 
 from eeon_tools.errors import ReplayError, ToolsError
-from eeon_tools.hops.recording import Recording
+from eeon_tools.hops.recording import Recording, acts_from
 from eeon_tools.replay.feed import ReadFeed
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.twin_run import ReplaySettings, feed_of, replay
@@ -80,14 +79,9 @@ def acts_from_bytes(aqm: str) -> int:
     """
     topology = topologies.load(TOPOLOGY)
     port = next(port for port in topology.ports() if port.role is PortRole.HOST_FACING)
-    queue = configs.load(aqm).settings_of(port).queue
-    settings = queue.aqm.settings_at(port.rate)
-    if isinstance(settings, MarkThresholdSettings):
-        return int(settings.threshold)
-    if isinstance(settings, RedSettings):
-        low = settings.min
-        return int(low) * FULL_FRAME_BYTES if isinstance(low, Packets) else int(low)
-    return int(queue.buffer_bytes)
+    config = configs.load(aqm)
+    found = acts_from(config, port) or config.settings_of(port).queue.buffer_bytes
+    return int(found) * (FULL_FRAME_BYTES if isinstance(found, Packets) else 1)
 
 
 def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:

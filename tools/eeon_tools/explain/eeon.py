@@ -259,7 +259,6 @@ def _no_route(facts: _Facts) -> str:
 
 
 def _why_marked(facts: _Facts) -> str:
-    threshold = values.size(facts.meta("dequeue_threshold_bytes"))
     match facts.aqm():
         case RedSettings() as red:
             return f"{_red(facts, red)}; it is {_ecn(facts)}"
@@ -267,11 +266,9 @@ def _why_marked(facts: _Facts) -> str:
             return f"{_codel(facts, codel)}, and a signal was due; it is {_ecn(facts)}"
         case MarkThresholdSettings(at_dequeue=True):
             left = values.size(facts.left_behind())
-            place = f"mark_threshold at departure, {facts.where()}"
-            return f"{left} left behind it > threshold {threshold} ({place})"
+            return f"{left} left behind it > {_threshold(facts, ' at departure')}"
         case _:
-            found = values.size(facts.meta("found_bytes"))
-            return f"occupancy {found} > threshold {threshold} (mark_threshold, {facts.where()})"
+            return f"occupancy {values.size(facts.meta('found_bytes'))} > {_threshold(facts)}"
 
 
 def _why_not(facts: _Facts) -> str:
@@ -302,12 +299,14 @@ def _why_not_by_threshold(facts: _Facts, marking: MarkThresholdSettings) -> str:
         return "it arrived with CE, which it keeps"
     if facts.meta("ecn") == _NOT_ECT:
         return "it is not ECT, and a threshold drops no packets"
-    threshold = values.size(facts.meta("dequeue_threshold_bytes"))
     if marking.at_dequeue:
-        place = f"mark_threshold at departure, {facts.where()}"
-        return f"the bytes left behind it are not above threshold {threshold} ({place})"
-    found = values.size(facts.meta("found_bytes"))
-    return f"occupancy {found} <= threshold {threshold} (mark_threshold, {facts.where()})"
+        return f"the bytes left behind it are not above {_threshold(facts, ' at departure')}"
+    return f"occupancy {values.size(facts.meta('found_bytes'))} <= {_threshold(facts)}"
+
+
+def _threshold(facts: _Facts, when: str = "") -> str:
+    threshold = values.size(facts.meta("dequeue_threshold_bytes"))
+    return f"threshold {threshold} (mark_threshold{when}, {facts.where()})"
 
 
 def _spared(facts: _Facts) -> str:
@@ -455,11 +454,7 @@ _PAUSE = ("the pause ended", "the neighbour ended the pause")
 
 
 def _released(
-    queued: QueuedStep,
-    left: DequeuedStep | None,
-    until_ps: int,
-    rounds: int,
-    causes: tuple[str, str] = _GATE,
+    queued: QueuedStep, left: DequeuedStep | None, until_ps: int, rounds: int, causes: tuple[str, str] = _GATE
 ) -> list[str]:
     if left is None:
         return []

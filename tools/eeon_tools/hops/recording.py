@@ -174,17 +174,8 @@ class Recording:
         return self.config.settings_of(port).queue.limit().describe()
 
     def acts_from(self, port: Port) -> Bytes | Packets | None:
-        """Returns the depth from which the port's AQM marks or drops; None for an AQM that compares another
-        value, and if several queues each have their own depth."""
-        of_host = port.role is PortRole.HOST
-        queues = () if of_host else tuple(self.config.settings_of(port).queue_aqms)
-        match self.aqm(port, queues[0] if queues else 0) if len(queues) < 2 else None:
-            case MarkThresholdSettings() as marking:
-                return marking.threshold
-            case RedSettings() as red:
-                return red.min
-            case _:
-                return None
+        """Returns the depth from which the port's AQM marks or drops; None for a host's port."""
+        return None if port.role is PortRole.HOST else acts_from(self.config, port)
 
     def truncation(self) -> str | None:
         """Returns a description of what is missing; None if the recording is complete."""
@@ -355,6 +346,20 @@ class Recording:
         port = self.port(visit.node, visit.port)
         by = f" by {port.peer.node}" if port is not None else ""
         return f"waited {time(visit.paused_ps)}: its queue was paused{by}"
+
+
+def acts_from(config: FabricConfig, port: Port) -> Bytes | Packets | None:
+    """Returns the depth from which the AQM of a switch's port marks or drops; None for an AQM that compares
+    another value, and if several queues each have their own depth."""
+    found = config.settings_of(port)
+    queues = tuple(found.queue_aqms)
+    match found.aqm_at(queues[0] if queues else 0).settings_at(port.rate) if len(queues) < 2 else None:
+        case MarkThresholdSettings() as marking:
+            return marking.threshold
+        case RedSettings() as red:
+            return red.min
+        case _:
+            return None
 
 
 _COPIES = 0x100_0000_0000

@@ -17,7 +17,8 @@ from eeon_tools import html
 from eeon_tools.errors import InputError
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.spec import TICK_PS
-from eeon_tools.replay.table import Rows, microseconds
+from eeon_tools.replay.table import microseconds
+from eeon_tools.tables import Rows
 
 
 @dataclass(frozen=True)

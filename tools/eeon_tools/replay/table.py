@@ -1,25 +1,12 @@
-"""Results as tables, in a terminal and on a page."""
+"""Results of replays as tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-from rich.text import Text
-
-from eeon_tools import html
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.pauses import PausedQueue
 from eeon_tools.replay.result import RunResult
+from eeon_tools.tables import Rows
 from eeon_tools.trace.frames import CLASS_NAMES
-
-
-def plain(*columns: str, title: str | None = None) -> Table:
-    """Returns a table without lines, with numbers aligned to the right."""
-    table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1))
-    for column in table.columns[1:]:
-        column.justify = "right"
-    return table
 
 
 def microseconds(value: float | None) -> str:
@@ -27,47 +14,6 @@ def microseconds(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A table before it is drawn, in a terminal or on a page.
-
-    `alarms`: columns in which only 0 is good. `named`: the number of columns that name a row. `group_size`:
-    the number of rows in a group; 0 for a table without groups.
-    """
-
-    head: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-    alarms: range = range(0)
-    group_size: int = 0
-    named: int = 1
-
-    def in_terminal(self) -> Table:
-        """Returns the table without lines, or with lines between groups; numbers are aligned to the right."""
-        if not self.group_size:
-            table = plain(*self.head)
-        else:
-            table = Table(*self.head, box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        for column, made in enumerate(table.columns):
-            made.justify = "left" if column < self.named else "right"
-            made.no_wrap = bool(self.group_size) and column < self.named
-        for number, row in enumerate(self.rows, 1):
-            cells = (self._text(column, text) for column, text in enumerate(row))
-            table.add_row(*cells, end_section=bool(self.group_size) and number % self.group_size == 0)
-        return table
-
-    def on_page(self) -> str:
-        return html.table(self.head, map(self._cells, self.rows), self.group_size)
-
-    def _text(self, column: int, text: str) -> Text:
-        return Text(text, style="bold red" if column in self.alarms and text != "0" else "")
-
-    def _cells(self, row: Sequence[str]) -> list[html.Cell]:
-        return [
-            (text, "" if text == "0" else "bad") if column in self.alarms else text
-            for column, text in enumerate(row)
-        ]
 
 
 _HEADS = {

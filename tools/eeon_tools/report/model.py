@@ -402,11 +402,7 @@ def _flows(flows: dict[str, _Flow]) -> list[dict[str, object]]:
 
 
 def _detail(
-    recording: Recording,
-    one: _Detail,
-    port: int,
-    ahead: dict[_Key, str],
-    slowed: dict[str, list[_Slowed]],
+    recording: Recording, one: _Detail, port: int, ahead: dict[_Key, str], slowed: dict[str, list[_Slowed]]
 ) -> list[object]:
     """Returns `label, port, time in us, kind, queue bytes, queue packets, waited us, held us, paused us,
     flow, reason, packets ahead of it, reaction of its sender`; the last is empty if senders do not react, as
