@@ -12,7 +12,7 @@ import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.server.rooms import Room
-from finsy.proto import p4r, p4r_grpc, rpc_code
+from finsy.proto import p4r, rpc_code
 from made_frames import frame
 from p4rt_client import (
     INSERT,
@@ -250,20 +250,3 @@ def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
         entry = names.entry("exact_table", exact(1, 9), action=names.action("drop"), metadata=bytes(1 << 20))
         failure(rpc_code.RESOURCE_EXHAUSTED, "", client.write, (INSERT, entry))
         assert client.read(p4r.TableEntry())
-
-
-def test_a_client_that_vanishes_leaves_its_place(server: Server) -> None:
-    for number in range(100):  # more than the server allows at a time
-        deadline = time.monotonic() + 10
-        while True:
-            client = Client(server.address)
-            try:
-                client.arbitrate(election_id=number)
-                break
-            except Failed as failed:
-                # The server learns from the network when a client has disconnected.
-                assert failed.code == rpc_code.RESOURCE_EXHAUSTED and time.monotonic() < deadline, failed
-            finally:
-                client.channel.close()
-    stub = p4r_grpc.P4RuntimeStub(grpc.insecure_channel(server.address))
-    assert stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version

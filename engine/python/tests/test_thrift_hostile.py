@@ -178,20 +178,6 @@ def test_a_client_that_never_calls_is_closed_when_its_time_is_over(
     assert "no call in" in caplog.text
 
 
-def test_an_interface_is_added_only_if_the_switch_was_started_with_it(
-    switch: Switch, caplog: pytest.LogCaptureFixture
-) -> None:
-    said = []
-    with serve(switch, "127.0.0.1:0", interfaces=["eth7"]) as server, ThriftClient(server.address) as client:
-        for name in ("lo", "eth7", "eth70", ""):
-            caplog.clear()
-            with pytest.raises(TException):
-                client.standard.bm_dev_mgr_add_port(name, 3, "")
-            said.append("may not be added over Thrift" in caplog.text)
-    # Allowed interfaces reach this switch, which has no network interfaces at all.
-    assert said == [True, False, True, True]
-
-
 def test_a_server_stops_with_clients_connected_and_calls_begun(switch: Switch) -> None:
     server = serve(switch, "127.0.0.1:0")
     idle, half = connect(server), connect(server)

@@ -35,7 +35,12 @@ def test_ports_are_shown_added_and_removed(program: Program) -> None:
         call.bm_dev_mgr_remove_port(9)
         switch.inject(4, frame(1))
         assert ports(switch.advance_to(2_000_000)) == []
-        for arguments in (("veth1", 4, ""), ("veth1", 512, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")):
+        # Only the interfaces that were allowed at the start; a prefix of their names is not enough.
+        not_allowed = [(name, 8, "") for name in ("lo", "veth10", "veth", "")]
+        for arguments in (
+            *not_allowed,
+            *(("veth1", 4, ""), ("veth1", 512, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")),
+        ):
             with pytest.raises(standard.InvalidDevMgrOperation):
                 call.bm_dev_mgr_add_port(*arguments)
         with pytest.raises(standard.InvalidDevMgrOperation):
