@@ -4,10 +4,11 @@ p4c writes both in the order of the P4 source. A P4Info that was sorted or writt
 in another order, but the engine identifies values by their position.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from ... import program_json
 from ...program_json import Json
 from ..errors import invalid
 from .schema import Action, HeaderField, MatchField, Named, Schema, Table
@@ -15,28 +16,20 @@ from .schema import Action, HeaderField, MatchField, Named, Schema, Table
 _T = TypeVar("_T", bound=Named)
 
 
-def as_in_program(schema: Schema, parsed: Json) -> Schema:
+def as_in_program(schema: Schema, objects: program_json.Named) -> Schema:
     """Returns a P4Info in the order of its program, as far as their names are equal.
 
     Raises INVALID_ARGUMENT if a key's names differ from the program's and show that positions differ."""
-    keys = {
-        table["name"]: [str(part.get("name")) for part in table["key"]]
-        for pipeline in parsed.get("pipelines", [])
-        for table in pipeline["tables"]
-    }
-    params = {
-        action["name"]: [str(param.get("name")) for param in action["runtime_data"]]
-        for action in parsed["actions"]
-    }
-    headers = [[str(field[0]) for field in kind["fields"]] for kind in parsed["header_types"]]
+    headers = [[str(field[0]) for field in kind["fields"]] for kind in objects["header_types"].values()]
 
     def action_in_order(action: Action) -> Action:
-        return replace(action, params=_ordered(action.params, params.get(action.name, [])))
+        params = _names(objects["actions"], action.name, "runtime_data")
+        return replace(action, params=_ordered(action.params, params))
 
     tables = {
         number: replace(
             table,
-            fields=_fields(table, keys.get(table.name, [])),
+            fields=_fields(table, _names(objects["tables"], table.name, "key")),
             actions={
                 one: replace(choice, action=action_in_order(choice.action))
                 for one, choice in table.actions.items()
@@ -50,6 +43,11 @@ def as_in_program(schema: Schema, parsed: Json) -> Schema:
         packet_in=_metadata(schema.packet_in, headers),
         packet_out=_metadata(schema.packet_out, headers),
     )
+
+
+def _names(objects: Mapping[str, Json], name: str, part: str) -> list[str]:
+    """Returns the names in a part of an object; none if the program has no such object."""
+    return [str(one.get("name")) for one in objects[name][part]] if name in objects else []
 
 
 def _ordered(items: tuple[_T, ...], names: Sequence[str]) -> tuple[_T, ...]:
