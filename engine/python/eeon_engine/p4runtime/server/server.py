@@ -64,32 +64,7 @@ class Server:
         self._gnmi_calls = GnmiCalls(control, service)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
         self._caretaker = Caretaker([*self._calls.rooms, *self._gnmi_calls.rooms], self._is_wanted)
-        unix = address.startswith("unix:")
-        number = address.rpartition(":")[2]
-        # Only this user may open a Unix socket, from the moment it exists.
-        umask = os.umask(0o177) if unix else None
-        try:
-            if not unix and number.isdecimal() and int(number) > 0xFFFF:
-                port = 0  # gRPC would cut it to 16 bits
-            elif tls is None:
-                port = self._grpc.add_insecure_port(address)
-            else:
-                port = self._grpc.add_secure_port(address, tls.credentials())
-        except RuntimeError:
-            port = 0  # gRPC's message has no reason, and earlier versions raise nothing
-        finally:
-            if umask is not None:
-                os.umask(umask)
-        if port == 0:
-            files = "" if tls is None else ", and a certificate and a key that belong together"
-            raise ConfigError(
-                f"address '{address}': cannot listen there; give an address HOST:PORT or unix:PATH of this "
-                f"computer that no other program uses{files}"
-            )
-        if unix:
-            # The umask below set the mode; this also sets it for a socket that already existed.
-            Path(address.removeprefix("unix:")).chmod(0o600)
-        self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
+        self._address = _bind(self._grpc, address, tls)
         # Not a daemon: a daemon in the engine's code at interpreter exit aborts the process.
         self._packets = threading.Thread(target=self._forward_packets, name="p4runtime-packet-in")
         self._notices = threading.Thread(target=self._notify, name="p4runtime-notices")
@@ -143,6 +118,44 @@ class Server:
 
     def _is_wanted(self) -> bool:
         return not self._stopping.is_set() and threading.main_thread().is_alive()
+
+
+def _bind(server: grpc.Server, address: str, tls: Tls | None) -> str:
+    """Opens the server's socket. Returns the address for clients, with the number of the port."""
+    is_unix = address.startswith("unix:")
+    # Only this user may open a Unix socket, from the moment it exists.
+    umask = os.umask(0o177) if is_unix else None
+    port = 0
+    try:
+        if _is_whole(address) and tls is None:
+            port = server.add_insecure_port(address)
+        elif _is_whole(address) and tls is not None:
+            port = server.add_secure_port(address, tls.credentials())
+    except RuntimeError:
+        pass  # gRPC's message has no reason, and earlier versions return 0
+    finally:
+        if umask is not None:
+            os.umask(umask)
+    if port == 0:
+        files = "" if tls is None else ", and a certificate and a key that belong together"
+        raise ConfigError(
+            f"address '{address}': cannot listen there; give an address HOST:PORT or unix:PATH of this "
+            f"computer that no other program uses{files}"
+        )
+    if is_unix:
+        # The umask above set the mode; this also sets it for a socket that already existed.
+        Path(address.removeprefix("unix:")).chmod(0o600)
+        return address
+    return f"{address.rpartition(':')[0]}:{port}"
+
+
+def _is_whole(address: str) -> bool:
+    """Returns whether an address has a path or a valid port. gRPC would listen on port 443 without one, and
+    would cut other numbers to 16 bits."""
+    if address.startswith("unix:"):
+        return address != "unix:"
+    number = address.rpartition(":")[2]
+    return ":" in address and number.isdecimal() and len(number) <= 5 and int(number) <= 0xFFFF
 
 
 def _options(max_message_bytes: int) -> list[tuple[str, int]]:
