@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from io import BytesIO
 
 import pytest
-from eeon_engine import Switch
+from eeon_engine import ConfigError, Switch
 from eeon_engine.thrift import Server, connection, serve
 from eeon_engine.thrift import server as server_module
 from eeon_engine.thrift.names import Context
@@ -176,6 +176,12 @@ def test_a_client_that_never_calls_is_closed_when_its_time_is_over(
     with connect(server) as stranger:
         assert is_ended(stranger)
     assert "no call in" in caplog.text
+
+
+@pytest.mark.parametrize("address", [":0", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:65536"])
+def test_an_address_without_a_host_or_a_port_is_refused(switch: Switch, address: str) -> None:
+    with pytest.raises(ConfigError, match=f"^address '{address}' is not host:port, such as 127"):
+        serve(switch, address)
 
 
 def test_a_server_stops_with_clients_connected_and_calls_begun(switch: Switch) -> None:
