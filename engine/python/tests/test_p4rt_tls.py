@@ -1,6 +1,7 @@
 """TLS and mutual TLS (P4Runtime 1.5 §3.1.1): a client without a certificate gets no access."""
 
 import re
+import socket
 from pathlib import Path
 
 import grpc
@@ -113,3 +114,15 @@ def test_an_address_of_another_server_or_without_a_port_is_refused_with_what_to_
         with pytest.raises(ConfigError, match=said):
             serve(switch, p4info=p4info(), address=address)
     assert tmp_path.stat().st_mode == mode
+
+
+def test_a_unix_socket_of_another_server_is_refused_and_one_that_was_left_behind_is_used(
+    switch: Switch, tmp_path: Path
+) -> None:
+    address = f"unix:{tmp_path}/s"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(f"{tmp_path}/s")
+    with serve(switch, address=address):
+        with pytest.raises(ConfigError, match="that no other program uses"):
+            serve(switch, address=address)
+        assert call(address, None) == "1.5.0"

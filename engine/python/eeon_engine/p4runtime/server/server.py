@@ -4,8 +4,10 @@ with serve(switch) as server:
     print(server.address)
 """
 
+import contextlib
 import logging
 import os
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -127,9 +129,11 @@ def _bind(server: grpc.Server, address: str, tls: Tls | None) -> str:
     umask = os.umask(0o177) if is_unix else None
     port = 0
     try:
-        if _is_whole(address) and tls is None:
+        if not _is_usable(address):
+            pass
+        elif tls is None:
             port = server.add_insecure_port(address)
-        elif _is_whole(address) and tls is not None:
+        else:
             port = server.add_secure_port(address, tls.credentials())
     except RuntimeError:
         pass  # gRPC's message has no reason, and earlier versions return 0
@@ -149,10 +153,13 @@ def _bind(server: grpc.Server, address: str, tls: Tls | None) -> str:
     return f"{address.rpartition(':')[0]}:{port}"
 
 
-def _is_whole(address: str) -> bool:
-    """Returns whether an address has a path or a valid port. gRPC would listen on port 443 without one, and
-    would cut other numbers to 16 bits."""
+def _is_usable(address: str) -> bool:
+    """Returns whether an address has a valid port, or a path where no program listens. gRPC would listen on
+    port 443 without a port, cut other numbers to 16 bits, and take a Unix socket from another program."""
     if address.startswith("unix:"):
+        with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+            probe.connect(address.removeprefix("unix:"))
+            return False
         return address != "unix:"
     number = address.rpartition(":")[2]
     return ":" in address and number.isdecimal() and len(number) <= 5 and int(number) <= 0xFFFF
