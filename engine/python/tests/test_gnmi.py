@@ -117,14 +117,6 @@ def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for
             assert code == "NOT_FOUND"
 
 
-def test_a_prefix_is_in_front_of_every_path_and_its_target_comes_back(client: GnmiClient) -> None:
-    prefix = path("interfaces/interface[name=port1]")
-    prefix.target = "leaf1"
-    (notification,) = client.get("state/oper-status", prefix=prefix)
-    assert updates(notification) == {"interfaces/interface[name=port1]/state/oper-status": "UP"}
-    assert notification.prefix.target == "leaf1"
-
-
 REFUSAL = re.compile(r'(?P<code>\w+) "(?P<message>[^"]*)" (?P<call>\w+) (?P<text>.*)')
 REFUSALS = [
     REFUSAL.fullmatch(line)
@@ -221,9 +213,11 @@ class Session:
 
 
 def told(notification: gnmi.Notification) -> list[str]:
-    """Returns the changes in a notification, a line each: path and value in JSON, or `gone`."""
+    """Returns the changes in a notification, a line each: path and value in JSON, or `gone`;
+    and for which target it is, if the client named one."""
     gone = [f"{text(one)} gone" for one in notification.delete]
-    return gone + [f"{text(one.path) or '/'} {in_json(one.val)}" for one in notification.update]
+    of = [f"of {notification.prefix.target}"] if notification.prefix.target else []
+    return of + gone + [f"{text(one.path) or '/'} {in_json(one.val)}" for one in notification.update]
 
 
 def in_json(value: gnmi.TypedValue) -> str:
@@ -260,19 +254,6 @@ def test_an_answer_has_a_limit_of_values(gnmi_clients: Connect) -> None:
         code, message = refused(lambda: client.get(*["interfaces"] * 64))
     assert code == "RESOURCE_EXHAUSTED"
     assert message.endswith("values, the limit is 65536; ask for fewer paths")
-
-
-def test_bytes_that_are_no_message_are_refused(client: GnmiClient) -> None:
-    get: Any = client.channel.unary_unary("/gnmi.gNMI/Get")
-    assert refused(lambda: get(b"\xff\xff\xff", timeout=60)) == (
-        "INVALID_ARGUMENT",
-        "the request is not a gnmi.GetRequest",
-    )
-    subscribe: Any = client.channel.stream_stream("/gnmi.gNMI/Subscribe")
-    assert refused(lambda: list(subscribe(iter([b"\xff\xff\xff"]), timeout=60))) == (
-        "INVALID_ARGUMENT",
-        "the request is not a gnmi.SubscribeRequest",
-    )
 
 
 @pytest.mark.parametrize("mode", [gnmi.SAMPLE, gnmi.TARGET_DEFINED])

@@ -39,19 +39,23 @@ def arbitrated(client: Client, status: int | None = None) -> Client:
 
 
 @pytest.mark.parametrize(
-    "method", ["Write", "Read", "SetForwardingPipelineConfig", "GetForwardingPipelineConfig", "StreamChannel"]
+    ("method", "said"),
+    [
+        ("p4.v1.P4Runtime/Write", "the request is not a p4.v1.WriteRequest"),
+        ("p4.v1.P4Runtime/Read", "the request is not a p4.v1.ReadRequest"),
+        ("p4.v1.P4Runtime/SetForwardingPipelineConfig", "p4.v1.SetForwardingPipelineConfigRequest"),
+        ("p4.v1.P4Runtime/StreamChannel", ""),
+        ("gnmi.gNMI/Get", "the request is not a gnmi.GetRequest"),
+        ("gnmi.gNMI/Subscribe", "the request is not a gnmi.SubscribeRequest"),
+    ],
 )
-def test_bytes_that_are_no_message_end_the_call_and_nothing_else(client: Client, method: str) -> None:
-    path = f"/p4.v1.P4Runtime/{method}"
-    if method == "StreamChannel":
-        call = client.channel.stream_stream(path)(iter([b"\xff" * 20]))
-    elif method == "Read":
-        call = client.channel.unary_stream(path)(b"\xff" * 20)
-    else:
-        call = iter([lambda: client.channel.unary_unary(path)(b"\xff" * 20)])
-    with pytest.raises(grpc.RpcError):
-        for item in call:
-            item()
+def test_bytes_that_are_no_message_end_the_call_and_nothing_else(
+    client: Client, method: str, said: str
+) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        list(client.channel.stream_stream(f"/{method}")(iter([b"\xff" * 20]), timeout=60))
+    assert said in caught.value.details()
+    assert not said or caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
     assert client.read(p4r.TableEntry())
 
 

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import grpc
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from .._engine import SwitchHandle
 from ..p4runtime.clients.access import Caller, Right
-from ..p4runtime.errors import StatusError, abort, exhausted, invalid
-from ..p4runtime.messages import rpc_code
+from ..p4runtime.errors import abort, exhausted, invalid
 from ..p4runtime.server.calls import (
     FIRST_MESSAGE_SECONDS,
     MAX_READ_BYTES,
@@ -23,10 +22,11 @@ from ..p4runtime.server.calls import (
     SEND_SECONDS,
     Handlers,
     only_request,
+    parsed,
 )
 from ..p4runtime.server.rooms import Room
 from ..p4runtime.server.service import Service as P4RuntimeService
-from ..p4runtime.server.service import guard
+from ..p4runtime.server.service import guard, guarded
 from .messages import gnmi
 from .service import Reader, Service
 from .subscribing import Stream
@@ -97,7 +97,7 @@ class Calls(Handlers):
             stream = guard(context, lambda: Stream(self._reader, first))
             answers = stream.first()
             while True:
-                for response in _guarded(context, answers):
+                for response in guarded(context, answers):
                     with self._sending.wait(context.cancel):
                         yield response
                 if stream.mode == gnmi.SubscriptionList.ONCE or messages.has_ended.is_set():
@@ -128,7 +128,7 @@ class Calls(Handlers):
             step = _LOOK_S if wait_s is None else min(wait_s, _LOOK_S)
             message = messages.take(step)
             if message is not None:
-                return _parsed(message)
+                return parsed(message, MAX_READ_BYTES, gnmi.SubscribeRequest)
             if wait_s is None:
                 if messages.is_complete:
                     return None
@@ -150,14 +150,6 @@ class Calls(Handlers):
             yield
         finally:
             places.release()
-
-
-def _guarded(
-    context: grpc.ServicerContext, answers: Iterator[gnmi.SubscribeResponse]
-) -> Iterator[gnmi.SubscribeResponse]:
-    """Yields the same responses; an error ends the call with its status."""
-    while (response := guard(context, lambda: next(answers, None))) is not None:
-        yield response
 
 
 class _Requests:
@@ -203,14 +195,3 @@ class _Requests:
             pass
         finally:
             self._is_complete.set()
-
-
-def _parsed(content: bytes) -> gnmi.SubscribeRequest:
-    if len(content) > MAX_READ_BYTES:
-        raise exhausted(
-            f"the request has {len(content)} bytes, the limit is {MAX_READ_BYTES}; ask for fewer paths"
-        )
-    try:
-        return gnmi.SubscribeRequest.FromString(content)
-    except DecodeError:
-        raise StatusError(rpc_code.INVALID_ARGUMENT, "the request is not a gnmi.SubscribeRequest") from None
