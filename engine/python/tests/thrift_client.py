@@ -11,7 +11,7 @@ from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TClient, TException
 from thriftpy2.transport import TBufferedTransport, TSocket
 
-__all__ = ["EXACT", "ThriftClient", "add", "code_of", "exact", "rate", "standard"]
+__all__ = ["EXACT", "ThriftClient", "add", "code_of", "exact", "standard"]
 
 EXACT = "EverythingIngress.exact_table"
 
@@ -49,10 +49,6 @@ def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:
 
 def exact(key: bytes) -> Any:
     return match_param(("exact", key))
-
-
-def rate(units_per_micros: float, burst_size: int) -> Any:
-    return standard.BmMeterRateConfig(units_per_micros=units_per_micros, burst_size=burst_size)
 
 
 def code_of(kind: type[TException], call: Callable[..., Any], *arguments: Any) -> int:
