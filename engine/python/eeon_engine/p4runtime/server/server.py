@@ -20,9 +20,8 @@ from ...exceptions import ConfigError, EngineError
 from ...gnmi.calls import Calls as GnmiCalls
 from ..clients.access import Access
 from ..device import Device
-from ..errors import StatusError
 from ..messages import p4i
-from ..program.pipeline import Pipeline, config_from_files
+from ..program.pipeline import Pipeline
 from .calls import Calls
 from .rooms import Caretaker
 from .service import Service
@@ -210,10 +209,7 @@ def serve(
             raise ConfigError(
                 "p4info was given, but the switch has no program; load one, or let a client push both"
             )
-        try:
-            pipeline = Pipeline.from_config(config_from_files(switch.program.json, p4info))
-        except StatusError as error:
-            raise ConfigError(error.message) from error
+        pipeline = Pipeline.of_program(switch.program, p4info)
     if access is not None and (tls is None or tls.client_ca is None):
         raise ConfigError("client rights need mutual TLS: give tls with client_ca")
     server = Server(switch, Device(switch, pipeline), address, tls, access, max_message_bytes)
