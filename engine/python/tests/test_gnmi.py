@@ -17,7 +17,7 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import gnmi
 from gnmi_client import GnmiClient, path, plain, request, subscription, text, until_sync, updates
 from google.protobuf import text_format
-from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary
+from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary, program_json
 from test_engine_twin import udp_frame
 
 pytestmark = pytest.mark.system
@@ -80,43 +80,6 @@ def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program
     )
 
 
-def test_another_program_has_counters_and_no_marks(program: Program, gnmi_clients: Connect) -> None:
-    with serve(Switch(program, ports=[Port(1)])) as server:
-        found = gnmi_clients(server.address).values("qos")
-    names = {name.rpartition("/")[2] for name in found}
-    assert "transmit-pkts" in names
-    assert not {name for name in names if name.startswith("ecn-")}
-
-
-def test_a_switch_without_a_program_has_ports(gnmi_clients: Connect) -> None:
-    with serve(Switch(ports=[Port(1)])) as server:
-        client = gnmi_clients(server.address)
-        assert client.values("interfaces/interface/state/oper-status") == {
-            "interfaces/interface[name=port1]/state/oper-status": "UP"
-        }
-        code, message = refused(lambda: client.get("interfaces/interface[name=port1]/state/counters"))
-        assert client.values("interfaces/interface/state/counters") == {}
-    assert (code, message) == (
-        "NOT_FOUND",
-        "path /interfaces/interface[name=port1]/state/counters does not exist on this switch at present",
-    )
-
-
-def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for_one(
-    gnmi_clients: Connect,
-) -> None:
-    with serve(Switch(ports=[])) as server:
-        client = gnmi_clients(server.address)
-        for asked in ("", "interfaces", "interfaces/interface[name=*]", "qos/interfaces/interface/state"):
-            (notification,) = client.get(asked)
-            assert (notification.timestamp > 0, list(notification.update)) == (True, [])
-            (notification,) = client.get(asked, encoding=JSON_IETF)
-            assert list(notification.update) == []
-        for asked in ("interfaces/interface[name=port1]", "qos/interfaces/interface[interface-id=port1]"):
-            code, _ = refused(lambda asked=asked: client.get(asked))
-            assert code == "NOT_FOUND"
-
-
 REFUSAL = re.compile(r'(?P<code>\w+) "(?P<message>[^"]*)" (?P<call>\w+) (?P<text>.*)')
 REFUSALS = [
     REFUSAL.fullmatch(line)
@@ -148,6 +111,7 @@ class Session:
 
     def __init__(self, client: GnmiClient, switch: Switch, address: str, names: Names) -> None:
         self._stub, self._switch, self._address, self._names = client.stub, switch, address, names
+        self._stack = contextlib.ExitStack()
         self._asked: queue.SimpleQueue[gnmi.SubscribeRequest | None] = queue.SimpleQueue()
         self._call: Any = None
 
@@ -156,6 +120,11 @@ class Session:
         word, _, rest = line.partition(" ")
         where, _, fields = rest.partition(" ")
         match word:
+            case "SWITCH":
+                program = None if where == "bare" else Program(program_json(where))
+                other = Switch(program, ports=[Port(int(port)) for port in fields.split()])
+                server = self._stack.enter_context(serve(other))
+                self._stub = self._stack.enter_context(contextlib.closing(GnmiClient(server.address))).stub
             case "LINK":
                 self._switch.port_set_link(int(where), fields == "up")
             case "ROUTE":
@@ -171,7 +140,10 @@ class Session:
                 self._switch.port_remove(int(where))
             case "GET":
                 asked = gnmi.GetRequest(path=[] if where == "-" else [path(where.strip("/"))], encoding=PROTO)
-                answer = self._stub.Get(text_format.Merge(fields, asked), timeout=60)
+                try:
+                    answer = self._stub.Get(text_format.Merge(fields, asked), timeout=60)
+                except grpc.RpcError as error:
+                    return [f"{error.code().name} {error.details()}"]
                 return told(answer.notification[0])
             case "NEXT":
                 return told(next(self._call).update)
@@ -204,6 +176,7 @@ class Session:
         self._asked.put(None)
         if self._call is not None:
             self._call.cancel()
+        self._stack.close()
 
     def _until_sync(self) -> list[str]:
         found = []
