@@ -1,15 +1,17 @@
 """The log of packets compared with BMv2's: the same frames give the same lines of each packet."""
 
-import importlib.util
 import os
 import re
 import shutil
+import sys
 from collections import defaultdict
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from eeon_engine.switch_command import names
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "simple_switch/tests/constructs"))
+from confirm_on_bmv2 import Bench, ports_of, statements
 
 CONSTRUCTS = Path(__file__).resolve().parents[2] / "simple_switch/tests/constructs"
 BMV2 = shutil.which("simple_switch")
@@ -28,21 +30,12 @@ pytestmark = [
 ]
 
 
-def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("confirm_on_bmv2", CONSTRUCTS / "confirm_on_bmv2.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def log_of(construct: str, folder: Path) -> dict[str, list[str]]:
     """Returns the lines of each packet, by its name, from the first `simple_switch` on PATH."""
-    module = bench()
     folder.mkdir()
-    lines = module.statements(CONSTRUCTS / f"{construct}.script")
+    lines = statements(CONSTRUCTS / f"{construct}.script")
     sources = {int(line.split()[1]) for line in lines if line.startswith("packet")}
-    switch = module.Bench(CONSTRUCTS / f"{construct}.json", module.ports_of(lines), sources, folder)
+    switch = Bench(CONSTRUCTS / f"{construct}.json", ports_of(lines), sources, folder)
     try:
         for line in lines:
             keyword, _, rest = line.partition(" ")
