@@ -12,7 +12,7 @@ from typing import TypeVar
 from ... import program_json
 from ...program_json import Json
 from ..errors import StatusError, invalid
-from . import data_types, digest_names, order
+from . import data_types, in_program
 from .schema import Counter, Meter, Schema, Table
 
 _T = TypeVar("_T")
@@ -36,7 +36,7 @@ def matched(schema: Schema, program: bytes) -> Schema:
     try:
         parsed = program_json.objects(program)
         objects = program_json.by_name(parsed)
-        schema = digest_names.as_in_program(order.as_in_program(schema, objects), parsed)
+        schema = in_program.of(schema, parsed, objects)
         _check(schema, parsed, objects)
         return schema
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -66,9 +66,9 @@ def _check(schema: Schema, parsed: Json, objects: program_json.Named) -> None:
             _same("register", register.name, "bits a cell", register.type.width, array["bitwidth"])
     for value_set in schema.value_sets.values():
         bits = sum(field.width for field in value_set.fields)
-        in_program = _found("value set", value_set.name, objects["parse_vsets"])["compressed_bitwidth"]
-        _same("value set", value_set.name, "bits", bits, in_program)
-    learn_lists = digest_names.lists(schema, parsed)
+        found = _found("value set", value_set.name, objects["parse_vsets"])
+        _same("value set", value_set.name, "bits", bits, found["compressed_bitwidth"])
+    learn_lists = in_program.digest_lists(schema, parsed)
     for digest in schema.digests.values():
         elements = _found("digest", digest.name, learn_lists)["elements"]
         _same("digest", digest.name, "fields", len(list(data_types.scalars(digest.type))), len(elements))
