@@ -11,7 +11,7 @@ from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TClient, TException
 from thriftpy2.transport import TBufferedTransport, TSocket
 
-__all__ = ["EXACT", "ThriftClient", "add", "code_of", "exact", "standard"]
+__all__ = ["EXACT", "ThriftClient", "add", "code_of", "standard"]
 
 EXACT = "EverythingIngress.exact_table"
 
@@ -42,13 +42,9 @@ class ThriftClient:
 
 def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:
     """Adds an entry to the exact table of `everything`, and returns its handle."""
-    key, name = [exact(value.to_bytes(4, "big"))], f"EverythingIngress.{action}"
+    key, name = [match_param(("exact", value.to_bytes(4, "big")))], f"EverythingIngress.{action}"
     options = standard.BmAddEntryOptions()
     return int(thrift.standard.bm_mt_add_entry(0, EXACT, key, name, list(data), options))
-
-
-def exact(key: bytes) -> Any:
-    return match_param(("exact", key))
 
 
 def code_of(kind: type[TException], call: Callable[..., Any], *arguments: Any) -> int:
