@@ -26,6 +26,7 @@ from ._engine import Program, Switch, SwitchHandle
 from .exceptions import ConfigError
 from .p4runtime import Writer
 from .p4runtime.messages import p4i, p4r
+from .p4runtime.packet_io import MAX_PACKET
 
 IDLE_LIMIT_PS = 60 * 10**12
 """A packet that is still inside after a minute of virtual time loops forever."""
@@ -160,9 +161,9 @@ class PacketSwitch:
         """Sends a packet into a port and runs the switch until it is idle. Returns the departures in order.
 
         A packet is bytes, or an object that `bytes()` converts, such as a scapy packet. Packets to the CPU
-        port are included. Raises `ConfigError` for a port that the switch does not have, and if a packet is
-        still inside after a minute of virtual time, for example one that is recirculated forever. Raises
-        `TypeError` for an object that is not a packet.
+        port are included. Raises `ConfigError` for a port that the switch does not have, for a packet that is
+        too long, and if a packet is still inside after a minute of virtual time, for example one that is
+        recirculated forever. Raises `TypeError` for an object that is not a packet.
         """
         if port == _CPU_PORT:
             raise ConfigError(f"port {port} is the CPU port; control.packet_out sends packets from the CPU")
@@ -173,7 +174,10 @@ class PacketSwitch:
             raise TypeError(
                 f"a packet must be bytes or have __bytes__; {packet!r:.80} is of type {type(packet).__name__}"
             )
-        self._switch.inject(port, bytes(packet))
+        frame = bytes(packet)
+        if len(frame) > MAX_PACKET:
+            raise ConfigError(f"a packet of {len(frame)} bytes; a switch takes up to {MAX_PACKET}")
+        self._switch.inject(port, frame)
         limit = self._switch.now_ps + IDLE_LIMIT_PS
         departures: list[Departure] = []
         while (due := self._switch.next_event_ps) is not None:

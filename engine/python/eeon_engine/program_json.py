@@ -17,10 +17,23 @@ _LEFT_OUT = frozenset(
     }
 )
 
+_OF_PIPELINES = ("tables", "action_profiles")
+_OF_THE_PROGRAM = (
+    "actions",
+    "calculations",
+    "counter_arrays",
+    "header_types",
+    "learn_lists",
+    "meter_arrays",
+    "parse_vsets",
+    "register_arrays",
+)
 
 # Any: each part has its own members, and another form if p4c did not write the program.
 Json = dict[str, Any]
 """A part of a program, as p4c-bm2-ss writes it. The engine has checked the parts that it needs."""
+Named = dict[str, dict[str, Json]]
+"""Objects by name, of each kind under its key in the JSON."""
 
 
 def objects(program: bytes) -> Json:
@@ -30,6 +43,14 @@ def objects(program: bytes) -> Json:
     """
     found: Json = json.loads(program, object_pairs_hook=_without, strict=False)
     return found
+
+
+def by_name(document: Json) -> Named:
+    """Returns what `objects` has found by kind and name."""
+    pipelines = document.get("pipelines", [])
+    found = {kind: [one for part in pipelines for one in part.get(kind, [])] for kind in _OF_PIPELINES}
+    found |= {kind: document.get(kind, []) for kind in _OF_THE_PROGRAM}
+    return {kind: {one["name"]: one for one in items} for kind, items in found.items()}
 
 
 def _without(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -107,13 +107,6 @@ def thrift(switch: Switch) -> Iterator[ThriftClient]:
         yield client
 
 
-@pytest.fixture
-def resource_thrift(resource_switch: Switch) -> Iterator[ThriftClient]:
-    """Connects a Thrift client to the second switch."""
-    with serve_thrift(resource_switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
-        yield client
-
-
 @pytest.fixture(scope="session")
 def authority() -> Any:
     """Returns an authority that signs certificates."""

@@ -143,13 +143,15 @@ class Attacker:
                 pass
 
     def slow_readers(self) -> None:
-        """Reads everything without receiving the responses."""
+        """Reads megabytes without receiving the responses: some stay in the switch until they are ended."""
         request = p4r.ReadRequest(device_id=1)
-        request.entities.add().register_entry.SetInParent()
+        for number in range(100):
+            # Equal items would be read once; the data make no difference.
+            request.entities.add().register_entry.data.bitstring = number.to_bytes(2, "big")
         with self.connected() as (channel, _never):
             answers = [p4r_grpc.P4RuntimeStub(channel).Read(request) for _ in range(25)]
             next(answers[0])
-            self.stopping.wait(1)
+            self.stopping.wait(5)
 
     def calls(self) -> None:
         """Makes as many small calls as possible, valid and invalid."""

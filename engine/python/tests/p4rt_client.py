@@ -65,19 +65,9 @@ class Names:
         self.info = info
         self.ids = {
             item.preamble.alias: item.preamble.id
-            for kind in (
-                "tables",
-                "actions",
-                "action_profiles",
-                "counters",
-                "direct_counters",
-                "meters",
-                "direct_meters",
-                "registers",
-                "value_sets",
-                "digests",
-            )
-            for item in getattr(info, kind)
+            for _, items in info.ListFields()
+            if hasattr(items, "add")
+            for item in items
         }
 
     def __getitem__(self, alias: str) -> int:

@@ -30,6 +30,7 @@ line for each step:
                                           `primary` is the first one, of the default role and id 1
     LEAD CODE                             the client sends its election id, and the status in the answer
     ENDS CODE "SAID"                      the server has ended the stream of the client
+    LEAVES                                the client ends its stream
 
 Parentheses behind a code or an answer have BMv2's if it differs, and quotation marks a part of the message.
 An entity or a message is in Protobuf's text format, in which `$name` stands for an id and `$9xff` for nine
@@ -487,6 +488,8 @@ def _step(line: str, names: Names) -> Step:
             return As(*rest.split())
         case "LEAD":
             return partial(_lead, rest)
+        case "LEAVES":
+            return lambda served: served.client.close()
         case "ENDS":
             return partial(_ends, *_ENDS.fullmatch(rest).groups(""))
         case "PIPELINE":

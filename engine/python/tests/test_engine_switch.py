@@ -80,24 +80,6 @@ def test_a_program_that_the_switch_cannot_run_is_refused_and_the_old_one_runs_on
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"tick_ps": 0},
-        {"drop_port": 600},
-        {"cpu_port": 511},
-        {"priorities": 9},
-        {"gate_register": "nothing"},
-        {"recirculation_delay_ps": 0},
-    ],
-)
-def test_settings_that_contradict_each_other_are_refused(
-    program: Program, settings: dict[str, object]
-) -> None:
-    with pytest.raises(ConfigError):
-        Switch(program, **settings)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
     ("quanta_bytes", "reason"),
     [({0: 0}, "0 for priority 0"), ({8: 1500}, "priority 8"), ({2: 1500}, "the switch has 2 queues")],
 )

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from eeon_engine import ConfigError, Program, Twin
 from eeon_engine.p4runtime import serve
 from made_frames import GATES, fabric
-from p4rt_client import INSERT, Names, admit_all, exact, lpm, one_shot, primary
+from p4rt_client import INSERT, Names, admit_all, lpm, one_shot, primary
 
 pytestmark = pytest.mark.system
 
@@ -19,23 +18,17 @@ HOSTS = 4
 
 @pytest.fixture
 def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:
-    with routed(fabric_program, fabric_names, fabric(HOSTS), admit_all(fabric_names)) as made:
-        yield made
-
-
-@contextmanager
-def routed(program: Program, names: Names, spec: dict[str, Any], *updates: tuple[int, Any]) -> Iterator[Twin]:
-    """Returns a twin whose switch has routes to all hosts, after additional updates."""
-    made = Twin(program, json.dumps(spec | GATES))
+    """Returns a twin whose switch has routes to all hosts."""
+    made = Twin(fabric_program, json.dumps(fabric(HOSTS) | GATES))
     with (
-        serve(made.switch("leaf1"), p4info=names.info) as server,
+        serve(made.switch("leaf1"), p4info=fabric_names.info) as server,
         primary(server.address, device_id=3) as client,
     ):
-        client.write(*updates)
+        client.write(admit_all(fabric_names))
         for n in range(1, HOSTS + 1):
-            forward = names.action("forward", n, 0x020100000001, 0x020000000100 + n)
+            forward = fabric_names.action("forward", n, 0x020100000001, 0x020000000100 + n)
             key = lpm(1, 0x0A000100 + n, 32)
-            client.write((INSERT, names.entry("ipv4_route", key, action=one_shot((forward, 1)))))
+            client.write((INSERT, fabric_names.entry("ipv4_route", key, action=one_shot((forward, 1)))))
         yield made
 
 
@@ -89,24 +82,6 @@ def poisson() -> dict[str, Any]:
 
 def workload(*applications: dict[str, Any], **more: Any) -> str:
     return json.dumps({"seed": 1, "applications": list(applications)} | more)
-
-
-@pytest.mark.parametrize("with_gateway", [True, False])
-def test_hosts_reach_others_through_a_router_when_they_address_it(
-    fabric_program: Program, fabric_names: Names, with_gateway: bool
-) -> None:
-    described = fabric(HOSTS)
-    if with_gateway:
-        for host in described["hosts"]:
-            host["gateway_mac"] = "02:01:00:00:00:01"
-    admit = fabric_names.action("admit_to_l3")
-    own = [
-        (INSERT, fabric_names.entry("l3_admit", exact(1, n), exact(2, 0x020100000001), action=admit))
-        for n in range(1, HOSTS + 1)
-    ]
-    with routed(fabric_program, fabric_names, described, *own) as made:
-        made.start_workload(workload(coflow()))
-        assert made.run_workload(SECOND) == with_gateway
 
 
 def test_a_run_that_ends_before_its_workload_says_so(twin: Twin) -> None:

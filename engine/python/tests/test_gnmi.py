@@ -17,7 +17,7 @@ from eeon_engine.p4runtime import serve
 from finsy.proto import gnmi
 from gnmi_client import GnmiClient, path, plain, request, subscription, text, until_sync, updates
 from google.protobuf import text_format
-from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary
+from p4rt_client import INSERT, Connect, Names, admit_all, lpm, one_shot, primary, program_json
 from test_engine_twin import udp_frame
 
 pytestmark = pytest.mark.system
@@ -54,18 +54,6 @@ def refused(call: Callable[[], object]) -> tuple[str, str]:
     return caught.value.code().name, caught.value.details()
 
 
-def test_capabilities_name_models_encodings_and_version(client: GnmiClient) -> None:
-    answer = client.stub.Capabilities(gnmi.CapabilityRequest(), timeout=60)
-    assert [one.name for one in answer.supported_models] == [
-        "openconfig-interfaces",
-        "openconfig-qos",
-        "openconfig-p4rt",
-        "eeon-qos",
-    ]
-    assert list(answer.supported_encodings) == [JSON, JSON_IETF, PROTO]
-    assert answer.gNMI_version == "0.8.0"
-
-
 def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program) -> None:
     constants = json.loads((COMPILED / "constants.json").read_text())
     verdicts = constants["verdict_t"]
@@ -78,51 +66,6 @@ def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program
         model.EARLY_DROPPED,
         model.TAIL_DROPPED,
     )
-
-
-def test_another_program_has_counters_and_no_marks(program: Program, gnmi_clients: Connect) -> None:
-    with serve(Switch(program, ports=[Port(1)])) as server:
-        found = gnmi_clients(server.address).values("qos")
-    names = {name.rpartition("/")[2] for name in found}
-    assert "transmit-pkts" in names
-    assert not {name for name in names if name.startswith("ecn-")}
-
-
-def test_a_switch_without_a_program_has_ports(gnmi_clients: Connect) -> None:
-    with serve(Switch(ports=[Port(1)])) as server:
-        client = gnmi_clients(server.address)
-        assert client.values("interfaces/interface/state/oper-status") == {
-            "interfaces/interface[name=port1]/state/oper-status": "UP"
-        }
-        code, message = refused(lambda: client.get("interfaces/interface[name=port1]/state/counters"))
-        assert client.values("interfaces/interface/state/counters") == {}
-    assert (code, message) == (
-        "NOT_FOUND",
-        "path /interfaces/interface[name=port1]/state/counters does not exist on this switch at present",
-    )
-
-
-def test_a_switch_without_ports_has_an_empty_answer_for_all_of_them_and_none_for_one(
-    gnmi_clients: Connect,
-) -> None:
-    with serve(Switch(ports=[])) as server:
-        client = gnmi_clients(server.address)
-        for asked in ("", "interfaces", "interfaces/interface[name=*]", "qos/interfaces/interface/state"):
-            (notification,) = client.get(asked)
-            assert (notification.timestamp > 0, list(notification.update)) == (True, [])
-            (notification,) = client.get(asked, encoding=JSON_IETF)
-            assert list(notification.update) == []
-        for asked in ("interfaces/interface[name=port1]", "qos/interfaces/interface[interface-id=port1]"):
-            code, _ = refused(lambda asked=asked: client.get(asked))
-            assert code == "NOT_FOUND"
-
-
-def test_a_prefix_is_in_front_of_every_path_and_its_target_comes_back(client: GnmiClient) -> None:
-    prefix = path("interfaces/interface[name=port1]")
-    prefix.target = "leaf1"
-    (notification,) = client.get("state/oper-status", prefix=prefix)
-    assert updates(notification) == {"interfaces/interface[name=port1]/state/oper-status": "UP"}
-    assert notification.prefix.target == "leaf1"
 
 
 REFUSAL = re.compile(r'(?P<code>\w+) "(?P<message>[^"]*)" (?P<call>\w+) (?P<text>.*)')
@@ -156,14 +99,26 @@ class Session:
 
     def __init__(self, client: GnmiClient, switch: Switch, address: str, names: Names) -> None:
         self._stub, self._switch, self._address, self._names = client.stub, switch, address, names
+        self._stack = contextlib.ExitStack()
         self._asked: queue.SimpleQueue[gnmi.SubscribeRequest | None] = queue.SimpleQueue()
         self._call: Any = None
 
     def step(self, line: str) -> list[str]:
-        """Makes a step, and returns the values that come of it, a line each."""
+        """Makes a step, and returns the values that come of it, a line each; or its error."""
+        try:
+            return self._step(line)
+        except grpc.RpcError as error:
+            return [f"{error.code().name} {error.details()}"]
+
+    def _step(self, line: str) -> list[str]:
         word, _, rest = line.partition(" ")
         where, _, fields = rest.partition(" ")
         match word:
+            case "SWITCH":
+                program = None if where == "bare" else Program(program_json(where))
+                other = Switch(program, ports=[Port(int(port)) for port in fields.split()])
+                server = self._stack.enter_context(serve(other))
+                self._stub = self._stack.enter_context(contextlib.closing(GnmiClient(server.address))).stub
             case "LINK":
                 self._switch.port_set_link(int(where), fields == "up")
             case "ROUTE":
@@ -181,6 +136,9 @@ class Session:
                 asked = gnmi.GetRequest(path=[] if where == "-" else [path(where.strip("/"))], encoding=PROTO)
                 answer = self._stub.Get(text_format.Merge(fields, asked), timeout=60)
                 return told(answer.notification[0])
+            case "CAPABILITIES":
+                answer = self._stub.Capabilities(gnmi.CapabilityRequest(), timeout=60)
+                return [text_format.MessageToString(answer, as_one_line=True)]
             case "NEXT":
                 return told(next(self._call).update)
             case "AGAIN":
@@ -212,6 +170,7 @@ class Session:
         self._asked.put(None)
         if self._call is not None:
             self._call.cancel()
+        self._stack.close()
 
     def _until_sync(self) -> list[str]:
         found = []
@@ -221,9 +180,11 @@ class Session:
 
 
 def told(notification: gnmi.Notification) -> list[str]:
-    """Returns the changes in a notification, a line each: path and value in JSON, or `gone`."""
+    """Returns the changes in a notification, a line each: path and value in JSON, or `gone`;
+    and for which target it is, if the client named one."""
     gone = [f"{text(one)} gone" for one in notification.delete]
-    return gone + [f"{text(one.path) or '/'} {in_json(one.val)}" for one in notification.update]
+    of = [f"of {notification.prefix.target}"] if notification.prefix.target else []
+    return of + gone + [f"{text(one.path) or '/'} {in_json(one.val)}" for one in notification.update]
 
 
 def in_json(value: gnmi.TypedValue) -> str:
@@ -260,19 +221,6 @@ def test_an_answer_has_a_limit_of_values(gnmi_clients: Connect) -> None:
         code, message = refused(lambda: client.get(*["interfaces"] * 64))
     assert code == "RESOURCE_EXHAUSTED"
     assert message.endswith("values, the limit is 65536; ask for fewer paths")
-
-
-def test_bytes_that_are_no_message_are_refused(client: GnmiClient) -> None:
-    get: Any = client.channel.unary_unary("/gnmi.gNMI/Get")
-    assert refused(lambda: get(b"\xff\xff\xff", timeout=60)) == (
-        "INVALID_ARGUMENT",
-        "the request is not a gnmi.GetRequest",
-    )
-    subscribe: Any = client.channel.stream_stream("/gnmi.gNMI/Subscribe")
-    assert refused(lambda: list(subscribe(iter([b"\xff\xff\xff"]), timeout=60))) == (
-        "INVALID_ARGUMENT",
-        "the request is not a gnmi.SubscribeRequest",
-    )
 
 
 @pytest.mark.parametrize("mode", [gnmi.SAMPLE, gnmi.TARGET_DEFINED])
@@ -318,10 +266,3 @@ def test_the_lowest_interval_is_as_low_as_the_limit_of_values_allows(client: Gnm
     until_sync(call)
     assert len(next(call).update.update) > 0
     call.cancel()
-
-
-def test_a_second_request_ends_a_stream(client: GnmiClient) -> None:
-    asked = request(subscription(STATUS, gnmi.ON_CHANGE))
-    code, message = refused(lambda: list(client.subscribe(asked, asked)))
-    assert code == "INVALID_ARGUMENT"
-    assert message.startswith("after its first message")

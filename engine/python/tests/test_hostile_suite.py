@@ -133,6 +133,7 @@ def written(at: Subject, seconds: float, limit: float) -> float:
         at.primary.write((MODIFY, at.write))
         longest = max(longest, time.monotonic() - begin)
         assert longest < limit, f"write {number} took {longest:.2f} s"
+        assert at.primary.read(at.write) == [at.write]
         time.sleep(0.01)
     return longest
 

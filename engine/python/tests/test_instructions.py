@@ -1,23 +1,12 @@
 """The instructions of a P4 pass equal the committed counts, in the four cases of `engine/instructions.py`."""
 
-import importlib.util
+import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "instructions.py"
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("instructions", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-instructions = load()
+sys.path.insert(0, str(Path(__file__).parents[2]))
+import instructions
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,9 @@
-"""A P4Info that does not match its program is refused by name (P4Runtime 1.5 §7, §14)."""
+"""A P4Info that contradicts itself, or does not match its program, is refused (P4Runtime 1.5 §7, §14)."""
 
 import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.program import compilation
 from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import p4i, rpc_code
+from google.protobuf import text_format
 from p4rt_client import p4info, program_json, without_struct
 
 
@@ -71,3 +75,41 @@ def test_direct_resources_must_be_in_both(kind: str, what: str) -> None:
     table.direct_resource_ids.append(resource.preamble.id)
     resource.direct_table_id = table.preamble.id
     assert f"direct {what} in the P4Info only" in refusal(info, "resources")
+
+
+def refusals() -> Iterator[tuple[str, str, str]]:
+    """Yields the lines of `p4info_refusals.txt`: the P4Info of the block, a part of the message, a change."""
+    text = (Path(__file__).parent / "p4info_refusals.txt").read_text()
+    for block in re.split(r"(?m)^\[.*\]\n", text)[1:]:
+        base, *lines = block.rstrip().split("\n")
+        for line in lines:
+            _, says, change = line.split('"', 2)
+            yield base, says, change
+
+
+@pytest.mark.parametrize(("base", "says", "change"), [*refusals()])
+def test_a_p4info_that_contradicts_itself_is_refused(base: str, says: str, change: str) -> None:
+    info = text_format.Parse(base, p4i.P4Info())
+    reader.read(info)
+    for field, items in text_format.Parse(change, p4i.P4Info()).ListFields():
+        for place, item in enumerate(items):
+            own = getattr(info, field.name)
+            (own[place] if place < len(own) else own.add()).MergeFrom(item)
+    with pytest.raises(StatusError, match=re.escape(says)) as caught:
+        reader.read(info)
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_two_fields_of_a_controller_header_have_two_ids() -> None:
+    info = p4info()
+    info.controller_packet_metadata[0].metadata.add(id=1, name="again", bitwidth=8)
+    with pytest.raises(StatusError, match="header 'packet_in' has two fields with the same id"):
+        reader.read(info)
+
+
+def test_translation_to_strings_is_refused_by_name() -> None:
+    info = p4info()
+    info.tables[0].match_fields[0].bitwidth = 0
+    with pytest.raises(StatusError, match="translation to strings") as caught:
+        reader.read(info)
+    assert caught.value.code == rpc_code.UNIMPLEMENTED

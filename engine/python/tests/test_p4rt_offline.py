@@ -1,9 +1,12 @@
 """A `WriteRequest` applied to a switch without a server."""
 
+import unittest.mock
+
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.exceptions import ConfigError
-from eeon_engine.p4runtime import Writer, offline, write
+from eeon_engine.p4runtime import Writer, write
+from eeon_engine.p4runtime.program.pipeline import Pipeline
 from finsy.proto import p4r
 from made_frames import frame
 from p4rt_client import INSERT, Names, entity_of, exact, p4info, ports, program_json
@@ -44,21 +47,12 @@ def test_a_program_loaded_for_tracing_takes_them_too(program: Program, names: Na
     assert write(switch, p4info(), request(names, 7)) == 1
 
 
-def test_a_writer_reads_the_p4info_once_for_each_program(
-    switch: Switch, names: Names, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[bytes] = []
-    as_it_is = offline.config_from_files
-
-    def noted(program: bytes, info: object) -> object:
-        read.append(program)
-        return as_it_is(program, info)  # type: ignore[arg-type] # what the writer was given
-
-    monkeypatch.setattr(offline, "config_from_files", noted)
+def test_a_writer_reads_the_p4info_once_for_each_program(switch: Switch, names: Names) -> None:
     writer = Writer(switch, p4info())
-    assert [writer.write(request(names, key)) for key in (1, 2)] == [1, 1]
-    assert len(read) == 1
-    switch.load_program(Program(program_json("resources")))
-    with pytest.raises(ConfigError):
-        writer.write(request(names, 3))
-    assert len(read) == 2
+    with unittest.mock.patch.object(Pipeline, "of_program", wraps=Pipeline.of_program) as read:
+        assert [writer.write(request(names, key)) for key in (1, 2)] == [1, 1]
+        assert read.call_count == 1
+        switch.load_program(Program(program_json("resources")))
+        with pytest.raises(ConfigError):
+            writer.write(request(names, 3))
+        assert read.call_count == 2

@@ -1,5 +1,6 @@
 """Requests over P4Runtime that a script cannot write: other fields, many items, other switches."""
 
+import grpc
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
@@ -93,3 +94,12 @@ def test_a_role_has_an_arbitration_of_its_own_by_name_and_by_number(
     assert (answer.role.name, answer.role.id) == ("", 7)
     by_number.write(role_id=7)
     failure(rpc_code.NOT_FOUND, "no role 8", by_number.write, role_id=8)
+
+
+def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> None:
+    client = connect()
+    client.arbitrate(election_id=0)
+    client.write()
+    with pytest.raises(grpc.RpcError) as caught:
+        client.stub.Write(p4r.WriteRequest(device_id=1))
+    assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED

@@ -1,6 +1,7 @@
 """TLS and mutual TLS (P4Runtime 1.5 §3.1.1): a client without a certificate gets no access."""
 
 import re
+import socket
 from pathlib import Path
 
 import grpc
@@ -99,9 +100,29 @@ def test_a_key_that_does_not_belong_to_the_certificate_is_refused(
         serve(switch, p4info=p4info(), tls=tls)
 
 
-def test_an_address_of_another_server_or_without_a_port_is_refused_with_what_to_give(switch: Switch) -> None:
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:", "127.0.0.1", "unix:", "OTHER"]
+)
+def test_an_address_of_another_server_or_without_a_port_is_refused_with_what_to_give(
+    switch: Switch, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mode = tmp_path.stat().st_mode
     with serve(switch, p4info=p4info()) as server:
-        for address in (server.address, "127.0.0.1:65536"):
-            said = f"address '{address}': cannot listen there; give an address .* that no other program uses$"
-            with pytest.raises(ConfigError, match=said):
-                serve(switch, p4info=p4info(), address=address)
+        address = address.replace("OTHER", server.address)
+        said = f"address '{address}': cannot listen there; give an address .* that no other program uses$"
+        with pytest.raises(ConfigError, match=said):
+            serve(switch, p4info=p4info(), address=address)
+    assert tmp_path.stat().st_mode == mode
+
+
+def test_a_unix_socket_of_another_server_is_refused_and_one_that_was_left_behind_is_used(
+    switch: Switch, tmp_path: Path
+) -> None:
+    address = f"unix:{tmp_path}/s"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(f"{tmp_path}/s")
+    with serve(switch, address=address):
+        with pytest.raises(ConfigError, match="that no other program uses"):
+            serve(switch, address=address)
+        assert call(address, None) == "1.5.0"

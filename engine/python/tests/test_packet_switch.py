@@ -67,6 +67,12 @@ def test_a_packet_into_the_cpu_port_is_refused_with_the_call_that_sends_it(eeon_
         eeon_switch(*router).send(510, b"\0" * 64)
 
 
+def test_a_packet_that_no_switch_takes_is_refused_with_the_limit(eeon_switch, router):
+    assert eeon_switch(*router).send(1, bytes(65_535)) == []
+    with pytest.raises(ConfigError, match=r"^a packet of 65536 bytes; a switch takes up to 65535$"):
+        eeon_switch(*router).send(1, bytes(65_536))
+
+
 @pytest.mark.parametrize("packet", [64, 0, True, [1, 2], "0a0b", None])
 def test_what_is_no_packet_is_refused(eeon_switch, router, packet):
     with pytest.raises(TypeError, match=f"a packet must be bytes .* is of type {type(packet).__name__}$"):

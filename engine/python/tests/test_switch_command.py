@@ -17,7 +17,6 @@ from switch_process import local_grpc, local_thrift, running
 from test_switch_options import rows
 from thrift_client import ThriftClient
 
-from control_plane.tests.bmv2_process import free_port
 from differential.nanomsg import Pair
 
 pytestmark = pytest.mark.system
@@ -203,12 +202,3 @@ def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
             socket.create_connection(("127.0.0.2", int(thrift_options[1])), timeout=SECONDS).close()
         peer.close()
         assert "Server listening" not in switch.end()[1]
-
-
-def test_two_switches_at_one_p4runtime_address_are_told_apart_by_the_second_ending(tmp_path: Path) -> None:
-    target = ["--", "--grpc-server-addr", f"127.0.0.1:{free_port()}"]
-    with running("--no-p4", *local_thrift(), *target, cwd=tmp_path) as first:
-        first.wait_for("Server listening")
-        with running("--no-p4", *local_thrift(), *target, cwd=tmp_path) as second:
-            assert second.process.wait(SECONDS) == 1
-            assert "address '127.0.0.1:" in second.end()[1]

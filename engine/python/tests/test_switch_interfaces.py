@@ -2,6 +2,8 @@
 
 import contextlib
 import hashlib
+import multiprocessing
+import os
 import socket
 import struct
 import subprocess
@@ -13,31 +15,26 @@ from pathlib import Path
 import pytest
 from eeon_engine import LiveSwitch
 from eeon_engine.exceptions import ConfigError
-from finsy.proto import p4d, p4r
+from finsy.proto import p4r
 from made_frames import frame as keyed
 from made_frames import numbered
-from other_user import as_nobody
 from p4rt_client import (
-    COMMIT,
     INSERT,
     PATCH,
-    Connect,
     Names,
     lpm,
-    meanwhile,
     one_shot,
-    p4info,
     pipeline,
     primary,
 )
 from switch_process import SwitchProcess, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
-from thriftpy2.thrift import TException
 from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
 
 pytestmark = pytest.mark.system
 
 SECONDS = 60.0
+NOBODY = 65_534
 FRAMES = 32
 # From linux/if_packet.h; the socket module lacks it.
 TP_STATUS_VLAN_VALID = 1 << 4
@@ -158,51 +155,23 @@ def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(
     assert "tx_down=" in output
 
 
-def test_p4runtime_writes_are_answered_while_frames_flow(
-    links: list[Link], clients: Connect, tmp_path: Path
-) -> None:
-    register = p4info("patch").registers[0].preamble.id
-    with switch_on(links, tmp_path, "--device-id", "1") as switch, links[0].socket() as left:
-        client = clients(listening(switch))
-        client.arbitrate()
-        client.push(COMMIT, pipeline("patch"))
-        with meanwhile(lambda: left.send(numbered(1))):
-            for value in range(1, 101):
-                index, data = p4r.Index(index=9), p4d.P4Data(bitstring=value.to_bytes(1, "big"))
-                entry = p4r.RegisterEntry(register_id=register, index=index, data=data)
-                client.write((p4r.Update.MODIFY, entry))
-                assert client.read(p4r.RegisterEntry(register_id=register, index=index))[0].data == data
-        frames = client.read(p4r.RegisterEntry(register_id=register, index=p4r.Index(index=0)))[0]
-        assert int.from_bytes(frames.data.bitstring, "big") > 0
+def become_nobody() -> None:
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
 
 
-def test_a_local_user_gets_no_interface_from_the_switch_over_thrift(
-    links: list[Link], tmp_path: Path
-) -> None:
-    thrift_options = local_thrift()
-    arguments = ["-i", f"0@{links[0].switch}", "--log-console", *thrift_options, str(PATCH)]
-
-    def add(name: str) -> str:
-        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
-            try:
-                client.standard.bm_dev_mgr_add_port(name, 1, "")
-            except TException as error:
-                return type(error).__name__
-        return "added"
-
-    with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
-        switch.wait_for("Thrift server was started")
-        for name in ("lo", links[1].switch):
-            assert as_nobody(lambda name=name: add(name)) == "InvalidDevMgrOperation"  # type: ignore[misc]
-        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
-            assert len(client.standard.bm_dev_mgr_show_ports()) == 1
-        assert "may not be added over Thrift" in switch.end()[1]
+def ports_at(*interfaces: tuple[int, str]) -> list[tuple[int, str, bool]]:
+    return LiveSwitch(interfaces=interfaces).port_info()
 
 
 def test_switch_of_an_ordinary_user_starts_without_interfaces_and_names_what_one_needs() -> None:
-    assert as_nobody(lambda: LiveSwitch(interfaces=[]).port_info()) == []
-    with pytest.raises(ConfigError, match="packet sockets need root or CAP_NET_RAW"):
-        as_nobody(lambda: LiveSwitch(interfaces=[(0, "lo")]).port_info())
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to act as another user")
+    with multiprocessing.get_context("fork").Pool(1, become_nobody) as nobody:
+        assert nobody.apply(ports_at) == []
+        with pytest.raises(ConfigError, match="packet sockets need root or CAP_NET_RAW"):
+            nobody.apply(ports_at, ((0, "lo"),))
 
 
 def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(

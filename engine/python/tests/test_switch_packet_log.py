@@ -42,10 +42,11 @@ class _Kept(logging.Handler):
 
 
 def logged(
-    program: Path, *frames: str, prepare: Callable[[Switch], object] | None = None, level: int = TRACE
+    program: Path | bytes, *frames: str, prepare: Callable[[Switch], object] | None = None, level: int = TRACE
 ) -> list[str]:
     """Returns the log of frames that arrive on port 0; lines of packet 0.0 are without their prefix."""
-    switch = Switch(Program(program.read_bytes(), for_tracing=True), ports=[Port(n) for n in range(8)])
+    content = program if isinstance(program, bytes) else program.read_bytes()
+    switch = Switch(Program(content, for_tracing=True), ports=[Port(n) for n in range(8)])
     switch.follow(0)
     if prepare is not None:
         prepare(switch)
@@ -98,21 +99,17 @@ def test_a_packet_is_told_in_these_lines(text: str) -> None:
     assert {asked: chosen(found, asked, len(lines)) for asked, lines in expected.items()} == expected
 
 
-def test_a_parsers_assignment_is_told_with_its_value_after_a_union_has_changed_its_member(
-    tmp_path: Path,
-) -> None:
+def test_a_parsers_assignment_is_told_with_its_value_after_a_union_has_changed_its_member() -> None:
     program = json.loads((CONSTRUCTS / "header_union.json").read_bytes())
     [both] = [one for one in program["parsers"][0]["parse_states"] if one["name"] == "parse_both"]
     to = {"type": "field", "value": ["a.word", "value"]}
     both["parser_ops"].append({"op": "set", "parameters": [to, {"type": "hexstr", "value": "0x0007"}]})
-    path = tmp_path / "union.json"
-    path.write_text(json.dumps(program))
-    lines = logged(path, "00 03 bb 1234")
+    lines = logged(json.dumps(program).encode(), "00 03 bb 1234")
     assert "Parser set: setting field 'a.word.value' to 7" in lines
 
 
 @pytest.mark.parametrize("is_followed", [True, False])
-def test_an_exit_is_told_to_interrupt_only_where_something_follows(tmp_path: Path, is_followed: bool) -> None:
+def test_an_exit_is_told_to_interrupt_only_where_something_follows(is_followed: bool) -> None:
     program = json.loads((CONSTRUCTS / "truncate.json").read_bytes())
     ingress = next(one for one in program["pipelines"] if one["name"] == "ingress")
     action = next(action for action in program["actions"] if action["name"] == "truncate16")
@@ -120,19 +117,15 @@ def test_an_exit_is_told_to_interrupt_only_where_something_follows(tmp_path: Pat
     if not is_followed:
         first = next(table for table in ingress["tables"] if table["actions"] == ["truncate16"])
         first.update(next_tables={"truncate16": None}, base_default_next=None)
-    path = tmp_path / "exit.json"
-    path.write_text(json.dumps(program))
-    lines = logged(path, "00" * 40)
+    lines = logged(json.dumps(program).encode(), "00" * 40)
     assert ("Packet is marked for exit, interrupting pipeline" in lines) == is_followed
 
 
-def test_a_loop_without_end_is_told_up_to_the_fault(tmp_path: Path) -> None:
+def test_a_loop_without_end_is_told_up_to_the_fault() -> None:
     program = json.loads((CONSTRUCTS / "truncate.json").read_bytes())
     first = next(action["primitives"] for action in program["actions"] if action["name"] == "truncate16")
     first += [first[0], {"op": "_jump", "parameters": [{"type": "hexstr", "value": "0x1"}]}]
-    path = tmp_path / "loop.json"
-    path.write_text(json.dumps(program))
-    primitive, failed, dropped = logged(path, "00" * 40)[-3:]
+    primitive, failed, dropped = logged(json.dumps(program).encode(), "00" * 40)[-3:]
     assert primitive == "Primitive (no source info)"
     assert failed.startswith("Pipeline 'ingress' failed: the packet took more steps than the limit allows")
     assert dropped == "Dropping packet: program fault"

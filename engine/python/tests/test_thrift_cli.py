@@ -1,24 +1,113 @@
 """simple_switch_CLI, unmodified, has the same output with the engine's switch as with BMv2, for each command.
 
-BMv2's answers are recorded beside the scripts, so that only the last test needs BMv2 itself. Commands with
-intentionally different answers are marked in the scripts, and must differ.
+BMv2's answers are recorded beside the scripts, so that only the last test needs BMv2 itself; run this file to
+record them again. Commands with intentionally different answers are marked in the scripts, and must differ.
 """
 
+import os
 import shutil
+import subprocess
 import sys
 import sysconfig
+import tempfile
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
-from p4rt_client import program_json
-from thrift_cli import NAMES, PROGRAMS, commands, installed_cli, recorded, run
+from p4rt_client import PROGRAMS, program_json
 
 from control_plane.tests.bmv2_process import start_bmv2
 
 pytestmark = pytest.mark.system
+
+SCRIPTS = Path(__file__).parent / "thrift_scripts"
+PROMPT = "RuntimeCmd: "
+NAMES = ("everything", "resources")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line of a script."""
+
+    text: str
+    is_answered_otherwise: bool
+    """Whether BMv2's answer differs, as documented."""
+
+
+def commands(name: str) -> list[Command]:
+    """Returns the commands of a script, without its comments."""
+    lines = (SCRIPTS / f"{name}.txt").read_text().splitlines()
+    return [
+        Command(line.removeprefix("! "), line.startswith("! "))
+        for line in lines
+        if line and not line.startswith("#")
+    ]
+
+
+def recorded(name: str) -> list[str]:
+    """Returns BMv2's recorded answer to each command of a script."""
+    texts = (SCRIPTS / f"{name}.bmv2.txt").read_text().split(PROMPT)[1:]
+    script = commands(name)
+    assert [text.partition("\n")[0] for text in texts] == [command.text for command in script], "record again"
+    return [text.partition("\n")[2] for text in texts]
+
+
+def path_outside_venv() -> str:
+    """Returns PATH without this interpreter's folder: an installed CLI has its Thrift library elsewhere."""
+    own = Path(sys.prefix, "bin").resolve()
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if folder and Path(folder).resolve() != own)
+
+
+def installed_cli() -> list[str] | None:
+    """Returns BMv2's own CLI, if it is installed and starts."""
+    cli = shutil.which("simple_switch_CLI", path=path_outside_venv())
+    if cli is None:
+        return None
+    helps = subprocess.run([cli, "--help"], capture_output=True, env=environment(), timeout=60)
+    return [cli] if helps.returncode == 0 else None
+
+
+def environment() -> dict[str, str]:
+    """Returns the environment for programs that must not see this interpreter's venv."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    return {**kept, "PATH": path_outside_venv()}
+
+
+def run(cli: list[str], address: str, script: list[Command]) -> list[str]:
+    """Returns the CLI's output for each command. Fails if the CLI ends before the last one."""
+    done = subprocess.run(
+        [*cli, "--thrift-port", address.rpartition(":")[2]],
+        input="".join(f"{command.text}\n" for command in script),
+        capture_output=True,
+        text=True,
+        env=environment(),
+        cwd=PROGRAMS,
+        timeout=120,
+    )
+    # The end of the input follows the last prompt.
+    answers = done.stdout.split(PROMPT)[1:-1]
+    if len(answers) != len(script) or done.returncode != 0:
+        reached = script[min(len(answers), len(script) - 1)].text
+        raise AssertionError(f"the CLI ended at '{reached}':\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    # Each answer ends its line, unless it is empty; the prompt may follow without a line break.
+    return [answer if answer.endswith("\n") or not answer else answer + "\n" for answer in answers]
+
+
+def record() -> None:
+    """Records the answers of this machine's BMv2."""
+    cli = installed_cli()
+    assert cli is not None, "no simple_switch_CLI on PATH"
+    for name in NAMES:
+        script = commands(name)
+        program = str(PROGRAMS / f"{name}.json")
+        with tempfile.TemporaryDirectory() as folder, start_bmv2(Path(folder), program=program) as bmv2:
+            answers = run(cli, bmv2.thrift, script)
+        texts = [f"{PROMPT}{c.text}\n{answer}" for c, answer in zip(script, answers, strict=True)]
+        (SCRIPTS / f"{name}.bmv2.txt").write_text("".join(texts))
 
 
 def pypi_cli() -> list[str]:
@@ -74,3 +163,7 @@ def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name: str, tmp_p
                 pytest.skip("this BMv2 is built with assertions, and its own CLI makes one fail")
             raise
     compare(name, of_the_engine(cli, name), theirs)
+
+
+if __name__ == "__main__":
+    record()

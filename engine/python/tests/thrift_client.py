@@ -10,24 +10,16 @@ from thriftpy2.thrift import TException
 
 from differential.thrift import Client as ThriftClient
 
-__all__ = ["EXACT", "ThriftClient", "add", "code_of", "exact", "rate", "standard"]
+__all__ = ["EXACT", "ThriftClient", "add", "code_of", "standard"]
 
 EXACT = "EverythingIngress.exact_table"
 
 
 def add(thrift: ThriftClient, value: int, action: str, *data: bytes) -> int:
     """Adds an entry to the exact table of `everything`, and returns its handle."""
-    key, name = [exact(value.to_bytes(4, "big"))], f"EverythingIngress.{action}"
+    key, name = [match_param(("exact", value.to_bytes(4, "big")))], f"EverythingIngress.{action}"
     options = standard.BmAddEntryOptions()
     return int(thrift.standard.bm_mt_add_entry(0, EXACT, key, name, list(data), options))
-
-
-def exact(key: bytes) -> Any:
-    return match_param(("exact", key))
-
-
-def rate(units_per_micros: float, burst_size: int) -> Any:
-    return standard.BmMeterRateConfig(units_per_micros=units_per_micros, burst_size=burst_size)
 
 
 def code_of(kind: type[TException], call: Callable[..., Any], *arguments: Any) -> int:

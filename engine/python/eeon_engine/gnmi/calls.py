@@ -1,18 +1,19 @@
 """The layer between gRPC and `Service` and `Stream`: threads, and limits on the number and time of calls."""
 
+import math
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import grpc
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
 from .._engine import SwitchHandle
 from ..p4runtime.clients.access import Caller, Right
-from ..p4runtime.errors import StatusError, abort, exhausted, invalid
-from ..p4runtime.messages import rpc_code
+from ..p4runtime.errors import abort, exhausted, invalid
 from ..p4runtime.server.calls import (
     FIRST_MESSAGE_SECONDS,
     MAX_READ_BYTES,
@@ -23,10 +24,11 @@ from ..p4runtime.server.calls import (
     SEND_SECONDS,
     Handlers,
     only_request,
+    parsed,
 )
 from ..p4runtime.server.rooms import Room
 from ..p4runtime.server.service import Service as P4RuntimeService
-from ..p4runtime.server.service import guard
+from ..p4runtime.server.service import guard, guarded
 from .messages import gnmi
 from .service import Reader, Service
 from .subscribing import Stream
@@ -88,19 +90,19 @@ class Calls(Handlers):
         reads nothing does not hold a thread."""
         guard(context, lambda: self._service.caller(context).check_right(Right.READ))
         with self._place(context):
-            messages = _Requests(requests, context)
+            messages = _Requests(requests, context, self._is_stopping)
             with self._silent.wait(context.cancel):
-                first = guard(context, lambda: self._next(messages, None))
+                first = guard(context, lambda: messages.take(None))
             if first is None:
                 abort(context, invalid("the call has no request"))
                 return
             stream = guard(context, lambda: Stream(self._reader, first))
             answers = stream.first()
             while True:
-                for response in _guarded(context, answers):
+                for response in guarded(context, answers):
                     with self._sending.wait(context.cancel):
                         yield response
-                if stream.mode == gnmi.SubscriptionList.ONCE or messages.has_ended.is_set():
+                if stream.mode == gnmi.SubscriptionList.ONCE or messages.is_over():
                     return
                 upcoming = guard(context, lambda: self._follow(stream, messages))
                 if upcoming is None:
@@ -109,36 +111,18 @@ class Calls(Handlers):
 
     def _follow(self, stream: Stream, messages: "_Requests") -> Iterator[gnmi.SubscribeResponse] | None:
         """Waits until messages are due, and returns them; None when the call is over."""
-        wait_s = stream.wait_s() if stream.is_streaming else None
-        message = self._next(messages, wait_s)
+        message = messages.take(stream.wait_s() if stream.is_streaming else None)
         if message is not None:
             if stream.is_streaming or message.WhichOneof("request") != "poll":
                 raise invalid(
                     "after its first message, a POLL stream may send `poll`; others may send nothing"
                 )
             return stream.first()
-        if messages.has_ended.is_set() or self._is_over() or not stream.is_streaming:
+        if messages.is_over() or not stream.is_streaming:
             return None
         return stream.due()
 
-    def _next(self, messages: "_Requests", wait_s: float | None) -> gnmi.SubscribeRequest | None:
-        """Returns the next message of a client; None if none arrives within `wait_s`, or (without `wait_s`)
-        if the client sends no more."""
-        while not messages.has_ended.is_set() and not self._is_over():
-            step = _LOOK_S if wait_s is None else min(wait_s, _LOOK_S)
-            message = messages.take(step)
-            if message is not None:
-                return _parsed(message)
-            if wait_s is None:
-                if messages.is_complete:
-                    return None
-                continue
-            wait_s -= step
-            if wait_s <= 0:
-                return None
-        return None
-
-    def _is_over(self) -> bool:
+    def _is_stopping(self) -> bool:
         return self._stopping.is_set() or not threading.main_thread().is_alive()
 
     @contextmanager
@@ -152,65 +136,48 @@ class Calls(Handlers):
             places.release()
 
 
-def _guarded(
-    context: grpc.ServicerContext, answers: Iterator[gnmi.SubscribeResponse]
-) -> Iterator[gnmi.SubscribeResponse]:
-    """Yields the same responses; an error ends the call with its status."""
-    while (response := guard(context, lambda: next(answers, None))) is not None:
-        yield response
-
-
 class _Requests:
     """The requests of a stream, received by a separate thread."""
 
-    def __init__(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> None:
-        self.has_ended = threading.Event()
-        """Set when the call is over."""
+    def __init__(
+        self, requests: Iterator[bytes], context: grpc.ServicerContext, is_stopping: Callable[[], bool]
+    ) -> None:
+        self._has_ended = threading.Event()
         self._is_complete = threading.Event()
         # A size of 1 blocks a client that sends faster than it is served.
         self._queue: queue.Queue[bytes] = queue.Queue(1)
         self._requests = requests
-        if not context.add_callback(self.has_ended.set):
-            self.has_ended.set()
+        self._is_stopping = is_stopping
+        if not context.add_callback(self._end):
+            self._end()
         threading.Thread(target=self._receive, name="gnmi-receive", daemon=True).start()
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether the client has finished sending."""
-        return self._is_complete.is_set() and self._queue.empty()
+    def is_over(self) -> bool:
+        """Returns whether the call is over."""
+        return self._has_ended.is_set() or self._is_stopping()
 
-    def take(self, wait_s: float) -> bytes | None:
-        """Returns the next message, or None if none arrives in time."""
-        if self._is_complete.is_set() and self._queue.empty():
-            self.has_ended.wait(wait_s)
-            return None
-        try:
-            return self._queue.get(timeout=max(wait_s, 0.001))
-        except queue.Empty:
-            return None
+    def take(self, wait_s: float | None) -> gnmi.SubscribeRequest | None:
+        """Returns the next message of a client; None if none arrives within `wait_s`, or (without `wait_s`)
+        if the client sends no more, or if the call is over."""
+        end = math.inf if wait_s is None else time.monotonic() + wait_s
+        while not self.is_over():
+            is_complete = self._is_complete.is_set()
+            left = min(max(end - time.monotonic(), 0.001), _LOOK_S)
+            with suppress(queue.Empty):
+                return parsed(self._queue.get(timeout=left), MAX_READ_BYTES, gnmi.SubscribeRequest)
+            if time.monotonic() >= end or (wait_s is None and is_complete):
+                return None
+        return None
 
     def _receive(self) -> None:
-        try:
+        # gRPC raises from the iterator when the call is over; otherwise this only ends the requests.
+        with suppress(Exception):
             for message in self._requests:
-                while not self.has_ended.is_set():
-                    try:
-                        self._queue.put(message, timeout=_LOOK_S)
-                        break
-                    except queue.Full:
-                        continue
-        except Exception:
-            # gRPC raises from the iterator when the call is over; otherwise this only ends the requests.
-            pass
-        finally:
-            self._is_complete.set()
+                self._queue.put(message)
+        self._is_complete.set()
 
-
-def _parsed(content: bytes) -> gnmi.SubscribeRequest:
-    if len(content) > MAX_READ_BYTES:
-        raise exhausted(
-            f"the request has {len(content)} bytes, the limit is {MAX_READ_BYTES}; ask for fewer paths"
-        )
-    try:
-        return gnmi.SubscribeRequest.FromString(content)
-    except DecodeError:
-        raise StatusError(rpc_code.INVALID_ARGUMENT, "the request is not a gnmi.SubscribeRequest") from None
+    def _end(self) -> None:
+        self._has_ended.set()
+        # `_receive` may wait for room.
+        with suppress(queue.Empty):
+            self._queue.get_nowait()

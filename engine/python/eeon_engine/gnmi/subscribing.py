@@ -178,23 +178,19 @@ class Stream:
 
 def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]:
     """Returns one subscription of STREAM; two if the switch chooses the mode, which depends on the leaf."""
+    heartbeat = _heartbeat(asked, selection)
+
+    def sampled(of: Selection, interval_ns: int, *, is_lowest: bool = False) -> _Followed:
+        suppress = asked.suppress_redundant
+        return _Followed(of, False, interval_ns, is_lowest, suppress=suppress, heartbeat_ns=heartbeat)
+
     interval = asked.sample_interval or MIN_INTERVAL_NS
     if asked.mode == gnmi.SAMPLE:
         if interval < MIN_INTERVAL_NS:
             raise invalid(
                 f"path {selection.text}: sample_interval {interval} ns; the minimum is {MIN_INTERVAL_NS} ns"
             )
-        return [
-            _Followed(
-                selection,
-                on_change=False,
-                interval_ns=interval,
-                is_lowest=not asked.sample_interval,
-                suppress=asked.suppress_redundant,
-                heartbeat_ns=_heartbeat(asked, selection),
-            )
-        ]
-    heartbeat = _heartbeat(asked, selection)
+        return [sampled(selection, interval, is_lowest=not asked.sample_interval)]
     if asked.mode == gnmi.ON_CHANGE:
         counted = next((leaf for leaf in selection.leaves if leaf.is_counted), None)
         if counted is not None:
@@ -205,16 +201,11 @@ def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]
         return [_Followed(selection, True, heartbeat_ns=heartbeat)]
     if asked.mode != gnmi.TARGET_DEFINED:
         raise invalid(f"path {selection.text}: subscription mode {asked.mode} does not exist")
-    interval = max(asked.sample_interval, MIN_INTERVAL_NS) if asked.sample_interval else DEFAULT_INTERVAL_NS
+    interval = max(interval, MIN_INTERVAL_NS) if asked.sample_interval else DEFAULT_INTERVAL_NS
+    changing = selection.only(lambda leaf: not leaf.is_counted)
     made = [
-        _Followed(selection.only(lambda leaf: not leaf.is_counted), True, heartbeat_ns=heartbeat),
-        _Followed(
-            selection.only(lambda leaf: leaf.is_counted),
-            on_change=False,
-            interval_ns=interval,
-            suppress=asked.suppress_redundant,
-            heartbeat_ns=heartbeat,
-        ),
+        _Followed(changing, True, heartbeat_ns=heartbeat),
+        sampled(selection.only(lambda leaf: leaf.is_counted), interval),
     ]
     return [one for one in made if one.selection.leaves]
 

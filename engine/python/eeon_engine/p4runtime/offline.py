@@ -5,9 +5,8 @@ from ..exceptions import ConfigError
 from . import batch
 from .clients.roles import DEFAULT
 from .entities.forwarding import Forwarding
-from .errors import StatusError
 from .messages import p4i, p4r, rpc_code
-from .program.pipeline import Pipeline, config_from_files
+from .program.pipeline import Pipeline
 
 
 def write(switch: SwitchHandle, p4info: p4i.P4Info | str | bytes, request: p4r.WriteRequest) -> int:
@@ -44,8 +43,5 @@ class Writer:
         if program is None:
             raise ConfigError("the switch has no program; load one before you write entries")
         if self._known is None or self._known.program.digest != program.digest:
-            try:
-                self._known = Pipeline.from_config(config_from_files(program.json, self._p4info))
-            except StatusError as error:
-                raise ConfigError(error.message) from error
+            self._known = Pipeline.of_program(program, self._p4info)
         return self._known

@@ -9,8 +9,8 @@ from .errors import invalid
 from .messages import p4r
 from .program.schema import HeaderField, Schema
 
-# Maximum length of a frame in the engine.
-_MAX_PACKET = 65_535
+MAX_PACKET = 65_535
+"""Maximum length of a frame in the engine."""
 
 
 def packet_out(schema: Schema, message: p4r.PacketOut) -> bytes:
@@ -28,8 +28,8 @@ def packet_out(schema: Schema, message: p4r.PacketOut) -> bytes:
         header = header << field.width | _value(field, given.get(field.id))
         bits += field.width
     packet: bytes = header.to_bytes(bits // 8, "big") + message.payload
-    if len(packet) > _MAX_PACKET:
-        raise invalid(f"packet_out: {len(packet)} bytes with its header, the limit is {_MAX_PACKET}")
+    if len(packet) > MAX_PACKET:
+        raise invalid(f"packet_out: {len(packet)} bytes with its header, the limit is {MAX_PACKET}")
     return packet
 
 

@@ -53,7 +53,7 @@ class CellCalls:
     # ---- hash calculations
 
     def bm_set_toeplitz_hash_key(self, cxt: int, calculation: str, key: bytes) -> None:
-        found = self._context.names.calculations.get(calculation)
+        found = self._context.names["calculations"].get(calculation)
         if found is None:
             raise NoSuchObjectError(
                 f"the program has no calculation named '{calculation}'", "INVALID_CALCULATION_NAME"
@@ -79,11 +79,11 @@ class CellCalls:
         raise ControlError(f"digest {digest} is sent at once; it has no buffer to set")
 
     def _check_digest(self, digest: int) -> None:
-        if digest not in [found["id"] for found in self._context.names.learn_lists.values()]:
+        if digest not in [found["id"] for found in self._context.names["learn_lists"].values()]:
             raise NoSuchObjectError(f"the program has no digest with id {digest}", "INVALID_LIST_ID")
 
     def _cut(self, reg: str, value: int) -> bytes:
         """Returns the low bits of a number, as many as a cell has, of its two's complement if negative."""
-        array = self._context.names.register_arrays.get(reg)
+        array = self._context.names["register_arrays"].get(reg)
         width = 64 if array is None else array["bitwidth"]
         return unsigned(value, width).to_bytes((width + 7) // 8, "big")

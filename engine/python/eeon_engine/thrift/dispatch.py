@@ -34,16 +34,8 @@ _OF_MANY = {
 }
 """Calls whose answers are made one at a time: in memory they are many times their size on the wire."""
 
-_EMPTY: dict[int, object] = {
-    TType.BOOL: False,
-    TType.BYTE: 0,
-    TType.I16: 0,
-    TType.I32: 0,
-    TType.I64: 0,
-    TType.DOUBLE: 0.0,
-    TType.STRING: "",
-    TType.BINARY: b"",
-}
+_EMPTY: dict[int, object] = {TType.BOOL: False, TType.DOUBLE: 0.0, TType.STRING: "", TType.BINARY: b""}
+"""Values that were not sent, except of integers."""
 
 # BMv2's codes where the engine's are more exact.
 _INSTEAD = {("InvalidCounterOperation", "WRONG_TABLE_TYPE"): "INVALID_COUNTER_NAME"}
@@ -115,7 +107,7 @@ def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
     kind = field[0]
     if kind == TType.STRUCT and isinstance(field[2], type):
         return field[2]()
-    return [] if kind == TType.LIST else _EMPTY[kind]
+    return [] if kind == TType.LIST else _EMPTY.get(kind, 0)
 
 
 def _refusal(result: TPayload, error: EngineError) -> TPayload:

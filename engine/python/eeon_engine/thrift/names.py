@@ -3,14 +3,13 @@
 They are read from the program's JSON once per program, and never change by a control call.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import lru_cache
 
 from .. import program_json
 from .._engine import Program, SwitchHandle
 from ..exceptions import InvalidValueError
-from ..program_json import Json
+from ..program_json import Named
 from ..values import Entry, Group, Member
 
 MAX_ANSWER_CELLS = 1 << 20
@@ -23,34 +22,10 @@ MAX_U16 = 0xFFFF
 _CELLS_PER_STEP = 4096
 
 
-@dataclass(frozen=True)
-class Names:
-    """The objects of a program by name, of each kind under its key in the JSON."""
-
-    tables: dict[str, Json] = field(default_factory=dict)
-    action_profiles: dict[str, Json] = field(default_factory=dict)
-    counter_arrays: dict[str, Json] = field(default_factory=dict)
-    meter_arrays: dict[str, Json] = field(default_factory=dict)
-    register_arrays: dict[str, Json] = field(default_factory=dict)
-    learn_lists: dict[str, Json] = field(default_factory=dict)
-    calculations: dict[str, Json] = field(default_factory=dict)
-
-    # The switches of a fabric run the same program.
-    @staticmethod
-    @lru_cache(maxsize=1)
-    def of(program: bytes) -> "Names":
-        """Returns the names of a program, whose JSON the engine has accepted."""
-        document = program_json.objects(program)
-        pipelines = document.get("pipelines", [])
-        return Names(
-            _by_name(table for pipeline in pipelines for table in pipeline.get("tables", [])),
-            _by_name(profile for pipeline in pipelines for profile in pipeline.get("action_profiles", [])),
-            _by_name(document.get("counter_arrays", [])),
-            _by_name(document.get("meter_arrays", [])),
-            _by_name(document.get("register_arrays", [])),
-            _by_name(document.get("learn_lists", [])),
-            _by_name(document.get("calculations", [])),
-        )
+# The switches of a fabric run the same program.
+@lru_cache(maxsize=1)
+def _names(program: bytes) -> Named:
+    return program_json.by_name(program_json.objects(program))
 
 
 def port_number(port: int) -> int:
@@ -60,31 +35,27 @@ def port_number(port: int) -> int:
     return port
 
 
-def _by_name(items: Iterable[Json]) -> dict[str, Json]:
-    return {item["name"]: item for item in items}
-
-
 class Context:
     """The switch, and the names of its current program."""
 
     def __init__(self, control: SwitchHandle) -> None:
         self.control = control
-        self._known: tuple[Program | None, Names] = (None, Names())
+        self._known: tuple[Program | None, Named] = (None, program_json.by_name({}))
 
     @property
-    def names(self) -> Names:
-        """The names of the current program."""
+    def names(self) -> Named:
+        """The objects of the current program by kind and name."""
         program = self.control.program
         known, names = self._known
         if program is not known:
-            names = Names() if program is None else Names.of(program.json)
+            names = program_json.by_name({}) if program is None else _names(program.json)
             # A single assignment, so that other threads see either the old or the new pair.
             self._known = (program, names)
         return names
 
     def register_cells(self, name: str) -> Iterator[int]:
         """Yields every cell of a register, in blocks; packets move in between."""
-        array = self.names.register_arrays.get(name)
+        array = self.names["register_arrays"].get(name)
         if array is None:
             # The engine raises an error with the existing names.
             self.control.register_read(name, 0)

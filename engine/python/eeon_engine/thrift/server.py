@@ -160,9 +160,10 @@ def serve(switch: SwitchHandle, address: str = DEFAULT_ADDRESS, interfaces: Coll
 
 
 def _listen(address: str) -> socket.socket:
-    host, separator, port = address.rpartition(":")
+    host, _, port = address.rpartition(":")
+    # Without a host, Python would listen on every address of the computer.
     host = host.removeprefix("[").removesuffix("]")
-    if not separator or not port.isdecimal() or int(port) > 0xFFFF:
+    if not host or not port.isdecimal() or len(port) > 5 or int(port) > 0xFFFF:
         raise ConfigError(f"address '{address}' is not host:port, such as {DEFAULT_ADDRESS}")
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

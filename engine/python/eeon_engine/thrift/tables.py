@@ -51,14 +51,14 @@ class TableCalls:
         self._control.mt_delete_entry(table, unsigned(entry, 32))
 
     def bm_mt_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
-        found = self._context.names.tables.get(table)
+        found = self._context.names["tables"].get(table)
         if found is not None and not found.get("support_timeout"):
             raise ControlError(f"table '{table}': its entries do not age", "AGEING_DISABLED")
         ttl_ns = unsigned(timeout_ms, 32) * _NS_PER_MS
         self._control.mt_set_entry_ttl(table, unsigned(entry, 32), ttl_ns)
 
     def bm_mt_set_default_action(self, cxt: int, table: str, action: str, data: list[bytes]) -> None:
-        found = self._context.names.tables.get(table)
+        found = self._context.names["tables"].get(table)
         default = None if found is None else found.get("default_entry")
         if found and default and default.get("action_entry_const") and action in found["actions"]:
             # The engine accepts a call that changes nothing, BMv2 does not.
@@ -119,7 +119,7 @@ class TableCalls:
 
     def _check_type(self, table: str, types: tuple[str, ...]) -> None:
         """Refuses a table of another type. One that is not there the engine refuses."""
-        found = self._context.names.tables.get(table)
+        found = self._context.names["tables"].get(table)
         if found is not None and found["type"] not in types:
             raise InvalidValueError(
                 f"table '{table}' is of type {found['type']}; the call is for {' and '.join(types)}",
@@ -128,7 +128,7 @@ class TableCalls:
 
     def _entry(self, table: str, entry: Entry) -> standard.BmMtEntry:
         handle, key, priority, action = entry
-        found = self._context.names.tables.get(table)
+        found = self._context.names["tables"].get(table)
         shown = priority if found and found["match_type"] in ("ternary", "range") else -1
         life = None
         if found and found.get("support_timeout"):

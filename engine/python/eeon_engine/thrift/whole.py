@@ -67,12 +67,12 @@ class WholeCalls:
     def bm_serialize_state(self) -> str:
         # BMv2's dump is its memory layout, with a raw MD5 digest that its CLI cannot read.
         control, names = self._control, self._context.names
-        if sum(array["size"] for array in names.register_arrays.values()) > MAX_ANSWER_CELLS:
+        if sum(array["size"] for array in names["register_arrays"].values()) > MAX_ANSWER_CELLS:
             raise InvalidValueError(
                 f"the registers have more than {MAX_ANSWER_CELLS} cells; read them by index"
             )
         groups, nodes, lags = control.mc_get_entries()
-        count = len(groups) + len(nodes) + sum(control.mt_get_num_entries(name) for name in names.tables)
+        count = len(groups) + len(nodes) + sum(control.mt_get_num_entries(name) for name in names["tables"])
         self._context.check_entries("the switch's state", count)
         state = {
             "tables": {
@@ -80,16 +80,18 @@ class WholeCalls:
                     "entries": [_jsonable(entry) for entry in self._context.entries(name)],
                     "default_entry": _jsonable(control.mt_get_default_entry(name)),
                 }
-                for name in names.tables
+                for name in names["tables"]
             },
             "action_profiles": {
                 name: {
                     "members": _jsonable(self._context.members(name)),
                     "groups": self._groups(name),
                 }
-                for name in names.action_profiles
+                for name in names["action_profiles"]
             },
-            "registers": {name: list(self._context.register_cells(name)) for name in names.register_arrays},
+            "registers": {
+                name: list(self._context.register_cells(name)) for name in names["register_arrays"]
+            },
             "multicast": {"groups": groups, "nodes": nodes, "lags": lags},
         }
         return json.dumps({"config_md5": self.bm_get_config_md5().hex(), "state": state})
@@ -130,7 +132,7 @@ class WholeCalls:
         if kind is None:
             raise InvalidValueError(f"resource type {type}: types are 0 to 5", "INVALID_RESOURCE_TYPE")
         try:
-            return int(getattr(self._context.names, _KINDS[kind])[name]["id"])
+            return int(self._context.names[_KINDS[kind]][name]["id"])
         except KeyError:
             raise NoSuchObjectError(
                 f"the program has no {kind.lower().replace('_', ' ')} named '{name}'", "INVALID_RESOURCE_NAME"

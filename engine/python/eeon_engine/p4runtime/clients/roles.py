@@ -28,19 +28,16 @@ class Role(NamedTuple):
 
 DEFAULT = Role("", 0)
 _MAX_NAME = 256
-_ID_FIELDS = {
-    "table_entry": "table_id",
-    "direct_counter_entry": "table_id",
-    "direct_meter_entry": "table_id",
-    "action_profile_member": "action_profile_id",
-    "action_profile_group": "action_profile_id",
-    "counter_entry": "counter_id",
-    "meter_entry": "meter_id",
-    "register_entry": "register_id",
-    "value_set_entry": "value_set_id",
-    "digest_entry": "digest_id",
-}
-"""The field that has the P4Info id of an entity's object; of a direct resource, of its table."""
+_ID_FIELDS = (
+    "table_id",
+    "action_profile_id",
+    "counter_id",
+    "meter_id",
+    "register_id",
+    "value_set_id",
+    "digest_id",
+)
+"""The fields that have the P4Info id of an entity's object; of a direct resource, of its table."""
 
 
 def of(name: str, number: int) -> Role:
@@ -77,10 +74,6 @@ def is_visible(schema: Schema, role: Role, entity: p4r.Entity) -> bool:
 
 def _object_of(entity: p4r.Entity) -> int:
     """Returns the P4Info id of an entity's object; 0 if the P4Info does not list it."""
-    kind = entity.WhichOneof("entity")
-    if kind not in _ID_FIELDS:
-        return 0
-    body = getattr(entity, kind)
-    if kind in ("direct_counter_entry", "direct_meter_entry"):
-        body = body.table_entry
-    return int(getattr(body, _ID_FIELDS[kind]))
+    body = getattr(entity, entity.WhichOneof("entity") or "", entity)
+    body = getattr(body, "table_entry", body)
+    return next((int(getattr(body, name)) for name in _ID_FIELDS if hasattr(body, name)), 0)

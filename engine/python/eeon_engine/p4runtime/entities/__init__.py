@@ -1,1 +1,1 @@
-"""P4Runtime's entities, one module each: conversion of messages to calls of the engine, and back."""
+"""P4Runtime's entities: conversion of messages to calls of the engine, and back."""

@@ -36,34 +36,22 @@ class ActionProfiles:
     # ---- actions of table entries
 
     def action_from_message(self, table: Table, action: p4r.TableAction) -> ClientAction:
-        """Converts the action of an entry for the engine."""
-        kind, profile = action.WhichOneof("type"), table.profile
-        if kind == "action":
-            if profile is not None:
-                raise invalid(
-                    f"table '{table.name}' has action profile '{profile.name}'; "
-                    "give a member, a group or a one-shot action set instead of an action"
-                )
-            return ("action", *translate.action_from_message(table, action.action))
-        if profile is None:
-            raise invalid(f"table '{table.name}' has no action profile; give it an action instead of {kind}")
-        if kind == "action_profile_action_set":
-            return self._one_shot(table, profile, action.action_profile_action_set)
-        if kind == "action_profile_member_id":
-            return ("member", action.action_profile_member_id)
-        if not profile.with_selector:
-            raise invalid(f"profile '{profile.name}' has no selector and so no groups")
+        """Converts the action of an entry for the engine, which checks whether its kind suits the table."""
+        match action.WhichOneof("type"):
+            case "action":
+                return ("action", *translate.action_from_message(table, action.action))
+            case "action_profile_action_set":
+                return self._one_shot(table, action.action_profile_action_set)
+            case "action_profile_member_id":
+                return ("member", action.action_profile_member_id)
         return ("group", action.action_profile_group_id)
 
-    def _one_shot(
-        self, table: Table, profile: ActionProfile, action_set: p4r.ActionProfileActionSet
-    ) -> ClientAction:
-        if not profile.with_selector:
-            raise invalid(f"table '{table.name}' has no action selector; one-shot action sets need one")
+    def _one_shot(self, table: Table, action_set: p4r.ActionProfileActionSet) -> ClientAction:
+        profile = table.profile
+        if profile is None:
+            raise invalid(f"table '{table.name}' has no action profile; give it an action instead of a set")
         _check_modes(profile, action_set)
         actions = action_set.action_profile_actions
-        if not actions:
-            raise invalid(f"table '{table.name}': the action set is empty; give it at least one action")
         choices: list[Choice] = []
         weights = []
         for item in actions:
@@ -103,10 +91,7 @@ class ActionProfiles:
             if number == 0:
                 raise invalid(f"profile '{profile.name}': member 0 stands for all members; ids start at 1")
             control.client_add_member(profile.name, number, *self._call(profile, message))
-            return
-        if not control.client_members(profile.name, number):
-            raise not_found(f"profile '{profile.name}' has no member {number}")
-        if kind == p4r.Update.MODIFY:
+        elif kind == p4r.Update.MODIFY:
             control.client_modify_member(profile.name, number, *self._call(profile, message))
         else:
             control.client_delete_member(profile.name, number)

@@ -43,12 +43,6 @@ def one(cell: Callable[[], p4r.Entity]) -> Chunk:
     return Chunk(1, lambda: (cell(),))
 
 
-def ranges(size: int) -> Iterator[tuple[int, int]]:
-    """Yields the index ranges of an array in steps: the first index, and one beyond the last."""
-    for start in range(0, size, CELLS_PER_CHUNK):
-        yield start, min(start + CELLS_PER_CHUNK, size)
-
-
 def whole(chunks: Iterable[Chunk]) -> Iterator[p4r.Entity]:
     """Yields all entities at once, for use where no other call waits."""
     for chunk in chunks:

@@ -17,12 +17,10 @@ from ..messages import p4r, rpc_code
 from ..program.schema import Schema
 from . import chunks
 from .action_profiles import ActionProfiles
+from .arrays import Counters, Meters, Registers
 from .chunks import Chunk
-from .counters import Counters
 from .digests import DigestLists, Digests
-from .meters import Meters
 from .pre import ReplicationEngine
-from .registers import Registers
 from .tables import Tables
 from .value_sets import ValueSets
 
@@ -54,8 +52,8 @@ class Forwarding:
         self.digests = Digests(schema)
         profiles = ActionProfiles(control, schema)
         self.tables = tables = Tables(control, schema, profiles)
-        counters, meters = Counters(control, schema), Meters(control, schema)
-        registers, value_sets = Registers(control, schema), ValueSets(control, schema)
+        counters, meters = Counters(control, schema.counters), Meters(control, schema.meters)
+        registers, value_sets = Registers(control, schema.registers), ValueSets(control, schema)
         replication = ReplicationEngine(control)
 
         def entries_of(message: _Direct, count: Callable[[str], int]) -> int:

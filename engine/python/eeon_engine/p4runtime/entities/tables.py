@@ -16,7 +16,7 @@ from ...values import ClientAction, ClientDefault, ClientEntry, CounterCell, Mat
 from ..errors import already_exists, denied, invalid, not_found
 from ..messages import p4r
 from ..program.schema import Schema, Table, find, select
-from . import chunks, counters, meters, translate
+from . import arrays, chunks, translate
 from .action_profiles import ActionProfiles
 from .chunks import Chunk
 from .translate import Key
@@ -313,7 +313,7 @@ class Tables:
         """Applies one update of a `DirectMeterEntry`; without a config it resets the meter to green."""
         _check_modify("meters", kind)
         table = self._with(message.table_entry, "meter")
-        meters.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
+        arrays.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
         entry = self._named(table, message.table_entry)
         config = message.config if message.HasField("config") else None
         self._set_meter(table, entry.handle if entry else None, config)
@@ -336,10 +336,10 @@ class Tables:
         def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
             answer = p4r.DirectMeterEntry(table_entry=_key(table, entry))
             if of.rates:
-                meters.config_to_message(of.rates, answer.config)
+                arrays.config_to_message(of.rates, answer.config)
             return p4r.Entity(direct_meter_entry=answer)
 
-        meters.check_no_colour_counts(message, "counter_data", "direct meters")
+        arrays.check_no_colour_counts(message, "counter_data", "direct meters")
         return self._with_resource(message.table_entry, "meter", Wanted(meter=True), entity)
 
     def read_initial_resources(self, table_id: int) -> Iterator[p4r.Entity]:
@@ -407,15 +407,15 @@ class Tables:
         if resources.counter is not None:
             self._fill_counter(table, resources, answer.counter_data)
         if resources.rates:
-            meters.config_to_message(resources.rates, answer.meter_config)
+            arrays.config_to_message(resources.rates, answer.meter_config)
 
     def _fill_counter(self, table: Table, resources: Resources, data: p4r.CounterData) -> None:
         assert table.direct_counter is not None, "only called for tables with a counter"
         assert resources.counter is not None, "only called where the counter was read"
-        counters.cell_to_message(table.direct_counter, resources.counter, data)
+        arrays.cell_to_message(table.direct_counter, resources.counter, data)
 
     def _set_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
-        cell: CounterCell = counters.cell_from_message(data, f"table '{table.name}'")
+        cell: CounterCell = arrays.cell_from_message(data, f"table '{table.name}'")
         if handle is None:
             self._control.mt_write_default_counters(table.name, *cell)
         else:
@@ -430,7 +430,7 @@ class Tables:
         """Sets a meter; without a config it is always green."""
         assert table.direct_meter is not None, "only called for tables with a meter"
         rates: Sequence[MeterRate] = (
-            [] if config is None else meters.rates_from_message(table.direct_meter, config)
+            [] if config is None else arrays.rates_from_message(table.direct_meter, config)
         )
         if not rates and not self._rates(table, handle):
             return
@@ -503,7 +503,7 @@ def _check_resources(table: Table, message: p4r.TableEntry) -> None:
         raise invalid(f"{what} has no direct counter; leave counter_data out")
     if message.HasField("meter_config") and table.direct_meter is None:
         raise invalid(f"{what} has no direct meter; leave meter_config out")
-    meters.check_no_colour_counts(message, "meter_counter_data", what)
+    arrays.check_no_colour_counts(message, "meter_counter_data", what)
 
 
 def _check_time_out(table: Table, message: p4r.TableEntry) -> None:

@@ -30,13 +30,13 @@ class ValueSets:
                 f"value set '{value_set.name}': {len(message.members)} members, it has room for "
                 f"{value_set.size}"
             )
-        after: list[bytes] = []
+        after: dict[bytes, None] = {}
         for member in message.members:
             value = _value(value_set, member)
             if value in after:
                 raise already_exists(f"value set '{value_set.name}': member 0x{value.hex()} is given twice")
-            after.append(value)
-        self._control.parse_vset_set(value_set.name, after)
+            after[value] = None
+        self._control.parse_vset_set(value_set.name, list(after))
 
     def read(self, message: p4r.ValueSetEntry) -> Iterator[Chunk]:
         """Yields the value sets that a `ValueSetEntry` request selects; 0 stands for all."""

@@ -12,7 +12,7 @@ from typing import TypeVar
 from ... import program_json
 from ...program_json import Json
 from ..errors import StatusError, invalid
-from . import data_types, digest_names, order
+from . import data_types, in_program
 from .schema import Counter, Meter, Schema, Table
 
 _T = TypeVar("_T")
@@ -25,6 +25,7 @@ _KINDS = {
     "range": {"range"},
     "optional": {"ternary", "optional"},
 }
+_NAMED_KINDS = ("counter_arrays", "meter_arrays", "register_arrays", "parse_vsets", "learn_lists")
 
 
 def matched(schema: Schema, program: bytes) -> Schema:
@@ -34,8 +35,9 @@ def matched(schema: Schema, program: bytes) -> Schema:
     there."""
     try:
         parsed = program_json.objects(program)
-        schema = digest_names.as_in_program(order.as_in_program(schema, parsed), parsed)
-        _check(schema, parsed)
+        objects = program_json.by_name(parsed)
+        schema = in_program.of(schema, parsed, objects)
+        _check(schema, parsed, objects)
         return schema
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # The engine has loaded it, but parts that it does not need and that p4c always writes may be missing.
@@ -45,32 +47,32 @@ def matched(schema: Schema, program: bytes) -> Schema:
         ) from error
 
 
-def _check(schema: Schema, parsed: Json) -> None:
+def _check(schema: Schema, parsed: Json, objects: program_json.Named) -> None:
     shapes = _Shapes(parsed)
-    tables = {t["name"]: t for pipeline in parsed.get("pipelines", []) for t in pipeline["tables"]}
     for table in schema.tables.values():
-        _check_table(table, _found("table", table.name, tables), shapes)
-    _check_profiles(schema, parsed)
+        _check_table(table, _found("table", table.name, objects["tables"]), shapes)
+    for profile in schema.profiles.values():
+        item = _found("action profile", profile.name, objects["action_profiles"])
+        if profile.with_selector != ("selector" in item):
+            raise _differs("action profile", profile.name, "has a selector in only one of them")
     counters = [*schema.counters.values(), *schema.direct_counters.values()]
-    _check_cells("counter", counters, parsed.get("counter_arrays", []))
+    _check_cells("counter", counters, objects["counter_arrays"])
     meters = [*schema.meters.values(), *schema.direct_meters.values()]
-    _check_cells("meter", meters, parsed.get("meter_arrays", []))
-    registers = {item["name"]: item for item in parsed.get("register_arrays", [])}
+    _check_cells("meter", meters, objects["meter_arrays"])
     for register in schema.registers.values():
-        array = _found("register", register.name, registers)
+        array = _found("register", register.name, objects["register_arrays"])
         _same("register", register.name, "cells", register.size, array["size"])
         if isinstance(register.type, data_types.Scalar):
             _same("register", register.name, "bits a cell", register.type.width, array["bitwidth"])
-    value_sets = {item["name"]: item for item in parsed.get("parse_vsets", [])}
     for value_set in schema.value_sets.values():
         bits = sum(field.width for field in value_set.fields)
-        in_program = _found("value set", value_set.name, value_sets)["compressed_bitwidth"]
-        _same("value set", value_set.name, "bits", bits, in_program)
-    learn_lists = digest_names.lists(schema, parsed)
+        found = _found("value set", value_set.name, objects["parse_vsets"])
+        _same("value set", value_set.name, "bits", bits, found["compressed_bitwidth"])
+    learn_lists = in_program.digest_lists(schema, parsed)
     for digest in schema.digests.values():
         elements = _found("digest", digest.name, learn_lists)["elements"]
         _same("digest", digest.name, "fields", len(list(data_types.scalars(digest.type))), len(elements))
-    _check_something_is_named(schema, parsed, tables.values())
+    _check_something_is_named(schema, objects)
 
 
 def _check_table(table: Table, found: Json, shapes: "_Shapes") -> None:
@@ -111,51 +113,22 @@ def _check_table(table: Table, found: Json, shapes: "_Shapes") -> None:
         raise _differs("table", table.name, how)
 
 
-def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Iterable[Json]) -> None:
-    found = {array["name"]: array for array in arrays}
+def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Mapping[str, Json]) -> None:
     for item in named:
-        array = _found(kind, item.name, found)
+        array = _found(kind, item.name, arrays)
         if bool(array.get("is_direct")) != (item.table is not None):
             raise _differs(kind, item.name, "is direct in only one of them")
         if item.table is None:
             _same(kind, item.name, "cells", item.size, array["size"])
 
 
-def _check_profiles(schema: Schema, parsed: Json) -> None:
-    found = {
-        item["name"]: item for pipeline in parsed.get("pipelines", []) for item in pipeline["action_profiles"]
-    }
-    for profile in schema.profiles.values():
-        item = _found("action profile", profile.name, found)
-        if profile.with_selector != ("selector" in item):
-            raise _differs("action profile", profile.name, "has a selector in only one of them")
-
-
-def _check_something_is_named(schema: Schema, parsed: Json, tables: Iterable[Json]) -> None:
-    named = (
-        schema.tables,
-        schema.profiles,
-        schema.counters,
-        schema.meters,
-        schema.registers,
-        schema.value_sets,
-        schema.digests,
-    )
-    if any(named):
+def _check_something_is_named(schema: Schema, objects: program_json.Named) -> None:
+    arrays = (schema.counters, schema.meters, schema.registers)
+    if any((schema.tables, schema.profiles, *arrays, schema.value_sets, schema.digests)):
         return
     # Tables without a key are mostly p4c's own; the others are the programmer's.
-    keyed = [table["name"] for table in tables if table["key"]]
-    found = keyed or [
-        item["name"]
-        for array in (
-            parsed.get("counter_arrays", []),
-            parsed.get("meter_arrays", []),
-            parsed.get("register_arrays", []),
-            parsed.get("parse_vsets", []),
-            parsed.get("learn_lists", []),
-        )
-        for item in array
-    ]
+    keyed = [name for name, table in objects["tables"].items() if table["key"]]
+    found = keyed or [name for kind in _NAMED_KINDS for name in objects[kind]]
     if found:
         raise invalid(
             f"the P4Info names no object of the program, which has '{found[0]}' and {len(found) - 1} "

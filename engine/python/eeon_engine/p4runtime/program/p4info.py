@@ -8,25 +8,8 @@ from typing import Protocol, TypeVar
 
 from ..errors import StatusError, invalid, unimplemented
 from ..messages import p4i, p4t, rpc_code
-from . import data_types, references
+from . import data_types, references, schema
 from .data_types import DataType
-from .schema import (
-    Action,
-    ActionChoice,
-    ActionProfile,
-    Counter,
-    Digest,
-    Field,
-    HeaderField,
-    MatchField,
-    Meter,
-    MeterType,
-    Named,
-    Register,
-    Schema,
-    Table,
-    ValueSet,
-)
 
 _MATCH_KINDS = {
     p4i.MatchField.EXACT: "exact",
@@ -36,9 +19,9 @@ _MATCH_KINDS = {
     p4i.MatchField.OPTIONAL: "optional",
 }
 _METER_TYPES = {
-    p4i.MeterSpec.TWO_RATE_THREE_COLOR: MeterType.TWO_RATE_THREE_COLOR,
-    p4i.MeterSpec.SINGLE_RATE_THREE_COLOR: MeterType.SINGLE_RATE_THREE_COLOR,
-    p4i.MeterSpec.SINGLE_RATE_TWO_COLOR: MeterType.SINGLE_RATE_TWO_COLOR,
+    p4i.MeterSpec.TWO_RATE_THREE_COLOR: schema.MeterType.TWO_RATE_THREE_COLOR,
+    p4i.MeterSpec.SINGLE_RATE_THREE_COLOR: schema.MeterType.SINGLE_RATE_THREE_COLOR,
+    p4i.MeterSpec.SINGLE_RATE_TWO_COLOR: schema.MeterType.SINGLE_RATE_TWO_COLOR,
 }
 # Prefixes of objects' ids (P4Runtime 1.5 §6.3, `P4Ids.Prefix`).
 _PREFIXES = {
@@ -66,9 +49,10 @@ class _Message(Protocol):
 
 _M = TypeVar("_M", bound=_Message)
 _T = TypeVar("_T")
+_N = TypeVar("_N", bound=schema.Named)
 
 
-def read(info: p4i.P4Info) -> Schema:
+def read(info: p4i.P4Info) -> schema.Schema:
     """Indexes a `P4Info`; raises INVALID_ARGUMENT if it contradicts itself, UNIMPLEMENTED for string
     translation."""
     types = info.type_info
@@ -80,7 +64,7 @@ def read(info: p4i.P4Info) -> Schema:
     references.check(info)
     _check_ids(_CONTROLLER_HEADER, info.controller_packet_metadata)
     headers = {header.preamble.name: header for header in info.controller_packet_metadata}
-    return Schema(
+    return schema.Schema(
         tables={
             table.preamble.id: _table(table, actions, profiles, direct_counters, direct_meters)
             for table in info.tables
@@ -128,18 +112,9 @@ def _check_ids(kind: str, objects: Iterable[_Message]) -> None:
 
 
 def _owners(info: p4i.P4Info) -> Iterator[tuple[int, str]]:
-    for kind in (
-        info.tables,
-        info.action_profiles,
-        info.counters,
-        info.direct_counters,
-        info.meters,
-        info.direct_meters,
-        info.registers,
-        info.value_sets,
-        info.digests,
-    ):
-        for item in kind:
+    # An action belongs to the roles of its tables. The P4Info calls value sets `value_sets`.
+    for kind in _PREFIXES.keys() - {"action"}:
+        for item in getattr(info, f"{kind.replace(' ', '_')}s"):
             owner = _owner(item)
             if owner is not None:
                 yield item.preamble.id, owner
@@ -159,24 +134,26 @@ def _width(what: str, bitwidth: int) -> int:
     return bitwidth
 
 
-def _distinct(what: str, fields: Sequence[Named]) -> None:
-    if len({field.id for field in fields}) != len(fields):
+def _distinct(what: str, fields: Iterable[_N]) -> tuple[_N, ...]:
+    """Returns the fields; raises INVALID_ARGUMENT if two of them have one id."""
+    found = tuple(fields)
+    if len({field.id for field in found}) != len(found):
         raise invalid(f"P4Info: {what} with the same id")
+    return found
 
 
-def _action(action: p4i.Action) -> Action:
+def _action(action: p4i.Action) -> schema.Action:
     name = action.preamble.name
-    params = [
-        Field(p.id, p.name, _width(f"action '{name}' parameter '{p.name}'", p.bitwidth))
+    params = (
+        schema.Field(p.id, p.name, _width(f"action '{name}' parameter '{p.name}'", p.bitwidth))
         for p in action.params
-    ]
-    _distinct(f"action '{name}' has two parameters", params)
-    return Action(action.preamble.id, name, tuple(params))
+    )
+    return schema.Action(action.preamble.id, name, _distinct(f"action '{name}' has two parameters", params))
 
 
-def _profile(profile: p4i.ActionProfile) -> ActionProfile:
+def _profile(profile: p4i.ActionProfile) -> schema.ActionProfile:
     by_members = profile.WhichOneof("selector_size_semantics") == "sum_of_members"
-    return ActionProfile(
+    return schema.ActionProfile(
         id=profile.preamble.id,
         name=profile.preamble.name,
         with_selector=profile.with_selector,
@@ -190,25 +167,25 @@ def _profile(profile: p4i.ActionProfile) -> ActionProfile:
 
 def _table(
     table: p4i.Table,
-    actions: dict[int, Action],
-    profiles: dict[int, ActionProfile],
-    counters: dict[int, Counter],
-    meters: dict[int, Meter],
-) -> Table:
+    actions: dict[int, schema.Action],
+    profiles: dict[int, schema.ActionProfile],
+    counters: dict[int, schema.Counter],
+    meters: dict[int, schema.Meter],
+) -> schema.Table:
     name = table.preamble.name
-    fields = [_match_field(f"table '{name}'", field) for field in table.match_fields]
-    _distinct(f"table '{name}' has two match fields", fields)
-    choices = {}
-    for ref in table.action_refs:
-        choices[ref.id] = ActionChoice(
+    fields = (_match_field(f"table '{name}'", field) for field in table.match_fields)
+    choices = {
+        ref.id: schema.ActionChoice(
             actions[ref.id],
             in_entries=ref.scope != p4i.ActionRef.DEFAULT_ONLY,
             as_default=ref.scope != p4i.ActionRef.TABLE_ONLY,
         )
-    return Table(
+        for ref in table.action_refs
+    }
+    return schema.Table(
         id=table.preamble.id,
         name=name,
-        fields=tuple(fields),
+        fields=_distinct(f"table '{name}' has two match fields", fields),
         actions=choices,
         profile=profiles.get(table.implementation_id),
         direct_counter=next((counters[i] for i in table.direct_resource_ids if i in counters), None),
@@ -221,11 +198,12 @@ def _table(
     )
 
 
-def _match_field(what: str, field: p4i.MatchField) -> MatchField:
+def _match_field(what: str, field: p4i.MatchField) -> schema.MatchField:
     kind = _MATCH_KINDS.get(field.match_type)
     if kind is None:
         raise unimplemented(f"P4Info: {what} field '{field.name}' has an architecture-specific match type")
-    return MatchField(field.id, field.name, _width(f"{what} field '{field.name}'", field.bitwidth), kind)
+    width = _width(f"{what} field '{field.name}'", field.bitwidth)
+    return schema.MatchField(field.id, field.name, width, kind)
 
 
 def _size(kind: str, name: str, size: int) -> int:
@@ -234,9 +212,9 @@ def _size(kind: str, name: str, size: int) -> int:
     return size
 
 
-def _counter(counter: p4i.Counter | p4i.DirectCounter) -> Counter:
+def _counter(counter: p4i.Counter | p4i.DirectCounter) -> schema.Counter:
     name, unit = counter.preamble.name, counter.spec.unit
-    return Counter(
+    return schema.Counter(
         counter.preamble.id,
         name,
         size=0 if isinstance(counter, p4i.DirectCounter) else _size("counter", name, counter.size),
@@ -246,11 +224,11 @@ def _counter(counter: p4i.Counter | p4i.DirectCounter) -> Counter:
     )
 
 
-def _meter(meter: p4i.Meter | p4i.DirectMeter) -> Meter:
+def _meter(meter: p4i.Meter | p4i.DirectMeter) -> schema.Meter:
     name = meter.preamble.name
     if meter.spec.type not in _METER_TYPES:
         raise unimplemented(f"P4Info: meter '{name}' is of type {meter.spec.type}, which is not supported")
-    return Meter(
+    return schema.Meter(
         meter.preamble.id,
         name,
         size=0 if isinstance(meter, p4i.DirectMeter) else _size("meter", name, meter.size),
@@ -259,7 +237,7 @@ def _meter(meter: p4i.Meter | p4i.DirectMeter) -> Meter:
     )
 
 
-def _register(register: p4i.Register, types: p4t.P4TypeInfo) -> Register:
+def _register(register: p4i.Register, types: p4t.P4TypeInfo) -> schema.Register:
     name = register.preamble.name
     kind: DataType | None = None
     try:
@@ -270,28 +248,28 @@ def _register(register: p4i.Register, types: p4t.P4TypeInfo) -> Register:
         # It may be declared, but a read or write reports that it is not supported.
     if not isinstance(kind, data_types.Scalar):
         kind = None
-    return Register(register.preamble.id, name, _size("register", name, register.size), kind)
+    return schema.Register(register.preamble.id, name, _size("register", name, register.size), kind)
 
 
-def _value_set(value_set: p4i.ValueSet) -> ValueSet:
+def _value_set(value_set: p4i.ValueSet) -> schema.ValueSet:
     name = value_set.preamble.name
-    fields = [_match_field(f"value set '{name}'", field) for field in value_set.match]
-    _distinct(f"value set '{name}' has two fields", fields)
-    return ValueSet(value_set.preamble.id, name, tuple(fields), _size("value set", name, value_set.size))
+    matches = (_match_field(f"value set '{name}'", field) for field in value_set.match)
+    fields = _distinct(f"value set '{name}' has two fields", matches)
+    return schema.ValueSet(value_set.preamble.id, name, fields, _size("value set", name, value_set.size))
 
 
-def _digest(digest: p4i.Digest, types: p4t.P4TypeInfo) -> Digest:
+def _digest(digest: p4i.Digest, types: p4t.P4TypeInfo) -> schema.Digest:
     name = digest.preamble.name
     resolved = data_types.resolve(types, digest.type_spec, f"digest '{name}'")
-    return Digest(digest.preamble.id, name, resolved, in_program=name)
+    return schema.Digest(digest.preamble.id, name, resolved, in_program=name)
 
 
-def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, ...]:
+def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[schema.HeaderField, ...]:
     if header is None:
         return ()
     name = header.preamble.name
-    fields = tuple(
-        HeaderField(
+    given = (
+        schema.HeaderField(
             m.id,
             m.name,
             _width(f"header '{name}' field '{m.name}'", m.bitwidth),
@@ -299,7 +277,7 @@ def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, .
         )
         for m in header.metadata
     )
-    _distinct(f"header '{name}' has two fields", fields)
+    fields = _distinct(f"header '{name}' has two fields", given)
     bits = sum(field.width for field in fields)
     if bits % 8:
         raise invalid(f"P4Info: header '{name}' has {bits} bits, not a multiple of 8; pad it in the program")

@@ -6,8 +6,8 @@ from functools import lru_cache
 from google.protobuf import text_format
 
 from ..._engine import Program
-from ...exceptions import ProgramError
-from ..errors import invalid
+from ...exceptions import ConfigError, ProgramError
+from ..errors import StatusError, invalid
 from ..messages import p4i, p4r
 from . import compilation, legacy, p4info
 from .schema import Schema
@@ -25,6 +25,14 @@ class Pipeline:
     def from_config(cls, config: p4r.ForwardingPipelineConfig) -> "Pipeline":
         """Checks a `ForwardingPipelineConfig`; raises INVALID_ARGUMENT with what cannot be realized."""
         return _checked(config.SerializeToString(deterministic=True))
+
+    @classmethod
+    def of_program(cls, program: Program, info: p4i.P4Info | str | bytes) -> "Pipeline":
+        """Checks a P4Info for a program that a switch runs already; raises `ConfigError`."""
+        try:
+            return cls.from_config(config_from_files(program.json, info))
+        except StatusError as error:
+            raise ConfigError(error.message) from error
 
 
 # The switches of a fabric get the same program, one after another.

@@ -1,11 +1,13 @@
 """Whether the objects that a P4Info refers to are in it, and what two of them say of each other agrees."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from ..errors import StatusError, invalid
 from ..messages import p4i
 
 _NEXT = "use the P4Info that p4c-bm2-ss wrote, or remove the reference too"
+_T = TypeVar("_T")
 
 
 def check(info: p4i.P4Info) -> None:
@@ -14,78 +16,62 @@ def check(info: p4i.P4Info) -> None:
     tables = {table.preamble.id: table for table in info.tables}
     actions = {action.preamble.id: action for action in info.actions}
     profiles = {profile.preamble.id: profile for profile in info.action_profiles}
-    direct: dict[int, p4i.DirectCounter | p4i.DirectMeter] = {
-        **{counter.preamble.id: counter for counter in info.direct_counters},
-        **{meter.preamble.id: meter for meter in info.direct_meters},
-    }
+    counters = {counter.preamble.id: counter for counter in info.direct_counters}
+    meters = {meter.preamble.id: meter for meter in info.direct_meters}
+    direct: dict[int, p4i.DirectCounter | p4i.DirectMeter] = {**counters, **meters}
     for table in info.tables:
         what = f"table '{table.preamble.name}'"
         _check_actions(what, table, actions)
-        if table.implementation_id and table.implementation_id not in profiles:
-            raise _dangling(what, "implementation_id", table.implementation_id, "action profile")
-        _once(what, "direct_resource_ids", table.direct_resource_ids)
-        for number in table.direct_resource_ids:
-            if number not in direct:
-                raise _dangling(what, "direct_resource_ids", number, "direct counter or direct meter")
-            if direct[number].direct_table_id != table.preamble.id:
-                raise _contradicted(what, "direct_resource_ids", f"'{direct[number].preamble.name}'")
-        own = [direct[number] for number in table.direct_resource_ids]
-        for kind, items in (
-            ("counters", [item for item in own if isinstance(item, p4i.DirectCounter)]),
-            ("meters", [item for item in own if isinstance(item, p4i.DirectMeter)]),
-        ):
-            if len(items) > 1:
-                first, second = items[0].preamble.name, items[1].preamble.name
-                raise invalid(f"P4Info: {what} has direct {kind} '{first}' and '{second}'; keep one of them")
+        implementation = [table.implementation_id] if table.implementation_id else []
+        _found(what, "implementation_id", implementation, profiles, "action profile")
+        field, kind = "direct_resource_ids", "direct counter or direct meter"
+        for item in _found(what, field, table.direct_resource_ids, direct, kind):
+            if item.direct_table_id != table.preamble.id:
+                raise _contradicted(what, field, f"'{item.preamble.name}'")
+        for kind, items in (("counters", counters), ("meters", meters)):
+            own = [items[number].preamble.name for number in table.direct_resource_ids if number in items]
+            if len(own) > 1:
+                raise invalid(f"P4Info: {what} has direct {kind} '{own[0]}' and '{own[1]}'; keep one of them")
     for item in direct.values():
         kind = "direct counter" if isinstance(item, p4i.DirectCounter) else "direct meter"
-        what, of = f"{kind} '{item.preamble.name}'", item.direct_table_id
-        if of not in tables:
-            raise _dangling(what, "direct_table_id", of, "table")
-        if item.preamble.id not in tables[of].direct_resource_ids:
-            raise _contradicted(what, "direct_table_id", f"table '{tables[of].preamble.name}'")
+        what = f"{kind} '{item.preamble.name}'"
+        for table in _found(what, "direct_table_id", [item.direct_table_id], tables, "table"):
+            if item.preamble.id not in table.direct_resource_ids:
+                raise _contradicted(what, "direct_table_id", f"table '{table.preamble.name}'")
     for profile in info.action_profiles:
         what = f"action profile '{profile.preamble.name}'"
-        _once(what, "table_ids", profile.table_ids)
-        for number in profile.table_ids:
-            if number not in tables:
-                raise _dangling(what, "table_ids", number, "table")
-            if tables[number].implementation_id != profile.preamble.id:
-                raise _contradicted(what, "table_ids", f"table '{tables[number].preamble.name}'")
+        for table in _found(what, "table_ids", profile.table_ids, tables, "table"):
+            if table.implementation_id != profile.preamble.id:
+                raise _contradicted(what, "table_ids", f"table '{table.preamble.name}'")
 
 
 def _check_actions(what: str, table: p4i.Table, actions: dict[int, p4i.Action]) -> None:
-    own = [ref.id for ref in table.action_refs]
-    _once(what, "action_refs", own)
-    for number in own:
-        if number not in actions:
-            raise _dangling(what, "action_refs", number, "action")
+    refs = [ref.id for ref in table.action_refs]
+    own = dict(zip(refs, _found(what, "action_refs", refs, actions, "action"), strict=True))
     initial = table.initial_default_action
     for field, number in (
         ("const_default_action_id", table.const_default_action_id),
         ("initial_default_action", initial.action_id),
     ):
-        if number and number not in own:
-            raise _dangling(what, field, number, "action of its action_refs")
+        _found(what, field, [number] if number else [], own, "action of its action_refs")
     if initial.action_id:
-        action = actions[initial.action_id]
-        params = {param.id for param in action.params}
-        for argument in initial.arguments:
-            if argument.param_id not in params:
-                of = f"parameter of action '{action.preamble.name}'"
-                raise _dangling(what, "initial_default_action", argument.param_id, of)
+        action = own[initial.action_id]
+        params = {param.id: param for param in action.params}
+        given = [argument.param_id for argument in initial.arguments]
+        kind = f"parameter of action '{action.preamble.name}'"
+        _found(what, "initial_default_action", given, params, kind)
 
 
-def _once(what: str, field: str, numbers: Iterable[int]) -> None:
-    seen: set[int] = set()
+def _found(what: str, field: str, numbers: Iterable[int], objects: Mapping[int, _T], kind: str) -> list[_T]:
+    """Returns the objects of a kind with these ids. Refuses an id that no object has, or that comes twice."""
+    found: dict[int, _T] = {}
     for number in numbers:
-        if number in seen:
+        if number in found:
             raise invalid(f"P4Info: {what} has {_shown(number)} in {field} twice; give it once")
-        seen.add(number)
-
-
-def _dangling(what: str, field: str, number: int, kind: str) -> StatusError:
-    return invalid(f"P4Info: {what} has {field} {_shown(number)}, and no {kind} has this id; {_NEXT}")
+        if number not in objects:
+            raise invalid(f"P4Info: {what} has {field} {_shown(number)}, and no {kind} has this id; {_NEXT}")
+        found[number] = objects[number]
+    return list(found.values())
 
 
 def _contradicted(what: str, field: str, other: str) -> StatusError:

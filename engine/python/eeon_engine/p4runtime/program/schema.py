@@ -1,8 +1,8 @@
 """The content of a P4Info, indexed by id: without state or messages of the protocol.
 
-P4Info names and BMv2 names are the same fully qualified names, and `order` has put key fields and parameters
-into the program's order, so that a schema is sufficient to call the engine. Ids are mere numbers: `@id` may
-assign them in any order. `p4info.read` makes a schema.
+P4Info names and BMv2 names are the same fully qualified names, and `in_program` has put key fields and
+parameters into the program's order, so that a schema is sufficient to call the engine. Ids are mere numbers:
+`@id` may assign them in any order. `p4info.read` makes a schema.
 """
 
 from dataclasses import dataclass

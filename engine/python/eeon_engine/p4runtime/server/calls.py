@@ -14,10 +14,10 @@ import grpc
 from google.protobuf.message import DecodeError, Message
 
 from ..clients.arbitration import MAX_STREAMS
-from ..errors import abort, exhausted, invalid
+from ..errors import exhausted, invalid
 from ..messages import p4r
 from .rooms import Room
-from .service import Service
+from .service import Service, guard
 
 MAX_SILENT_STREAMS = 16
 """Maximum number of streams without a first message."""
@@ -143,14 +143,17 @@ def only_request(
     """Returns the single message of a call."""
     with room.wait(context.cancel):
         content = next(requests, None)
+    return guard(context, lambda: parsed(content, limit, kind))
+
+
+def parsed(content: bytes | None, limit: int, kind: type[M]) -> M:
+    """Returns the message in a client's bytes."""
     if content is None:
-        abort(context, invalid("the call has no request"))
-    assert content is not None, "abort does not return"
+        raise invalid("the call has no request")
     if len(content) > limit:
-        abort(context, exhausted(f"the request has {len(content)} bytes, the limit is {limit}; send several"))
+        raise exhausted(f"the request has {len(content)} bytes, the limit is {limit}; send several")
     try:
         return kind.FromString(content)
     except DecodeError:
         # The parser gives no reason.
-        abort(context, invalid(f"the request is not a {kind.DESCRIPTOR.full_name}"))
-        raise
+        raise invalid(f"the request is not a {kind.DESCRIPTOR.full_name}") from None

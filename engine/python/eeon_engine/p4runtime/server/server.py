@@ -4,8 +4,10 @@ with serve(switch) as server:
     print(server.address)
 """
 
+import contextlib
 import logging
 import os
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +20,8 @@ from ...exceptions import ConfigError, EngineError
 from ...gnmi.calls import Calls as GnmiCalls
 from ..clients.access import Access
 from ..device import Device
-from ..errors import StatusError
 from ..messages import p4i
-from ..program.pipeline import Pipeline, config_from_files
+from ..program.pipeline import Pipeline
 from .calls import Calls
 from .rooms import Caretaker
 from .service import Service
@@ -64,32 +65,7 @@ class Server:
         self._gnmi_calls = GnmiCalls(control, service)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
         self._caretaker = Caretaker([*self._calls.rooms, *self._gnmi_calls.rooms], self._is_wanted)
-        unix = address.startswith("unix:")
-        number = address.rpartition(":")[2]
-        # Only this user may open a Unix socket, from the moment it exists.
-        umask = os.umask(0o177) if unix else None
-        try:
-            if not unix and number.isdecimal() and int(number) > 0xFFFF:
-                port = 0  # gRPC would cut it to 16 bits
-            elif tls is None:
-                port = self._grpc.add_insecure_port(address)
-            else:
-                port = self._grpc.add_secure_port(address, tls.credentials())
-        except RuntimeError:
-            port = 0  # gRPC's message has no reason, and earlier versions raise nothing
-        finally:
-            if umask is not None:
-                os.umask(umask)
-        if port == 0:
-            files = "" if tls is None else ", and a certificate and a key that belong together"
-            raise ConfigError(
-                f"address '{address}': cannot listen there; give an address HOST:PORT or unix:PATH of this "
-                f"computer that no other program uses{files}"
-            )
-        if unix:
-            # The umask below set the mode; this also sets it for a socket that already existed.
-            Path(address.removeprefix("unix:")).chmod(0o600)
-        self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
+        self._address = _bind(self._grpc, address, tls)
         # Not a daemon: a daemon in the engine's code at interpreter exit aborts the process.
         self._packets = threading.Thread(target=self._forward_packets, name="p4runtime-packet-in")
         self._notices = threading.Thread(target=self._notify, name="p4runtime-notices")
@@ -145,6 +121,49 @@ class Server:
         return not self._stopping.is_set() and threading.main_thread().is_alive()
 
 
+def _bind(server: grpc.Server, address: str, tls: Tls | None) -> str:
+    """Opens the server's socket. Returns the address for clients, with the number of the port."""
+    is_unix = address.startswith("unix:")
+    # Only this user may open a Unix socket, from the moment it exists.
+    umask = os.umask(0o177) if is_unix else None
+    port = 0
+    try:
+        if not _is_usable(address):
+            pass
+        elif tls is None:
+            port = server.add_insecure_port(address)
+        else:
+            port = server.add_secure_port(address, tls.credentials())
+    except RuntimeError:
+        pass  # gRPC's message has no reason, and earlier versions return 0
+    finally:
+        if umask is not None:
+            os.umask(umask)
+    if port == 0:
+        files = "" if tls is None else ", and a certificate and a key that belong together"
+        raise ConfigError(
+            f"address '{address}': cannot listen there; give an address HOST:PORT or unix:PATH of this "
+            f"computer that no other program uses{files}"
+        )
+    if is_unix:
+        # The umask above set the mode; this also sets it for a socket that already existed.
+        Path(address.removeprefix("unix:")).chmod(0o600)
+        return address
+    return f"{address.rpartition(':')[0]}:{port}"
+
+
+def _is_usable(address: str) -> bool:
+    """Returns whether an address has a valid port, or a path where no program listens. gRPC would listen on
+    port 443 without a port, cut other numbers to 16 bits, and take a Unix socket from another program."""
+    if address.startswith("unix:"):
+        with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+            probe.connect(address.removeprefix("unix:"))
+            return False
+        return address != "unix:"
+    number = address.rpartition(":")[2]
+    return ":" in address and number.isdecimal() and len(number) <= 5 and int(number) <= 0xFFFF
+
+
 def _options(max_message_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_message_bytes),
@@ -190,10 +209,7 @@ def serve(
             raise ConfigError(
                 "p4info was given, but the switch has no program; load one, or let a client push both"
             )
-        try:
-            pipeline = Pipeline.from_config(config_from_files(switch.program.json, p4info))
-        except StatusError as error:
-            raise ConfigError(error.message) from error
+        pipeline = Pipeline.of_program(switch.program, p4info)
     if access is not None and (tls is None or tls.client_ca is None):
         raise ConfigError("client rights need mutual TLS: give tls with client_ca")
     server = Server(switch, Device(switch, pipeline), address, tls, access, max_message_bytes)

@@ -52,9 +52,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         """Yields the requested entities; the trailing metadata has the errors of single requests."""
         caller = self.caller(context)
         reading = guard(context, lambda: self._device.read(request, caller))
-        responses = reading.responses()
-        while (response := guard(context, lambda: next(responses, None))) is not None:
-            yield response
+        yield from guarded(context, reading.responses())
         if any(error is not None for error in reading.errors):
             abort_batch(context, reading.errors, "request")
 
@@ -125,15 +123,11 @@ class Service(p4r_grpc.P4RuntimeServicer):
             for request in requests:
                 heard()
                 self._device.stream_message(client, request)
-        except StatusError as caught:
-            error = caught
-        except EngineError as caught:
-            error = from_engine(caught)
         except Exception as caught:
-            # gRPC raises from the iterator when the call is over; any other exception is a bug.
-            if getattr(requests, "is_active", lambda: False)():
-                _LOG.exception("stream of a P4Runtime client failed")
-                error = StatusError(rpc_code.INTERNAL, f"{type(caught).__name__}: {caught}")
+            # gRPC raises from the iterator when the call is over.
+            is_ours = isinstance(caught, StatusError | EngineError)
+            if is_ours or getattr(requests, "is_active", lambda: False)():
+                error = _status_of(caught)
         outbox.end(error)
 
 
@@ -145,18 +139,28 @@ def _silent() -> StatusError:
 
 
 def guard(context: ServicerContext, call: Callable[[], _T], level: int = logging.INFO) -> _T:
-    """Runs one RPC. An error ends it with its status, and is logged at `level`. A bug is logged with its
-    traceback and returned as INTERNAL.
-    """
+    """Runs one RPC. An error ends it with its status, and is logged at `level`."""
     try:
         return call()
-    except StatusError as error:
-        failure = error
-    except EngineError as error:
-        failure = from_engine(error)
     except Exception as error:
-        _LOG.exception("P4Runtime request failed")
-        failure = StatusError(rpc_code.INTERNAL, f"{type(error).__name__}: {error}")
+        failure = _status_of(error)
     _LOG.log(level, "call of %s refused: %s (code %d)", context.peer(), failure.message, failure.code)
     abort(context, failure)
     raise AssertionError("abort does not return")
+
+
+def _status_of(error: Exception) -> StatusError:
+    """Returns the status of an error. A bug is logged with its traceback, and becomes INTERNAL."""
+    match error:
+        case StatusError():
+            return error
+        case EngineError():
+            return from_engine(error)
+    _LOG.error("P4Runtime request failed", exc_info=error)
+    return StatusError(rpc_code.INTERNAL, f"{type(error).__name__}: {error}")
+
+
+def guarded(context: ServicerContext, responses: Iterator[_T]) -> Iterator[_T]:
+    """Yields the same responses; an error ends the call with its status."""
+    while (response := guard(context, lambda: next(responses, None))) is not None:
+        yield response
