@@ -2,39 +2,39 @@
 
 import asyncio
 import itertools
+import threading
 from dataclasses import replace
 
 import pytest
 from eeon_control.controller.metrics import CATALOG
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.fabric.read import observe_switch
-from fake_p4runtime import FakeSwitch
+from engine_switches import LocalSwitch
 from scraping import Samples, exported
 from supervised import TOPOLOGY, supervised, until
 
 pytestmark = pytest.mark.system
 
 
-class SlowSwitch(FakeSwitch):
+class SlowSwitch(LocalSwitch):
     """A switch that counts reads of counters, and answers them only while `answers` is set."""
 
-    def __init__(self, device_id: int) -> None:
-        super().__init__(device_id)
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
         self.reads = 0
-        self.answers = asyncio.Event()
+        self.answers = threading.Event()
         self.answers.set()
 
-    async def Read(self, request, context):
+    def read(self, request, *arguments):
         if request.entities[0].HasField("counter_entry"):
             self.reads += 1
-            await self.answers.wait()
-        async for reply in super().Read(request, context):
-            yield reply
+            self.answers.wait()
+        return super().read(request, *arguments)
 
 
 def slow(folder):
     """Yields four of these switches and their supervisor, in an asynchronous context."""
-    return supervised(folder, lambda switch: SlowSwitch(switch.device_id))
+    return supervised(folder, SlowSwitch)
 
 
 async def scraped(readings: Readings) -> Samples:
@@ -44,10 +44,8 @@ async def scraped(readings: Readings) -> Samples:
 async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
         leaf1 = fabric.switches["leaf1"]
-        received = supervisor.links["leaf1"].session.schema.counters["received"].id
-        occupancy = supervisor.links["leaf1"].session.schema.registers["occupancy_bytes"].id
-        leaf1.counters[received, 1 << 3] = (7, 700)
-        leaf1.registers[occupancy, 1] = 1500
+        leaf1.set_counter("received", 1 << 3, 7, 700)
+        leaf1.set_register("occupancy_bytes", 1, 1500)
         supervisor.counts.finished["journal", "back"] = 1
         found = await scraped(Readings(supervisor))
     assert found["eeon_config_revision",] == 1 and found["eeon_controller_in_charge",] == 1
@@ -105,7 +103,7 @@ async def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
         readings = Readings(supervisor)
         assert (await scraped(readings))["eeon_switch_up", "leaf2"] == 1
-        await fabric.switches["leaf2"].stop()
+        fabric.switches["leaf2"].stop()
         await until(lambda: not supervisor.links["leaf2"].machine.is_connected)
         found = await scraped(readings)
     assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 0, 1, 1]
