@@ -84,18 +84,6 @@ async def write_behind_its_back(fabric4, switches, name: str) -> None:
         await session.write_changes(fabric.difference(await session.read_entries(["ipv4_route"]), []))
 
 
-def test_killed_switch_is_restored_when_it_is_back(fabric4, switches, store, controllers):
-    controller = controllers()
-    controller.wait_for_all("in_sync", NAMES)
-    switches["leaf1"].kill()
-    controller.wait_for("disconnected", switch="leaf1")
-    switches["leaf1"].restart()
-    restored = controller.wait_for("restored", switch="leaf1")
-    assert restored["program_loaded"] is True and restored["drift"] is False
-    assert held(fabric4, switches, RED)
-    assert {line["switch"] for line in controller.events("writing")} == {"leaf1"}
-
-
 def test_metrics_of_counters_that_are_zero_are_left_out_if_asked(switches, store, controllers):
     controller = controllers("--metrics-address", "0", "--metrics-nonzero")
     address = str(controller.wait_for("metrics")["address"])
@@ -180,15 +168,6 @@ def test_switch_that_hangs_is_given_up_and_taken_back_when_it_answers_again(
         os.kill(process, signal.SIGCONT)
     controller.wait_for("in_sync", switch="spine2")
     assert held(fabric4, switches, RED)
-
-
-def test_killed_apply_is_finished_by_a_controller_that_runs(fabric4, switches, store, controllers):
-    controller = controllers()
-    controller.wait_for_all("in_sync", NAMES)
-    kill_apply_half_way(store, fabric4, switches)
-    controller.wait_for("finished")
-    wait_until(lambda: held(fabric4, switches, RED), "the old configuration is not back")
-    assert not store.has_journal()
 
 
 def test_apply_that_nobody_confirms_is_rolled_back(fabric4, switches, store, controllers):

@@ -12,7 +12,7 @@ from eeon_control.controller import State, log
 from eeon_control.controller import messages as m
 from eeon_control.targets import Target
 from engine_switches import LocalFabric
-from programs import another, commented
+from programs import another
 from revisions import commit
 from supervised import SECONDS, TOPOLOGY, committed, in_sync, supervised, until
 
@@ -40,31 +40,15 @@ async def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path,
     assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port port1 went down"]
 
 
-@pytest.mark.parametrize("part", ["p4_device_config", "p4info"])
-async def test_another_program_under_the_same_cookie_is_replaced(tmp_path, part):
+async def test_another_program_under_the_same_cookie_is_replaced(tmp_path):
     async with supervised(tmp_path) as (fabric, of):
         leaf1 = fabric.switches["leaf1"]
         meant, pushes = leaf1.config.SerializeToString(), leaf1.pushes
-        if part == "p4info":
-            leaf1.config.p4info.tables[0].size += 1
-        else:
-            leaf1.config.p4_device_config = another(leaf1.config, 0).p4_device_config
+        leaf1.config.p4_device_config = another(leaf1.config, 0).p4_device_config
         of.look_now()
         await until(lambda: of.counts.restores["leaf1"].by_cause["program"] == 2)
         assert leaf1.pushes == pushes + 1
         assert leaf1.config.SerializeToString() == meant
-
-
-async def test_upgrade_whose_program_has_a_comment_more_loads_nothing(tmp_path, monkeypatch):
-    async with supervised(tmp_path) as (fabric, of):
-        pushes = [one.pushes for one in fabric.switches.values()]
-        for one in fabric.switches.values():
-            one.config.p4_device_config = commented(one.config.p4_device_config)
-        looked = of.links["leaf1"].machine
-        of.look_now()
-        await until(lambda: looked.state is not State.IN_SYNC)
-        await until(lambda: set(of.states().values()) == {State.IN_SYNC})
-        assert [one.pushes for one in fabric.switches.values()] == pushes
 
 
 async def test_revision_of_another_program_is_left_alone_until_an_apply_and_said_once(tmp_path, lines):

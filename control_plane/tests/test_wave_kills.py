@@ -89,7 +89,7 @@ def back_to_old(store, targets) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", [14, 31, 42])
+@pytest.mark.parametrize("at", [13, 22, 31, 42])
 def test_rollout_killed_at_a_step_leads_to_old_or_new_on_all_switches(store, targets, at):
     check_killed_at(at, store, targets, gated=at % 2 == 0)
     back_to_old(store, targets)
