@@ -17,10 +17,11 @@ from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import Action, Entry, Exact
-from eeon_control.state import Draft, Journal, StateStore
+from eeon_control.state import StateStore
 from eeon_control.targets import Target
 from finsy.proto import p4r
 from programs import another, commented, without_table
+from revisions import begin, draft
 
 if TYPE_CHECKING:
     from engine_switches import LocalFabric, LocalSwitch
@@ -320,13 +321,7 @@ def _kill_apply(world: World, name: str) -> None:
     """Leaves the journal of an apply of the present revision that wrote to one switch."""
     store = StateStore.open(world.folder / "state")
     with store.lock("a killed apply") as lock:
-        draft = Draft(
-            made="2026-11-22T00:00:00+00:00", by="me", action="apply", intent=store.current().intent
-        )
-        number = store.current_number() + 1
-        store.begin(
-            lock, Journal(revision=number, draft=draft, holder=lock.holder, before={name: Snapshot(False)})
-        )
+        begin(store, lock, draft(store.current().intent), {name: Snapshot(False)})
 
 
 @deed("leave the state folder")

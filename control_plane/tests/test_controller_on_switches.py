@@ -13,7 +13,7 @@ from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.program import load as load_program
 from eeon_control.targets import resolve
-from revisions import done
+from revisions import begin, done
 from scraping import scrape
 from switch_processes import meant_for, running
 
@@ -215,15 +215,7 @@ def kill_apply_half_way(store, fabric4, switches) -> None:
         async with P4RuntimeSession(name, target, load_program().schema(), election_id=work.bid()) as session:
             before = await undo.take_snapshot(session)
             plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, tick_ps(switches))
-            work.store.begin(
-                work.lock,
-                state.Journal(
-                    revision=2,
-                    draft=work.draft(wanted, "apply", ""),
-                    holder=work.lock.holder,
-                    before={name: before},
-                ),
-            )
+            begin(work.store, work.lock, work.draft(wanted, "apply", ""), {name: before})
             changes = plan.switches[name].changes
             await session.write_changes(changes[: len(changes) // 2])
 

@@ -15,7 +15,7 @@ from eeon_control.fabric import sync
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.routing import Flow
 from engine_switches import TICK_PS, serving
-from revisions import meant
+from revisions import begin, meant
 from scenarios import tell_verbs
 from switch_processes import TARGETS, running
 
@@ -98,14 +98,8 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(
         work = operations.Work(store, lock)
         sync.run(operations.apply(work, old))
         held = sync.run(fabric.read_entries(fabric4, targets))
-        journal = state.Journal(
-            revision=2,
-            draft=work.draft(new, "apply", ""),
-            holder=lock.holder,
-            before={name: Snapshot(True, entries) for name, entries in held.items()},
-            confirm_seconds=600,
-        )
-        store.begin(lock, journal)
+        before = {name: Snapshot(True, entries) for name, entries in held.items()}
+        begin(store, lock, work.draft(new, "apply", ""), before, confirm_seconds=600)
         fabric.apply_sync(fabric4, THRESHOLD, targets, tick_ps)
         assert sync.run(operations.recover(work)).direction == "back"
         again = sync.run(operations.apply(work, old))
