@@ -70,7 +70,9 @@ def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_und
             if number == 2:
                 switches4.switches["leaf1"].lose_one()
 
-    with pytest.raises(ApplyError, match="leaf1: accepted every write, but 1 entries read back differ"):
+    with pytest.raises(
+        ApplyError, match="leaf1: accepted every write, but when read back, 1 entry differs: "
+    ):
         run(
             applied(switches4, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Disturbed()]))
         )
