@@ -149,10 +149,10 @@ def _targets(world: World, more: dict[str, object]) -> None:
 
 @deed("Thrift servers of")
 def _thrift_servers(world: World, names: list[str]) -> None:
-    """Gives switches Thrift servers, which only take settings of queues."""
+    """Gives switches Thrift servers, which take settings of queues and answer nothing else."""
     world.targets = {
         "switches": {
-            name: {"address": at} | ({"thrift": "127.0.0.1:9090"} if name in names else {})
+            name: {"address": at} | ({"thrift": "127.0.0.1:1"} if name in names else {})
             for name, at in world.fabric.targets.items()
         }
     }
@@ -173,13 +173,6 @@ def _queues_were_set(world: World, expected: list[dict[str, dict[str, list[int]]
     ]
     assert found == expected, found
     world.queues_set.clear()
-
-
-@deed("thrift")
-def _thrift(world: World, address: str) -> None:
-    """Gives all switches the address of a Thrift server in the targets file."""
-    switches = {name: {"address": at, "thrift": address} for name, at in world.fabric.targets.items()}
-    place(world.folder, switches)
 
 
 @deed("files")
