@@ -190,6 +190,10 @@ def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_lin
     assert looked(["links"], Observation(0, ports=first), Observation(0, ports=now), monkeypatch) == ""
     gone = looked(["links"], Observation(0, ports=first), Observation(0, ports=now | {1: False}), monkeypatch)
     assert gone == "the gate is closed: down since the apply began: leaf1:1"
+    unknown = looked(["links"], Observation(0), Observation(0), monkeypatch)
+    assert unknown == (
+        "the gate is closed: leaf1: its link states cannot be read; give `thrift` in the targets file"
+    )
 
 
 def test_pauses_count_both_ways_and_everything_that_is_wrong_is_said(monkeypatch):
