@@ -81,11 +81,12 @@ class LocalSwitch(Device):
     def set_pipeline(self, request, caller=ANYBODY) -> None:
         if request.action == request.RECONCILE_AND_COMMIT and self.refuses_to_reconcile:
             raise unimplemented("reconciling is not supported")
-        super().set_pipeline(request, caller)
-        self.pushes += 1
-        own = p4r.ForwardingPipelineConfig()  # switches with the same program share one message
-        own.CopyFrom(self.config)
-        self.config = own
+        with self._lock:
+            super().set_pipeline(request, caller)
+            self.pushes += 1
+            own = p4r.ForwardingPipelineConfig()  # switches with the same program share one message
+            own.CopyFrom(self.config)
+            self.config = own
 
     def write(self, request, caller=ANYBODY):
         self.largest_write = max(self.largest_write, len(request.updates))

@@ -188,18 +188,12 @@ async def test_controller_registers_in_the_folder_that_replaced_its_own_and_enfo
     assert first == "revision" and sorted(then) == ["revision", "state_replaced"]
 
 
-def test_text_lines_quote_what_has_spaces_and_json_lines_are_json():
+@pytest.mark.usefixtures("lines")
+def test_text_lines_quote_what_has_spaces():
     stream = io.StringIO()
-    root, ours = logging.getLogger(), logging.getLogger("eeon.controller")
-    before = root.handlers[:], root.level, ours.level
-    try:
-        log.set_up("text", "info", stream)
-        log.say(
-            logging.INFO, "restored", switch="leaf1", seconds=1.5, drift=False, reason='a "b" c', comment=""
-        )
-        log.say(logging.DEBUG, "unseen")
-    finally:
-        root.handlers[:], root.level, ours.level = before
+    log.set_up("text", "info", stream)
+    log.say(logging.INFO, "restored", switch="leaf1", seconds=1.5, drift=False, reason='a "b" c', comment="")
+    log.say(logging.DEBUG, "unseen")
     stamp, line = stream.getvalue().split(" ", 1)
     assert line == 'info restored switch=leaf1 seconds=1.5 drift=false reason="a \\"b\\" c"\n'
     assert stamp.endswith("Z")
