@@ -20,10 +20,6 @@ def red():
     return config.load("red_ack_syn", "eee_120us100")
 
 
-def threshold():
-    return config.load("mark_threshold", "eee_standard")
-
-
 def run(work):
     """Runs on the loop of the sync calls: grpc.aio does not support several per process (fabric/sync.py)."""
     return sync.run(asyncio.wait_for(work, 60))
