@@ -84,8 +84,9 @@ def fabric4() -> topology.Topology:
 
 
 @pytest.fixture
-def switches4(fabric4):
-    """Yields engine switches of leaf-spine-4 without a program, in this process."""
+def switches4(fabric4, answers_within):
+    """Yields engine switches of leaf-spine-4 without a program, in this process, which may be busy."""
     switches = pytest.importorskip("engine_switches")
+    answers_within(_LIMIT_SECONDS)
     with switches.LocalFabric(fabric4) as found:
         yield found
