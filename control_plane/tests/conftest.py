@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from eeon_control import topology
 from eeon_control.fabric import sync
-from fake_p4runtime import FakeFabric
 
 _LIMIT_SECONDS = 300.0
 
@@ -85,9 +84,9 @@ def fabric4() -> topology.Topology:
 
 
 @pytest.fixture
-def fakes(fabric4) -> Iterator[FakeFabric]:
-    """Yields fake switches of leaf-spine-4, on the commands' event loop."""
-    found = FakeFabric(fabric4)
-    sync.run(found.__aenter__())
-    yield found
-    sync.run(found.__aexit__())
+def switches4(fabric4, answers_within):
+    """Yields engine switches of leaf-spine-4 without a program, in this process, which may be busy."""
+    switches = pytest.importorskip("engine_switches")
+    answers_within(_LIMIT_SECONDS)
+    with switches.LocalFabric(fabric4) as found:
+        yield found

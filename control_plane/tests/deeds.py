@@ -1,10 +1,10 @@
-"""What happens to fake switches of leaf-spine-4, or to a folder with files, between the commands of a scenario."""
+"""What happens to switches of leaf-spine-4, or to a folder with files, between the commands of a scenario."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eeon_command import place
 from eeon_control import constants, fabric, program, topology
@@ -15,11 +15,14 @@ from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import Action, Entry, Exact
-from eeon_control.state import Draft, Journal, StateStore
+from eeon_control.state import StateStore
 from eeon_control.targets import Target
-from fake_p4runtime import FakeFabric, FakeSwitch
 from finsy.proto import p4r
 from programs import another, commented, without_table
+from revisions import begin, draft
+
+if TYPE_CHECKING:
+    from engine_switches import LocalFabric, LocalSwitch
 
 Step = dict[str, Any]
 Deed = Callable[["World", Any], None]
@@ -59,9 +62,9 @@ class World:
     """Switches, if any, a folder with files, and what happens while a command waits. `more`: keys of the targets
     file."""
 
-    def __init__(self, folder: Path, switches: FakeFabric | RealSwitches | None, **more: object) -> None:
+    def __init__(self, folder: Path, switches: LocalFabric | RealSwitches | None, **more: object) -> None:
         self.folder = folder
-        self.fakes = switches
+        self.fabric = switches
         self.meanwhile: list[Step] | None = None
         self.waited: list[float] = []
         self.targets = more
@@ -72,7 +75,7 @@ class World:
 
     def place(self) -> None:
         """Writes the targets file."""
-        place(self.folder, self.fakes.targets, **self.targets)
+        place(self.folder, self.fabric.targets, **self.targets)
 
     async def set_queues(self, name: str, target: Target, settings: dict[int, Bmv2QueueValues]) -> None:
         """Takes settings of BMv2's queues, instead of Thrift."""
@@ -80,9 +83,9 @@ class World:
             raise FabricError(f"{name}: Thrift server {target.thrift} does not answer")
         self.queues_set.append((name, settings))
 
-    def switches(self, name: str) -> list[FakeSwitch]:
-        """Returns a fake switch, or all for `*`."""
-        return [*self.fakes.switches.values()] if name == "*" else [self.fakes.switches[name]]
+    def switches(self, name: str) -> list[LocalSwitch]:
+        """Returns a switch, or all for `*`."""
+        return [*self.fabric.switches.values()] if name == "*" else [self.fabric.switches[name]]
 
 
 @deed("counts")
@@ -94,7 +97,7 @@ def _counts(world: World, counts: dict[str, list[int]]) -> None:
         counter = "received"
         if verdict != "received":
             counter, cell = "verdicts", cell << 4 | constants.VERDICTS.index(verdict)
-        world.fakes.switches[switch].counters[_SCHEMA.counters[counter].id, cell] = (count[0], count[1])
+        world.fabric.switches[switch].set_counter(counter, cell, *count)
 
 
 @deed("registers")
@@ -102,18 +105,19 @@ def _registers(world: World, registers: dict[str, int]) -> None:
     """Sets registers: `SWITCH PORT NAME`."""
     for name, number in registers.items():
         switch, port, register = name.split()
-        world.fakes.switches[switch].registers[_SCHEMA.registers[register].id, int(port)] = number
+        world.fabric.switches[switch].set_register(register, int(port), number)
 
 
 @deed("counters restart")
 def _counters_restart(world: World, names: list[str]) -> None:
     for name in names:
-        world.fakes.switches[name].counters.clear()
+        for counter in ("received", "verdicts"):
+            world.fabric.switches[name].engine.reset_counters(_SCHEMA.counters[counter].name)
 
 
 @deed("stop")
 def _stop(world: World, name: str) -> None:
-    sync.run(world.fakes.switches[name].stop())
+    world.fabric.switches[name].stop()
 
 
 @deed("move")
@@ -121,13 +125,13 @@ def _move(world: World, names: list[str]) -> None:
     """Serves switches at other addresses, which the targets file then has."""
     for name in names:
         _stop(world, name)
-        sync.run(world.fakes.switches[name].__aenter__())
+        world.fabric.switches[name].start("127.0.0.1:0")
     world.place()
 
 
 @deed("set")
 def _set(world: World, attributes: dict[str, Any]) -> None:
-    """Sets attributes of fake switches: `SWITCH ATTRIBUTE`, or of all with `*`."""
+    """Sets attributes of switches: `SWITCH ATTRIBUTE`, or of all with `*`."""
     for name, new in attributes.items():
         switch, attribute = name.split()
         for one in world.switches(switch):
@@ -143,11 +147,11 @@ def _targets(world: World, more: dict[str, object]) -> None:
 
 @deed("Thrift servers of")
 def _thrift_servers(world: World, names: list[str]) -> None:
-    """Gives switches Thrift servers, which only take settings of queues."""
+    """Gives switches Thrift servers, which take settings of queues and answer nothing else."""
     world.targets = {
         "switches": {
-            name: {"address": at} | ({"thrift": "127.0.0.1:9090"} if name in names else {})
-            for name, at in world.fakes.targets.items()
+            name: {"address": at} | ({"thrift": "127.0.0.1:1"} if name in names else {})
+            for name, at in world.fabric.targets.items()
         }
     }
     world.place()
@@ -167,13 +171,6 @@ def _queues_were_set(world: World, expected: list[dict[str, dict[str, list[int]]
     ]
     assert found == expected, found
     world.queues_set.clear()
-
-
-@deed("thrift")
-def _thrift(world: World, address: str) -> None:
-    """Gives all switches the address of a Thrift server in the targets file."""
-    switches = {name: {"address": at, "thrift": address} for name, at in world.fakes.targets.items()}
-    place(world.folder, switches)
 
 
 @deed("permissions")
@@ -199,27 +196,27 @@ def _waited(world: World, seconds: list[float]) -> None:
     assert world.waited == seconds
 
 
-def _route(world: World, name: str, prefix: str) -> tuple[bytes, p4r.TableEntry]:
-    """Returns key and entry of a switch's IPv4 route of a prefix's first address."""
-    address = bytes(map(int, prefix.split(".")))
-    table = _SCHEMA.tables["ipv4_route"].id
-    (found,) = [
-        (key, entry)
-        for key, entry in world.fakes.switches[name].entries.items()
-        if entry.table_id == table and entry.match[0].lpm.value == address
-    ]
-    return found
+def _address(text: str) -> bytes:
+    return bytes(map(int, text.split(".")))
+
+
+def _route(world: World, of: str) -> tuple[LocalSwitch, p4r.TableEntry]:
+    """Returns a switch and its IPv4 route of a prefix's first address: `SWITCH ADDRESS`."""
+    name, prefix = of.split()
+    switch = world.fabric.switches[name]
+    routes = switch.of_table("ipv4_route")
+    (found,) = (entry for entry in routes if entry.match[0].lpm.value == _address(prefix))
+    return switch, found
 
 
 @deed("remove entries")
 def _remove_entries(world: World, of: str) -> None:
     """Removes all entries of a table: `SWITCH TABLE`."""
     name, table = of.split()
-    entries = world.fakes.switches[name].entries
-    gone = [key for key, entry in entries.items() if entry.table_id == _SCHEMA.tables[table].id]
+    switch = world.fabric.switches[name]
+    gone = switch.of_table(table)
     assert gone
-    for key in gone:
-        del entries[key]
+    switch.remove(*gone)
 
 
 @deed("default action")
@@ -228,10 +225,11 @@ def _default_action(world: World, actions: dict[str, str]) -> None:
     for of, text in actions.items():
         name, table = of.split()
         action, *values = text.split()
-        default = world.fakes.switches[name].defaults[_SCHEMA.tables[table].id].action.action
-        default.action_id = _SCHEMA.actions[action].id
-        for param, number in zip(default.params, values, strict=True):
-            param.value = bytes([int(number)])
+        default = p4r.TableEntry(table_id=_SCHEMA.tables[table].id, is_default_action=True)
+        default.action.action.action_id = _SCHEMA.actions[action].id
+        for number, one in enumerate(values, 1):
+            default.action.action.params.add(param_id=number, value=bytes([int(one)]))
+        world.fabric.switches[name].modify(default)
 
 
 @deed("program")
@@ -252,13 +250,12 @@ def _program(world: World, programs: dict[str, str]) -> None:
                     one.config.ClearField("p4_device_config")
                 case ["without", table]:
                     one.config = without_table(one.config, table)
-                    one.defaults.pop(_SCHEMA.tables[table].id)
             one.updates.clear()
 
 
 @deed("switches are")
 def _are(world: World, attributes: dict[str, int]) -> None:
-    """Checks attributes of fake switches, `SWITCH ATTRIBUTE`, or of all with `*`; of a collection, its size."""
+    """Checks attributes of switches, `SWITCH ATTRIBUTE`, or of all with `*`; of a collection, its size."""
     for name, expected in attributes.items():
         switch, attribute = name.split()
         for one in world.switches(switch):
@@ -270,7 +267,7 @@ def _are(world: World, attributes: dict[str, int]) -> None:
 def _write_behind_its_back(world: World, name: str) -> None:
     """Sets the buffer of port 1 of a switch to 5 bytes, as another controller."""
     entry = Entry("port_buffer", (Exact("port", 1),), (Action("set_buffer_limit", (("buffer_bytes", 5),)),))
-    target = Target(world.fakes.targets[name], FABRIC.switches[name].device_id)
+    target = Target(world.fabric.targets[name], FABRIC.switches[name].device_id)
 
     async def write() -> None:
         async with P4RuntimeSession(name, target, _SCHEMA, election_id=10) as session:
@@ -284,13 +281,7 @@ def _kill_apply(world: World, name: str) -> None:
     """Leaves the journal of an apply of the present revision that wrote to one switch."""
     store = StateStore.open(world.folder / "state")
     with store.lock("a killed apply") as lock:
-        draft = Draft(
-            made="2026-11-22T00:00:00+00:00", by="me", action="apply", intent=store.current().intent
-        )
-        number = store.current_number() + 1
-        store.begin(
-            lock, Journal(revision=number, draft=draft, holder=lock.holder, before={name: Snapshot(False)})
-        )
+        begin(store, lock, draft(store.current().intent), {name: Snapshot(False)})
 
 
 @deed("leave the state folder")
@@ -301,39 +292,41 @@ def _leave(world: World, new: str) -> None:
 
 @deed("remove route")
 def _remove_route(world: World, of: str) -> None:
-    name, prefix = of.split()
-    del world.fakes.switches[name].entries[_route(world, name, prefix)[0]]
+    switch, route = _route(world, of)
+    switch.remove(route)
 
 
-def _group(world: World, of: str) -> Any:
-    return _route(world, *of.split())[1].action.action_profile_action_set.action_profile_actions
+def _members(route: p4r.TableEntry) -> Any:
+    return route.action.action_profile_action_set.action_profile_actions
 
 
 @deed("remove next hop")
 def _remove_next_hop(world: World, of: str) -> None:
     """Removes the first next hop of a route's group."""
-    del _group(world, of)[0]
+    switch, route = _route(world, of)
+    del _members(route)[0]
+    switch.modify(route)
 
 
 @deed("next hops")
 def _next_hops(world: World, routes: dict[str, list[dict[str, int]]]) -> None:
     """Changes the members of routes' groups: as many remain as are given; `port` and `weight` are set."""
     for of, members in routes.items():
-        group = _group(world, of)
+        switch, route = _route(world, of)
+        group = _members(route)
         ports = [one.action.params[0].value[0] for one in group]
         for member, new in zip(list(group), members, strict=False):
             member.action.params[0].value = bytes([new.get("port", ports.pop(0))])
             member.weight = new.get("weight", 1)
         del group[len(members) :]
+        switch.modify(route)
 
 
 @deed("route to")
 def _route_to(world: World, routes: dict[str, str]) -> None:
     """Gives routes another prefix of the same length."""
     for of, prefix in routes.items():
-        name, old = of.split()
-        key, entry = _route(world, name, old)
-        del world.fakes.switches[name].entries[key]
-        entry.match[0].lpm.value = bytes(map(int, prefix.split(".")))
-        again = p4r.TableEntry(table_id=entry.table_id, match=entry.match)
-        world.fakes.switches[name].entries[again.SerializeToString(deterministic=True)] = entry
+        switch, route = _route(world, of)
+        switch.remove(route)
+        route.match[0].lpm.value = _address(prefix)
+        switch.insert(route)

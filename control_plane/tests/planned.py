@@ -1,4 +1,4 @@
-"""The description of a plan that changes a fabric from one configuration to another."""
+"""Fabrics for plans, and the description of a plan that changes one from one configuration to another."""
 
 from eeon_control import topology
 from eeon_control.config import FabricConfig
@@ -10,6 +10,10 @@ from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
 FABRIC = topology.load("leaf-spine-4")
+SIXTEEN = topology.from_text(
+    "name: sixteen\ndefaults: {delay: 500ns}\n"
+    "leaf_spine: {leaves: 12, spines: 4, hosts_per_leaf: 1, host_link: {rate: 1Gbps}, uplink: {rate: 10Gbps}}\n"
+)
 TICK = Duration(1000)
 
 

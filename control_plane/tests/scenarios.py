@@ -1,4 +1,4 @@
-"""Scenarios as data: commands, on fake switches of leaf-spine-4 or without any, and their answers.
+"""Scenarios as data: commands, on engine switches of leaf-spine-4 or without any, and their answers.
 
 A file has scenarios, which are lists of steps, and `begins`, the steps with which each of them begins. A step has
 one key. If that is one of the names in `deeds.py` or `file_deeds.py`, it changes the fabric or files. Any other is
@@ -74,7 +74,7 @@ def _command(world: World, what: str, answer: Any) -> None:
 
 def _held(world: World) -> object:
     current = world.folder / "state" / "current"
-    held = None if world.fakes is None else world.fakes.state()
+    held = None if world.fabric is None else world.fabric.state()
     return held, current.read_text() if current.exists() else None
 
 

@@ -1,4 +1,4 @@
-"""A supervisor in this process, for fake switches."""
+"""A supervisor in this process, for engine switches in it."""
 
 import asyncio
 import contextlib
@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Callable, Collection
 from eeon_control import config, state, topology
 from eeon_control.controller import Options, State, Supervisor
 from eeon_control.targets import Target, Targets
-from eeon_control.topology import Switch
 from eeon_control.units import Duration
-from fake_p4runtime import FakeFabric, FakeSwitch
+from engine_switches import LocalFabric, LocalSwitch
 from revisions import commit
 
 TOPOLOGY = topology.load("leaf-spine-4")
@@ -47,12 +46,10 @@ async def in_sync(
 
 @contextlib.asynccontextmanager
 async def supervised(
-    folder, make: Callable[[Switch], FakeSwitch] = lambda switch: FakeSwitch(switch.device_id), **options
-) -> AsyncIterator[tuple[FakeFabric, Supervisor]]:
-    """Yields four fake switches and their supervisor, when all are in sync."""
-    fabric = FakeFabric(TOPOLOGY)
-    fabric.switches = {name: make(switch) for name, switch in TOPOLOGY.switches.items()}
-    async with fabric:
+    folder, make: type[LocalSwitch] = LocalSwitch, **options
+) -> AsyncIterator[tuple[LocalFabric, Supervisor]]:
+    """Yields four switches and their supervisor, when all are in sync."""
+    with LocalFabric(TOPOLOGY, make) as fabric:
         targets = {name: Target.parse(address) for name, address in fabric.targets.items()}
         store = committed(folder / "state", targets, config.load("red_ack_syn"))
         async with in_sync(store, **options) as supervisor:

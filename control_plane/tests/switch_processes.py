@@ -19,7 +19,7 @@ from revisions import meant
 
 _fork = multiprocessing.get_context("forkserver")
 # Slow imports happen once; none of these modules starts a thread before its use.
-_fork.set_forkserver_preload(["eeon_engine.p4runtime", "eeon_control.operations"])
+_fork.set_forkserver_preload(["engine_switches", "eeon_control.operations"])
 
 
 class SwitchProcess(ABC):
@@ -77,8 +77,7 @@ class EngineSwitch(SwitchProcess):
 
     def start(self) -> None:
         self._orders, theirs = _fork.Pipe()
-        ports = [(port.number, int(port.rate), int(port.overhead)) for port in self.switch.ports]
-        arguments = (self.switch.device_id, self.tick_ps, ports, self.address, theirs, *self._faults)
+        arguments = (self.switch, self.address, theirs, *self._faults)
         self.process = _fork.Process(target=_serve, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
@@ -124,15 +123,12 @@ class EngineSwitch(SwitchProcess):
             self.restart()
 
 
-def _serve(device_id, tick_ps, ports, address, orders, dies_at, refuses_at, refusals, dies_by) -> None:
+def _serve(switch, address, orders, dies_at, refuses_at, refusals, dies_by) -> None:
     """Runs an engine switch until it is killed, and sets its links as ordered. The shared numbers count
     updates down; at 0, it dies or refuses."""
-    from eeon_engine import _engine, p4runtime
-    from eeon_engine.p4runtime import batch, errors
+    from engine_switches import LocalSwitch
 
-    write_one = batch._one
-
-    def faulty(forwarding, role, update):
+    def fault(update):
         for left in (dies_at, refuses_at):
             if left.value > 0:
                 left.value -= 1
@@ -141,20 +137,17 @@ def _serve(device_id, tick_ps, ports, address, orders, dies_at, refuses_at, refu
         if refuses_at.value == 0:
             refusals.value -= 1
             refuses_at.value = 0 if refusals.value > 0 else -1
-            return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
-        return write_one(forwarding, role, update)
+            return rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test"
+        return None
 
-    batch._one = faulty
-    switch = _engine.Switch(
-        device_id=device_id,
-        tick_ps=tick_ps,
-        gate_register="gate_open_at",
-        ports=[_engine.Port(number, rate_bps=rate, overhead_bytes=size) for number, rate, size in ports],
-    )
-    with p4runtime.serve(switch, address=address), contextlib.suppress(EOFError):
+    found = LocalSwitch(switch)
+    found.fault = fault
+    found.start(address)
+    with contextlib.suppress(EOFError):
         orders.send(True)
         while True:
-            switch.port_set_link(*orders.recv())
+            found.engine.port_set_link(*orders.recv())
+    found.stop()
 
 
 class Bmv2Switch(SwitchProcess):

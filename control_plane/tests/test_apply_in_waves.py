@@ -1,10 +1,10 @@
-"""An apply in waves on fake switches: what a new program, others or an end do to it, and its gates. The rest is in
+"""An apply in waves on switches in this process: what a new program, others or an end do to it, and its gates. The rest is in
 `expected/scenarios/waves.yaml`."""
 
 import asyncio
 
 import pytest
-from eeon_control import config, constants, fabric, program, topology
+from eeon_control import config, constants, fabric, topology
 from eeon_control.errors import ApplyError, NothingWritten
 from eeon_control.fabric import GateClosed, Rollout, Step, sync
 from eeon_control.fabric.read import FabricObservation, Observation
@@ -25,22 +25,22 @@ def run(work):
     return sync.run(asyncio.wait_for(work, 60))
 
 
-async def applied(fakes, name: str, **options):
-    return await fabric.apply(FABRIC4, config.load(name), fakes.targets, TICK_PS, **options)
+async def applied(switches4, name: str, **options):
+    return await fabric.apply(FABRIC4, config.load(name), switches4.targets, TICK_PS, **options)
 
 
-def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes(fakes):
-    run(applied(fakes, "drop_tail"))
-    targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
-    for one in fakes.switches.values():
+def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_when_a_gate_closes(switches4):
+    run(applied(switches4, "drop_tail"))
+    targets = {name: Target.parse(address) for name, address in switches4.targets.items()}
+    for one in switches4.switches.values():
         one.config = another(one.config, 7)
-        one.entries.popitem()
-    before, seen = fakes.state(), []
+        one.lose_one()
+    before, seen = switches4.state(), []
 
     class Watching(OpenGate):
         async def after(self, number, waves, changed) -> None:
             await counters.after(number, waves, changed)
-            seen.append([one.config.cookie.cookie == 7 for one in fakes.switches.values()])
+            seen.append([one.config.cookie.cookie == 7 for one in switches4.switches.values()])
             if number == 3:
                 raise GateClosed("it is raining")
 
@@ -50,39 +50,43 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
     with pytest.raises(ApplyError, match="wave 3 of 4: it is raining"):
         run(
             applied(
-                fakes,
+                switches4,
                 "drop_tail",
                 rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching()]),
             )
         )
-    cookies = [one.config.cookie.cookie for one in fakes.switches.values()]
-    as_before = fakes.state() == before
+    cookies = [one.config.cookie.cookie for one in switches4.switches.values()]
+    as_before = switches4.state() == before
     assert seen == [[False, True, True, True], [False, False, True, True], [False, False, False, True]]
     assert cookies == [7] * 4 and as_before
 
 
-def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_undone(fakes):
-    run(applied(fakes, "drop_tail"))
-    before = fakes.state()
+def test_what_others_write_to_an_earlier_wave_is_found_at_the_end_and_all_is_undone(switches4):
+    run(applied(switches4, "drop_tail"))
+    before = switches4.state()
 
     class Disturbed(OpenGate):
         async def after(self, number, waves, changed) -> None:
             if number == 2:
-                fakes.switches["leaf1"].entries.popitem()
+                switches4.switches["leaf1"].lose_one()
 
-    with pytest.raises(ApplyError, match="leaf1: accepted every write, but 1 entries read back differ"):
-        run(applied(fakes, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Disturbed()])))
-    assert fakes.state() == before
+    with pytest.raises(
+        ApplyError, match="leaf1: accepted every write, but when read back, 1 entry differs: "
+    ):
+        run(
+            applied(switches4, "mark_threshold", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Disturbed()]))
+        )
+    assert switches4.state() == before
 
 
-async def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it(fakes):
-    await applied(fakes, "drop_tail")
-    before = fakes.state()
+async def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it(switches4):
+    await applied(switches4, "drop_tail")
+    before = switches4.state()
     first = asyncio.Event()
     rollout = Rollout(waves(FABRIC4, "rest"), pause_seconds=3600)
     work = asyncio.create_task(
         applied(
-            fakes,
+            switches4,
             "mark_threshold",
             rollout=rollout,
             observer=lambda step, _: first.set() if step is Step.VERIFIED else None,
@@ -92,26 +96,23 @@ async def test_apply_that_is_stopped_in_a_pause_undoes_the_waves_before_it(fakes
     work.cancel()
     with pytest.raises(ApplyCancelled, match="undone on leaf1: every switch is as it was before"):
         await work
-    assert fakes.state() == before
+    assert switches4.state() == before
 
 
-def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply(fakes):
+def test_switch_outside_of_the_waves_that_would_have_to_be_written_stops_the_apply(switches4):
     with pytest.raises(NothingWritten, match=r"^leaf2, spine1, spine2: not as in the revision in force"):
-        run(applied(fakes, "drop_tail", rollout=Rollout((("leaf1",),))))
-    assert [one.pushes for one in fakes.switches.values()] == [0] * 4
+        run(applied(switches4, "drop_tail", rollout=Rollout((("leaf1",),))))
+    assert [one.pushes for one in switches4.switches.values()] == [0] * 4
 
 
 # -- gates ----------------------------------------------------------------------------------------------------------
 
 
-SCHEMA = program.load().schema()
-
-
-async def looking(fakes, rule: str) -> CounterGate:
+async def looking(switches4, rule: str) -> CounterGate:
     """Returns a gate with this rule, after its first look."""
-    await applied(fakes, "drop_tail")
-    targets = {name: Target.parse(address) for name, address in fakes.targets.items()}
-    fakes.switches["leaf1"].counters[SCHEMA.counters["verdicts"].id, cell("tail_dropped")] = (7, 700)
+    await applied(switches4, "drop_tail")
+    targets = {name: Target.parse(address) for name, address in switches4.targets.items()}
+    switches4.switches["leaf1"].set_counter("verdicts", cell("tail_dropped"), 7, 700)
     gate = CounterGate(FABRIC4, targets, [Rule.parse(rule)])
     await gate.before()
     return gate
@@ -152,21 +153,21 @@ def cell(verdict: str, port: int = 1) -> int:
         ),
     ],
 )
-async def test_drops_are_those_since_the_apply_began(fakes, rule, verdict, packets, said):
-    gate = await looking(fakes, rule)
-    fakes.switches["leaf1"].counters[SCHEMA.counters["verdicts"].id, cell(verdict)] = (packets, 0)
+async def test_drops_are_those_since_the_apply_began(switches4, rule, verdict, packets, said):
+    gate = await looking(switches4, rule)
+    switches4.switches["leaf1"].set_counter("verdicts", cell(verdict), packets, 0)
     assert await second_look(gate) == said
 
 
-async def test_byte_account_below_zero_closes_the_gate(fakes):
-    gate = await looking(fakes, "account")
-    fakes.switches["leaf2"].registers[SCHEMA.registers["occupancy_bytes"].id, 3] = 2**32 - 1500
+async def test_byte_account_below_zero_closes_the_gate(switches4):
+    gate = await looking(switches4, "account")
+    switches4.switches["leaf2"].set_register("occupancy_bytes", 3, 2**32 - 1500)
     assert await second_look(gate) == "the gate is closed: leaf2:3: the byte account is -1500, below zero"
 
 
-async def test_switch_that_cannot_be_read_any_more_closes_the_gate(fakes):
-    gate = await looking(fakes, "drops")
-    await fakes.switches["leaf2"].stop()
+async def test_switch_that_cannot_be_read_any_more_closes_the_gate(switches4):
+    gate = await looking(switches4, "drops")
+    switches4.switches["leaf2"].stop()
     assert (await second_look(gate)).startswith("the gate is closed: leaf2 (127.0.0.1:")
 
 
@@ -189,6 +190,10 @@ def test_port_that_went_down_closes_the_gate_and_one_that_was_down_or_has_no_lin
     assert looked(["links"], Observation(0, ports=first), Observation(0, ports=now), monkeypatch) == ""
     gone = looked(["links"], Observation(0, ports=first), Observation(0, ports=now | {1: False}), monkeypatch)
     assert gone == "the gate is closed: down since the apply began: leaf1:1"
+    unknown = looked(["links"], Observation(0), Observation(0), monkeypatch)
+    assert unknown == (
+        "the gate is closed: leaf1: its link states cannot be read; give `thrift` in the targets file"
+    )
 
 
 def test_pauses_count_both_ways_and_everything_that_is_wrong_is_said(monkeypatch):

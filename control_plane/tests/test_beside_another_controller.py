@@ -7,8 +7,7 @@ from eeon_control import config, operations, program, state, topology
 from eeon_control.errors import FabricError, NothingWritten
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
-from eeon_control.targets import Target, Targets
-from engine_switches import serving
+from eeon_control.targets import Targets
 from finsy.proto import p4r
 from other_program import breaks_once
 from programs import beside_a_tenant
@@ -24,35 +23,19 @@ TENANT_TABLE = 0x02ABCDEF
 
 
 @pytest.fixture
-def addresses():
-    """Yields four switches without a program."""
-    with serving(FABRIC4) as (_, found):
-        yield found
+def shared(switches4):
+    """Returns four switches with a program that has a table for a tenant."""
+    load(switches4, beside_a_tenant(SCHEMA.get_pipeline_config()))
+    return switches4
 
 
-@pytest.fixture
-def shared(addresses):
-    """Yields the same with a program that has a table for a tenant."""
-    load(addresses, beside_a_tenant(SCHEMA.get_pipeline_config()))
-    return addresses
+def load(fabric, pipeline) -> None:
+    for switch in fabric.switches.values():
+        switch.load(pipeline)
 
 
-def load(addresses, pipeline) -> None:
-    async def push() -> None:
-        for name in addresses:
-            async with session(addresses, name, None) as one:
-                await one.push_pipeline(pipeline)
-
-    run(push())
-
-
-def session(addresses, name: str, role: str | None, election_id: int | None = 10) -> P4RuntimeSession:
-    target = Target(addresses[name], FABRIC4.switches[name].device_id, role=role)
-    return P4RuntimeSession(name, target, SCHEMA, election_id=election_id)
-
-
-def targets(addresses, **more) -> Targets:
-    return Targets.from_value({"tick": "1ns", "switches": addresses, **more}, "test")
+def targets(fabric, **more) -> Targets:
+    return Targets.from_value({"tick": "1ns", "switches": fabric.targets, **more}, "test")
 
 
 class Controller:
@@ -70,44 +53,35 @@ class Controller:
         return not run(operations.drift(self.store)).plan.is_empty
 
 
-def tenant_entry(port: int, limit: int) -> p4r.Entity:
+def tenant_entry(port: int, limit: int) -> p4r.TableEntry:
     """Returns an entry of the tenant's table, which has the form of `port_buffer`."""
     entry = buffer_entry(port, limit)
-    entry.table_entry.table_id = TENANT_TABLE
+    entry.table_id = TENANT_TABLE
     return entry
 
 
-def buffer_entry(port: int, limit: int) -> p4r.Entity:
+def buffer_entry(port: int, limit: int) -> p4r.TableEntry:
     entry = p4r.TableEntry(table_id=SCHEMA.tables["port_buffer"].id)
     entry.match.add(field_id=1).exact.value = port.to_bytes(2, "big").lstrip(b"\0")
     entry.action.action.action_id = SCHEMA.actions["set_buffer_limit"].id
     entry.action.action.params.add(param_id=1, value=bytes([limit]))
-    return p4r.Entity(table_entry=entry)
+    return entry
 
 
-def write(addresses, role: str | None, kind, *entities: p4r.Entity) -> None:
-    async def work() -> None:
-        for name in addresses:
-            async with session(addresses, name, role) as one:
-                await one.write([p4r.Update(type=kind, entity=each) for each in entities], ["a test's"] * 99)
-
-    run(work())
+def insert(fabric, *entries: p4r.TableEntry) -> None:
+    for switch in fabric.switches.values():
+        switch.insert(*entries)
 
 
-def held(addresses, table_id: int) -> dict[str, set[bytes]]:
-    async def work() -> dict[str, set[bytes]]:
-        found = {}
-        for name in addresses:
-            async with session(addresses, name, None, None) as one:
-                asked = [p4r.Entity(table_entry=p4r.TableEntry(table_id=table_id))]
-                found[name] = {entity.SerializeToString() async for entity in one.read(asked)}
-        return found
-
-    return run(work())
+def held(fabric, table: str | int) -> dict[str, set[bytes]]:
+    return {
+        name: {entry.SerializeToString() for entry in switch.of_table(table)}
+        for name, switch in fabric.switches.items()
+    }
 
 
 def test_role_that_the_program_does_not_know_is_refused_in_one_line(shared, tmp_path):
-    before = held(shared, 0)
+    before = shared.state()
     with pytest.raises(NothingWritten) as error:
         Controller(tmp_path, targets(shared, role="nobody")).apply("drop_tail")
     lines = str(error.value).splitlines()
@@ -116,36 +90,29 @@ def test_role_that_the_program_does_not_know_is_refused_in_one_line(shared, tmp_
         "the program has no role nobody (its roles: eeon, tenant): write "
         '@p4runtime_role("nobody") before its E-EON tables, or leave out `role` in the targets'
     )
-    assert held(shared, 0) == before
+    assert shared.state() == before
 
 
-def test_table_of_another_role_is_named(addresses, tmp_path):
-    load(addresses, beside_a_tenant(SCHEMA.get_pipeline_config(), "somebody"))
+def test_table_of_another_role_is_named(switches4, tmp_path):
+    load(switches4, beside_a_tenant(SCHEMA.get_pipeline_config(), "somebody"))
     with pytest.raises(NothingWritten, match="table made_pause belongs to the role somebody, not to tenant"):
-        Controller(tmp_path, targets(addresses, role="tenant")).apply("drop_tail")
+        Controller(tmp_path, targets(switches4, role="tenant")).apply("drop_tail")
 
 
-def test_role_loads_no_program_and_says_whose_that_is(addresses, tmp_path):
+def test_role_loads_no_program_and_says_whose_that_is(switches4, tmp_path):
     with pytest.raises(
         NothingWritten,
         match="the switch does not run a program with all of E-EON's objects, and a client with a role cannot load",
     ):
-        Controller(tmp_path, targets(addresses, role="eeon")).apply("drop_tail")
+        Controller(tmp_path, targets(switches4, role="eeon")).apply("drop_tail")
 
-    async def pipelines() -> list[object]:
-        found = []
-        for name in addresses:
-            async with session(addresses, name, None, None) as one:
-                found.append(await one.pipeline())
-        return found
-
-    assert run(pipelines()) == [None] * 4
+    assert [one.pushes for one in switches4.switches.values()] == [0] * 4
 
 
 def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoing(
     shared, tmp_path, monkeypatch
 ):
-    write(shared, "tenant", p4r.Update.INSERT, tenant_entry(1, 7), tenant_entry(2, 8))
+    insert(shared, tenant_entry(1, 7), tenant_entry(2, 8))
     theirs = held(shared, TENANT_TABLE)
     ours = Controller(tmp_path, targets(shared, role="eeon"))
     assert not any(one.push_pipeline for one in ours.apply("drop_tail").report.plan.switches.values())
@@ -162,13 +129,13 @@ def test_tables_of_others_are_no_drift_and_stay_through_applies_and_their_undoin
 def test_foreign_entries_of_own_tables_are_kept_or_deleted_as_the_targets_say(shared, tmp_path, foreign):
     ours = Controller(tmp_path, targets(shared, role="eeon", foreign=foreign))
     ours.apply("drop_tail")
-    before = held(shared, SCHEMA.tables["port_buffer"].id)
-    write(shared, None, p4r.Update.INSERT, buffer_entry(99, 7))
-    with_theirs = held(shared, SCHEMA.tables["port_buffer"].id)
+    before = held(shared, "port_buffer")
+    insert(shared, buffer_entry(99, 7))
+    with_theirs = held(shared, "port_buffer")
     assert with_theirs != before
     assert ours.has_drifted() == (foreign == "delete")
     ours.apply("drop_tail")
-    assert held(shared, SCHEMA.tables["port_buffer"].id) == (with_theirs if foreign == "keep" else before)
+    assert held(shared, "port_buffer") == (with_theirs if foreign == "keep" else before)
     assert not ours.has_drifted()
 
 
@@ -177,10 +144,9 @@ def test_entries_of_the_revision_before_are_deleted_where_foreign_ones_are_kept(
     classes = tmp_path / "classes.yaml"
     classes.write_text("{classes: {urgent: {dscp: [46], priority: 6}}}")
     ours.apply("drop_tail", str(classes))
-    dscp = SCHEMA.tables["dscp_priority"].id
-    assert all(held(shared, dscp).values())
+    assert all(held(shared, "dscp_priority").values())
     ours.apply("drop_tail")
-    assert not any(held(shared, dscp).values())
+    assert not any(held(shared, "dscp_priority").values())
 
 
 def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp_path, monkeypatch):
@@ -190,16 +156,14 @@ def test_undone_apply_leaves_what_another_controller_wrote_meanwhile(shared, tmp
 
     async def disturb(self, changes):
         if self.name == "spine1":
-            async with session(shared, "leaf1", None) as other:
-                update = p4r.Update(type=p4r.Update.INSERT, entity=buffer_entry(99, 7))
-                await other.write([update], ["theirs"])
+            shared.switches["leaf1"].insert(buffer_entry(99, 7))
             raise self._error("refused a write: the test says so")
         await send(self, changes)
 
     with monkeypatch.context() as patch, pytest.raises(FabricError, match="every switch is as it was before"):
         patch.setattr(P4RuntimeSession, "write_changes", disturb)
         ours.apply("mark_threshold")
-    found = held(shared, SCHEMA.tables["port_buffer"].id)
+    found = held(shared, "port_buffer")
     assert len(found["leaf1"]) == len(found["leaf2"]) + 1
 
 
@@ -207,15 +171,13 @@ async def test_supervisor_with_a_role_mends_its_entries_alone(shared, tmp_path):
     ours = Controller(tmp_path, targets(shared, role="eeon", foreign="keep"))
     await asyncio.to_thread(ours.apply, "drop_tail")
     async with in_sync(ours.store) as supervisor:
-        own = {"leaf1": shared["leaf1"]}
-        before = await asyncio.to_thread(held, own, 0)
-        await asyncio.to_thread(write, own, "tenant", p4r.Update.INSERT, tenant_entry(1, 7))
-        await asyncio.to_thread(write, own, None, p4r.Update.INSERT, buffer_entry(99, 7))
-        theirs = await asyncio.to_thread(held, own, 0)
-        await asyncio.to_thread(write, own, None, p4r.Update.MODIFY, buffer_entry(1, 7))
+        leaf1 = shared.switches["leaf1"]
+        before = leaf1.state()
+        leaf1.insert(tenant_entry(1, 7), buffer_entry(99, 7))
+        theirs = leaf1.state()
+        leaf1.modify(buffer_entry(1, 7))
         supervisor.look_now()
         await until(lambda: "leaf1" in supervisor.counts.restores)
-        after = await asyncio.to_thread(held, own, 0)
-    assert after == theirs != before
+        assert leaf1.state() == theirs != before
     restores = supervisor.counts.restores["leaf1"]
     assert (restores.by_cause, restores.entries) == ({"drift": 1}, 1)

@@ -3,26 +3,42 @@
 import asyncio
 
 import pytest
+from eeon_control.doctor import switches
+from eeon_control.doctor.finding import ok
 from eeon_control.errors import FabricError
 from eeon_control.fabric import concurrent
+from eeon_control.targets import Target
+
+
+class Busy:
+    """Counts the works in progress, and the most of them at a time."""
+
+    now = most = 0
+
+    async def work(self, result: object) -> object:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0)
+        self.now -= 1
+        return result
 
 
 def test_a_large_fabric_is_worked_on_a_few_switches_at_a_time() -> None:
     """160 switches on one machine with two cores did not answer in time when all were asked at once."""
-    busy, most = 0, 0
-
-    async def work(session: str) -> str:
-        nonlocal busy, most
-        busy += 1
-        most = max(most, busy)
-        await asyncio.sleep(0)
-        busy -= 1
-        return session.upper()
-
+    busy = Busy()
     names = {f"s{number}": f"s{number}" for number in range(160)}
-    done = asyncio.run(concurrent.each(names, work))  # type: ignore[arg-type]
-    assert done == {name: name.upper() for name in names}
-    assert most == concurrent.AT_ONCE
+    done = asyncio.run(concurrent.each(names, busy.work))  # type: ignore[arg-type]
+    assert done == names
+    assert busy.most == concurrent.AT_ONCE
+
+
+def test_the_doctor_visits_a_large_fabric_a_few_switches_at_a_time(monkeypatch) -> None:
+    busy = Busy()
+    monkeypatch.setattr(switches, "one", lambda name, *_: busy.work([ok(name, "")]))
+    names = [f"s{number}" for number in range(160)]
+    found = switches.reach({name: Target("127.0.0.1:1", 1) for name in names})
+    assert [one.check for one in found] == names
+    assert busy.most == concurrent.AT_ONCE
 
 
 def test_every_switch_that_fails_is_named_though_others_wait_for_their_turn() -> None:

@@ -42,7 +42,7 @@ async def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_is_not(tmp_p
     async with answering(tmp_path, caplog) as (ask, fabric, supervisor):
         assert await ask("/healthz") == (200, "ok\n")
         assert await ask("/readyz") == (200, "ok\n")
-        await fabric.switches["spine2"].stop()
+        fabric.switches["spine2"].stop()
         states = supervisor.states
         await until(lambda: states()["spine2"] is not states()["leaf1"])
         code, said = await ask("/readyz")

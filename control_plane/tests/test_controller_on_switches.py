@@ -13,7 +13,7 @@ from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.program import load as load_program
 from eeon_control.targets import resolve
-from revisions import done
+from revisions import begin, done
 from scraping import scrape
 from switch_processes import meant_for, running
 
@@ -82,18 +82,6 @@ async def write_behind_its_back(fabric4, switches, name: str) -> None:
     target = resolve(fabric4, {switch: one.address for switch, one in switches.items()})[name]
     async with P4RuntimeSession(name, target, load_program().schema(), election_id=1000) as session:
         await session.write_changes(fabric.difference(await session.read_entries(["ipv4_route"]), []))
-
-
-def test_killed_switch_is_restored_when_it_is_back(fabric4, switches, store, controllers):
-    controller = controllers()
-    controller.wait_for_all("in_sync", NAMES)
-    switches["leaf1"].kill()
-    controller.wait_for("disconnected", switch="leaf1")
-    switches["leaf1"].restart()
-    restored = controller.wait_for("restored", switch="leaf1")
-    assert restored["program_loaded"] is True and restored["drift"] is False
-    assert held(fabric4, switches, RED)
-    assert {line["switch"] for line in controller.events("writing")} == {"leaf1"}
 
 
 def test_metrics_of_counters_that_are_zero_are_left_out_if_asked(switches, store, controllers):
@@ -182,15 +170,6 @@ def test_switch_that_hangs_is_given_up_and_taken_back_when_it_answers_again(
     assert held(fabric4, switches, RED)
 
 
-def test_killed_apply_is_finished_by_a_controller_that_runs(fabric4, switches, store, controllers):
-    controller = controllers()
-    controller.wait_for_all("in_sync", NAMES)
-    kill_apply_half_way(store, fabric4, switches)
-    controller.wait_for("finished")
-    wait_until(lambda: held(fabric4, switches, RED), "the old configuration is not back")
-    assert not store.has_journal()
-
-
 def test_apply_that_nobody_confirms_is_rolled_back(fabric4, switches, store, controllers):
     controller = controllers()
     controller.wait_for_all("in_sync", NAMES)
@@ -236,15 +215,7 @@ def kill_apply_half_way(store, fabric4, switches) -> None:
         async with P4RuntimeSession(name, target, load_program().schema(), election_id=work.bid()) as session:
             before = await undo.take_snapshot(session)
             plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, tick_ps(switches))
-            work.store.begin(
-                work.lock,
-                state.Journal(
-                    revision=2,
-                    draft=work.draft(wanted, "apply", ""),
-                    holder=work.lock.holder,
-                    before={name: before},
-                ),
-            )
+            begin(work.store, work.lock, work.draft(wanted, "apply", ""), {name: before})
             changes = plan.switches[name].changes
             await session.write_changes(changes[: len(changes) // 2])
 

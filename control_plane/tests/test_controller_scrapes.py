@@ -2,39 +2,44 @@
 
 import asyncio
 import itertools
+import threading
 from dataclasses import replace
 
 import pytest
 from eeon_control.controller.metrics import CATALOG
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.fabric.read import observe_switch
-from fake_p4runtime import FakeSwitch
+from engine_switches import LocalSwitch
 from scraping import Samples, exported
-from supervised import TOPOLOGY, supervised, until
+from supervised import SECONDS, TOPOLOGY, supervised, until
 
 pytestmark = pytest.mark.system
 
 
-class SlowSwitch(FakeSwitch):
+class SlowSwitch(LocalSwitch):
     """A switch that counts reads of counters, and answers them only while `answers` is set."""
 
-    def __init__(self, device_id: int) -> None:
-        super().__init__(device_id)
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
         self.reads = 0
-        self.answers = asyncio.Event()
+        self.answers = threading.Event()
         self.answers.set()
 
-    async def Read(self, request, context):
+    def read(self, request, *arguments):
         if request.entities[0].HasField("counter_entry"):
             self.reads += 1
-            await self.answers.wait()
-        async for reply in super().Read(request, context):
-            yield reply
+            self.answers.wait()
+        return super().read(request, *arguments)
 
 
 def slow(folder):
     """Yields four of these switches and their supervisor, in an asynchronous context."""
-    return supervised(folder, lambda switch: SlowSwitch(switch.device_id))
+    return supervised(folder, SlowSwitch)
+
+
+def patient(supervisor, young_seconds: float = 5.0) -> Readings:
+    """Returns readings whose scrapes wait for every switch: the machine may be busy."""
+    return Readings(supervisor, young_seconds, SECONDS)
 
 
 async def scraped(readings: Readings) -> Samples:
@@ -44,12 +49,10 @@ async def scraped(readings: Readings) -> Samples:
 async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
         leaf1 = fabric.switches["leaf1"]
-        received = supervisor.links["leaf1"].session.schema.counters["received"].id
-        occupancy = supervisor.links["leaf1"].session.schema.registers["occupancy_bytes"].id
-        leaf1.counters[received, 1 << 3] = (7, 700)
-        leaf1.registers[occupancy, 1] = 1500
+        leaf1.set_counter("received", 1 << 3, 7, 700)
+        leaf1.set_register("occupancy_bytes", 1, 1500)
         supervisor.counts.finished["journal", "back"] = 1
-        found = await scraped(Readings(supervisor))
+        found = await scraped(patient(supervisor))
     assert found["eeon_config_revision",] == 1 and found["eeon_controller_in_charge",] == 1
     of_fabric = {name for name in CATALOG if not name.startswith("eeon_port_")}
     assert of_fabric - {key[0] for key in found} == {
@@ -70,7 +73,7 @@ async def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linke
 
 async def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
-        readings = Readings(supervisor, young_seconds=3600)
+        readings = patient(supervisor, 3600)
         answers = [await scraped(readings) for _ in range(5)]
         assert all(one["eeon_switch_up", "leaf1"] == 1 for one in answers)
         assert [one.reads for one in fabric.switches.values()] == [1, 1, 1, 1]
@@ -78,7 +81,7 @@ async def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
 
 async def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
-        readings = Readings(supervisor, young_seconds=0)
+        readings = patient(supervisor, 0)
         await asyncio.gather(*(readings.rows() for _ in range(5)))
         assert [one.reads for one in fabric.switches.values()] == [1, 1, 1, 1]
 
@@ -103,9 +106,9 @@ async def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_
 
 async def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
-        readings = Readings(supervisor)
+        readings = patient(supervisor)
         assert (await scraped(readings))["eeon_switch_up", "leaf2"] == 1
-        await fabric.switches["leaf2"].stop()
+        fabric.switches["leaf2"].stop()
         await until(lambda: not supervisor.links["leaf2"].machine.is_connected)
         found = await scraped(readings)
     assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 0, 1, 1]
@@ -121,7 +124,7 @@ async def test_standby_reads_no_switch_and_tells_of_no_port(tmp_path):
     async with slow(tmp_path) as (fabric, supervisor):
         with supervisor.store.controller_lock(99):
             await until(lambda: not supervisor.in_charge)
-            found = await scraped(Readings(supervisor))
+            found = await scraped(patient(supervisor))
         assert [one.reads for one in fabric.switches.values()] == [0, 0, 0, 0]
     assert found["eeon_controller_in_charge",] == 0
     assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 1, 1, 1]
@@ -143,7 +146,7 @@ async def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_t
         "eeon_control.controller.metrics.readings.observe_switch", ten_seconds_later_each_time
     )
     async with slow(tmp_path) as (_, supervisor):
-        readings = Readings(supervisor, young_seconds=0)
+        readings = patient(supervisor, 0)
         found = [await scraped(readings) for _ in range(3)]
     joules = [one["eeon_port_energy_joules_total", "leaf1", "1"] for one in found]
     assert joules == [0, 5, 10]  # 1000BASE-T: 0.5 W

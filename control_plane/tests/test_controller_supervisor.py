@@ -1,4 +1,4 @@
-"""The supervisor with fake switches: tests of its internal state."""
+"""The supervisor with switches in this process: tests of its internal state."""
 
 import asyncio
 import io
@@ -11,9 +11,8 @@ from eeon_control.config import Bmv2QueueValues
 from eeon_control.controller import State, log
 from eeon_control.controller import messages as m
 from eeon_control.targets import Target
-from engine_switches import serving
-from fake_p4runtime import FakeSwitch
-from programs import another, commented
+from engine_switches import LocalFabric
+from programs import another
 from revisions import commit
 from supervised import SECONDS, TOPOLOGY, committed, in_sync, supervised, until
 
@@ -32,43 +31,24 @@ def lines():
 
 
 async def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path, lines):
-    with serving(TOPOLOGY) as (switches, addresses):
-        targets = {name: Target(address) for name, address in addresses.items()}
-        store = committed(tmp_path / "state", targets, config.load("drop_tail"))
-        async with in_sync(store) as supervisor:
-            await until(lambda: supervisor.ports_down("leaf1") is not None)
-            switches["leaf1"].port_set_link(1, False)
-            await until(lambda: any(line["event"] == "comparing" for line in lines()))
+    async with supervised(tmp_path) as (fabric, supervisor):
+        await until(lambda: supervisor.ports_down("leaf1") is not None)
+        fabric.switches["leaf1"].engine.port_set_link(1, False)
+        await until(lambda: any(line["event"] == "comparing" for line in lines()))
     told = [(line["port"], line["up"]) for line in lines() if line["event"] == "port"]
     assert told == [("port1", False)]
     assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port port1 went down"]
 
 
-@pytest.mark.parametrize("part", ["p4_device_config", "p4info"])
-async def test_another_program_under_the_same_cookie_is_replaced(tmp_path, part):
+async def test_another_program_under_the_same_cookie_is_replaced(tmp_path):
     async with supervised(tmp_path) as (fabric, of):
         leaf1 = fabric.switches["leaf1"]
         meant, pushes = leaf1.config.SerializeToString(), leaf1.pushes
-        if part == "p4info":
-            leaf1.config.p4info.tables[0].size += 1
-        else:
-            leaf1.config.p4_device_config = another(leaf1.config, 0).p4_device_config
+        leaf1.config.p4_device_config = another(leaf1.config, 0).p4_device_config
         of.look_now()
         await until(lambda: of.counts.restores["leaf1"].by_cause["program"] == 2)
         assert leaf1.pushes == pushes + 1
         assert leaf1.config.SerializeToString() == meant
-
-
-async def test_upgrade_whose_program_has_a_comment_more_loads_nothing(tmp_path, monkeypatch):
-    async with supervised(tmp_path) as (fabric, of):
-        pushes = [one.pushes for one in fabric.switches.values()]
-        for one in fabric.switches.values():
-            one.config.p4_device_config = commented(one.config.p4_device_config)
-        looked = of.links["leaf1"].machine
-        of.look_now()
-        await until(lambda: looked.state is not State.IN_SYNC)
-        await until(lambda: set(of.states().values()) == {State.IN_SYNC})
-        assert [one.pushes for one in fabric.switches.values()] == pushes
 
 
 async def test_revision_of_another_program_is_left_alone_until_an_apply_and_said_once(tmp_path, lines):
@@ -79,10 +59,11 @@ async def test_revision_of_another_program_is_left_alone_until_an_apply_and_said
         theirs = revision.intent.model_copy(update={"program": "0" * 64})
         commit(of.store, theirs)
         await until(lambda: not of.links)
-        fabric.switches["leaf1"].entries.clear()
+        leaf1 = fabric.switches["leaf1"]
+        leaf1.remove(*leaf1.entries)
         for _ in range(3):
             await of._look()
-        assert not of.links and not fabric.switches["leaf1"].entries
+        assert not of.links and not leaf1.entries
         commit(of.store, revision.intent)
         await until(lambda: set(of.states().values()) == {State.IN_SYNC})
         assert fabric.state() == before
@@ -106,7 +87,7 @@ async def test_revision_from_which_this_version_makes_other_entries_is_said(tmp_
 
 async def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
     async with supervised(tmp_path) as (fabric, of):
-        fabric.switches["leaf1"].entries.popitem()
+        fabric.switches["leaf1"].lose_one()
         of.look_now()
         await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
     (restored,) = [line for line in lines() if line["event"] == "restored" and line["drift"]]
@@ -128,7 +109,7 @@ async def test_switch_that_refuses_a_write_is_tried_again_and_the_others_are_not
         leaf2.fault = fault
         refuse.append(True)
         for one in fabric.switches.values():
-            one.entries.popitem()
+            one.lose_one()
         of.look_now()
         others = [name for name in TOPOLOGY.switches if name != "leaf2"]
         await until(lambda: all(of.counts.restores[name].by_cause["drift"] for name in others))
@@ -155,9 +136,9 @@ def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away
     )
 
     async def work():
-        async with FakeSwitch(1) as leaf1:
+        with LocalFabric(TOPOLOGY) as fabric:
             targets = {name: Target("127.0.0.1:1") for name in TOPOLOGY.switches}
-            targets["leaf1"] = Target(leaf1.address, thrift="127.0.0.1:2")
+            targets["leaf1"] = Target(fabric.targets["leaf1"], thrift="127.0.0.1:2")
             store = committed(tmp_path / "state", targets, with_queues)
             async with in_sync(store, ["leaf1"]) as supervisor:
                 once = list(told)
@@ -177,7 +158,7 @@ async def test_damaged_or_moved_state_folder_is_said_once_and_the_switches_stay_
     async with supervised(tmp_path, look_seconds=0.02) as (fabric, of):
         (of.store.folder / "current").write_text("nonsense")
         await until(lambda: not of.folder_readable)
-        fabric.switches["leaf1"].entries.clear()
+        fabric.switches["leaf1"].lose_one()
         of.look_now()
         await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
         (of.store.folder / "current").write_text("1\n")
@@ -207,18 +188,12 @@ async def test_controller_registers_in_the_folder_that_replaced_its_own_and_enfo
     assert first == "revision" and sorted(then) == ["revision", "state_replaced"]
 
 
-def test_text_lines_quote_what_has_spaces_and_json_lines_are_json():
+@pytest.mark.usefixtures("lines")
+def test_text_lines_quote_what_has_spaces():
     stream = io.StringIO()
-    root, ours = logging.getLogger(), logging.getLogger("eeon.controller")
-    before = root.handlers[:], root.level, ours.level
-    try:
-        log.set_up("text", "info", stream)
-        log.say(
-            logging.INFO, "restored", switch="leaf1", seconds=1.5, drift=False, reason='a "b" c', comment=""
-        )
-        log.say(logging.DEBUG, "unseen")
-    finally:
-        root.handlers[:], root.level, ours.level = before
+    log.set_up("text", "info", stream)
+    log.say(logging.INFO, "restored", switch="leaf1", seconds=1.5, drift=False, reason='a "b" c', comment="")
+    log.say(logging.DEBUG, "unseen")
     stamp, line = stream.getvalue().split(" ", 1)
     assert line == 'info restored switch=leaf1 seconds=1.5 drift=false reason="a \\"b\\" c"\n'
     assert stamp.endswith("Z")

@@ -13,7 +13,6 @@ from eeon_control import doctor as doctors
 from eeon_control import fabric as fabrics
 from eeon_control.doctor import Level, machine, software, switches
 from eeon_control.doctor.finding import Finding, exit_code, fault, ok, run, warning
-from eeon_control.fabric import sync
 from eeon_control.targets import Target
 from eeon_control.topology import from_text
 from engine_switches import ONE_SWITCH, serving_thrift_too
@@ -163,11 +162,11 @@ def by_check(findings) -> dict[str, Finding]:
 
 
 @pytest.mark.system
-def test_each_switch_is_visited_and_the_one_that_is_down_told(fakes):
-    targets = {name: Target(one.address, one.device_id) for name, one in fakes.switches.items()}
+def test_each_switch_is_visited_and_the_one_that_is_down_told(switches4):
+    targets = {name: Target(one.address, one.device_id) for name, one in switches4.switches.items()}
     targets["leaf2"] = Target(targets["leaf1"].address, targets["leaf2"].device_id)
     targets["spine1"] = Target("a..b:9559", targets["spine1"].device_id)
-    sync.run(fakes.switches["spine2"].stop())
+    switches4.switches["spine2"].stop()
     found = by_check(switches.reach(targets))
     assert found["leaf1 P4Runtime"].level is Level.OK and " ms" in found["leaf1 P4Runtime"].found
     assert (found["leaf1 pipeline"].level, found["leaf1 pipeline"].mend) == (
@@ -183,10 +182,10 @@ def test_each_switch_is_visited_and_the_one_that_is_down_told(fakes):
 
 
 @pytest.mark.system
-def test_a_foreign_pipeline_is_told_with_both_digests(fakes):
+def test_a_foreign_pipeline_is_told_with_both_digests(switches4):
     from finsy.proto import p4i, p4r
 
-    leaf = fakes.switches["leaf1"]
+    leaf = switches4.switches["leaf1"]
     leaf.config = p4r.ForwardingPipelineConfig(p4info=p4i.P4Info(), p4_device_config=b"{}")
     found = by_check(switches.reach({"leaf1": Target(leaf.address, leaf.device_id)}))["leaf1 pipeline"]
     assert found.level is Level.WARNING
@@ -207,8 +206,8 @@ def test_thrift_and_clock_of_a_switch():
 
 
 @pytest.mark.system
-def test_the_command_prints_findings_as_a_table_and_as_json(fakes, tmp_path):
-    arguments = ["doctor", *place(tmp_path, fakes.targets), "--state", str(tmp_path / "state")]
+def test_the_command_prints_findings_as_a_table_and_as_json(switches4, tmp_path):
+    arguments = ["doctor", *place(tmp_path, switches4.targets), "--state", str(tmp_path / "state")]
     shown = eeon(*arguments)
     assert "fix: run `eeon config apply`" in shown.stdout and "leaf2 P4Runtime" in shown.stdout
     document = json.loads(eeon(*arguments, "-o", "json", "--problems").stdout)

@@ -69,14 +69,6 @@ def test_a_link_whose_eee_is_off_does_not_sleep_but_keeps_its_account():
     assert energy.lpi_ticks(registers(busy_until=1, lpi_ticks=70), None, 10**6) == 70
 
 
-def test_a_port_that_sleeps_all_the_time_draws_the_lpi_share_of_its_full_power(switch):
-    held = registers(busy_until=1000)
-    found = of_port_1(switch, reading(0, held, now=SECOND_TICKS), reading(SECOND, held, now=2 * SECOND_TICKS))
-    assert (found.lpi_ps, found.transition_ps, found.wakes) == (SECOND, 0, 0)
-    assert found.joules == pytest.approx(0.25) and found.watts == pytest.approx(0.25)
-    assert found.legacy_joules == pytest.approx(2.5)
-
-
 def test_transitions_are_counted_for_each_wake_and_drawn_at_full_power(switch):
     before = reading(0, registers(busy_until=0), now=0, timing=TEN_G)
     after_registers = registers(busy_until=SECOND_TICKS, lpi_ticks=SECOND_TICKS // 2, wakes=100)

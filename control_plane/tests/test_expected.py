@@ -24,8 +24,7 @@ from eeon_control.targets import Targets, load_targets
 from eeon_control.units import Duration
 from eeon_control.views import scale
 from expected_rows import Messages, Row, command, edited, refused, rows, value
-from planned import lines
-from sixteen import TOPOLOGY as SIXTEEN
+from planned import SIXTEEN, lines
 from test_config_schema import is_valid
 from test_sonic import LEAF1, SHIPPED, tables
 

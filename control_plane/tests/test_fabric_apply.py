@@ -1,4 +1,4 @@
-"""Apply and undo on fake switches over real gRPC; more is in `expected/scenarios/differences.yaml`."""
+"""Apply and undo on switches in this process; more is in `expected/scenarios/differences.yaml`."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric import routes, sync, thrift
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.targets import Target
-from fake_p4runtime import FakeFabric
+from engine_switches import LocalFabric
 from revisions import done, meant
 
 pytestmark = pytest.mark.system
@@ -20,67 +20,49 @@ def red():
     return config.load("red_ack_syn", "eee_120us100")
 
 
-def threshold():
-    return config.load("mark_threshold", "eee_standard")
-
-
 def run(work):
     """Runs on the loop of the sync calls: grpc.aio does not support several per process (fabric/sync.py)."""
     return sync.run(asyncio.wait_for(work, 60))
 
 
-def test_a_switch_in_this_process_may_answer_later_than_any_deadline(fabric4, fakes, answers_within):
+def test_a_switch_in_this_process_may_answer_later_than_any_deadline(fabric4, switches4, answers_within):
     answers_within(1e-6)
-    own = {name: Target(address, in_process=True) for name, address in fakes.targets.items()}
+    own = {name: Target(address, in_process=True) for name, address in switches4.targets.items()}
     run(fabric.apply(fabric4, red(), own, TICK_PS))
     assert run(fabric.plan(fabric4, red(), own, TICK_PS)).is_empty
     with pytest.raises(FabricError, match="no answer within"):
-        run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+        run(fabric.plan(fabric4, red(), switches4.targets, TICK_PS))
 
 
-def controller_of_leaf1(fakes, election_id: int) -> P4RuntimeSession:
+def controller_of_leaf1(switches4, election_id: int) -> P4RuntimeSession:
     """Returns another controller's session with leaf1, not yet open."""
-    target = Target(fakes.targets["leaf1"], device_id=1)
+    target = Target(switches4.targets["leaf1"], device_id=1)
     return P4RuntimeSession("leaf1", target, program.load().schema(), election_id=election_id)
 
 
-async def test_larger_election_id_takes_over(fabric4, fakes):
-    async with controller_of_leaf1(fakes, 99):
-        report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
-    # 99, the largest id seen, has no stream; the default id still leads to a primary
-    again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
-    assert not report.plan.is_empty and not again.plan.is_empty
-
-
 async def test_apply_bids_again_when_a_controller_of_its_folder_bid_before_it_saw_the_command(
-    fabric4, fakes, tmp_path, monkeypatch
+    fabric4, switches4, tmp_path, monkeypatch
 ):
     store = state.StateStore.open(tmp_path / "state")
     bids = iter([10, 12])
     monkeypatch.setattr(state.StateStore, "highest_bid", lambda self: next(bids))
-    async with controller_of_leaf1(fakes, 12):
+    async with controller_of_leaf1(switches4, 12):
         with store.lock("eeon config apply") as lock:
             work = operations.Work(store, lock)
-            applied = await operations.apply(work, meant(fabric4, red(), fakes.targets))
+            applied = await operations.apply(work, meant(fabric4, red(), switches4.targets))
     assert applied.revision.number == 1
-
-
-def test_wrong_device_id_is_reported_by_name(fabric4, fakes):
-    targets = {**fakes.targets, "leaf1": fakes.targets["leaf1"] + "?device_id=77"}
-    with pytest.raises(FabricError, match=r"leaf1 .*device id 77.*unknown device 77"):
-        run(fabric.plan(fabric4, red(), targets, TICK_PS))
 
 
 async def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
     big = topology.load("leaf-spine-160")
-    async with FakeFabric(big) as fakes:
-        await fabric.apply(big, red(), fakes.targets, TICK_PS)
-    assert len(fakes.switches["leaf1"].entries) == (40 + 3) * 2 + 42 * 4
-    assert max(one.largest_write for one in fakes.switches.values()) <= 256
+    with LocalFabric(big) as served:
+        await fabric.apply(big, red(), served.targets, TICK_PS)
+    assert len(served.switches["leaf1"].entries) == (40 + 3) * 2 + 42 * 4
+    assert max(one.largest_write for one in served.switches.values()) <= 256
 
 
 def test_killed_apply_whose_entries_are_all_there_sets_bmv2s_queues_before_it_goes_forward(
-    fabric4, fakes, tmp_path, monkeypatch
+    fabric4, switches4, tmp_path, monkeypatch
 ):
     store, depths = state.StateStore.open(tmp_path / "state"), []
 
@@ -92,7 +74,7 @@ def test_killed_apply_whose_entries_are_all_there_sets_bmv2s_queues_before_it_go
 
     def apply(name: str, depth: str) -> None:
         queues = {"target_settings.bmv2": {"queue_depth": depth, "packet_rate": "100pps"}}
-        switches = {one: {"address": at, "thrift": "127.0.0.1:1"} for one, at in fakes.targets.items()}
+        switches = {one: {"address": at, "thrift": "127.0.0.1:1"} for one, at in switches4.targets.items()}
         done(store, operations.apply, meant(fabric4, config.overridden(config.load(name), queues), switches))
 
     monkeypatch.setattr(thrift, "set_queues", set_queues)
@@ -108,23 +90,26 @@ def test_killed_apply_whose_entries_are_all_there_sets_bmv2s_queues_before_it_go
     assert store.current_number() == 2
 
 
-def groups_of_leaf1(fakes) -> list:
-    """Returns the next hops of each route of leaf1 with a group."""
-    return [
-        entry.action.action_profile_action_set.action_profile_actions
-        for entry in fakes.switches["leaf1"].entries.values()
-        if entry.action.HasField("action_profile_action_set")
-    ]
+def next_hops(route) -> list:
+    return route.action.action_profile_action_set.action_profile_actions
 
 
-def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4, fakes):
-    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
-    groups = groups_of_leaf1(fakes)
-    watched = sorted([one.watch_port for one in group] for group in groups)
-    next(group for group in groups if len(group) == 2)[0].watch_port = b""
-    drifted = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
-    run(fabric.apply(fabric4, red(), fakes.targets, TICK_PS))
-    mended = run(fabric.plan(fabric4, red(), fakes.targets, TICK_PS))
+def watched_by_leaf1(switches4) -> list[list[bytes]]:
+    """Returns the ports that the next hops of each route of leaf1 watch."""
+    leaf1 = switches4.switches["leaf1"]
+    routes = [*leaf1.of_table("ipv4_route"), *leaf1.of_table("ipv6_route")]
+    return sorted([one.watch_port for one in next_hops(route)] for route in routes)
+
+
+def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4, switches4):
+    run(fabric.apply(fabric4, red(), switches4.targets, TICK_PS))
+    watched, leaf1 = watched_by_leaf1(switches4), switches4.switches["leaf1"]
+    route = next(one for one in leaf1.of_table("ipv4_route") if len(next_hops(one)) == 2)
+    next_hops(route)[0].watch_port = b""
+    leaf1.modify(route)
+    drifted = run(fabric.plan(fabric4, red(), switches4.targets, TICK_PS))
+    run(fabric.apply(fabric4, red(), switches4.targets, TICK_PS))
+    mended = run(fabric.plan(fabric4, red(), switches4.targets, TICK_PS))
     # Skipping the only next hop would gain nothing.
     assert watched == [[b""]] * 4 + [[b"\x03", b"\x04"]] * 2
     (change,) = drifted.switches["leaf1"].changes
@@ -146,13 +131,12 @@ async def test_a_next_hop_over_port_0_watches_it_too():
         """,
         "zero.yaml",
     )
-    async with FakeFabric(zero) as fakes:
-        await fabric.apply(zero, red(), fakes.targets, TICK_PS)
-        planned = await fabric.plan(zero, red(), fakes.targets, TICK_PS)
-        async with controller_of_leaf1(fakes, 99) as session:
+    with LocalFabric(zero) as served:
+        await fabric.apply(zero, red(), served.targets, TICK_PS)
+        planned = await fabric.plan(zero, red(), served.targets, TICK_PS)
+        async with controller_of_leaf1(served, 99) as session:
             found = await routes.routes_of(session)
-    watched = sorted([one.watch_port for one in group] for group in groups_of_leaf1(fakes))
-    assert watched == [[b""]] * 2 + [[b"\0", b"\x04"]] * 2
+    assert watched_by_leaf1(served) == [[b""]] * 2 + [[b"\0", b"\x04"]] * 2
     assert planned.is_empty
     watching = [sorted(dict(one.params)["port"] for one in route.watching) for route in found.routes]
     assert sorted(watching) == [[], [], [0, 4], [0, 4]]

@@ -11,12 +11,11 @@ from eeon_control import config, fabric, operations, plan, program, state
 from eeon_control.constants import VERDICTS
 from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import ApplyError, NoRegisters
-from eeon_control.fabric import difference, sync
+from eeon_control.fabric import sync
 from eeon_control.fabric.undo import Snapshot
 from eeon_control.routing import Flow
 from engine_switches import TICK_PS, serving
-from programs import without_table
-from revisions import meant
+from revisions import begin, meant
 from scenarios import tell_verbs
 from switch_processes import TARGETS, running
 
@@ -63,15 +62,6 @@ def test_change_is_made_in_place_and_back(fabric4, targets, tick_ps):
     assert fabric.plan_sync(fabric4, RED, targets, tick_ps).is_empty
 
 
-def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, tick_ps, monkeypatch):
-    fabric.apply_sync(fabric4, RED, targets, tick_ps)
-    other_program.breaks_once("spine1", monkeypatch)
-    with pytest.raises(ApplyError) as error:
-        fabric.apply_sync(fabric4, THRESHOLD, targets, tick_ps)
-    assert list(error.value.failures) == ["spine1"] and not error.value.not_undone
-    assert fabric.plan_sync(fabric4, RED, targets, tick_ps).is_empty
-
-
 @pytest.mark.parametrize("switches", ["bmv2"], indirect=True)
 def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, targets, tick_ps):
     fabric.apply_sync(fabric4, RED, targets, tick_ps)
@@ -108,14 +98,8 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(
         work = operations.Work(store, lock)
         sync.run(operations.apply(work, old))
         held = sync.run(fabric.read_entries(fabric4, targets))
-        journal = state.Journal(
-            revision=2,
-            draft=work.draft(new, "apply", ""),
-            holder=lock.holder,
-            before={name: Snapshot(True, entries) for name, entries in held.items()},
-            confirm_seconds=600,
-        )
-        store.begin(lock, journal)
+        before = {name: Snapshot(True, entries) for name, entries in held.items()}
+        begin(store, lock, work.draft(new, "apply", ""), before, confirm_seconds=600)
         fabric.apply_sync(fabric4, THRESHOLD, targets, tick_ps)
         assert sync.run(operations.recover(work)).direction == "back"
         again = sync.run(operations.apply(work, old))
@@ -151,13 +135,6 @@ def data_frame(fabric4) -> bytes:
     return frame_of(fabric4.hosts["h1"], fabric4.hosts["h3"], Flow(6, 1, 2), 4, payload=100)
 
 
-def test_examples_go_in_and_read_back(fabric4, served):
-    for names in (("drop_tail", "eee_off"), ("red_ect", "eee_standard"), ("mark_threshold", "eee_120us100")):
-        wanted = config.load(*names)
-        assert not fabric.apply_sync(fabric4, wanted, served[1], TICK_PS).plan.is_empty
-        assert fabric.plan_sync(fabric4, wanted, served[1], TICK_PS).is_empty
-
-
 def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(fabric4, served):
     switches, targets = served
     fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets, TICK_PS)
@@ -183,28 +160,6 @@ def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_
     assert (values["wakes"], values["occupancy_bytes"]) == (1, 0)
     assert values["lpi_ticks"] == start_ps // TICK_PS - 2880
     assert at_ps == start_ps + 4_480_000
-
-
-def test_program_that_only_adds_a_table_is_loaded_and_entries_and_counts_stay(fabric4, served):
-    switches, targets = served
-    entries = plan.intended(fabric4, THRESHOLD, TICK_PS)
-
-    async def run_an_earlier_program() -> None:
-        earlier = without_table(program.load().schema().get_pipeline_config(), "port_pfc")
-        for name in fabric4.switches:
-            async with other_program.session(fabric4, targets, name) as one:
-                await one.push_pipeline(earlier)
-                await one.write_changes(difference(await one.read_entries(["port_eee"]), entries[name]))
-
-    sync.run(run_an_earlier_program())
-    leaf = switches["leaf1"]
-    leaf.inject(1, data_frame(fabric4), 10**12)
-    assert len(leaf.advance_to(10**12 + 10**9)) == 1
-    report = fabric.apply_sync(fabric4, THRESHOLD, targets, TICK_PS)
-    assert [(one.push_pipeline, one.changes) for one in report.plan.switches.values()] == [(True, ())] * 4
-    counters = fabric.read_counters_sync(fabric4, targets)
-    assert [one.packets for one in counters.received if one.packets] == [1]
-    assert fabric.plan_sync(fabric4, THRESHOLD, targets, TICK_PS).is_empty
 
 
 def test_the_engine_runs_the_program_that_ships():

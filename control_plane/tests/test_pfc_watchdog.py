@@ -253,10 +253,11 @@ async def storm(supervisor: Supervisor, leaf1: _Leaf1) -> AsyncIterator[None]:
     """Checks that the storm is found, that others are served meanwhile, and that the queue recovers."""
     await until(lambda: leaf1.sent[1] > 10 and leaf1.sent[3] > 10)
     leaf1.storming = True
-    # The sender is paused, and the other port starves as well.
-    await until(lambda: leaf1.paused)
+    # The sender is paused, and the other port starves as well. On a busy machine, the storm is found first.
+    found = supervisor.storm_watch.storms
+    await until(lambda: leaf1.paused or found.get("leaf1") is not None)
     starved = leaf1.sent[3]
-    await until(lambda: supervisor.storm_watch.storms.get("leaf1") is not None)
+    await until(lambda: found.get("leaf1") is not None)
     assert list(supervisor.storm_watch.storms["leaf1"]) == [QUEUE]
     machine = supervisor.links["leaf1"].machine
     await until(lambda: (Action("discard"),) in {entry.actions for entry in machine.intended.entries})

@@ -62,10 +62,10 @@ def test_log_line_with_a_comment_of_somebody_stays_one_printable_line():
 
 
 @pytest.fixture
-def forging(fakes, tmp_path) -> list[str]:
+def forging(switches4, tmp_path) -> list[str]:
     """Returns options for switches of which leaf2 answers with escape sequences."""
-    fakes.switches["leaf2"].fault = lambda update: (rpc_code.RESOURCE_EXHAUSTED, FORGED)
-    return place(tmp_path, fakes.targets)
+    switches4.switches["leaf2"].fault = lambda update: (rpc_code.RESOURCE_EXHAUSTED, FORGED)
+    return place(tmp_path, switches4.targets)
 
 
 COMMANDS = [
@@ -79,9 +79,9 @@ COMMANDS = [
 
 @pytest.mark.system
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(fakes, forging, command):
+def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(switches4, forging, command):
     if "apply" not in command:
-        fakes.switches["leaf2"].refuses_to_read_as = FORGED
+        switches4.switches["leaf2"].refuses_to_read_as = FORGED
     done = eeon(*command, *forging)
     assert done.exit_code != 0
     both = done.stdout + done.stderr

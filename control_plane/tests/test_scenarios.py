@@ -17,7 +17,7 @@ def test_each_command_has_the_expected_answer(
     steps: list[Step], tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
-    world = World(tmp_path, request.getfixturevalue("fakes") if has_switches(steps) else None)
+    world = World(tmp_path, request.getfixturevalue("switches4") if has_switches(steps) else None)
     monkeypatch.setattr(watch, "sleep", partial(wait, world))
     monkeypatch.setattr(thrift, "set_queues", world.set_queues)
     for step in steps:

@@ -27,9 +27,9 @@ RED, YELLOW, GREEN, RESET = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[0m"
 
 
 @pytest.fixture
-def world(tmp_path, fakes, monkeypatch):
+def world(tmp_path, switches4, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
-    found = World(tmp_path, fakes)
+    found = World(tmp_path, switches4)
     for step in BEGINS:
         do(found, step)
     return found
@@ -39,7 +39,7 @@ class Shown:
     """`eeon show` of the world's switches."""
 
     def __init__(self, world: World) -> None:
-        self.options = place(world.folder, world.fakes.targets)
+        self.options = place(world.folder, world.fabric.targets)
 
     def show(self, *words: str, code: int | None = None) -> Result:
         return eeon("show", *words, *self.options, code=code)

@@ -8,6 +8,7 @@ from eeon_control import state
 from eeon_control.fabric.undo import Snapshot
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from revisions import begin, draft
 
 INTENT = state.Intent(fabric="f", configuration={}, topology={}, targets={}, program="p", entries={})
 MOMENT = state.Moment(wall_seconds=1e9, boot_seconds=5.0, boot_id="a")
@@ -62,29 +63,14 @@ class DyingDisk(state.Disk):
         super().sync_folder(folder)
 
 
-def draft(comment: str) -> state.Draft:
-    return state.Draft(
-        made="2026-01-02T03:04:05+00:00", by="me@here", action="apply", comment=comment, intent=INTENT
-    )
-
-
-def journal(store: state.StateStore, comment: str) -> state.Journal:
-    return state.Journal(
-        revision=store.current_number() + 1,
-        draft=draft(comment),
-        holder=state.Holder.me("test"),
-        before={"leaf1": Snapshot(False)},
-    )
-
-
 def perform(store: state.StateStore, action: str, comment: str) -> None:
-    number = store.current_number()
+    number, new = store.current_number(), draft(INTENT, comment)
     pending = state.Pending(revision=number + 1, back_to=max(1, number), since=MOMENT, seconds=600)
     with store.lock("test") as lock:
         if action in ("apply", "undo", "apply_to_confirm"):
-            store.begin(lock, journal(store, comment))
+            begin(store, lock, new, {"leaf1": Snapshot(False)})
         if action in ("commit", "apply", "apply_to_confirm"):
-            store.commit(lock, draft(comment), pending if action == "apply_to_confirm" else None)
+            store.commit(lock, new, pending if action == "apply_to_confirm" else None)
         elif action == "undo":
             store.end(lock, undone="refused")
         else:

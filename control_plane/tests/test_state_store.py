@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+import revisions
 from eeon_command import eeon
 from eeon_control import config, operations, state, topology
 from eeon_control.cli import options
@@ -38,10 +39,8 @@ def intent(*names: str) -> state.Intent:
 
 def begin(store, before: dict[str, Snapshot]) -> None:
     """Writes the journal of a first apply, as if it was then killed."""
-    draft = state.Draft(made="2026-01-02T03:04:05+00:00", by="me", action="apply", intent=intent("drop_tail"))
-    holder = state.Holder.me("eeon config apply")
-    with store.lock("test") as lock:
-        store.begin(lock, state.Journal(revision=1, draft=draft, holder=holder, before=before))
+    with store.lock("eeon config apply") as lock:
+        revisions.begin(store, lock, revisions.draft(intent("drop_tail")), before)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from eeon_control import config, topology
 from eeon_control.errors import InputError
 from eeon_control.operations.partial import merged
 from eeon_control.plan.waves import waves
-from sixteen import TOPOLOGY as SIXTEEN
+from planned import SIXTEEN
 
 FOUR = topology.load("leaf-spine-4")
 

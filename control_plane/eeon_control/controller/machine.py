@@ -34,7 +34,7 @@ from eeon_control import election
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
 from eeon_control.election import ArbitrationStatus
-from eeon_control.fabric.diff import Change, difference
+from eeon_control.fabric.diff import differ, difference
 from eeon_control.plan.pfc import STORM_TABLES
 
 
@@ -370,15 +370,14 @@ class SwitchMachine:
             if self._settings_due and self.intended.settings:
                 return [self._ask(State.SETTING, m.ApplySettings)]
             return self._rest(now)
-        differ = _differ(changes)
         if self._rounds == _ROUNDS:
-            return self._refused(f"accepted every write, but when read back, {differ}", now)
+            return self._refused(f"accepted every write, but when read back, {differ(changes)}", now)
         self._trouble(now)
         self._drift = self._drift or (self._was_in_sync and not self._pushed)
         self._rounds += 1
         self._wrote += len(changes)
         write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, self.election_id, changes))
-        return [m.Say("writing", differ, "warning"), write]
+        return [m.Say("writing", differ(changes), "warning"), write]
 
     def _done(self, now: float) -> list[m.Action]:
         if self.state is State.SETTING:
@@ -420,13 +419,6 @@ class SwitchMachine:
     def _ticket(self) -> int:
         self._tickets += 1
         return self._tickets
-
-
-def _differ(changes: tuple[Change, ...]) -> str:
-    first = f"{changes[0].entry.table} {changes[0].entry.match_text}"
-    if len(changes) == 1:
-        return f"1 entry differs: {first}"
-    return f"{len(changes)} entries differ; the first is {first}"
 
 
 def what_is_new(before: m.Intended, now: m.Intended) -> str:

@@ -1,6 +1,6 @@
 """The changes that bring a switch to its intended entries. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -33,6 +33,14 @@ class Change:
         entry = self.after if self.after is not None else self.before
         assert entry is not None
         return entry
+
+
+def differ(changes: Sequence[Change]) -> str:
+    """Returns how many entries differ, and the first of them: a clause of a message."""
+    first = f"{changes[0].entry.table} {changes[0].entry.match_text}"
+    if len(changes) == 1:
+        return f"1 entry differs: {first}"
+    return f"{len(changes)} entries differ; the first is {first}"
 
 
 def difference(current: Iterable[Entry], intended: Iterable[Entry]) -> list[Change]:

@@ -67,12 +67,20 @@ async def plan(
     """
     schema = programs.load().schema()
     meant = around(topology, config.routing, intended(topology, config, Duration(tick_ps)), dead)
-    wanted = with_defaults(meant, schema)
-    resolved = resolve(topology, targets)
+    return await plan_entries(meant, resolve(topology, targets), schema, owned)
+
+
+async def plan_entries(
+    meant: Mapping[str, tuple[Entry, ...]],
+    targets: Mapping[str, Target],
+    schema: P4Schema,
+    owned: Owned | None,
+) -> FabricPlan:
+    """Does the same for the intended entries, for the switches of `targets`. Raises FabricError."""
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolved, schema, election_id=None, owned=owned)
+        sessions = await open_all(stack, targets, schema, election_id=None, owned=owned)
         taken = await each(sessions, take_snapshot)
-    return plan_from(wanted, taken, schema)
+    return plan_from(with_defaults({name: meant[name] for name in targets}, schema), taken, schema)
 
 
 def with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) -> dict[str, tuple[Entry, ...]]:

@@ -26,7 +26,7 @@ from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
 from eeon_control.fabric.progress import Observer, Rollout, Step, nobody
 from eeon_control.fabric.session import P4RuntimeSession
-from eeon_control.fabric.undo import Snapshot, Undone, take_snapshot, undo
+from eeon_control.fabric.undo import Snapshot, Undone, take_snapshot, undo, verify
 from eeon_control.plan import TABLES, Entry, Owned, intended
 from eeon_control.targets import Target, resolve
 from eeon_control.topology import Topology
@@ -238,12 +238,7 @@ class _Transaction:
         self.observer(Step.WRITTEN, session.name)
 
     async def _verify(self, session: P4RuntimeSession) -> None:
-        left = difference(await session.read_entries(TABLES), self.wanted[session.name])
-        if left:
-            raise FabricError(
-                f"{session.name}: accepted every write, but {len(left)} entries read back differ; the "
-                f"first is {left[0].entry.table} {left[0].entry.match_text}"
-            )
+        await verify(session, self.wanted[session.name])
         self.observer(Step.VERIFIED, session.name)
 
     def _ledger_says(self, work: Callable[[], None]) -> dict[str, str]:

@@ -8,7 +8,7 @@ messages.
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -23,7 +23,7 @@ from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
 from eeon_control.fabric import clone_sessions
 from eeon_control.fabric.concurrent import failures_of
-from eeon_control.fabric.diff import difference
+from eeon_control.fabric.diff import differ, difference
 from eeon_control.fabric.progress import Observer, Step
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.table_entries import profile_requests, program_defaults, table_requests
@@ -179,15 +179,16 @@ async def _restore_entries(session: P4RuntimeSession, entries: list[Entry]) -> N
     if not await session.runs_program():
         await session.push_pipeline()
     changes = difference(await session.read_entries(TABLES), entries)
-    if not changes:
-        return
-    await session.write_changes(changes)
+    if changes:
+        await session.write_changes(changes)
+        await verify(session, entries)
+
+
+async def verify(session: P4RuntimeSession, entries: Iterable[Entry]) -> None:
+    """Reads a switch back. Raises FabricError if it does not hold exactly these entries."""
     left = difference(await session.read_entries(TABLES), entries)
     if left:
-        raise FabricError(
-            f"{session.name}: {len(left)} entries still differ; the first is {left[0].entry.table} "
-            f"{left[0].entry.match_text}"
-        )
+        raise FabricError(f"{session.name}: accepted every write, but when read back, {differ(left)}")
 
 
 async def _restore_foreign(

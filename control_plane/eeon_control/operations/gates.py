@@ -89,6 +89,9 @@ class CounterGate:
                 gone = _down(now, self.topology) - _down(first, self.topology)
                 if gone:
                     yield f"down since the apply began: {', '.join(sorted(gone))}"
+                for name, one in now.switches.items():
+                    if one.ports is None:
+                        yield f"{_unread(name, 'link states', one)}; give `thrift` in the targets file"
             case "account":
                 for name, one in now.switches.items():
                     yield from _wrong_account(name, one)
@@ -195,9 +198,13 @@ def _down(seen: FabricObservation, topology: Topology) -> set[str]:
     }
 
 
+def _unread(name: str, what: str, one: Observation) -> str:
+    return f"{name}: its {what} cannot be read{f': {one.missing}' if one.missing else ''}"
+
+
 def _wrong_account(name: str, one: Observation) -> Iterator[str]:
     if one.registers is None:
-        yield f"{name}: its byte account cannot be read{f': {one.missing}' if one.missing else ''}"
+        yield _unread(name, "byte account", one)
         return
     for port, values in one.registers.items():
         held = values["occupancy_bytes"]

@@ -1,7 +1,6 @@
 """Finishes an incomplete apply: one that was killed, or lost a switch while it was being undone."""
 
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,15 +9,12 @@ from finsy import P4Schema
 from eeon_control import program as programs
 from eeon_control.errors import FabricError
 from eeon_control.fabric.bmv2_queues import of_fabric, set_all
-from eeon_control.fabric.concurrent import each, open_all
-from eeon_control.fabric.diff import difference
-from eeon_control.fabric.planning import with_defaults
-from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.planning import plan_entries
 from eeon_control.fabric.undo import undo
 from eeon_control.operations.apply import queues_in_force
 from eeon_control.operations.owned import owned
 from eeon_control.operations.work import Work
-from eeon_control.plan import TABLES, Owned, intended
+from eeon_control.plan import Owned, intended
 from eeon_control.state import Intended
 from eeon_control.targets import Target, resolve
 
@@ -105,16 +101,8 @@ async def _all_hold(
     meant: Intended, targets: Mapping[str, Target], schema: P4Schema, ours: Owned | None
 ) -> bool:
     """Returns whether all of these switches can be read and hold exactly the intended entries."""
-    wanted = with_defaults(intended(meant.topology, meant.config, meant.targets.tick), schema)
-
-    async def holds(session: P4RuntimeSession) -> bool:
-        if not await session.runs_program():
-            return False
-        return not difference(await session.read_entries(TABLES), wanted[session.name])
-
+    wanted = intended(meant.topology, meant.config, meant.targets.tick)
     try:
-        async with AsyncExitStack() as stack:
-            sessions = await open_all(stack, targets, schema, election_id=None, owned=ours)
-            return all((await each(sessions, holds)).values())
+        return (await plan_entries(wanted, targets, schema, ours)).is_empty
     except FabricError:
         return False

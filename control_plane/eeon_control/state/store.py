@@ -21,6 +21,7 @@ __all__ = ["StateError", "StateStore"]
 _Record = TypeVar("_Record", bound=BaseModel)
 _FILE_LIMIT_BYTES = 1 << 30
 _BIDS_LIMIT_BYTES = 16 << 20
+_NUMBER_DIGITS = 18  # with its newline; Python itself refuses to read thousands
 _REMEMBERED = 100
 """Number of undone applies in the history."""
 
@@ -273,7 +274,7 @@ class StateStore:
         text = self._read(path)
         if text is None:
             return 0
-        if not text.strip().isdigit():
+        if not text.strip().isdigit() or len(text) > _NUMBER_DIGITS:
             raise _damaged(path, "it should hold one number")
         return int(text)
 
