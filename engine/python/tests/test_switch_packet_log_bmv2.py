@@ -1,17 +1,16 @@
 """The log of packets compared with BMv2's: the same frames give the same lines of each packet."""
 
-import importlib.util
 import os
 import re
 import shutil
 from collections import defaultdict
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from eeon_engine.switch_command import names
 
-CONSTRUCTS = Path(__file__).resolve().parents[2] / "simple_switch/tests/constructs"
+from differential.constructs import FOLDER, Run
+
 BMV2 = shutil.which("simple_switch")
 SOME = ("clone", "multicast", "recirculate", "resubmit", "checksums", "header_stack", "action_selector")
 LINE = re.compile(r"\[\d\d:\d\d:\d\d\.\d+\] \[bmv2\] \[([A-Z])\] \[thread \d+\] (?:\[([\d.]+)\] \[cxt 0\] )?")
@@ -26,34 +25,6 @@ pytestmark = [
     pytest.mark.system,
     pytest.mark.skipif(BMV2 is None, reason="simple_switch is not on PATH"),
 ]
-
-
-def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("confirm_on_bmv2", CONSTRUCTS / "confirm_on_bmv2.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def log_of(construct: str, folder: Path) -> dict[str, list[str]]:
-    """Returns the lines of each packet, by its name, from the first `simple_switch` on PATH."""
-    module = bench()
-    folder.mkdir()
-    lines = module.statements(CONSTRUCTS / f"{construct}.script")
-    sources = {int(line.split()[1]) for line in lines if line.startswith("packet")}
-    switch = module.Bench(CONSTRUCTS / f"{construct}.json", module.ports_of(lines), sources, folder)
-    try:
-        for line in lines:
-            keyword, _, rest = line.partition(" ")
-            if keyword == "packet":
-                port, _, data = rest.partition(" ")
-                switch.packet(int(port), bytes.fromhex(data))
-            elif keyword not in ("expect", "check"):
-                switch.command(line)
-    finally:
-        switch.close()
-    return by_packet((folder / "switch.log.txt").read_text(errors="replace"))
 
 
 def by_packet(text: str) -> dict[str, list[str]]:
@@ -73,13 +44,14 @@ def by_packet(text: str) -> dict[str, list[str]]:
     "construct",
     [
         pytest.param(path.stem, marks=[] if path.stem in SOME else pytest.mark.nightly)
-        for path in sorted(CONSTRUCTS.glob("*.script"))
+        for path in sorted(FOLDER.glob("*.script"))
         if path.stem not in WIDE and not path.read_text().startswith("# engine only")
     ],
 )
 def test_each_packet_has_bmv2s_lines(construct: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = log_of(construct, tmp_path / "bmv2")
+    theirs = by_packet(Run(FOLDER / f"{construct}.script").log)
     names.install(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    ours = log_of(construct, tmp_path / "engine")
+    ours = by_packet(Run(FOLDER / f"{construct}.script").log)
     assert ours == theirs
+    assert ours
