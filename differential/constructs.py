@@ -37,16 +37,16 @@ class Run:
         lines = [line for line in (line.split("#")[0].strip() for line in text.splitlines()) if line]
         self.sent: dict[int, list[str]] = {}
         self.expected: dict[int, list[str]] = {}
+        self._told: list[str] = []
         with tempfile.TemporaryDirectory() as folder:
             options = ["--log-file", f"{folder}/switch.log", "--log-flush"]
-            self._log = Path(folder) / "switch.log.txt"
             self._switch = Bmv2(script.with_suffix(".json"), options=options)
             try:
                 for line in lines:
                     self._do(line)
             finally:
                 self._switch.close()
-            self.log = self._log.read_text(errors="replace")
+            self.log = (Path(folder) / "switch.log.txt").read_text(errors="replace")
 
     def _do(self, line: str) -> None:
         keyword, _, rest = line.partition(" ")
@@ -76,8 +76,8 @@ class Run:
 
     def _check(self, what: str, rest: str) -> None:
         if what == "log":
-            if not any(line.endswith(rest) for line in self._log.read_text(errors="replace").splitlines()):
-                raise Mismatch(f"log: no line ends with {rest!r}")
+            # A line may come after the packet.
+            self._told.append(rest)
             return
         name, index, *expected = rest.split()
         answer = self._command(f"{what}_read {name} {index}").split("]=", 1)[-1].split("RuntimeCmd")[0]
@@ -86,11 +86,14 @@ class Run:
             raise Mismatch(f"{what} {name}[{index}] is {numbers}, expected {expected}")
 
     def compare(self) -> None:
-        """Raises a Mismatch if a port of the script has sent other frames than it expects."""
+        """Raises a Mismatch if a port has sent other frames than it should, or the log lacks a line."""
         for port, patterns in self.expected.items():
             frames = self.sent.get(port, [])
             if len(frames) != len(patterns) or not all(map(is_like, frames, patterns)):
                 raise Mismatch(f"port {port} sent {frames}, expected {patterns}")
+        for text in self._told:
+            if not any(line.endswith(text) for line in self.log.splitlines()):
+                raise Mismatch(f"log: no line ends with {text!r}")
 
 
 def is_like(frame: str, pattern: str) -> bool:
