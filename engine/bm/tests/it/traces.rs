@@ -83,6 +83,7 @@ fn packets_are_told_as_the_lines_below_them_say() {
                 told.reverse();
             }
             "kinds" => told.retain(|event| rest.split_whitespace().any(|kind| event["event"] == kind)),
+            "fields" => told.retain(|event| rest.split_whitespace().any(|field| event["field"] == field)),
             _ => {
                 let members: Value =
                     serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
