@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import grpc
@@ -48,14 +49,14 @@ def version() -> str:
 class Bmv2:
     """A running switch with one program."""
 
-    def __init__(self, program: Path, info: p4i.P4Info | None = None) -> None:
+    def __init__(self, program: Path, info: p4i.P4Info | None = None, options: Sequence[str] = ()) -> None:
         """Starts simple_switch, or with a P4Info simple_switch_grpc, with pipeline and requests over
         P4Runtime."""
         self._folder = tempfile.TemporaryDirectory(prefix="differential-")
         folder = Path(self._folder.name)
-        port = free_port()
+        port = self.thrift_port = free_port()
         name = "simple_switch" if info is None else "simple_switch_grpc"
-        command = [name, "--packet-in", f"ipc://{folder}/packets", "--thrift-port", str(port)]
+        command = [name, *options, "--packet-in", f"ipc://{folder}/packets", "--thrift-port", str(port)]
         command += ["--notifications-addr", f"ipc://{folder}/notifications"]
         if info is None:
             command.append(str(program))
@@ -97,7 +98,7 @@ class Bmv2:
             self._p4runtime.close()
         self._client.close()
         self._pair.close()
-        self._process.kill()
+        self._process.terminate()
         self._process.wait()
         self._folder.cleanup()
 

@@ -16,6 +16,20 @@ impl LoadError {
     pub(crate) fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
         LoadError { place: place.into(), reason: reason.into() }
     }
+
+    /// Creates an error without a place, which a caller adds with [`LoadError::at`].
+    pub(crate) fn unplaced(reason: impl Into<String>) -> Self {
+        LoadError::new("", reason)
+    }
+
+    /// Returns the error with this place, unless it has one.
+    pub(crate) fn at(self, place: &str) -> Self {
+        if self.place.is_empty() {
+            LoadError::new(place, self.reason)
+        } else {
+            self
+        }
+    }
 }
 
 /// The kinds of refusals. Each has an exception of its own in Python.

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from eeon_engine.switch_command import names
 
-from engine.simple_switch.tests.constructs.confirm_on_bmv2 import HERE as CONSTRUCTS
-from engine.simple_switch.tests.constructs.confirm_on_bmv2 import Bench, statements
+from differential.constructs import FOLDER, Run
 
 BMV2 = shutil.which("simple_switch")
 SOME = ("clone", "multicast", "recirculate", "resubmit", "checksums", "header_stack", "action_selector")
@@ -26,19 +25,6 @@ pytestmark = [
     pytest.mark.system,
     pytest.mark.skipif(BMV2 is None, reason="simple_switch is not on PATH"),
 ]
-
-
-def log_of(construct: str, folder: Path) -> dict[str, list[str]]:
-    """Returns the lines of each packet, by its name, from the first `simple_switch` on PATH."""
-    folder.mkdir()
-    switch = Bench(CONSTRUCTS / f"{construct}.json", folder)
-    try:
-        for line in statements(CONSTRUCTS / f"{construct}.script"):
-            if not line.startswith(("expect", "check")):
-                switch.do(line)
-    finally:
-        switch.close()
-    return by_packet((folder / "switch.log.txt").read_text(errors="replace"))
 
 
 def by_packet(text: str) -> dict[str, list[str]]:
@@ -58,13 +44,14 @@ def by_packet(text: str) -> dict[str, list[str]]:
     "construct",
     [
         pytest.param(path.stem, marks=[] if path.stem in SOME else pytest.mark.nightly)
-        for path in sorted(CONSTRUCTS.glob("*.script"))
+        for path in sorted(FOLDER.glob("*.script"))
         if path.stem not in WIDE and not path.read_text().startswith("# engine only")
     ],
 )
 def test_each_packet_has_bmv2s_lines(construct: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    theirs = log_of(construct, tmp_path / "bmv2")
+    theirs = by_packet(Run(FOLDER / f"{construct}.script").log)
     names.install(tmp_path / "bin")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    ours = log_of(construct, tmp_path / "engine")
+    ours = by_packet(Run(FOLDER / f"{construct}.script").log)
     assert ours == theirs
+    assert ours

@@ -223,11 +223,8 @@ impl PacketStore {
         if let Some(holder) = self.holder {
             let mut saved = self.pool.pop().unwrap_or_default();
             let packet = &mut self.packets[holder as usize];
-            if packet.is_queued && !self.keeps_whole_packets {
-                self.phv.save_kept(&self.program, &self.kept, &mut saved);
-            } else {
-                self.phv.save(&self.program, &mut saved);
-            }
+            let kept = (packet.is_queued && !self.keeps_whole_packets).then_some(&self.kept);
+            self.phv.save(&self.program, kept, &mut saved);
             packet.saved = saved;
         }
     }

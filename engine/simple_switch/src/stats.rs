@@ -164,21 +164,3 @@ impl SwitchStats {
         self.received + self.copies == self.sent + self.drops.total() + self.in_flight
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_cause_has_its_own_place_and_name() {
-        let mut drops = Drops::default();
-        for cause in DropCause::ALL {
-            drops.count(cause);
-            assert_eq!(drops.get(cause), 1, "{}", cause.name());
-        }
-        assert_eq!(drops.total(), DropCause::ALL.len() as u64);
-        let mut names: Vec<_> = drops.iter().map(|(cause, _)| cause.name()).collect();
-        names.dedup();
-        assert_eq!(names.len(), DropCause::ALL.len());
-    }
-}

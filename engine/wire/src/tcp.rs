@@ -17,8 +17,6 @@ pub const RST: u8 = 0x04;
 pub const PSH: u8 = 0x08;
 /// The acknowledgement number is valid.
 pub const ACK: u8 = 0x10;
-/// Urgent.
-pub const URG: u8 = 0x20;
 /// ECN echo.
 pub const ECE: u8 = 0x40;
 /// Congestion window reduced.

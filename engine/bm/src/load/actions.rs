@@ -66,8 +66,8 @@ pub(super) fn load_signatures<'a>(
     let mut infos = Vec::new();
     let mut max_words = 0;
     for json in root.list("actions", limits.max_objects)? {
-        let id = json.get("id")?.number(u64::from(u32::MAX))?;
-        ids.insert(id, sources.len() as u32);
+        let id = json.id()?;
+        ids.insert(u64::from(id), sources.len() as u32);
         let mut params = Vec::new();
         let mut infos_of = Vec::new();
         let mut words = 0;
@@ -78,7 +78,7 @@ pub(super) fn load_signatures<'a>(
             infos_of.push(ParamInfo { name: param.get("name")?.str()?.to_owned(), bitwidth: width });
         }
         max_words = max_words.max(words);
-        infos.push(ActionInfo { name: json.get("name")?.str()?.to_owned(), id: id as u32, params: infos_of });
+        infos.push(ActionInfo { name: json.get("name")?.str()?.to_owned(), id, params: infos_of });
         sources.push(ActionSource { json, params, words, pc: None });
     }
     Ok((sources, ids, infos, max_words))
@@ -90,8 +90,7 @@ impl Loader<'_> {
         for at in 0..self.action_sources.len() {
             self.action_sources[at].pc = Some(self.compiler.pc());
             self.compile_action(at, true)?;
-            let place = self.action_sources[at].json.clone();
-            self.compiler.emit(Op::Ret).map_err(|e| place.error(e))?;
+            self.compiler.emit(Op::Ret)?;
         }
         Ok(())
     }
@@ -108,10 +107,10 @@ impl Loader<'_> {
             self.compiler.release_temps();
             let op = primitive.get("op")?.str()?;
             let begin = self.compiler.pc();
-            match op {
-                "_jump" | "_jump_if_zero" => self.jump(primitive, op, at, &labels, &params)?,
-                _ => self.primitive(primitive, op, &params)?,
-            }
+            primitive.placed(match op {
+                "_jump" | "_jump_if_zero" => self.jump(primitive, op, at, &labels, &params),
+                _ => self.primitive(primitive, op, &params),
+            })?;
             let end = self.compiler.pc();
             if op != "_jump" && begin < end {
                 let holds_at = (op == "_jump_if_zero").then_some(end);
@@ -154,31 +153,24 @@ impl Loader<'_> {
         let to = usize::try_from(magnitude).ok().filter(|&to| to < labels.len()).ok_or_else(|| {
             target.error(format!("jumps to primitive {magnitude}; there are {}", labels.len() - 1))
         })?;
-        let fail = |e: String| json.error(e);
         let backward = to <= at;
-        match condition {
-            None => {
-                if backward {
-                    self.compiler.emit(Op::Step).map_err(fail)?;
-                }
-                self.compiler.jump(labels[to]).map_err(fail)
-            }
-            Some(value) => {
-                let condition = match value {
-                    Expr::FromBool(condition) => *condition,
-                    value => Bool::NonZero(value),
-                };
-                if !backward {
-                    return self.compiler.branch(&condition, labels[to], false).map_err(fail);
-                }
-                let on = self.compiler.label();
-                self.compiler.branch(&condition, on, true).map_err(fail)?;
-                self.compiler.emit(Op::Step).map_err(fail)?;
-                self.compiler.jump(labels[to]).map_err(fail)?;
-                self.compiler.place(on);
-                Ok(())
-            }
+        let condition = condition.map(|value| match value {
+            Expr::FromBool(condition) => *condition,
+            value => Bool::NonZero(value),
+        });
+        if let (Some(condition), false) = (&condition, backward) {
+            return self.compiler.branch(condition, labels[to], false);
         }
+        let on = self.compiler.label();
+        if let Some(condition) = &condition {
+            self.compiler.branch(condition, on, true)?;
+        }
+        if backward {
+            self.compiler.emit(Op::Step)?;
+        }
+        self.compiler.jump(labels[to])?;
+        self.compiler.place(on);
+        Ok(())
     }
 
     pub(super) fn primitive(&mut self, json: &Json<'_>, op: &str, params: Params<'_>) -> Result<()> {
@@ -188,7 +180,7 @@ impl Loader<'_> {
                 let [to, value] = arguments.tuple()?;
                 let value = self.int(&value, params)?;
                 let to = self.lvalue(&to, params)?;
-                self.assign(json, &to, &value)
+                self.assign(&to, &value)
             }
             // p4c-bm, the P4_14 compiler, emitted arithmetic as primitives.
             "add_to_field" | "subtract_from_field" => {
@@ -197,7 +189,7 @@ impl Loader<'_> {
                 let to = self.lvalue(&to, params)?;
                 let op = if op == "add_to_field" { Binary::Add } else { Binary::Sub };
                 let value = Expr::Binary(op, Box::new(to.value()), Box::new(by));
-                self.assign(json, &to, &value)
+                self.assign(&to, &value)
             }
             "add" | "subtract" | "bit_and" | "bit_or" | "bit_xor" | "shift_left" | "shift_right" => {
                 let [to, left, right] = arguments.tuple()?;
@@ -212,7 +204,7 @@ impl Loader<'_> {
                     "shift_left" => Binary::Shl,
                     _ => Binary::Shr,
                 };
-                self.assign(json, &to, &Expr::Binary(op, Box::new(left), Box::new(right)))
+                self.assign(&to, &Expr::Binary(op, Box::new(left), Box::new(right)))
             }
             "assign_VL" => {
                 let [to, from] = arguments.tuple()?;
@@ -221,7 +213,7 @@ impl Loader<'_> {
                 if capacity(d) < capacity(s) {
                     return Err(json.error("the destination is shorter than the source can be"));
                 }
-                self.emit(json, Op::AssignVl { d, s })
+                self.compiler.emit(Op::AssignVl { d, s })
             }
             "assign_header" | "copy_header" => {
                 let [to, from] = arguments.tuple()?;
@@ -235,10 +227,9 @@ impl Loader<'_> {
                 if self.type_of(&to_ref) != self.type_of(&from_ref) {
                     return Err(json.error("the headers are of different types"));
                 }
-                let d = self.header_slot(json, &to_ref)?;
-                let s = self.header_slot(json, &from_ref)?;
-                self.emit(json, Op::AssignHeader { d, s })?;
-                self.show_validity(json, &to_ref)
+                let (d, s) = (self.compiler.header(&to_ref)?, self.compiler.header(&from_ref)?);
+                self.compiler.emit(Op::AssignHeader { d, s })?;
+                self.show_validity(&to_ref)
             }
             "assign_header_stack" | "assign_union_stack" => {
                 let [to, from] = arguments.tuple()?;
@@ -247,7 +238,7 @@ impl Loader<'_> {
                 if (a.of_unions, a.type_id, a.size) != (b.of_unions, b.type_id, b.size) {
                     return Err(json.error("the stacks are of different types or sizes"));
                 }
-                self.emit(json, Op::AssignStack { d, s })
+                self.compiler.emit(Op::AssignStack { d, s })
             }
             "assign_union" => {
                 let [to, from] = arguments.tuple()?;
@@ -255,22 +246,20 @@ impl Loader<'_> {
                 if self.union_type_of(&to) != self.union_type_of(&from) {
                     return Err(json.error("the header unions are of different types"));
                 }
-                let fail = |e: String| json.error(e);
-                let d = self.compiler.union(&to).map_err(fail)?;
-                let s = self.compiler.union(&from).map_err(fail)?;
-                self.emit_cold(json, ColdOp::AssignUnion { d, s })
+                let (d, s) = (self.compiler.union(&to)?, self.compiler.union(&from)?);
+                self.compiler.emit_cold(ColdOp::AssignUnion { d, s })
             }
             "add_header" => {
                 let [header] = arguments.tuple()?;
                 let header = self.writable_header(&header, params)?;
-                let h = self.header_slot(json, &header)?;
-                self.emit(json, Op::AddHeader { h })?;
-                self.show_validity(json, &header)
+                let h = self.compiler.header(&header)?;
+                self.compiler.emit(Op::AddHeader { h })?;
+                self.show_validity(&header)
             }
             "remove_header" => {
                 let [header] = arguments.tuple()?;
                 let header = self.writable_header(&header, params)?;
-                let h = self.header_slot(json, &header)?;
+                let h = self.compiler.header(&header)?;
                 if let Some((valid, shown)) = self.shown(&header) {
                     // Removing an invalid header has no effect, so its shown validity does not change.
                     let slot = |slot| Expr::Slot { slot, width: 1, signed: false };
@@ -279,24 +268,24 @@ impl Loader<'_> {
                         Box::new(slot(shown)),
                         Box::new(Expr::FromBool(Box::new(Bool::Not(Box::new(Bool::NonZero(slot(valid))))))),
                     );
-                    self.compiler.store(shown, 1, false, &kept).map_err(|e| json.error(e))?;
+                    self.compiler.store(shown, 1, false, &kept)?;
                 }
-                self.emit(json, Op::RemoveHeader { h })
+                self.compiler.emit(Op::RemoveHeader { h })
             }
             "push" | "pop" => {
                 let [stack, count] = arguments.tuple()?;
                 let stack = self.any_stack(&stack)?;
                 let n = self.scalar(&count, params)?;
-                self.emit(json, Op::ShiftStack { push: op == "push", stack, n })
+                self.compiler.emit(Op::ShiftStack { push: op == "push", stack, n })
             }
-            "exit" => self.emit(json, Op::Exit),
+            "exit" => self.compiler.emit(Op::Exit),
             "assert" | "assume" => {
                 let [condition] = arguments.tuple()?;
                 let condition = self.condition(&condition, params)?;
-                let a = self.compiler.boolean(&condition).map_err(|e| json.error(e))?;
+                let a = self.compiler.boolean(&condition)?;
                 let id = self.asserts;
                 self.asserts += 1;
-                self.emit(json, Op::Assert { a, id })
+                self.compiler.emit(Op::Assert { a, id })
             }
             "log_msg" => self.log_msg(json, params),
             "count" => {
@@ -306,7 +295,7 @@ impl Loader<'_> {
                     return Err(counter.error("is a direct counter; those count by themselves"));
                 }
                 let idx = self.scalar(&index, params)?;
-                self.emit(json, Op::Count { c, idx })
+                self.compiler.emit(Op::Count { c, idx })
             }
             "execute_meter" => {
                 let [meter, index, to] = arguments.tuple()?;
@@ -316,7 +305,7 @@ impl Loader<'_> {
                 }
                 let idx = self.scalar(&index, params)?;
                 let to = self.lvalue(&to, params)?;
-                self.write_lvalue(json, &to, |w, d| Op::ExecuteMeter { w, d, m, idx })
+                self.write_lvalue(&to, |w, d| Op::ExecuteMeter { w, d, m, idx })
             }
             "register_read" => self.register_read(json, params),
             "register_write" => self.register_write(json, params),
@@ -325,7 +314,7 @@ impl Loader<'_> {
                 let [to, lo, hi] = arguments.tuple()?;
                 let (lo, hi) = (self.scalar(&lo, params)?, self.scalar(&hi, params)?);
                 let to = self.lvalue(&to, params)?;
-                self.write_lvalue(json, &to, |w, d| Op::Rng { w, d, lo, hi })
+                self.write_lvalue(&to, |w, d| Op::Rng { w, d, lo, hi })
             }
             "mark_to_drop" => {
                 let [header] = arguments.tuple()?;
@@ -350,23 +339,15 @@ impl Loader<'_> {
             let [first, last] = arguments.tuple()?;
             [self.scalar(&first, params)?, self.scalar(&last, params)?]
         };
-        self.emit(json, Op::Request { request, a, b })
+        self.compiler.emit(Op::Request { request, a, b })
     }
 
     /// Copies a written header's validity to its shown validity, if it has one.
-    pub(super) fn show_validity(&mut self, json: &Json<'_>, header: &HeaderRef) -> Result<()> {
+    pub(super) fn show_validity(&mut self, header: &HeaderRef) -> Result<()> {
         match self.shown(header) {
-            Some((a, d)) => self.emit(json, Op::Mov { w: 1, d, a }),
+            Some((a, d)) => self.compiler.emit(Op::Mov { w: 1, d, a }),
             None => Ok(()),
         }
-    }
-
-    pub(super) fn emit(&mut self, json: &Json<'_>, op: Op) -> Result<()> {
-        self.compiler.emit(op).map_err(|e| json.error(e))
-    }
-
-    pub(super) fn emit_cold(&mut self, json: &Json<'_>, op: ColdOp) -> Result<()> {
-        self.compiler.emit_cold(op).map_err(|e| json.error(e))
     }
 
     /// Compiles an unsigned value of up to 64 bits, and returns its slot.
@@ -375,11 +356,7 @@ impl Loader<'_> {
         if expr.range().representation() != Some(Representation::U64) {
             return Err(json.error("needs a value that is not negative and fits 64 bits"));
         }
-        self.compiler.exact64(&expr, "the value").map_err(|e| json.error(e))
-    }
-
-    fn header_slot(&mut self, json: &Json<'_>, header: &HeaderRef) -> Result<Slot> {
-        self.compiler.header(header).map_err(|e| json.error(e))
+        json.placed(self.compiler.exact64(&expr, "the value"))
     }
 
     fn writable_header(&self, json: &Json<'_>, params: Params<'_>) -> Result<HeaderRef> {
@@ -464,40 +441,36 @@ impl Loader<'_> {
         }
     }
 
-    fn assign(&mut self, json: &Json<'_>, to: &Lvalue, value: &Expr) -> Result<()> {
-        let fail = |e: String| json.error(e);
+    fn assign(&mut self, to: &Lvalue, value: &Expr) -> Result<()> {
         let Lvalue { ref header, at, width, signed } = *to;
         match header {
             _ if width == 0 => Ok(()),
-            None => self.compiler.store(at, width, signed, value).map_err(fail),
+            None => self.compiler.store(at, width, signed, value),
             Some(header) => {
                 let words = number::words(width);
-                let t = self.compiler.temp(words).map_err(fail)?;
-                self.compiler.store(t, width, signed, value).map_err(fail)?;
-                let h = self.header_slot(json, header)?;
-                for word in 0..words {
-                    self.emit(json, Op::Store { h, off: at + word, a: t + word })?;
-                }
-                Ok(())
+                let t = self.compiler.temp(words)?;
+                self.compiler.store(t, width, signed, value)?;
+                let h = self.compiler.header(header)?;
+                let store = |word| Op::Store { h, off: at + word, a: t + word };
+                (0..words).try_for_each(|word| self.compiler.emit(store(word)))
             }
         }
     }
 
     /// Emits an instruction that writes a value of at most 64 bits to an lvalue, or leaves the old value.
-    fn write_lvalue(&mut self, json: &Json<'_>, to: &Lvalue, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
+    fn write_lvalue(&mut self, to: &Lvalue, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
         match to {
             Lvalue { header: None, at, width: 1..=64, signed: false } => {
-                self.emit(json, op(to.width as u8, *at))
+                self.compiler.emit(op(to.width as u8, *at))
             }
             // The value is discarded, but the call may have a side effect.
-            _ if to.width == 0 => self.emit(json, op(1, self.unused_slot)),
+            _ if to.width == 0 => self.compiler.emit(op(1, self.unused_slot)),
             _ => {
-                let fail = |e: String| json.error(e);
-                let t = self.compiler.temp(1).map_err(fail)?;
-                let old = self.compiler.low64(&to.value(), to.width.min(64)).map_err(fail)?;
-                self.emit(json, Op::Mov { w: 64, d: t, a: old })?;
-                self.emit(json, op(to.width.min(64) as u8, t))?;
-                self.assign(json, to, &Expr::Slot { slot: t, width: 64, signed: to.signed })
+                let t = self.compiler.temp(1)?;
+                let old = self.compiler.low64(&to.value(), to.width.min(64))?;
+                self.compiler.emit(Op::Mov { w: 64, d: t, a: old })?;
+                self.compiler.emit(op(to.width.min(64) as u8, t))?;
+                self.assign(to, &Expr::Slot { slot: t, width: 64, signed: to.signed })
             }
         }
     }
@@ -512,15 +485,14 @@ impl Loader<'_> {
             return Ok(());
         }
         if width <= 64 && to.width <= 64 {
-            return self.write_lvalue(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
+            return self.write_lvalue(&to, |w, d| Op::RegisterRead { w, d, r, idx });
         }
         // An index out of range must leave the old value, regardless of its width.
-        let fail = |e: String| json.error(e);
         let words = number::words(width.max(to.width));
-        let t = self.compiler.temp(words).map_err(fail)?;
-        self.compiler.store(t, 64 * words, false, &to.value()).map_err(fail)?;
-        self.emit_cold(json, ColdOp::RegisterRead { d: t, words, r, idx })?;
-        self.assign(json, &to, &Expr::Slot { slot: t, width: 64 * words, signed: false })
+        let t = self.compiler.temp(words)?;
+        self.compiler.store(t, 64 * words, false, &to.value())?;
+        self.compiler.emit_cold(ColdOp::RegisterRead { d: t, words, r, idx })?;
+        self.assign(&to, &Expr::Slot { slot: t, width: 64 * words, signed: false })
     }
 
     fn register_write(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
@@ -529,16 +501,14 @@ impl Loader<'_> {
         let idx = self.scalar(&index, params)?;
         let value = self.int(&value, params)?;
         let width = self.declared.register_arrays[r as usize].bitwidth;
-        let fail = |e: String| json.error(e);
         if width <= 64 {
-            let a = self.compiler.low64(&value, width).map_err(fail)?;
-            self.emit(json, Op::RegisterWrite { r, idx, a })
-        } else {
-            let words = number::words(width);
-            let a = self.compiler.temp(words).map_err(fail)?;
-            self.compiler.store(a, 64 * words, false, &value).map_err(fail)?;
-            self.emit_cold(json, ColdOp::RegisterWrite { r, words, idx, a })
+            let a = self.compiler.low64(&value, width)?;
+            return self.compiler.emit(Op::RegisterWrite { r, idx, a });
         }
+        let words = number::words(width);
+        let a = self.compiler.temp(words)?;
+        self.compiler.store(a, 64 * words, false, &value)?;
+        self.compiler.emit_cold(ColdOp::RegisterWrite { r, words, idx, a })
     }
 
     fn hash(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
@@ -551,17 +521,16 @@ impl Loader<'_> {
         // BMv2 uses the low 64 bits of base and size.
         let low = |loader: &mut Self, argument: &Json<'_>| {
             let expr = loader.int(argument, params)?;
-            let fail = |e: String| argument.error(e);
-            let cut = loader.compiler.temp(1).map_err(fail)?;
-            loader.compiler.store(cut, 64, false, &expr).map_err(fail)?;
+            let cut = loader.compiler.temp(1)?;
+            argument.placed(loader.compiler.store(cut, 64, false, &expr))?;
             Ok::<Slot, LoadError>(cut)
         };
         let (base, size) = (low(self, &base)?, low(self, &size)?);
-        let d = self.compiler.temp(1).map_err(|e| json.error(e))?;
+        let d = self.compiler.temp(1)?;
         let call = self.code.hash_calls.len() as u32;
         self.code.hash_calls.push(HashCall { calculation: id, d, base, size });
-        self.emit(json, Op::Hash { call })?;
-        self.assign(json, &to, &Expr::Slot { slot: d, width: 64, signed: false })
+        self.compiler.emit(Op::Hash { call })?;
+        self.assign(&to, &Expr::Slot { slot: d, width: 64, signed: false })
     }
 
     fn mark_to_drop(&mut self, header: &Json<'_>) -> Result<()> {
@@ -575,7 +544,7 @@ impl Loader<'_> {
         let (egress_spec, w) = slot("egress_spec")
             .ok_or_else(|| header.error(format!("'{}' has no field 'egress_spec'", clip(&h.name))))?;
         let mcast_grp = slot("mcast_grp").map_or(self.unused_slot, |(slot, _)| slot);
-        self.emit(header, Op::MarkToDrop { w, egress_spec, mcast_grp })
+        self.compiler.emit(Op::MarkToDrop { w, egress_spec, mcast_grp })
     }
 
     /// Emits a drop, with the field names that a target knows. It clears the multicast group if the program has that field.
@@ -584,10 +553,8 @@ impl Loader<'_> {
         let egress_spec = named("standard_metadata", "egress_spec")
             .ok_or_else(|| json.error("the program has no field 'standard_metadata.egress_spec'"))?;
         let mcast_grp = named("intrinsic_metadata", "mcast_grp").map_or(self.unused_slot, |f| f.slot);
-        self.emit(
-            json,
-            Op::MarkToDrop { w: egress_spec.width as u8, egress_spec: egress_spec.slot, mcast_grp },
-        )
+        let (w, egress_spec) = (egress_spec.width as u8, egress_spec.slot);
+        self.compiler.emit(Op::MarkToDrop { w, egress_spec, mcast_grp })
     }
 
     fn log_msg(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
@@ -600,13 +567,12 @@ impl Loader<'_> {
         let values = if none { Vec::new() } else { values.list("value", self.limits.max_objects)? };
         for value in values {
             let expr = self.int(&value, params)?;
-            let fail = |e: String| value.error(e);
             let Range { neg, pos } = expr.range();
             let signed = neg > 0;
             // Use whole words, so that the top bit is the sign of a signed value.
             let count = words(if signed { neg.max(pos + 1) } else { pos });
-            let first = self.compiler.temp(count).map_err(fail)?;
-            self.compiler.store(first, 64 * count, signed, &expr).map_err(fail)?;
+            let first = self.compiler.temp(count)?;
+            value.placed(self.compiler.store(first, 64 * count, signed, &expr))?;
             fields.push(LogValue { first: first as usize, count: count as usize, signed });
         }
         let places = texts.len() - 1;
@@ -619,7 +585,7 @@ impl Loader<'_> {
         }
         let call = self.code.log_calls.len() as u32;
         self.code.log_calls.push(LogCall { texts, values: fields });
-        self.emit(json, Op::Log { call })
+        self.compiler.emit(Op::Log { call })
     }
 }
 

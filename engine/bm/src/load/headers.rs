@@ -6,7 +6,7 @@ use super::compile::expression::HeaderRef;
 use super::compile::Compiler;
 use super::json::Json;
 use super::limits::Limits;
-use super::{actions, add_name, look_up, unions, Loader, Result};
+use super::{actions, look_up, new_name, unions, Loader, Result};
 use crate::error::clip;
 use crate::number::words;
 use crate::program::{
@@ -22,9 +22,8 @@ impl<'a> Loader<'a> {
         let mut header_types = Vec::new();
         let mut header_type_ids = HashMap::new();
         for json in root.list("header_types", limits.max_objects)? {
-            let ty = load_type(&json, limits)?;
-            add_name(&mut header_type_ids, &json, &ty.name, header_types.len())?;
-            header_types.push(ty);
+            let name = new_name(&mut header_type_ids, &json)?;
+            header_types.push(load_type(name, &json, limits)?);
         }
 
         let (mut stacks, mut stack_ids) = (Vec::new(), HashMap::new());
@@ -33,9 +32,8 @@ impl<'a> Loader<'a> {
         let mut names = Names::default();
         let mut headers: Vec<Header> = Vec::new();
         for (json, type_id) in &instances.list {
-            let name = json.get("name")?.str()?.to_owned();
+            let name = new_name(&mut names.headers, json)?;
             let metadata = json.get("metadata")?.bool()?;
-            add_name(&mut names.headers, json, &name, headers.len())?;
             headers.push(Header {
                 name,
                 type_id: *type_id,
@@ -265,8 +263,7 @@ fn flag(json: &Json<'_>) -> Result<bool> {
     }
 }
 
-fn load_type(json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
-    let name = json.get("name")?.str()?.to_owned();
+fn load_type(name: String, json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
     if json.opt("length_exp")?.is_some() {
         return Err(json.error("'length_exp' (P4-14 variable-length headers) is not supported"));
     }

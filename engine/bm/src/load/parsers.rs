@@ -1,79 +1,73 @@
 //! Parsers and deparsers. A parse state becomes its operations followed by a jump or a select. Cycles are allowed, because
 //! every backward jump and every select counts a step.
 
-use std::collections::HashMap;
-
 use super::compile::expression::{Bool, HeaderRef, UnionRef};
 use super::compile::Label;
 use super::json::Json;
-use super::{add_name, look_up, Loader, Result};
+use super::{look_up, new_name, Ids, Loader, Result};
 use crate::error::clip;
 use crate::number::{cut, ones, parse_hex, words};
-use crate::program::{Case, ColdOp, Deparser, Field, KeyPlan, Mark, Op, Pc, Select, Start};
+use crate::program::{Case, ColdOp, Deparser, Extracted, Field, KeyPlan, Mark, Op, Select, Start, Test};
 
 /// A field of a transition's key, without a mask of its own.
 type KeyPart = (Field, Option<Vec<u64>>);
 
-/// States of one parser, by name.
-type States = HashMap<String, Label>;
-
-/// The target of an extraction.
-#[derive(Clone, Copy)]
-enum Extracted {
-    Header(u32),
-    Stack(u32),
-    /// A member (second index) of the next element of a stack of unions.
-    UnionStack(u32, u32),
+/// The labels of one parser's states.
+#[derive(Default)]
+struct States {
+    ids: Ids,
+    labels: Vec<Label>,
 }
+
+impl States {
+    fn of(&self, name: &Json<'_>) -> Result<Label> {
+        look_up(&self.ids, "parse state", name).map(|id| self.labels[id as usize])
+    }
+}
+
+/// A select whose targets do not have their places yet: those of its cases, and its default.
+type PendingSelect = (usize, Vec<Option<Label>>, Option<Label>);
 
 impl Loader<'_> {
     pub(super) fn load_parsers(&mut self, root: &Json<'_>) -> Result<()> {
-        let mut names = HashMap::new();
+        let mut names = Ids::new();
         for json in root.list("parsers", self.limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
-            add_name(&mut names, &json, &name, self.code.parsers.len())?;
+            let name = new_name(&mut names, &json)?;
             let states = json.list("parse_states", self.limits.max_objects)?;
-            let mut labels = States::new();
-            let mut seen = HashMap::new();
-            for (at, state) in states.iter().enumerate() {
-                let state_name = state.get("name")?.str()?;
-                add_name(&mut seen, state, state_name, at)?;
-                labels.insert(state_name.to_owned(), self.compiler.label());
+            let mut labels = States::default();
+            for state in &states {
+                new_name(&mut labels.ids, state)?;
+                labels.labels.push(self.compiler.label());
             }
             let pc = self.compiler.pc();
             let init = json.get("init_state")?;
             if init.is_null() {
-                self.emit(&json, Op::Halt)?;
+                self.compiler.emit(Op::Halt)?;
             } else {
-                let label = self.state(&labels, &init)?;
-                self.compiler.jump(label).map_err(|e| init.error(e))?;
+                let label = labels.of(&init)?;
+                self.compiler.jump(label)?;
             }
             let mut pending = Vec::new();
             for (at, state) in (0u32..).zip(&states) {
-                let label = labels[state.get("name")?.str()?];
-                self.compiler.place(label);
+                self.compiler.place(labels.labels[at as usize]);
                 let parser = self.code.parsers.len() as u32;
                 self.mark(self.compiler.pc(), Mark::State { parser, state: at });
                 for op in state.list("parser_ops", self.limits.max_instructions)? {
                     self.compiler.release_temps();
-                    self.parser_op(&op)?;
+                    op.placed(self.parser_op(&op))?;
                 }
                 self.compiler.release_temps();
-                self.transition(state, &labels, &mut pending)?;
+                state.placed(self.transition(state, &labels, &mut pending))?;
             }
             let end = self.compiler.pc();
-            self.emit(&json, Op::Halt)?;
+            self.compiler.emit(Op::Halt)?;
             // The targets of selects are known only after every state has its place.
-            for (select, targets) in pending {
-                let pc_of = |label: Option<Label>| label.and_then(|l| self.compiler.target(l)).unwrap_or(end);
-                let pcs: Vec<Pc> = targets.into_iter().map(pc_of).collect();
+            let pc_of = |label: Option<Label>| label.and_then(|l| self.compiler.target(l)).unwrap_or(end);
+            for (select, targets, default) in pending {
                 let select: &mut Select = &mut self.code.selects[select];
-                let (default, of_cases) = pcs.split_last().map_or((end, &[][..]), |(d, rest)| (*d, rest));
-                select.default = default;
-                for (case, pc) in select.cases.iter_mut().zip(of_cases) {
-                    match case {
-                        Case::Value { to, .. } | Case::Vset { to, .. } => *to = *pc,
-                    }
+                select.default = pc_of(default);
+                for (case, target) in select.cases.iter_mut().zip(targets) {
+                    case.to = pc_of(target);
                 }
                 select.narrow = narrow_cases(select);
             }
@@ -82,24 +76,16 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn state(&self, labels: &States, json: &Json<'_>) -> Result<Label> {
-        let name = json.str()?;
-        labels
-            .get(name)
-            .copied()
-            .ok_or_else(|| json.error(format!("no parse state is named '{}'", clip(name))))
-    }
-
     fn parser_op(&mut self, json: &Json<'_>) -> Result<()> {
         let arguments = json.get("parameters")?;
         match json.get("op")?.str()? {
             "extract" => {
                 let [target] = arguments.tuple()?;
-                self.extract(json, &target, None)
+                self.extract(&target, None)
             }
             "extract_VL" => {
                 let [target, length] = arguments.tuple()?;
-                self.extract(json, &target, Some(&length))
+                self.extract(&target, Some(&length))
             }
             "set" => self.set(json),
             "verify" => {
@@ -109,20 +95,20 @@ impl Loader<'_> {
                 if condition == Bool::Const(true) {
                     return Ok(());
                 }
-                let a = self.compiler.boolean(&condition).map_err(|e| json.error(e))?;
+                let a = self.compiler.boolean(&condition)?;
                 let error = self.scalar(&error, &[])?;
-                self.emit(json, Op::Verify { a, error })
+                self.compiler.emit(Op::Verify { a, error })
             }
             "advance" => {
                 let [bits] = arguments.tuple()?;
                 let a = self.scalar(&bits, &[])?;
-                self.emit(json, Op::Advance { a })
+                self.compiler.emit(Op::Advance { a })
             }
             "shift" => {
                 let [bytes] = arguments.tuple()?;
                 let bits = bytes.number(1 << 32)? * 8;
                 let a = self.compiler.constant(bits);
-                self.emit(json, Op::Advance { a })
+                self.compiler.emit(Op::Advance { a })
             }
             "primitive" => {
                 let [primitive] = arguments.tuple()?;
@@ -133,8 +119,8 @@ impl Loader<'_> {
     }
 
     /// Compiles an extraction; `length` gives the bits of a variable-length field, if the header has one.
-    fn extract(&mut self, json: &Json<'_>, target: &Json<'_>, length: Option<&Json<'_>>) -> Result<()> {
-        let (extracted, type_id) = self.extracted(target)?;
+    fn extract(&mut self, target: &Json<'_>, length: Option<&Json<'_>>) -> Result<()> {
+        let (to, type_id) = self.extracted(target)?;
         let ty = &self.packet.header_types[type_id as usize];
         match (&ty.variable, length) {
             (Some((field, _)), None) => {
@@ -147,24 +133,18 @@ impl Loader<'_> {
             _ => {}
         }
         let max = ty.max_bytes;
-        let length = length.map(|length| self.scalar(length, &[])).transpose()?;
-        match (extracted, length) {
-            (Extracted::Header(header), None) => self.emit(json, Op::Extract { header })?,
-            (Extracted::Header(header), Some(len)) => self.emit(json, Op::ExtractVl { header, len, max })?,
-            (Extracted::Stack(stack), None) => return self.emit(json, Op::ExtractStack { stack }),
-            (Extracted::Stack(stack), Some(len)) => {
-                return self.emit(json, Op::ExtractStackVl { stack, len, max })
+        let len = length.map(|length| self.scalar(length, &[])).transpose()?;
+        let header = match to {
+            Extracted::Header(id) => Some(id),
+            _ => None,
+        };
+        match header {
+            Some(header) if len.is_none() && self.packet.headers[header as usize].union.is_none() => {
+                self.compiler.emit(Op::Extract { header })?;
             }
-            (Extracted::UnionStack(stack, member), len) => {
-                return self.emit_cold(json, ColdOp::ExtractUnionStack { stack, member, len, max })
-            }
+            _ => self.compiler.emit_cold(ColdOp::Extract { to, len, max })?,
         }
-        let Extracted::Header(header) = extracted else { return Ok(()) };
-        self.show_validity(json, &HeaderRef::Fixed(header))?;
-        if self.packet.headers[header as usize].union.is_some() {
-            return self.emit_cold(json, ColdOp::UnionOnly { header });
-        }
-        Ok(())
+        header.map_or(Ok(()), |header| self.show_validity(&HeaderRef::Fixed(header)))
     }
 
     fn extracted(&self, json: &Json<'_>) -> Result<(Extracted, u32)> {
@@ -202,10 +182,7 @@ impl Loader<'_> {
             let (field, _) = self.field(&to.get("value")?)?;
             let found = self.lookahead(&value)?;
             let expr = super::expressions::field_value(found);
-            return self
-                .compiler
-                .store(field.slot, field.width(), field.signed, &expr)
-                .map_err(|e| json.error(e));
+            return self.compiler.store(field.slot, field.width(), field.signed, &expr);
         }
         let target = to.get("value")?;
         let is_variable = |target: &Json<'_>| -> Result<bool> {
@@ -228,11 +205,11 @@ impl Loader<'_> {
         if bits == 0 || bits > widest {
             return Err(width.error(format!("is {bits}; a lookahead of 1 to {widest} bits is supported")));
         }
-        let d = self.compiler.temp(words(bits as u32)).map_err(|e| json.error(e))?;
+        let d = self.compiler.temp(words(bits as u32))?;
         if bits > 64 {
-            self.emit_cold(json, ColdOp::Lookahead { d, w: bits as u32, bit })?;
+            self.compiler.emit_cold(ColdOp::Lookahead { d, w: bits as u32, bit })?;
         } else {
-            self.emit(json, Op::Lookahead { w: bits as u8, d, bit })?;
+            self.compiler.emit(Op::Lookahead { w: bits as u8, d, bit })?;
         }
         Ok(Field { slot: d, width: bits as u16, signed: false })
     }
@@ -241,31 +218,33 @@ impl Loader<'_> {
         &mut self,
         state: &Json<'_>,
         labels: &States,
-        pending: &mut Vec<(usize, Vec<Option<Label>>)>,
+        pending: &mut Vec<PendingSelect>,
     ) -> Result<()> {
         let mut key = Vec::new();
         for part in state.list("transition_key", self.limits.max_objects)? {
             key.push((self.key_part(&part)?, None));
         }
-        let mut cases = Vec::new();
-        let mut targets = Vec::new();
-        let mut default = None;
+        let plan = KeyPlan::new(&key);
+        let (mut cases, mut targets, mut default) = (Vec::new(), Vec::new(), None);
         for transition in state.list("transitions", self.limits.max_objects)? {
             let next = transition.get("next_state")?;
-            let label = if next.is_null() { None } else { Some(self.state(labels, &next)?) };
+            let label = if next.is_null() { None } else { Some(labels.of(&next)?) };
             // p4c put the default of a select into the value until April 2020; BMv2 accepts it with or without a type.
             let kind = transition.opt("type")?.map_or(Ok("hexstr"), |kind| kind.str())?;
             let value = transition.opt("value")?.and_then(|value| value.value.as_str());
             let kind = if (kind, value) == ("hexstr", Some("default")) { "default" } else { kind };
-            match kind {
-                "default" => default = label,
+            let mask = transition.opt("mask")?.map(|mask| self.padded(&mask, &key));
+            let test = match kind {
+                "default" => {
+                    default = label;
+                    continue;
+                }
                 "hexstr" if !key.is_empty() => {
-                    let value = self.padded(&transition.get("value")?, &key)?;
-                    let mask = match transition.opt("mask")? {
-                        Some(mask) => self.padded(&mask, &key)?,
-                        None => key.iter().map(|(f, _)| ones(f.width())).collect(),
-                    };
-                    cases.push((Ok((value, mask)), label));
+                    let value = plan.pack(self.padded(&transition.get("value")?, &key)?);
+                    let all = || Ok(key.iter().map(|(f, _)| ones(f.width())).collect());
+                    let mask = plan.pack(mask.unwrap_or_else(all)?);
+                    let value = value.iter().zip(&mask).map(|(v, m)| v & m).collect();
+                    Test::Value { value, mask }
                 }
                 "parse_vset" if !key.is_empty() => {
                     let given = transition.get("value")?;
@@ -277,11 +256,12 @@ impl Loader<'_> {
                             given.error(format!("holds values of {declared} bits, but the key has {bits}"))
                         );
                     }
-                    let mask = match transition.opt("mask")? {
-                        Some(mask) => Some(self.padded(&mask, &key)?),
-                        None => None,
+                    let joined = |mask: Vec<Vec<u64>>| {
+                        let mut joined = Vec::new();
+                        plan.concatenated(&plan.pack(mask), &mut joined);
+                        joined
                     };
-                    cases.push((Err((vset, mask)), label));
+                    Test::Vset { vset, mask: mask.transpose()?.map(joined) }
                 }
                 "hexstr" | "parse_vset" => {
                     return Err(transition.error("compares a key, but the state has none"));
@@ -291,44 +271,25 @@ impl Loader<'_> {
                         transition.error(format!("transition type '{}' is not supported", clip(other)))
                     )
                 }
-            }
+            };
+            cases.push(Case { test, to: 0 });
+            targets.push(label);
         }
         if cases.is_empty() {
             return match default {
-                None => self.emit(state, Op::Halt),
+                None => self.compiler.emit(Op::Halt),
                 Some(label) => {
                     if self.compiler.target(label).is_some() {
-                        self.emit(state, Op::Step)?;
+                        self.compiler.emit(Op::Step)?;
                     }
-                    self.compiler.jump(label).map_err(|e| state.error(e))
+                    self.compiler.jump(label)
                 }
             };
         }
-        let plan = KeyPlan::new(&key);
-        let mut built = Vec::new();
-        for (case, label) in cases {
-            targets.push(label);
-            built.push(match case {
-                Ok((value, mask)) => {
-                    let mask = plan.pack(mask);
-                    let value = plan.pack(value).iter().zip(&mask).map(|(v, m)| v & m).collect();
-                    Case::Value { value, mask, to: 0 }
-                }
-                Err((vset, mask)) => {
-                    let joined = |mask| {
-                        let mut joined = Vec::new();
-                        plan.concatenated(&plan.pack::<Vec<u64>>(mask), &mut joined);
-                        joined
-                    };
-                    Case::Vset { vset, mask: mask.map(joined), to: 0 }
-                }
-            });
-        }
-        targets.push(default);
         let select = self.code.selects.len();
-        self.code.selects.push(Select { key: plan, cases: built, narrow: None, default: 0 });
-        pending.push((select, targets));
-        self.emit(state, Op::Select { select: select as u32 })
+        self.code.selects.push(Select { key: plan, cases, narrow: None, default: 0 });
+        pending.push((select, targets, default));
+        self.compiler.emit(Op::Select { select: select as u32 })
     }
 
     fn key_part(&mut self, part: &Json<'_>) -> Result<Field> {
@@ -339,20 +300,20 @@ impl Loader<'_> {
             "stack_field" => {
                 let [stack, member] = value.tuple()?;
                 let stack = self.stack(&stack, false)?;
-                self.found_key_part(part, &HeaderRef::Last(stack), &member)
+                self.found_key_part(&HeaderRef::Last(stack), &member)
             }
             "union_stack_field" => {
                 let [stack, member, field] = value.tuple()?;
                 let stack = self.stack(&stack, true)?;
                 let (member, _) = self.union_stack_member(stack, &member)?;
-                self.found_key_part(part, &HeaderRef::Member(UnionRef::Last(stack), member), &field)
+                self.found_key_part(&HeaderRef::Member(UnionRef::Last(stack), member), &field)
             }
             other => Err(part.error(format!("a transition key of type '{}' is not supported", clip(other)))),
         }
     }
 
     /// Loads a field of a header that is determined at run time into a temporary, and returns that.
-    fn found_key_part(&mut self, part: &Json<'_>, header: &HeaderRef, member: &Json<'_>) -> Result<Field> {
+    fn found_key_part(&mut self, header: &HeaderRef, member: &Json<'_>) -> Result<Field> {
         let ty = &self.packet.header_types[self.type_of(header) as usize];
         let name = member.str()?;
         let f = ty
@@ -360,7 +321,7 @@ impl Loader<'_> {
             .filter(|f| !f.variable)
             .ok_or_else(|| member.error(format!("the stack's type has no field '{}'", clip(name))))?;
         let (off, width, signed) = (f.off, f.width, f.signed);
-        let slot = self.compiler.load(header, off, words(width)).map_err(|e| part.error(e))?;
+        let slot = self.compiler.load(header, off, words(width))?;
         Ok(Field { slot, width: width as u16, signed })
     }
 
@@ -386,10 +347,9 @@ impl Loader<'_> {
     }
 
     pub(super) fn load_deparsers(&mut self, root: &Json<'_>) -> Result<()> {
-        let mut names = HashMap::new();
+        let mut names = Ids::new();
         for json in root.list("deparsers", self.limits.max_objects)? {
-            let name = json.get("name")?.str()?.to_owned();
-            add_name(&mut names, &json, &name, self.code.deparsers.len())?;
+            let name = new_name(&mut names, &json)?;
             if let Some(first) = json.list("primitives", self.limits.max_objects)?.first() {
                 return Err(first.error("operations in a deparser are not supported"));
             }
@@ -416,9 +376,9 @@ fn narrow_cases(select: &Select) -> Option<Vec<(u64, u64)>> {
     select
         .cases
         .iter()
-        .map(|case| match case {
-            Case::Value { value, mask, .. } => Some((value[0], mask[0])),
-            Case::Vset { .. } => None,
+        .map(|case| match &case.test {
+            Test::Value { value, mask } => Some((value[0], mask[0])),
+            Test::Vset { .. } => None,
         })
         .collect()
 }

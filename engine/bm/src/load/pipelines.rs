@@ -3,11 +3,9 @@
 //! p4c wraps every statement of a control in a table without key whose default action is constant. Such a table always does the
 //! same, so its action is inlined. Nodes are laid out depth first, so that most transitions fall through.
 
-use std::collections::HashMap;
-
 use super::compile::Label;
 use super::json::Json;
-use super::{add_name, look_up, Loader, Result};
+use super::{look_up, new_name, Ids, Loader, Result};
 use crate::error::clip;
 use crate::number::{ones, parse_cut, prefix_mask};
 use crate::program::{
@@ -28,48 +26,36 @@ type MakeNode<'a> = fn(Json<'a>) -> Node<'a>;
 /// Control flow of one pipeline.
 struct Flow<'a> {
     nodes: Vec<Node<'a>>,
-    names: HashMap<String, u32>,
+    names: Ids,
     labels: Vec<Label>,
 }
 
 /// The successors of a table.
 struct Next {
-    on_hit: Option<u32>,
-    on_miss: Option<u32>,
-    fixed_hit: bool,
-    fixed_miss: bool,
+    /// After a hit, and after a miss, whatever the action, if the table says so.
+    on_hit: Option<Option<u32>>,
+    on_miss: Option<Option<u32>>,
     by_action: Vec<Option<u32>>,
     base: Option<u32>,
 }
 
 impl Next {
     fn hit(&self, local: usize) -> Option<u32> {
-        if self.fixed_hit {
-            self.on_hit
-        } else {
-            self.by_action[local]
-        }
+        self.on_hit.unwrap_or(self.by_action[local])
     }
 
     fn miss(&self, local: usize) -> Option<u32> {
-        if self.fixed_miss {
-            self.on_miss
-        } else {
-            self.by_action[local]
-        }
+        self.on_miss.unwrap_or(self.by_action[local])
     }
 
     /// Returns the successor if the table has no action to run.
     fn none(&self) -> Option<u32> {
-        if self.fixed_miss {
-            self.on_miss
-        } else {
-            self.base
-        }
+        self.on_miss.unwrap_or(self.base)
     }
 
     fn all(&self) -> impl Iterator<Item = u32> + '_ {
-        [self.on_hit, self.on_miss, self.base].into_iter().chain(self.by_action.iter().copied()).flatten()
+        let named = [self.on_hit.flatten(), self.on_miss.flatten(), self.base];
+        named.into_iter().chain(self.by_action.iter().copied()).flatten()
     }
 }
 
@@ -89,43 +75,27 @@ impl<'a> Flow<'a> {
         let given = json.get("next_tables")?;
         let map = given.object()?;
         let base = self.optional(json, "base_default_next")?;
-        let mut next = Next {
-            on_hit: None,
-            on_miss: None,
-            fixed_hit: map.contains_key("__HIT__"),
-            fixed_miss: map.contains_key("__MISS__"),
-            by_action: Vec::new(),
-            base,
+        let named = |key: &str| match map.contains_key(key) {
+            true => self.node(&given.get(key)?).map(Some),
+            false => Ok(None),
         };
-        if next.fixed_hit {
-            next.on_hit = self.node(&given.get("__HIT__")?)?;
-        }
-        if next.fixed_miss {
-            next.on_miss = self.node(&given.get("__MISS__")?)?;
-        }
-        for action in actions {
-            let target = if map.contains_key(action) { self.node(&given.get(action)?)? } else { base };
-            next.by_action.push(target);
-        }
-        Ok(next)
+        let by_action = actions.iter().map(|action| Ok(named(action)?.unwrap_or(base)));
+        let by_action = by_action.collect::<Result<_>>()?;
+        Ok(Next { on_hit: named("__HIT__")?, on_miss: named("__MISS__")?, by_action, base })
     }
 }
 
-/// A table before its successors have their places.
-struct PendingTable {
-    table: u32,
-    next: Next,
-}
+/// A table whose successors do not have their places yet.
+type PendingTable = (u32, Next);
 
 impl<'a> Loader<'a> {
     pub(super) fn load_pipelines(&mut self, root: &Json<'a>) -> Result<()> {
-        let (mut names, mut nodes) = (HashMap::new(), HashMap::new());
+        let (mut names, mut nodes) = (Ids::new(), Ids::new());
         for json in root.list("pipelines", self.limits.max_objects)? {
             for profile in json.list("action_profiles", self.limits.max_objects)? {
                 self.load_profile(&profile)?;
             }
-            let name = json.get("name")?.str()?.to_owned();
-            add_name(&mut names, &json, &name, self.code.pipelines.len())?;
+            let name = new_name(&mut names, &json)?;
             let pc = self.load_flow(&json, self.code.pipelines.len() as u32, &mut nodes)?;
             self.code.pipelines.push(Start { name, pc });
         }
@@ -133,11 +103,10 @@ impl<'a> Loader<'a> {
     }
 
     fn load_profile(&mut self, json: &Json<'_>) -> Result<()> {
-        let name = json.get("name")?.str()?.to_owned();
-        let id = json.get("id")?.number(u64::from(u32::MAX))? as u32;
+        let name = new_name(&mut self.declared.names.profiles, json)?;
+        let id = json.id()?;
         let max_size = json.opt("max_size")?.map_or(Ok(0), |v| v.number(u64::from(u32::MAX)))? as usize;
         let selector = json.opt("selector")?.map(|s| self.load_calculation(&s)).transpose()?;
-        add_name(&mut self.declared.names.profiles, json, &name, self.declared.action_profiles.len())?;
         let with_selector = selector.is_some();
         self.declared.action_profiles.push(ActionProfileInfo { name, id, max_size, with_selector });
         self.code.selectors.push(selector);
@@ -145,8 +114,8 @@ impl<'a> Loader<'a> {
     }
 
     /// Compiles a pipeline. `nodes` has the names of tables and conditionals in all pipelines so far, which may not return.
-    fn load_flow(&mut self, json: &Json<'a>, pipeline: u32, nodes: &mut HashMap<String, u32>) -> Result<Pc> {
-        let mut flow = Flow { nodes: Vec::new(), names: HashMap::new(), labels: Vec::new() };
+    fn load_flow(&mut self, json: &Json<'a>, pipeline: u32, nodes: &mut Ids) -> Result<Pc> {
+        let mut flow = Flow { nodes: Vec::new(), names: Ids::new(), labels: Vec::new() };
         let kinds: [(&str, MakeNode<'a>); 3] = [
             ("tables", Node::Table),
             ("conditionals", Node::Conditional),
@@ -154,9 +123,8 @@ impl<'a> Loader<'a> {
         ];
         for (key, node) in kinds {
             for item in json.list(key, self.limits.max_objects)? {
-                let name = item.get("name")?.str()?;
-                add_name(nodes, &item, name, nodes.len())?;
-                flow.names.insert(name.to_owned(), flow.nodes.len() as u32);
+                let name = new_name(nodes, &item)?;
+                flow.names.insert(name, flow.nodes.len() as u32);
                 flow.labels.push(self.compiler.label());
                 flow.nodes.push(node(item));
             }
@@ -172,7 +140,7 @@ impl<'a> Loader<'a> {
         // Nodes to lay out; the last one is next, so that a node's first successor follows it.
         let mut stack: Vec<u32> = init.into_iter().collect();
         if init.is_none() {
-            self.emit(json, Op::Halt)?;
+            self.compiler.emit(Op::Halt)?;
         }
         // Lay out unreachable nodes, too: the control plane knows their tables.
         stack.splice(0..0, (0..flow.nodes.len() as u32).rev());
@@ -200,42 +168,32 @@ impl<'a> Loader<'a> {
             edges[at as usize] = successors;
         }
         self.compiler.place(end);
-        self.emit(json, Op::Halt)?;
+        self.compiler.emit(Op::Halt)?;
         if let Some(at) = cycle(&edges) {
             let (Node::Table(node) | Node::Conditional(node) | Node::ActionCall(node)) =
                 &flow.nodes[at as usize];
             return Err(node.error("is part of a loop of tables and conditionals, which is not supported"));
         }
-        for PendingTable { table, next } in pending {
-            let end = self.compiler.target(end).unwrap_or_default();
-            let pc_of = |node: Option<u32>| {
-                node.and_then(|n| self.compiler.target(flow.labels[n as usize])).unwrap_or(end)
-            };
-            let hits: Vec<Pc> = (0..next.by_action.len()).map(|local| pc_of(next.hit(local))).collect();
-            let misses: Vec<Pc> = (0..next.by_action.len()).map(|local| pc_of(next.miss(local))).collect();
-            let none = pc_of(next.none());
+        let end = self.compiler.target(end).unwrap_or_default();
+        let pc_of = |node: Option<u32>| {
+            node.and_then(|n| self.compiler.target(flow.labels[n as usize])).unwrap_or(end)
+        };
+        for (table, next) in pending {
             let table = &mut self.code.match_tables[table as usize];
-            table.next_none = none;
+            table.next_none = pc_of(next.none());
             for (local, action) in table.actions.iter_mut().enumerate() {
-                (action.next_hit, action.next_miss) = (hits[local], misses[local]);
+                (action.next_hit, action.next_miss) = (pc_of(next.hit(local)), pc_of(next.miss(local)));
             }
         }
         Ok(pc)
     }
 
     /// Continues at a node, by falling through if it is laid out next.
-    fn go(
-        &mut self,
-        json: &Json<'_>,
-        flow: &Flow<'_>,
-        to: Option<u32>,
-        end: Label,
-        placed: &[bool],
-    ) -> Result<()> {
+    fn go(&mut self, flow: &Flow<'_>, to: Option<u32>, end: Label, placed: &[bool]) -> Result<()> {
         match to {
             Some(node) if !placed[node as usize] => Ok(()),
-            Some(node) => self.compiler.jump(flow.labels[node as usize]).map_err(|e| json.error(e)),
-            None => self.compiler.jump(end).map_err(|e| json.error(e)),
+            Some(node) => self.compiler.jump(flow.labels[node as usize]),
+            None => self.compiler.jump(end),
         }
     }
 
@@ -251,9 +209,9 @@ impl<'a> Loader<'a> {
         let condition = self.condition(&expression, &[])?;
         let (on_true, on_false) = (flow.optional(json, "true_next")?, flow.optional(json, "false_next")?);
         let otherwise = on_false.map_or(end, |n| flow.labels[n as usize]);
-        self.compiler.branch(&condition, otherwise, false).map_err(|e| expression.error(e))?;
+        expression.placed(self.compiler.branch(&condition, otherwise, false))?;
         let decided = self.compiler.pc();
-        self.go(json, flow, on_true, end, placed)?;
+        self.go(flow, on_true, end, placed)?;
         Ok((on_true.into_iter().chain(on_false).collect(), decided))
     }
 
@@ -270,8 +228,8 @@ impl<'a> Loader<'a> {
         }
         let next = flow.optional(json, "next_node")?;
         self.compile_action(action, false)?;
-        self.emit(json, Op::EndInline)?;
-        self.go(json, flow, next, end, placed)?;
+        self.compiler.emit(Op::EndInline)?;
+        self.go(flow, next, end, placed)?;
         Ok(next.into_iter().collect())
     }
 
@@ -299,7 +257,7 @@ impl<'a> Loader<'a> {
     ) -> Result<Vec<u32>> {
         let (info, table, next) = self.read_table(flow, json)?;
         let id = self.declared.tables.len() as u32;
-        add_name(&mut self.declared.names.tables, json, &info.name, id as usize)?;
+        new_name(&mut self.declared.names.tables, json)?;
         let inline = match &table.default {
             Some(call) if info.key.is_empty() && info.const_default && call.data.is_empty() => {
                 (info.table_type == TableType::Simple && !info.with_counters).then_some(call.local as usize)
@@ -309,13 +267,13 @@ impl<'a> Loader<'a> {
         let successors = match inline {
             Some(local) => {
                 self.compile_action(table.actions[local].action as usize, false)?;
-                self.emit(json, Op::EndInline)?;
+                self.compiler.emit(Op::EndInline)?;
                 let to = next.miss(local);
-                self.go(json, flow, to, end, placed)?;
+                self.go(flow, to, end, placed)?;
                 to.into_iter().collect()
             }
             None => {
-                self.emit(json, Op::Apply { table: id })?;
+                self.compiler.emit(Op::Apply { table: id })?;
                 let mut successors: Vec<u32> = next.all().collect();
                 successors.sort_unstable();
                 successors.dedup();
@@ -324,7 +282,7 @@ impl<'a> Loader<'a> {
         };
         self.declared.tables.push(info);
         self.code.match_tables.push(table);
-        pending.push(PendingTable { table: id, next });
+        pending.push((id, next));
         Ok(successors)
     }
 
@@ -384,14 +342,14 @@ impl<'a> Loader<'a> {
             if table_type != TableType::Simple {
                 return Err(entry.error("only tables of type simple have a default entry in the program"));
             }
-            let flag = |key: &str| entry.opt(key)?.map_or(Ok(false), |v| v.bool());
-            (const_default_action, const_default) = (flag("action_const")?, flag("action_entry_const")?);
+            const_default_action = entry.flag("action_const", false)?;
+            const_default = entry.flag("action_entry_const", false)?;
             default = Some(self.action_call(&entry, &actions)?);
         }
         let max_size = json.opt("max_size")?.map_or(Ok(u64::MAX), |v| v.u64())?;
         let max_size = usize::try_from(max_size).unwrap_or(usize::MAX);
-        let with_counters = json.opt("with_counters")?.map_or(Ok(false), |v| v.bool())?;
-        let support_timeout = json.opt("support_timeout")?.map_or(Ok(false), |v| v.bool())?;
+        let with_counters = json.flag("with_counters", false)?;
+        let support_timeout = json.flag("support_timeout", false)?;
         let direct_meter = self.direct_meter(json, &name)?;
 
         let mut const_entries = Vec::new();
@@ -411,7 +369,7 @@ impl<'a> Loader<'a> {
 
         let info = TableInfo {
             name,
-            id: json.get("id")?.number(u64::from(u32::MAX))? as u32,
+            id: json.id()?,
             match_type,
             table_type,
             key: key_info,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::json::Json;
 use super::limits::Limits;
-use super::{add_name, look_up, Result};
+use super::{look_up, new_name, Ids, Result};
 use crate::error::{clip, LoadError};
 use crate::program::{Header, Stack, Union, UnionType};
 
@@ -22,9 +22,9 @@ pub(super) fn instances<'a>(
     root: &Json<'a>,
     limits: &Limits,
     of_unions: bool,
-    type_ids: &HashMap<String, u32>,
+    type_ids: &Ids,
     stacks: &mut Vec<Stack>,
-    stack_ids: &mut HashMap<String, u32>,
+    stack_ids: &mut Ids,
 ) -> Result<Instances<'a>> {
     let (kind, key, type_key) = if of_unions {
         ("header union", "header_union", "union_type")
@@ -63,7 +63,7 @@ pub(super) fn instances<'a>(
             }
             order.push(at);
         }
-        add_name(stack_ids, &json, json.get("name")?.str()?, stacks.len())?;
+        new_name(stack_ids, &json)?;
         stacks.push(Stack { of_unions, type_id, first, size: elements.len() as u32, next: 0 });
     }
     for (at, place) in places.iter_mut().enumerate() {
@@ -84,13 +84,12 @@ pub(super) fn instances<'a>(
 pub(super) fn load_types(
     root: &Json<'_>,
     limits: &Limits,
-    header_types: &HashMap<String, u32>,
-) -> Result<(Vec<UnionType>, HashMap<String, u32>)> {
+    header_types: &Ids,
+) -> Result<(Vec<UnionType>, Ids)> {
     let (mut types, mut ids) = (Vec::new(), HashMap::new());
     for json in root.list("header_union_types", limits.max_objects)? {
-        let ty = load_type(&json, limits, header_types)?;
-        add_name(&mut ids, &json, &ty.name, types.len())?;
-        types.push(ty);
+        let name = new_name(&mut ids, &json)?;
+        types.push(UnionType { name, members: load_type(&json, limits, header_types)? });
     }
     Ok((types, ids))
 }
@@ -102,18 +101,18 @@ pub(super) fn load(
     types: &[UnionType],
     headers: &[Header],
     by_id: &Instances<'_>,
-) -> Result<(Vec<Union>, HashMap<String, u32>)> {
+) -> Result<(Vec<Union>, Ids)> {
     let (mut unions, mut ids) = (Vec::new(), HashMap::new());
     let mut taken = vec![false; headers.len()];
     for (json, type_id) in &instances.list {
         let members = load_members(json, limits, &types[*type_id as usize], headers, &by_id.ids, &mut taken)?;
-        add_name(&mut ids, json, json.get("name")?.str()?, unions.len())?;
+        new_name(&mut ids, json)?;
         unions.push(Union { type_id: *type_id, members });
     }
     Ok((unions, ids))
 }
 
-fn load_type(json: &Json<'_>, limits: &Limits, header_types: &HashMap<String, u32>) -> Result<UnionType> {
+fn load_type(json: &Json<'_>, limits: &Limits, header_types: &Ids) -> Result<Vec<(String, u32)>> {
     let mut members: Vec<(String, u32)> = Vec::new();
     for member in json.list("headers", limits.max_objects)? {
         let [name, ty] = member.tuple()?;
@@ -123,7 +122,7 @@ fn load_type(json: &Json<'_>, limits: &Limits, header_types: &HashMap<String, u3
         }
         members.push((name.to_owned(), look_up(header_types, "header type", &ty)?));
     }
-    Ok(UnionType { name: json.get("name")?.str()?.to_owned(), members })
+    Ok(members)
 }
 
 fn load_members(

@@ -12,12 +12,11 @@ pub(crate) enum ColdOp {
     UnionValid { d: Slot, union: Slot },
     /// `d` = whether the same member is valid in both, with equal values.
     UnionEq { d: Slot, a: Slot, b: Slot },
-    /// Invalidates the other members of the header's union; follows the header's extraction.
-    UnionOnly { header: u32 },
     /// Copies the header union whose id is in `s` over the one whose id is in `d`.
     AssignUnion { d: Slot, s: Slot },
-    /// Extracts a member of the next element. With `len` (a slot with bits) and `max` (bytes) its length is variable.
-    ExtractUnionStack { stack: u32, member: u32, len: Option<Slot>, max: u32 },
+    /// Extracts a header. With `len`, its variable-length field has the length in bits in this slot, and `max` is the maximum
+    /// length of the header in bytes (0: the program sets no limit). A member of a union invalidates the other members.
+    Extract { to: Extracted, len: Option<Slot>, max: u32 },
     /// Arithmetic on values wider than a word.
     Wide(Wide),
     /// Copies a cell into the `words` words at `d`, which do not change if the index is beyond the array.
@@ -28,6 +27,16 @@ pub(crate) enum ColdOp {
     Lookahead { d: Slot, w: u32, bit: u32 },
     /// `d` = whether the variable-length fields of two headers are equal.
     VarbitEq { d: Slot, a: Slot, b: Slot },
+}
+
+/// The target of an extraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extracted {
+    Header(u32),
+    /// The next element of a stack.
+    Stack(u32),
+    /// A member (second index) of the next element of a stack of unions.
+    UnionStack(u32, u32),
 }
 
 /// The kind of computation. `w` is in [`Wide`].

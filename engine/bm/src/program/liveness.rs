@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use crate::number::words;
 use crate::program::{
-    flow, Binary, Calculation, ColdOp, DeparserId, Field, FlowNode, Header, Input, LogValue, Op, Operation,
-    Pc, PipelineId, Program, Request, Slot, Wide,
+    flow, Binary, Calculation, ColdOp, DeparserId, Extracted, Field, FlowNode, Header, Input, LogValue, Op,
+    Operation, Pc, PipelineId, Program, Request, Slot, Wide,
 };
 
 /// Maximum number of words of all sets together.
@@ -29,7 +29,7 @@ const GAP: usize = 12;
 /// Headers of up to this many words are saved regardless of their validity.
 const SMALL: usize = 10;
 
-/// The words of a packet that [`crate::Phv::save_kept`] saves, for one program.
+/// The words of a packet that [`crate::Phv::save`] saves, for one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// Words that are always saved, in ascending order.
@@ -303,13 +303,6 @@ impl Reader<'_> {
                 }
             }
             Op::Extract { header } => node.writes.extend(header_words(program, program.header(header))),
-            Op::ExtractVl { header, len, .. } => {
-                one(len);
-                node.writes.extend(header_words(program, program.header(header)));
-            }
-            // The instruction writes a whole element.
-            Op::ExtractStack { .. } => {}
-            Op::ExtractStackVl { len, .. } => one(len),
             Op::Lookahead { d, .. } => node.writes.push(d),
             Op::Verify { a, error } => [a, error].into_iter().for_each(one),
             Op::Advance { a } => one(a),
@@ -324,6 +317,17 @@ impl Reader<'_> {
                     };
                     reads.extend([a..a + of_a, b..b + n]);
                     node.writes.extend(d..d + written);
+                }
+                ColdOp::Extract { to, len, .. } => {
+                    len.into_iter().for_each(one);
+                    match to {
+                        Extracted::Header(header) if program.header(header).union.is_none() => {
+                            node.writes.extend(header_words(program, program.header(header)));
+                        }
+                        // The instruction writes a whole element.
+                        Extracted::Stack(_) => {}
+                        _ => reads.push(self.everything()),
+                    }
                 }
                 ColdOp::Lookahead { d, w, .. } => node.writes.extend(d..d + words(w)),
                 _ => reads.push(self.everything()),

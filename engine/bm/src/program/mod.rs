@@ -23,7 +23,7 @@ use std::collections::HashMap;
 pub use algorithm::CrcParameters;
 pub(crate) use algorithm::{Algorithm, Crc};
 pub(crate) use calculation::{join_fields, Calculation, Checksum, HashCall, Input};
-pub(crate) use cold_op::{ColdOp, Operation, Wide};
+pub(crate) use cold_op::{ColdOp, Extracted, Operation, Wide};
 pub use field::Field;
 pub(crate) use flow::{flow, FlowNode};
 pub(crate) use header::{Header, HeaderType, Stack, Union, UnionType, VlStore};
@@ -39,7 +39,7 @@ pub(crate) use mark::Mark;
 pub(crate) use match_table::{ActionCall, Bound, MatchTable, PackedKey, TableAction};
 pub(crate) use op::{Binary, Comparison, LogCall, Op, Pc, Slot, Unary};
 pub use op::{LogValue, Request};
-pub(crate) use select::{Case, Select};
+pub(crate) use select::{Case, Select, Test};
 
 /// A deparser: its headers in the order of emission.
 #[derive(Debug)]

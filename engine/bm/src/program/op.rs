@@ -233,15 +233,8 @@ pub(crate) enum Op {
     /// Ends the pipeline, parser or condition.
     Halt,
 
-    /// Extracts a fixed-size header.
+    /// Extracts a fixed-size header that is in no stack or union.
     Extract { header: u32 },
-    /// Extracts a header whose variable-length field has the length in bits in `len`; `max` is the maximum length of the header
-    /// in bytes (0: the program sets no limit).
-    ExtractVl { header: u32, len: Slot, max: u32 },
-    /// Extracts the next element of a stack.
-    ExtractStack { stack: u32 },
-    /// Extracts the next element of a stack as [`Op::ExtractVl`] does.
-    ExtractStackVl { stack: u32, len: Slot, max: u32 },
     /// Reads at most 64 bits after the cursor.
     Lookahead { w: u8, d: Slot, bit: u32 },
     /// Raises the parser error with the code in `error` if `a` is zero.

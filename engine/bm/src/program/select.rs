@@ -2,13 +2,20 @@
 
 use crate::program::{KeyPlan, Pc};
 
+/// What the key must be in a case.
+#[derive(Debug, Clone)]
+pub(crate) enum Test {
+    /// Under a mask, it equals a value; both are packed as the key is.
+    Value { value: Vec<u64>, mask: Vec<u64> },
+    /// It is in a parser value set, under the mask if there is one.
+    Vset { vset: u32, mask: Option<Vec<u64>> },
+}
+
 /// One case of a select.
 #[derive(Debug, Clone)]
-pub(crate) enum Case {
-    /// The key under a mask equals a value, both packed as the key is.
-    Value { value: Vec<u64>, mask: Vec<u64>, to: Pc },
-    /// The key is in a parser value set, under the mask if there is one.
-    Vset { vset: u32, mask: Option<Vec<u64>>, to: Pc },
+pub(crate) struct Case {
+    pub(crate) test: Test,
+    pub(crate) to: Pc,
 }
 
 /// The transition of a parse state: the key, the cases in order, and the default target.
@@ -25,9 +32,6 @@ impl Select {
     /// Returns the target of the case with this index; one past the last is the default.
     #[inline]
     pub(crate) fn target(&self, case: usize) -> Pc {
-        match self.cases.get(case) {
-            Some(Case::Value { to, .. } | Case::Vset { to, .. }) => *to,
-            None => self.default,
-        }
+        self.cases.get(case).map_or(self.default, |case| case.to)
     }
 }

@@ -4,10 +4,7 @@ use super::calculate::calculated;
 use super::cold_op;
 use super::context::{Context, Trap};
 use super::externs::{Externs, LogMessage};
-use super::headers::{
-    assign_header, assign_union, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid,
-    shift_stack,
-};
+use super::headers::{assign_header, assign_union, headers_equal, lookahead, only_valid, shift_stack};
 use super::phv::Phv;
 use crate::error::Fault;
 use crate::number::cut_word;
@@ -142,17 +139,6 @@ pub(crate) fn execute_cold<T: Externs>(
             if value(phv, a) == 0 {
                 return Err(Fault::Assert(id).into());
             }
-        }
-        Op::ExtractVl { header, len, max } => extract_vl(context, phv, header, value(phv, len), max)?,
-        Op::ExtractStack { stack } => {
-            let header = next_of_stack(context, phv, stack)?;
-            extract(context, phv, header)?;
-            phv.slots[program.stack(stack).next as usize] += 1;
-        }
-        Op::ExtractStackVl { stack, len, max } => {
-            let header = next_of_stack(context, phv, stack)?;
-            extract_vl(context, phv, header, value(phv, len), max)?;
-            phv.slots[program.stack(stack).next as usize] += 1;
         }
         Op::Lookahead { w, d, bit } => {
             phv.slots[d as usize] = lookahead(context, bit, u32::from(w))?;

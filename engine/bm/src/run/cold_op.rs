@@ -1,12 +1,10 @@
 //! Runs the operations of `program::cold_op`.
 
 use super::context::{Context, Trap};
-use super::headers::{
-    assign_union, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid,
-};
+use super::headers::{assign_union, extract, extract_vl, headers_equal, lookahead, only_valid, target};
 use super::phv::Phv;
 use crate::number::words;
-use crate::program::{ColdOp, Program, Slot};
+use crate::program::{ColdOp, Extracted, Program, Slot};
 
 /// Runs one operation.
 #[inline(never)]
@@ -33,21 +31,20 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             };
             phv.slots[d as usize] = u64::from(equal);
         }
-        ColdOp::UnionOnly { header } => only_valid(program, phv, header as usize),
         ColdOp::AssignUnion { d, s } => {
             assign_union(program, phv, value(phv, d) as u32, value(phv, s) as u32)
         }
-        ColdOp::ExtractUnionStack { stack, member, len, max } => {
-            let header = program.union(next_of_stack(context, phv, stack)?).members[member as usize];
-            match len {
-                Some(len) => {
-                    let bits = value(phv, len);
-                    extract_vl(context, phv, header, bits, max)?;
-                }
+        ColdOp::Extract { to, len, max } => {
+            let full = Trap::ParserError(program.code.core_errors.stack_out_of_bounds);
+            let header = target(program, phv, to).ok_or(full)?;
+            match len.map(|len| value(phv, len)) {
+                Some(bits) => extract_vl(context, phv, header, bits, max)?,
                 None => extract(context, phv, header)?,
             }
             only_valid(program, phv, header as usize);
-            phv.slots[program.stack(stack).next as usize] += 1;
+            if let Extracted::Stack(stack) | Extracted::UnionStack(stack, _) = to {
+                phv.slots[program.stack(stack).next as usize] += 1;
+            }
         }
         ColdOp::Wide(wide) => super::wide::run(&mut phv.slots, wide)?,
         ColdOp::RegisterRead { d, words, r, idx } => {

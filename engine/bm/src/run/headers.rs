@@ -2,7 +2,7 @@
 
 use super::context::{Context, Trap};
 use super::phv::Phv;
-use crate::program::{Program, Slot};
+use crate::program::{Extracted, Program, Slot};
 
 /// Extracts a fixed-size header at the cursor.
 #[inline]
@@ -60,13 +60,20 @@ pub(crate) fn extract_vl<T>(
     Ok(())
 }
 
-pub(super) fn next_of_stack<T>(context: &Context<'_, T>, phv: &Phv, stack: u32) -> Result<u32, Trap> {
-    let stack = &context.program.stack(stack);
-    let next = phv.slots[stack.next as usize];
-    if next >= u64::from(stack.size) {
-        return Err(Trap::ParserError(context.program.code.core_errors.stack_out_of_bounds));
+/// Returns the header that an extraction fills; `None` if the stack is full.
+pub(super) fn target(program: &Program, phv: &Phv, to: Extracted) -> Option<u32> {
+    let next = |stack: u32| {
+        let stack = program.stack(stack);
+        let next = phv.slots[stack.next as usize];
+        (next < u64::from(stack.size)).then(|| stack.first + next as u32)
+    };
+    match to {
+        Extracted::Header(header) => Some(header),
+        Extracted::Stack(stack) => next(stack),
+        Extracted::UnionStack(stack, member) => {
+            next(stack).map(|union| program.union(union).members[member as usize])
+        }
     }
-    Ok(stack.first + next as u32)
 }
 
 /// Returns the `width` bits that start `bit` bits after the cursor; `width` is 1 to 64.

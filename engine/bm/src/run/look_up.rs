@@ -4,7 +4,7 @@ use super::calculate::output;
 use super::context::Context;
 use super::externs::Externs;
 use super::phv::Phv;
-use crate::program::{Case, Select, TableType};
+use crate::program::{Case, Select, TableType, Test};
 use crate::tables::{Cells, Group, Outcome};
 
 /// The result of a table lookup.
@@ -110,9 +110,9 @@ pub(crate) fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select
     }
     let Cells { scratch, joined, vsets, .. } = &mut *context.cells;
     select.key.wide(&phv.slots, scratch);
-    let fits = |case: &Case| match case {
-        Case::Value { value, mask, .. } => scratch.iter().zip(mask).zip(value).all(|((k, m), v)| k & m == *v),
-        Case::Vset { vset, mask, .. } => {
+    let fits = |case: &Case| match &case.test {
+        Test::Value { value, mask } => scratch.iter().zip(mask).zip(value).all(|((k, m), v)| k & m == *v),
+        Test::Vset { vset, mask } => {
             joined.clear();
             select.key.concatenated(scratch, joined);
             let set = &vsets[*vset as usize];

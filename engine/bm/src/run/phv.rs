@@ -16,11 +16,7 @@ pub struct Phv {
     /// Buffer for checksum and hash inputs.
     pub(crate) bytes: Vec<u8>,
     kept: Vec<u64>,
-    /// Buffer of [`Phv::save`]: which blocks of words are not all zeros.
-    pub(crate) present: Vec<u64>,
-    /// Maximum number of words that [`Phv::save`] has saved so far.
-    pub(crate) largest_saved: usize,
-    /// Maximum number of words that [`Phv::save_kept`] has saved so far.
+    /// Maximum number of words of [`Kept`](crate::Kept) that [`Phv::save`] has saved so far.
     pub(crate) largest_kept: usize,
     /// Length of the packet as received, in bytes: the amount that byte counters and meters add.
     pub ingress_length: u64,
@@ -46,8 +42,6 @@ impl Phv {
             vl: vec![0; program.packet.vl_bytes],
             bytes: Vec::new(),
             kept: Vec::new(),
-            present: Vec::new(),
-            largest_saved: 0,
             largest_kept: 0,
             ingress_length: 0,
             packet_length: 0,

@@ -138,24 +138,6 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_cut_to_the_cells_width_and_one_beyond_the_array_is_ignored() {
-        let mut registers = registers(&[(2, 12), (2, 12)]);
-        registers.set(0, 1, 0x1fff);
-        registers.set(0, 2, 7);
-        assert_eq!((registers.get(0, 1), registers.get(0, 2)), (Some(0xfff), None));
-        assert_eq!(registers.cells(1).collect::<Vec<_>>(), [0, 0]);
-    }
-
-    #[test]
-    fn cells_wider_than_a_word_keep_their_high_half() {
-        let mut registers = registers(&[(1, 8), (2, 100)]);
-        registers.set_cell(1, 1, &[u64::MAX; 2]);
-        assert_eq!(registers.get_wide(1, 1), Some((1 << 100) - 1));
-        assert_eq!(registers.get_wide(1, 0), Some(0));
-        assert_eq!(registers.get(0, 0), Some(0));
-    }
-
-    #[test]
     fn no_two_cells_share_a_word_and_a_reset_leaves_other_arrays_alone() {
         let shapes = [(4, 8), (3, 130), (4, 64), (3, 1), (4, 100), (0, 8)];
         let mut registers = registers(&shapes);

@@ -183,19 +183,3 @@ fn a_program_may_have_no_version_and_tables_that_name_their_actions() {
     assert!(refusal.ends_with("no action is named 'play'"), "{refusal}");
     assert!(Program::from_json(b"{}").is_err());
 }
-
-#[test]
-fn a_line_break_in_a_text_is_no_error() {
-    let log = call(
-        "log_msg",
-        &[
-            json!({"type": "string", "value": "one BREAK two"}),
-            json!({"type": "parameters_vector", "value": []}),
-        ],
-    );
-    let text = program(&accept(), &json!([log])).to_string().replace(" BREAK ", "\n\t");
-    let mut bench = Bench::new(text.as_bytes());
-    bench.parse(&[1, 2, 3, 4]);
-    bench.run("ingress").unwrap();
-    assert_eq!(bench.externs.calls, ["log one\n\ttwo"]);
-}

@@ -285,31 +285,6 @@ fn binary_range(op: Binary, a: Range, b: Range, right: &Expr) -> Range {
 mod tests {
     use super::*;
 
-    fn field(width: u32, signed: bool) -> Box<Expr> {
-        Box::new(Expr::Slot { slot: 0, width, signed })
-    }
-
-    #[test]
-    fn a_sum_of_two_64_bit_fields_needs_65_bits() {
-        let sum = Expr::Binary(Binary::Add, field(64, false), field(64, false));
-        assert_eq!(sum.range(), Range { neg: 0, pos: 65 });
-        assert_eq!(sum.range().representation(), None);
-    }
-
-    #[test]
-    fn a_difference_of_unsigned_fields_may_be_negative() {
-        let difference = Expr::Binary(Binary::Sub, field(32, false), field(32, false));
-        assert_eq!(difference.range(), Range { neg: 33, pos: 32 });
-        assert_eq!(difference.range().representation(), Some(Representation::I64));
-    }
-
-    #[test]
-    fn masking_a_negative_value_bounds_it() {
-        let difference = Box::new(Expr::Binary(Binary::Sub, field(32, false), field(32, false)));
-        let masked = Expr::Binary(Binary::And, difference, Box::new(Expr::Const(Int::new(0xffff))));
-        assert_eq!(masked.range(), Range::unsigned(16));
-    }
-
     #[test]
     fn negative_constants_have_the_bits_of_twos_complement() {
         let bits = |text| Expr::constant(text).unwrap().range().neg;

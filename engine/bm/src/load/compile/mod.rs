@@ -10,6 +10,7 @@ mod wide;
 
 use std::collections::HashMap;
 
+use crate::error::LoadError;
 use crate::number::words;
 use crate::program::{ColdOp, Comparison, Op, Operation, Pc, Slot, Unary, Wide};
 use expression::{Binary, Bool, Compare, Expr, HeaderRef, Range, Representation, UnionRef};
@@ -20,7 +21,7 @@ pub(crate) const TEMP_SLOTS: u32 = 4096;
 /// Maximum number of words of an intermediate value: the product of two of p4c's widest values.
 const MAX_WORDS: u32 = 130;
 
-type Result<T> = std::result::Result<T, String>;
+type Result<T> = std::result::Result<T, LoadError>;
 
 /// The result of a [`Compiler`]: instructions, the constructs that they refer to, and constants with the slot of the first.
 #[derive(Debug)]
@@ -68,7 +69,8 @@ impl Compiler {
     pub(crate) fn finish(mut self) -> Result<Compiled> {
         for (at, op) in self.ops.iter_mut().enumerate() {
             let Some(to) = op.target_mut() else { continue };
-            *to = self.labels[*to as usize].ok_or_else(|| format!("branch at {at} has no target"))?;
+            *to = self.labels[*to as usize]
+                .ok_or_else(|| LoadError::unplaced(format!("branch at {at} has no target")))?;
         }
         let Compiler { ops, cold_ops, const_base, constants, .. } = self;
         Ok(Compiled { ops, cold_ops, const_base, constants })
@@ -80,7 +82,8 @@ impl Compiler {
 
     pub(crate) fn emit(&mut self, op: Op) -> Result<()> {
         if self.ops.len() >= self.max_ops {
-            return Err(format!("the program needs more than {} instructions, the limit", self.max_ops));
+            let reason = format!("the program needs more than {} instructions, the limit", self.max_ops);
+            return Err(LoadError::unplaced(reason));
         }
         self.ops.push(op);
         Ok(())
@@ -119,9 +122,9 @@ impl Compiler {
 
     pub(crate) fn temp(&mut self, words: u32) -> Result<Slot> {
         if self.temp_next + words > TEMP_SLOTS {
-            return Err(format!(
-                "the expression needs more than {TEMP_SLOTS} intermediate values, the limit"
-            ));
+            let reason =
+                format!("the expression needs more than {TEMP_SLOTS} intermediate values, the limit");
+            return Err(LoadError::unplaced(reason));
         }
         let slot = self.temp_base + self.temp_next;
         self.temp_next += words;
@@ -169,7 +172,10 @@ impl Compiler {
     pub(crate) fn exact64(&mut self, expr: &Expr, what: &str) -> Result<Slot> {
         match expr.range().representation() {
             Some(_) => self.low64(expr, 64),
-            None => Err(format!("{what} may need more than 64 bits ({})", bits(expr.range()))),
+            None => {
+                let reason = format!("{what} may need more than 64 bits ({})", bits(expr.range()));
+                Err(LoadError::unplaced(reason))
+            }
         }
     }
 
@@ -312,7 +318,7 @@ impl Compiler {
     fn shift_count(&mut self, count: &Expr) -> Result<Slot> {
         if let Expr::Const(c) = count {
             if c.negative {
-                return Err("shift by a negative constant".to_owned());
+                return Err(LoadError::unplaced("shift by a negative constant"));
             }
             return Ok(self.constant(u64::try_from(c.magnitude).unwrap_or(u64::MAX)));
         }
@@ -555,11 +561,12 @@ fn bits(range: Range) -> String {
 fn words_for(range: Range) -> Result<u32> {
     let words = range.signed_bits().div_ceil(64);
     if words > MAX_WORDS {
-        return Err(format!(
+        let reason = format!(
             "an intermediate value of {}; {} bits signed is the maximum",
             bits(range),
             64 * MAX_WORDS
-        ));
+        );
+        return Err(LoadError::unplaced(reason));
     }
     Ok(words)
 }

@@ -2,6 +2,7 @@
 
 use super::expression::{Binary, Expr, Representation};
 use super::{words_for, Compiler, Result};
+use crate::error::LoadError;
 use crate::number::words;
 use crate::program::{ColdOp, Operation, Slot, Wide};
 
@@ -96,7 +97,7 @@ impl Compiler {
                 self.place(end);
                 Ok(d)
             }
-            Expr::FromBool(_) => Err("internal: a narrow value has no representation".to_owned()),
+            Expr::FromBool(_) => Err(LoadError::unplaced("internal: a narrow value has no representation")),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Event, Hit, Lvalue, NamedMatch, NamedValue, SelectKey, Trace};
 use crate::program::{ColdOp, KeyField, Mark, Op, Pc, Program, Slot, TableKeyInfo};
 use crate::run::calculate::output;
+use crate::run::headers::target;
 use crate::run::observe::{Moment, Observer};
 use crate::run::phv::Phv;
 use crate::tables::{Group, Outcome};
@@ -199,24 +200,13 @@ impl Trace {
             Op::Rng { d, lo, hi, .. } if slot(lo) <= slot(hi) => {
                 self.pending = Pending::Random { low: slot(lo), high: slot(hi), to: d };
             }
-            Op::Extract { header } | Op::ExtractVl { header, .. } => {
-                self.pending = Pending::Extract { header, offset: cursor };
-            }
-            Op::ExtractStack { stack } | Op::ExtractStackVl { stack, .. } => {
-                let stack = program.stack(stack);
-                let next = slot(stack.next);
-                if next < u64::from(stack.size) {
-                    self.pending = Pending::Extract { header: stack.first + next as u32, offset: cursor };
-                }
-            }
+            Op::Extract { header } => self.pending = Pending::Extract { header, offset: cursor },
             Op::Cold { at } => match *program.cold_op(at) {
-                ColdOp::ExtractUnionStack { stack, member, .. } => {
-                    let stack = program.stack(stack);
-                    let next = slot(stack.next);
-                    if next < u64::from(stack.size) {
-                        let header = program.union(stack.first + next as u32).members[member as usize];
+                ColdOp::Extract { to, .. } => {
+                    let header = target(program, phv, to);
+                    header.into_iter().for_each(|header| {
                         self.pending = Pending::Extract { header, offset: cursor };
-                    }
+                    });
                 }
                 ColdOp::RegisterRead { r, idx, .. } => self.read(moment, r, slot(idx)),
                 ColdOp::RegisterWrite { r, idx, a, .. } => self.write(moment, r, slot(idx), phv.pair(a)),
