@@ -154,9 +154,7 @@ class Entities:
         table = next(t for t in self._info.tables if t.preamble.id in profile.table_ids)
         number = profile.preamble.id
         member = p4r.ActionProfileMember(
-            action_profile_id=number,
-            member_id=self._rng.randrange(1, 9),
-            action=self._action(table),
+            action_profile_id=number, member_id=self._rng.randrange(1, 9), action=self._action(table)
         )
         is_there = member.member_id in self._members[number]
         return self._usually_right(is_there), p4r.Entity(action_profile_member=member)

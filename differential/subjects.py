@@ -333,12 +333,7 @@ OPERATIONS: tuple[Subject, ...] = (
 _TEST_PROGRAMS = ROOT / "engine/python/tests/programs"
 
 OVER_P4RUNTIME: tuple[Subject, ...] = (
-    replace(
-        EEON,
-        name="eeon, P4Runtime",
-        p4info=ROOT / "p4src/compiled/eeon.p4info.txtpb",
-        share=2,
-    ),
+    replace(EEON, name="eeon, P4Runtime", p4info=ROOT / "p4src/compiled/eeon.p4info.txtpb", share=2),
     Subject(
         name="everything, P4Runtime",
         path=_TEST_PROGRAMS / "everything.json",

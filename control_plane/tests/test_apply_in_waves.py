@@ -48,13 +48,7 @@ def test_new_program_goes_through_the_fabric_in_waves_and_all_have_the_old_one_w
     counters = CounterGate(FABRIC4, targets, [Rule.parse("drops")])
     run(counters.before())
     with pytest.raises(ApplyError, match="wave 3 of 4: it is raining"):
-        run(
-            applied(
-                switches4,
-                "drop_tail",
-                rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching()]),
-            )
-        )
+        run(applied(switches4, "drop_tail", rollout=Rollout(waves(FABRIC4, "rest"), gates=[Watching()])))
     cookies = [one.config.cookie.cookie for one in switches4.switches.values()]
     as_before = switches4.state() == before
     assert seen == [[False, True, True, True], [False, False, True, True], [False, False, False, True]]

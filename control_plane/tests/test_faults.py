@@ -25,17 +25,7 @@ from eeon_control.fabric import session as sessions
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
-from fault_fabric import (
-    NEW,
-    OLD,
-    TOPOLOGY,
-    FaultyFabric,
-    at,
-    entries_of,
-    next_id,
-    primacy,
-    write_as,
-)
+from fault_fabric import NEW, OLD, TOPOLOGY, FaultyFabric, at, entries_of, next_id, primacy, write_as
 from revisions import done
 from switch_processes import running
 

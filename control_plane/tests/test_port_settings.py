@@ -6,12 +6,7 @@ import pytest
 from eeon_control import program
 from eeon_control.entries import Action
 from eeon_control.errors import PlanError
-from eeon_control.port_settings import (
-    QUEUE_AQM,
-    TABLES,
-    EeeSettings,
-    RedSettings,
-)
+from eeon_control.port_settings import QUEUE_AQM, TABLES, EeeSettings, RedSettings
 from eeon_control.port_settings.red import Red
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 from hypothesis import given

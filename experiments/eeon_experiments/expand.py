@@ -141,12 +141,7 @@ def combinations(
 
 class _Expansion:
     def __init__(
-        self,
-        experiment: Experiment,
-        versions: Versions,
-        quick: bool,
-        seeds: list[int] | None,
-        drawn: bool,
+        self, experiment: Experiment, versions: Versions, quick: bool, seeds: list[int] | None, drawn: bool
     ) -> None:
         self._experiment = experiment
         self._document = experiment.document

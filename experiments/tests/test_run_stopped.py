@@ -27,9 +27,7 @@ def test_ctrl_c_says_what_is_kept_and_exits_130(tmp_path: Path) -> None:
     assert "stopped: 0 runs kept, 8 missing; the same command continues" in done.stderr
 
 
-def test_results_of_another_engine_are_told_when_a_run_stops_and_in_status_and_show(
-    tmp_path: Path,
-) -> None:
+def test_results_of_another_engine_are_told_when_a_run_stops_and_in_status_and_show(tmp_path: Path) -> None:
     mine, folder = write(tmp_path, TINY), tmp_path / "results"
     kept = Store(folder, "tiny", quick=False)
     kept.claim()

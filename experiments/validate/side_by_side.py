@@ -43,12 +43,7 @@ def main() -> None:
         cases = dict(zip(by_case, found, strict=True))
     print("\n".join(compare.tables(cases)))
     if options.keep:
-        kept = {
-            "commit": rows[0].text("commit"),
-            "ns3": _version(),
-            "seed": options.seed,
-            "cases": cases,
-        }
+        kept = {"commit": rows[0].text("commit"), "ns3": _version(), "seed": options.seed, "cases": cases}
         (HERE / "measured.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     wrong = compare.outside(cases, bands)
     print("\n".join(wrong) or "every number is within its band")

@@ -24,14 +24,7 @@ from ptf.testutils import group, send_packet, test_param_get
 from ptf_tests.lib import packets
 from ptf_tests.lib.p4rt import Match, P4RuntimeClient, table_entry
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verdict_cell
-from ptf_tests.lib.ports import (
-    COPY_PORT,
-    CPU_PORT,
-    DATA_PORTS,
-    NUMBERS,
-    PRIORITIES,
-    WIRE_OVERHEAD_BYTES,
-)
+from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
@@ -94,11 +87,7 @@ class SwitchTest(BaseTest):
     # --- control plane -------------------------------------------------------------------------------------
 
     def table_add(
-        self,
-        table: str,
-        match: Mapping[str, Match],
-        action: str,
-        params: Mapping[str, int] | None = None,
+        self, table: str, match: Mapping[str, Match], action: str, params: Mapping[str, int] | None = None
     ) -> None:
         """Inserts a table entry by names, or gives another action to one that this test has inserted."""
         key = (table, *match.items())

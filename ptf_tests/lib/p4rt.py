@@ -40,10 +40,7 @@ class P4RuntimeError(Exception):
 
 
 def table_entry(
-    table: str,
-    match: Mapping[str, Match],
-    action: str | None = None,
-    params: Mapping[str, int] | None = None,
+    table: str, match: Mapping[str, Match], action: str | None = None, params: Mapping[str, int] | None = None
 ) -> P4TableEntry:
     """Returns a table entry by names. `match` maps a key to a value (exact) or to (value, prefix length)
     (LPM). Without `action` it only identifies the entry. In a table with an action profile, the entry gets a

@@ -315,12 +315,7 @@ def ecn_of(frame: bytes) -> int:
 
 
 def forwarded(
-    frame: bytes,
-    to: int,
-    *,
-    ecn: int | None = None,
-    src_mac: str | None = None,
-    dst_mac: str | None = None,
+    frame: bytes, to: int, *, ecn: int | None = None, src_mac: str | None = None, dst_mac: str | None = None
 ) -> bytes:
     """Returns the frame that must leave port `to` for an arriving `frame`: new MACs, TTL or hop limit
     decremented, `ecn` if it was marked, and a recomputed IPv4 header checksum. All else is unchanged."""

@@ -83,10 +83,7 @@ _OTHERS = {
         packets.tcp(2, tcp_options=_SACK),
         packets.tcp(2, tcp_options=_SACK, ipv6=True),
     ),
-    "Ipv4DontFragmentIsNoFragment": (
-        PacketClass.ACK,
-        bytes(packets.network(2, flags="DF") / TCP(flags="A")),
-    ),
+    "Ipv4DontFragmentIsNoFragment": (PacketClass.ACK, bytes(packets.network(2, flags="DF") / TCP(flags="A"))),
     "UdpIsOther": (PacketClass.OTHER, packets.udp(2), packets.udp(2, ipv6=True), packets.udp(2, vlan=9)),
     "IcmpIsOther": (PacketClass.OTHER, packets.icmp_echo(2), packets.icmp_echo(2, ipv6=True)),
     # A later fragment has no TCP header, and the lengths of the first one are not the segment's: both are

@@ -35,11 +35,7 @@ Arrivals = Sequence[tuple[int, int, int, int]]
 
 _CLASSES = (PacketClass.DATA, PacketClass.ACK, PacketClass.ACK_ECE, PacketClass.SYN, PacketClass.OTHER)
 _ECT_MODE, _ECE_MODE, _ACK_SYN_MODE = range(3)
-_SPARED = {
-    _ECT_MODE: set(),
-    _ECE_MODE: {_ACK_ECE, _SYN_ECE},
-    _ACK_SYN_MODE: {_ACK, _ACK_ECE, _SYN_ECE},
-}
+_SPARED = {_ECT_MODE: set(), _ECE_MODE: {_ACK_ECE, _SYN_ECE}, _ACK_SYN_MODE: {_ACK, _ACK_ECE, _SYN_ECE}}
 
 
 def frame(number: int, kind: int = _DATA, size: int = SIZE, ecn: int = Ecn.NOT_ECT) -> bytes:

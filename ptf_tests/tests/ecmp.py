@@ -31,12 +31,7 @@ _SEEDS = (1, 3, 5, 7, 9, 15, 0x9E3779B1, 0xC2B2AE35)
 def flow(number: int, ipv6: bool = False) -> bytes:
     """Returns a TCP packet of flow `number`: shuffle traffic, with different client ports and hosts."""
     return packets.tcp(
-        _NETWORK,
-        host=1 + number % 4,
-        sport=32768 + number // 4,
-        dport=13562,
-        payload=10,
-        ipv6=ipv6,
+        _NETWORK, host=1 + number % 4, sport=32768 + number // 4, dport=13562, payload=10, ipv6=ipv6
     )
 
 
@@ -125,10 +120,7 @@ class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):
 
     def runTest(self) -> None:
         self.route_to_group()
-        fragments = [
-            packets.tcp_fragment(_NETWORK, first=True),
-            packets.tcp_fragment(_NETWORK, first=False),
-        ]
+        fragments = [packets.tcp_fragment(_NETWORK, first=True), packets.tcp_fragment(_NETWORK, first=False)]
         self.assertEqual(len(set(self.paths(fragments))), 1)
 
 

@@ -62,11 +62,7 @@ class _LongestPrefix(FabricTest):
 
 _PREFIXES = {
     "Ipv4LongestPrefixWins": ("ipv4_route", (int(IPv4Address(packets.host_ipv4(2, 7))), 32), False),
-    "Ipv6LongestPrefixWins": (
-        "ipv6_route",
-        (int(IPv6Address(packets.host_ipv6(2, 7))), 128),
-        True,
-    ),
+    "Ipv6LongestPrefixWins": ("ipv6_route", (int(IPv6Address(packets.host_ipv6(2, 7))), 128), True),
 }
 globals().update(cases(__name__, _LongestPrefix, _LongestPrefix.wins, _PREFIXES))
 

@@ -85,11 +85,7 @@ _MARKED = {
     ),
     # At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it: more
     # than three for the first four.
-    "MarkAtDequeueIsCounted": (
-        {"threshold": 3 * SIZE, "dequeue": True},
-        ect(8),
-        [True] * 4 + [False] * 4,
-    ),
+    "MarkAtDequeueIsCounted": ({"threshold": 3 * SIZE, "dequeue": True}, ect(8), [True] * 4 + [False] * 4),
     "MarkAtDequeueNeverMarksNotEct": (
         {"threshold": 0, "dequeue": True},
         ect(20, ecn=Ecn.NOT_ECT),

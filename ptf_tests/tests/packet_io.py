@@ -68,10 +68,7 @@ def _to_everybody() -> bytes:
 _SENT = {
     "PacketOutIsSentForWhateverStationAndAddress": (_to_everybody(), PacketClass.OTHER),
     # LLDP, ARP and any other protocol of a controller.
-    "PacketOutNeedNotBeIp": (
-        bytes.fromhex("0180c200000e02010000000188cc") + bytes(46),
-        PacketClass.OTHER,
-    ),
+    "PacketOutNeedNotBeIp": (bytes.fromhex("0180c200000e02010000000188cc") + bytes(46), PacketClass.OTHER),
     # A packet-out is never addressed to this switch.
     "MacControlFrameOfTheControllerIsSent": (packets.mac_control(2), PacketClass.CONTROL),
     "PacketOutIsCounted": (packets.tcp(2, flags="S"), PacketClass.SYN),

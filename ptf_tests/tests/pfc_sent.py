@@ -198,10 +198,7 @@ class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
         self.assertEqual((self.group_bytes(), self.dropped()), (LIMIT_BYTES, 1))
         self.assertEqual(
             self.verdicts(OUT),
-            {
-                (PacketClass.DATA, Verdict.TAIL_DROPPED): 1,
-                (PacketClass.CONTROL, Verdict.CONSUMED): 1,
-            },
+            {(PacketClass.DATA, Verdict.TAIL_DROPPED): 1, (PacketClass.CONTROL, Verdict.CONSUMED): 1},
         )
         self.send(IN, packets.data(OUT, size=SIZE))
         self.settle()

@@ -93,10 +93,7 @@ _MARKED = {
         *({None: 4 * SIZE}, [*low(20), *high(1)]),
         [False] * 5 + [True] * 16,
     ),
-    "QueuesEntriesMeanNothingWhereThePortIsCompared": (
-        *({None: 100 * SIZE, LOW: 0}, low(4)),
-        [False] * 4,
-    ),
+    "QueuesEntriesMeanNothingWhereThePortIsCompared": (*({None: 100 * SIZE, LOW: 0}, low(4)), [False] * 4),
 }
 globals().update(cases(__name__, _Marks, _Marks.threshold_marks, _MARKED))
 
@@ -107,10 +104,7 @@ _MARKED_EXACTLY = {
         ([False] * 5 + [True] * 3) * 2,
     ),
     # A queue without an entry marks nothing.
-    "EachQueueHasAThresholdOfItsOwn": (
-        *({HIGH: 0}, [*low(8), *high(3)]),
-        [False] * 9 + [True] * 2,
-    ),
+    "EachQueueHasAThresholdOfItsOwn": (*({HIGH: 0}, [*low(8), *high(3)]), [False] * 9 + [True] * 2),
 }
 globals().update(cases(__name__, _MarksExactly, _MarksExactly.threshold_marks, _MARKED_EXACTLY))
 

@@ -225,12 +225,7 @@ class RedForgetsWhileIdleInRealTime(_RedIdle):
         shift = 11
         for halvings, forgotten in ((2 ** (16 + shift) // ticks, True), (0, False)):
             self.red(
-                2,
-                low=2 * SIZE,
-                high=2 * SIZE,
-                average_shift=1,
-                idle_halvings=halvings,
-                idle_shift=shift,
+                2, low=2 * SIZE, high=2 * SIZE, average_shift=1, idle_halvings=halvings, idle_shift=shift
             )
             self.marks(ect(30))
             self.switch.advance(ms=400)

@@ -54,12 +54,7 @@ class World:
 
 
 COFLOWSIM = World(
-    2**30,
-    2**20,
-    1024,
-    8 * _PS_PER_SECOND // 1024,
-    only_whole_coflows=True,
-    epoch_ps=10 * _PS_PER_SECOND,
+    2**30, 2**20, 1024, 8 * _PS_PER_SECOND // 1024, only_whole_coflows=True, epoch_ps=10 * _PS_PER_SECOND
 )
 
 

@@ -28,12 +28,7 @@ _Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that may cause 
 
 
 def queue_warnings(
-    config: FabricConfig,
-    path: KeyPath,
-    aqm: Aqm,
-    queue: Queue,
-    rate: DataRate,
-    topology_rtt: Duration | None,
+    config: FabricConfig, path: KeyPath, aqm: Aqm, queue: Queue, rate: DataRate, topology_rtt: Duration | None
 ) -> Iterator[Problem]:
     """Yields warnings about the AQM at `path` in a queue profile, on links of one speed."""
 

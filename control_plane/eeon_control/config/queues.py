@@ -36,8 +36,7 @@ def _buffer(text: object) -> Bytes | Packets:
 
 _BUFFER_SCHEMA = text_schema(Bytes, Packets, examples=["300KB", "200pkt"])
 BufferText = Annotated[
-    Bytes | Packets,
-    *of_text(_buffer, {"anyOf": [{"enum": list(BUFFER_PRESETS)}, _BUFFER_SCHEMA]}),
+    Bytes | Packets, *of_text(_buffer, {"anyOf": [{"enum": list(BUFFER_PRESETS)}, _BUFFER_SCHEMA]})
 ]
 AqmText = Annotated[Aqm, Field(discriminator="mode"), ShortForms(), BeforeValidator(written_out)]
 

@@ -10,13 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from eeon_control.model_base import (
-    FULL_FRAME_BYTES,
-    Strict,
-    of_text,
-    positive,
-    text_schema,
-)
+from eeon_control.model_base import FULL_FRAME_BYTES, Strict, of_text, positive, text_schema
 from eeon_control.topology.model import Port
 from eeon_control.units import Bytes, PacketRate, Packets
 

@@ -219,11 +219,7 @@ class Supervisor:
                 continue
             link = self.links[name] = Link(
                 SwitchMachine(
-                    name,
-                    self.options.rank,
-                    self._meant[name],
-                    self.options.timing,
-                    seed=self.options.seed,
+                    name, self.options.rank, self._meant[name], self.options.timing, seed=self.options.seed
                 ),
                 target,
                 self._schema,

@@ -254,10 +254,7 @@ class FabricObservation:
 
 
 async def observe(
-    topology: Topology,
-    targets: Mapping[str, str | Target],
-    wanted: Wanted,
-    part: Topology | None = None,
+    topology: Topology, targets: Mapping[str, str | Target], wanted: Wanted, part: Topology | None = None
 ) -> FabricObservation:
     """Reads every switch and linked port of `topology`, or only those of its `part`.
 

@@ -488,10 +488,7 @@ class _Client(P4Client):
     """
 
     async def open(
-        self,
-        *,
-        schema: P4Schema | None = None,
-        complete_request: Callable[[PBMessage], None] | None = None,
+        self, *, schema: P4Schema | None = None, complete_request: Callable[[PBMessage], None] | None = None
     ) -> None:
         """Creates the channel; nothing is sent before the first request."""
         assert self._channel is None and self._stub is None, "a client is opened once"

@@ -264,13 +264,7 @@ class _Transaction:
     async def _undo(self, before: Mapping[str, Snapshot], begun: Sequence[str], why: str) -> Undone:
         touched = {name: before[name] for name in begun}
         back = await undo(
-            touched,
-            self.targets,
-            self.schema,
-            self.election_id,
-            self.observer,
-            self.sessions,
-            self.owned,
+            touched, self.targets, self.schema, self.election_id, self.observer, self.sessions, self.owned
         )
         if self.queues_set:
             back = await self._undo_queues(back)

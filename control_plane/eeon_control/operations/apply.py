@@ -165,10 +165,7 @@ class _Ledger(Ledger):
         number = store.current_number()
         if self.confirm_seconds is not None:
             self.pending = Pending(
-                revision=number + 1,
-                back_to=number,
-                since=clock.now(),
-                seconds=self.confirm_seconds,
+                revision=number + 1, back_to=number, since=clock.now(), seconds=self.confirm_seconds
             )
         self.revision = store.commit(self.work.lock, self.draft, self.pending)
         self.is_new = True

@@ -44,11 +44,7 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
     recorded = revision.intended()
     meant = Work(store, store.lock("drift"), targets=targets).located(recorded)
     plan = await fabric.plan(
-        meant.topology,
-        meant.config,
-        meant.targets.switches,
-        int(meant.targets.tick),
-        owned=owned(meant),
+        meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick), owned=owned(meant)
     )
     withdrawn: tuple[str, ...] = ()
     if not plan.is_empty:
@@ -65,12 +61,7 @@ async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[Fabric
     if not dead:
         return plan, ()
     left = await fabric.plan(
-        meant.topology,
-        meant.config,
-        meant.targets.switches,
-        int(meant.targets.tick),
-        dead,
-        owned(meant),
+        meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick), dead, owned(meant)
     )
     withdrawn = tuple(
         name

@@ -5,17 +5,7 @@
 `eeon_control.fabric` reads the switches' present entries and computes the difference.
 """
 
-from eeon_control.entries import (
-    Action,
-    Entry,
-    EntryKey,
-    Exact,
-    Lpm,
-    Owned,
-    entries_digest,
-    keys_of,
-    owned_of,
-)
+from eeon_control.entries import Action, Entry, EntryKey, Exact, Lpm, Owned, entries_digest, keys_of, owned_of
 from eeon_control.plan.intended import TABLES, intended
 from eeon_control.plan.routes import around, dead_ends, ecmp_seed
 

@@ -147,10 +147,7 @@ class Router:
     def _prefixes(self, leaf: Switch) -> list[_Match]:
         v4, v6 = leaf.ipv4_prefix, leaf.ipv6_prefix
         assert v4 is not None and v6 is not None
-        matches = {
-            4: _match(v4.network_address, v4.prefixlen),
-            6: _match(v6.network_address, v6.prefixlen),
-        }
+        matches = {4: _match(v4.network_address, v4.prefixlen), 6: _match(v6.network_address, v6.prefixlen)}
         return [matches[version] for version in self._versions]
 
     def _distances_to(self, group: _Group) -> dict[str, int]:

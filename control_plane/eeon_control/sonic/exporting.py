@@ -6,14 +6,7 @@ from collections.abc import Collection
 from eeon_control.config import FabricConfig, Queue
 from eeon_control.port_settings import Codel, DropTail, Red
 from eeon_control.printable import some
-from eeon_control.sonic.database import (
-    WRED_THRESHOLD_MAX,
-    Database,
-    Problems,
-    is_given,
-    match_ports,
-    places,
-)
+from eeon_control.sonic.database import WRED_THRESHOLD_MAX, Database, Problems, is_given, match_ports, places
 from eeon_control.sonic.importing import COLOURS
 from eeon_control.topology.model import Switch
 from eeon_control.units import Bytes

@@ -7,16 +7,7 @@ here.
 """
 
 from eeon_control.topology.addresses import mac_number, mac_text
-from eeon_control.topology.model import (
-    Endpoint,
-    Host,
-    Link,
-    Port,
-    PortRole,
-    Switch,
-    SwitchRole,
-    Topology,
-)
+from eeon_control.topology.model import Endpoint, Host, Link, Port, PortRole, Switch, SwitchRole, Topology
 from eeon_control.topology.paths import base_rtt
 from eeon_control.topology.reader import from_document, from_text, from_value, load
 

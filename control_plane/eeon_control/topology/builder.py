@@ -86,13 +86,7 @@ def build(
     hosts = _hosts(fabric, switches)
     links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
     return Topology(
-        name,
-        description,
-        MappingProxyType(switches),
-        MappingProxyType(hosts),
-        links,
-        source,
-        document.value,
+        name, description, MappingProxyType(switches), MappingProxyType(hosts), links, source, document.value
     )
 
 

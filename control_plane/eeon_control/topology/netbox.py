@@ -121,8 +121,7 @@ def _nodes(export: _Export, roles: Roles) -> Iterator[tuple[int, str]]:
         kind = "ignored" if _text(device.get("status"), "value") in _NOT_THERE else roles.of(slug)
         if kind is None:
             export.wrong(
-                name,
-                f"its role {slug!r} is not mapped; give --leaf, --spine, --host or --ignore {slug}",
+                name, f"its role {slug!r} is not mapped; give --leaf, --spine, --host or --ignore {slug}"
             )
         elif kind != "ignored" and not _NODE.fullmatch(name):
             export.wrong(name, "a node name starts with a letter and has up to 63 letters, digits, - and _")
@@ -182,11 +181,7 @@ def _links(export: _Export, delay: Duration) -> Iterator[_Link]:
             continue
         names = [_name(export.devices[device], "") for device in devices]
         yield _Link(
-            (a, b),
-            (f"{names[0]}:{ports[a]}", f"{names[1]}:{ports[b]}"),
-            rate,
-            _delay(cable) or delay,
-            number,
+            (a, b), (f"{names[0]}:{ports[a]}", f"{names[1]}:{ports[b]}"), rate, _delay(cable) or delay, number
         )
 
 

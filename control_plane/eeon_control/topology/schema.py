@@ -66,9 +66,7 @@ Ipv6Prefix = Annotated[
     IPv6Network, *of_text(_prefix(IPv6Network, 48), {"type": "string", "pattern": r"^[0-9A-Fa-f:.]+/[0-9]+$"})
 ]
 NodeName = Annotated[
-    str,
-    BeforeValidator(_node_name),
-    WithJsonSchema({"type": "string", "pattern": f"^{_NODE}$"}),
+    str, BeforeValidator(_node_name), WithJsonSchema({"type": "string", "pattern": f"^{_NODE}$"})
 ]
 EndpointText = Annotated[
     Endpoint,

@@ -5,16 +5,7 @@ from typing import Any
 
 # States, primitives, expressions and source positions are most of a program, and name nothing.
 _LEFT_OUT = frozenset(
-    {
-        "checksums",
-        "conditionals",
-        "deparsers",
-        "expression",
-        "input",
-        "parsers",
-        "primitives",
-        "source_info",
-    }
+    {"checksums", "conditionals", "deparsers", "expression", "input", "parsers", "primitives", "source_info"}
 )
 
 _OF_PIPELINES = ("tables", "action_profiles")

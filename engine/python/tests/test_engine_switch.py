@@ -3,15 +3,7 @@
 import threading
 
 import pytest
-from eeon_engine import (
-    ClockError,
-    ConfigError,
-    ImmutableError,
-    OutOfRangeError,
-    Port,
-    Program,
-    Switch,
-)
+from eeon_engine import ClockError, ConfigError, ImmutableError, OutOfRangeError, Port, Program, Switch
 from made_frames import frame
 from p4rt_client import program_json
 

@@ -109,9 +109,7 @@ def test_a_second_workload_is_refused(twin: Twin) -> None:
     ],
 )
 def test_a_description_with_a_mistake_names_it_and_starts_nothing(
-    fabric_program: Program,
-    text: str,
-    told: str,
+    fabric_program: Program, text: str, told: str
 ) -> None:
     twin = Twin(fabric_program, json.dumps(fabric(HOSTS)))
     with pytest.raises(ConfigError, match=told):

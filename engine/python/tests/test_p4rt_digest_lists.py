@@ -21,10 +21,7 @@ CASES = {
     "a_repeat_in_a_list_counts_once": ({"max_list_size": 2}, "a@0 a@1 b@2=1:ab"),
     "without_a_time_out_every_message_is_a_list": ({"max_timeout_ns": 0}, "a@0=1:a b@0=2:b"),
     "with_size_one_every_message_is_a_list": ({"max_list_size": 1}, "a@0=1:a b@0=2:b"),
-    "without_an_acknowledgement_time_out_repeats_are_sent_again": (
-        {"max_list_size": 1},
-        "a@0=1:a a@1=2:a",
-    ),
+    "without_an_acknowledgement_time_out_repeats_are_sent_again": ({"max_list_size": 1}, "a@0=1:a a@1=2:a"),
     "a_sent_message_is_held_back_until_acknowledged_or_forgotten": (
         {"max_list_size": 1, "ack_timeout_ns": S},
         f"a@0=1:a a@{2 * S - 1} a@{2 * S}=2:a ack1 a@{2 * S + 10} ack2 a@{2 * S + 11}=3:a",

@@ -5,19 +5,7 @@ import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
 from finsy.proto import p4r, rpc_code
-from p4rt_client import (
-    DELETE,
-    INSERT,
-    MODIFY,
-    Client,
-    Connect,
-    Names,
-    codes,
-    exact,
-    failure,
-    p4info,
-    primary,
-)
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Connect, Names, codes, exact, failure, p4info, primary
 
 pytestmark = pytest.mark.system
 
@@ -43,12 +31,7 @@ def test_a_read_answers_what_is_valid_and_reports_each_request(client: Client, n
     assert found == [entry(names, 1), entry(names, 2), entry(names, 2)]
     assert failed is not None
     assert failed.code == rpc_code.UNKNOWN
-    assert codes(failed) == [
-        rpc_code.OK,
-        rpc_code.INVALID_ARGUMENT,
-        rpc_code.INVALID_ARGUMENT,
-        rpc_code.OK,
-    ]
+    assert codes(failed) == [rpc_code.OK, rpc_code.INVALID_ARGUMENT, rpc_code.INVALID_ARGUMENT, rpc_code.OK]
     assert "2 of 4 requests failed" in failed.message
 
 

@@ -18,15 +18,7 @@ from eeon_engine.exceptions import ConfigError
 from finsy.proto import p4r
 from made_frames import frame as keyed
 from made_frames import numbered
-from p4rt_client import (
-    INSERT,
-    PATCH,
-    Names,
-    lpm,
-    one_shot,
-    pipeline,
-    primary,
-)
+from p4rt_client import INSERT, PATCH, Names, lpm, one_shot, pipeline, primary
 from switch_process import SwitchProcess, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
 from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip

@@ -21,10 +21,7 @@ LEFT_OUT = re.compile(
 )
 WIDE = ("wide_arithmetic", "wide_keys")
 """They have values of more than 128 bits, of which a journey has only the low bits."""
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(BMV2 is None, reason="simple_switch is not on PATH"),
-]
+pytestmark = [pytest.mark.system, pytest.mark.skipif(BMV2 is None, reason="simple_switch is not on PATH")]
 
 
 def by_packet(text: str) -> dict[str, list[str]]:

@@ -22,10 +22,7 @@ WIDE = "EverythingIngress.wide_cells"
 
 def test_ports_are_shown_added_and_removed(program: Program) -> None:
     switch = Switch(program, ports=[Port(4)], device_id=6)
-    with (
-        serve(switch, "127.0.0.1:0", interfaces=["veth1"]) as server,
-        ThriftClient(server.address) as client,
-    ):
+    with serve(switch, "127.0.0.1:0", interfaces=["veth1"]) as server, ThriftClient(server.address) as client:
         call = client.standard
         call.bm_dev_mgr_add_port("veth1", 9, "")
         assert [(p.port_num, p.is_up) for p in call.bm_dev_mgr_show_ports()] == [(4, True), (9, True)]

@@ -33,11 +33,7 @@ LOSSES = {
     "30 to 39": ",".join(map(str, range(30, 40))),
     "the last": "100",
 }
-MARKS = {
-    "20": "20",
-    "20 to 40": ",".join(map(str, range(20, 41))),
-    "20, 150": "20,150",
-}
+MARKS = {"20": "20", "20 to 40": ",".join(map(str, range(20, 41))), "20, 150": "20,150"}
 ALGORITHMS = {"newreno": "reno", "cubic": "cubic"}
 """Our names of algorithms, and Linux'."""
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000

@@ -41,8 +41,7 @@ class Search:
         self._is_small = space.size() <= most
         sampler = library.samplers.TPESampler(seed=seed, multivariate=True, n_startup_trials=_STARTUP)
         self._study: optuna.Study = library.create_study(
-            directions=["minimize"] * objectives,
-            sampler=sampler,
+            directions=["minimize"] * objectives, sampler=sampler
         )
         # A separate study, because a study with several objectives cannot have a pruner.
         self._early: optuna.Study = library.create_study(

@@ -23,14 +23,7 @@ from eeon_experiments.quantities import (
     SmallSizeText,
     none_for,
 )
-from eeon_experiments.workloads.base import (
-    Application,
-    Broken,
-    Count,
-    CountOrNone,
-    Number,
-    unknown_hosts,
-)
+from eeon_experiments.workloads.base import Application, Broken, Count, CountOrNone, Number, unknown_hosts
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import CostSpec, LocalitySpec
@@ -46,7 +39,7 @@ COSTS: dict[str, CostSpec] = {
         "wrapup_cycles": 0.0,
         "reduce_start_cycles": 6e9,
         "reduce_cycles_per_byte": 90,
-    },
+    }
 }
 """Cost profiles by name."""
 

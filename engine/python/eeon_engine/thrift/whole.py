@@ -83,10 +83,7 @@ class WholeCalls:
                 for name in names["tables"]
             },
             "action_profiles": {
-                name: {
-                    "members": _jsonable(self._context.members(name)),
-                    "groups": self._groups(name),
-                }
+                name: {"members": _jsonable(self._context.members(name)), "groups": self._groups(name)}
                 for name in names["action_profiles"]
             },
             "registers": {
