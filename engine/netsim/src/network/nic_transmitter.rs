@@ -16,7 +16,7 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    /// `eee` needs no `ticks_per_byte_q24` and `overhead_bytes`: they follow from the link.
+    /// Returns a transmitter. `eee` needs no `ticks_per_byte_q24` and `overhead_bytes`: they follow from the link.
     pub(super) fn new(rate: DataRate, overhead: Bytes, eee: Option<EeeParams>) -> Self {
         const PS_PER_BYTE_AT_1_BPS: u128 = 8_000_000_000_000;
         let ticks_per_byte_q24 = (PS_PER_BYTE_AT_1_BPS << 24) / u128::from(rate.as_bps());
