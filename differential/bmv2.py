@@ -13,9 +13,10 @@ from finsy.proto import p4i
 from thriftpy2.thrift import TException
 
 from control_plane.tests.bmv2_process import free_port
+from ptf_tests.lib.p4rt_session import DEVICE_ID, Failed
 
 from .nanomsg import Pair
-from .p4runtime import DEVICE_ID, SERVICE, P4RuntimeClient
+from .p4runtime import SERVICE, P4RuntimeClient
 from .thrift import Call, Client
 
 START_TIMEOUT_SECONDS = 30.0
@@ -78,7 +79,7 @@ class Bmv2:
         if info is not None:
             try:
                 self._p4runtime = P4RuntimeClient(f"unix:{folder}/p4runtime", info, program.read_bytes())
-            except (grpc.RpcError, grpc.FutureTimeoutError) as error:
+            except (Failed, grpc.FutureTimeoutError) as error:
                 self._process.kill()
                 raise self._ended(str(error)) from error
 

@@ -1,27 +1,26 @@
-"""A P4Runtime client with plain messages and with names from the P4Info. For tests only.
+"""The P4Runtime session of all tests, with names from the P4Info, and helpers that expect a refusal.
 
 Independent of the server: it uses only the message classes of `finsy`, and searches the P4Info for names.
 """
 
 import contextlib
-import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
-from finsy.proto import U128, p4d, p4i, p4r, p4r_grpc, rpc_code, rpc_status
+from finsy.proto import p4d, p4i, p4r
 from google.protobuf import text_format
+
+from ptf_tests.lib.p4rt_session import COMMIT, DELETE, INSERT, MODIFY, Failed, Session, entity_of
+
+__all__ = ["COMMIT", "DELETE", "INSERT", "MODIFY", "Failed", "entity_of"]
 
 PROGRAMS = Path(__file__).parent / "programs"
 PATCH = Path(__file__).resolve().parents[2] / "live" / "tests" / "p4" / "patch.json"
 """The program of a patch panel, for switches in real time."""
-
-INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
-COMMIT = p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
 
 
 def _path(name: str) -> Path:
@@ -122,117 +121,8 @@ def bits(value: int) -> Any:
     return p4d.P4Data(bitstring=number_bytes(value))
 
 
-class Failed(Exception):
-    """A call that ended with an error: `code`, `message`, and for a Write the `(code, message)` of each
-    update.
-    """
-
-    def __init__(self, error: grpc.RpcError) -> None:
-        super().__init__(error.details())
-        self.code: int = error.code().value[0]
-        self.message: str = error.details() or ""
-        self.updates: list[tuple[int, str]] = []
-        for key, value in error.trailing_metadata() or ():
-            # PI also sends details with other errors, but without items.
-            if key == "grpc-status-details-bin":
-                status = rpc_status.Status.FromString(value)
-                assert status.code == self.code
-                assert self.code == rpc_code.UNKNOWN or not status.details
-                for detail in status.details:
-                    assert detail.type_url == "type.googleapis.com/p4.v1.Error"
-                    one = p4r.Error.FromString(detail.value)
-                    self.updates.append((one.canonical_code, one.message))
-
-
-class Client:
-    """A client of one server."""
-
-    def __init__(
-        self,
-        address: str,
-        device_id: int = 1,
-        election_id: int = 1,
-        role: str = "",
-        stream_timeout_s: float = 120,
-        credentials: grpc.ChannelCredentials | None = None,
-    ) -> None:
-        options = [("grpc.max_metadata_size", 1 << 20), ("grpc.use_local_subchannel_pool", 1)]
-        if credentials is None:
-            self.channel = grpc.insecure_channel(address, options=options)
-        else:
-            self.channel = grpc.secure_channel(address, credentials, options=options)
-        self.stub = p4r_grpc.P4RuntimeStub(self.channel)
-        self.device_id, self.election_id, self.role = device_id, election_id, role
-        self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        # With a timeout, so that a test fails if it waits for a message that does not arrive.
-        self.stream = self.stub.StreamChannel(iter(self._requests.get, None), timeout=stream_timeout_s)
-
-    def close(self) -> None:
-        self._requests.put(None)
-        self.stream.cancel()
-        self.channel.close()
-
-    # ---- stream
-
-    def send(self, **message: Any) -> None:
-        self._requests.put(p4r.StreamMessageRequest(**message))
-
-    def receive(self) -> Any:
-        try:
-            return next(self.stream)
-        except grpc.RpcError as error:
-            raise Failed(error) from None
-
-    def arbitrate(self, election_id: int | None = None, **fields: Any) -> Any:
-        """Sends an election id (by default, this client's), and returns the answer."""
-        self.election_id = self.election_id if election_id is None else election_id
-        update = p4r.MasterArbitrationUpdate(
-            device_id=self.device_id, election_id=U128.encode(self.election_id), **fields
-        )
-        if self.role:
-            update.role.name = self.role
-        self.send(arbitration=update)
-        return self.receive().arbitration
-
-    # ---- calls
-
-    def _call(self, call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        except grpc.RpcError as error:
-            raise Failed(error) from None
-
-    def push(self, action: int, config: Any = None, **fields: Any) -> None:
-        """Calls SetForwardingPipelineConfig."""
-        request = p4r.SetForwardingPipelineConfigRequest(
-            device_id=self.device_id,
-            role=self.role,
-            election_id=U128.encode(self.election_id),
-            action=action,
-            config=config,
-            **fields,
-        )
-        self._call(lambda: self.stub.SetForwardingPipelineConfig(request))
-
-    def pipeline(self, response_type: int = 0) -> Any:
-        """Calls GetForwardingPipelineConfig."""
-        request = p4r.GetForwardingPipelineConfigRequest(
-            device_id=self.device_id, response_type=response_type
-        )
-        return self._call(lambda: self.stub.GetForwardingPipelineConfig(request)).config
-
-    def write(self, *updates: tuple[int, Any], atomicity: int = 0, **fields: Any) -> None:
-        """Writes (kind, entity) pairs; raises `Failed`."""
-        request = p4r.WriteRequest(
-            device_id=self.device_id,
-            role=self.role,
-            election_id=U128.encode(self.election_id),
-            atomicity=atomicity,
-            updates=[p4r.Update(type=kind, entity=entity_of(entity)) for kind, entity in updates],
-        )
-        for name, value in fields.items():
-            setattr(request, name, value)
-        self._call(lambda: self.stub.Write(request))
+class Client(Session):
+    """A session that unwraps what it reads, and expects refusals."""
 
     def read(self, *entities: Any, role: str = "") -> list[Any]:
         """Returns the response to a Read, unwrapped from its `Entity`s."""
@@ -243,15 +133,12 @@ class Client:
 
     def read_some(self, *entities: Any, role: str = "") -> tuple[list[Any], Failed | None]:
         """Returns the response to a Read before it fails, and the failure."""
-        request = p4r.ReadRequest(
-            device_id=self.device_id, role=role, entities=[entity_of(entity) for entity in entities]
-        )
         found: list[Any] = []
         try:
-            for response in self.stub.Read(request):
-                found += [getattr(entity, entity.WhichOneof("entity")) for entity in response.entities]
-        except grpc.RpcError as error:
-            return found, Failed(error)
+            for entity in self.entities(*entities, role=role):
+                found.append(getattr(entity, entity.WhichOneof("entity")))
+        except Failed as failed:
+            return found, failed
         return found, None
 
     def state(self) -> list[Any]:
@@ -321,25 +208,6 @@ def failure(code: int, match: str, call: Callable[..., object], *arguments: Any,
         call(*arguments, **fields)
     assert caught.value.code == code, caught.value
     return caught.value
-
-
-_FIELDS = {
-    field.message_type.name: field.name
-    for field in p4r.Entity.DESCRIPTOR.fields
-    if field.message_type is not None
-}
-
-
-def entity_of(entity: Any) -> Any:
-    """Returns an `Entity` around one of its kinds."""
-    kind = type(entity).DESCRIPTOR.name
-    if kind == "Entity":
-        return entity
-    if kind in ("MulticastGroupEntry", "CloneSessionEntry"):
-        field = "multicast_group_entry" if kind == "MulticastGroupEntry" else "clone_session_entry"
-        entity = p4r.PacketReplicationEngineEntry(**{field: entity})
-        kind = "PacketReplicationEngineEntry"
-    return p4r.Entity(**{_FIELDS[kind]: entity})
 
 
 def codes(failed: Failed) -> list[int]:

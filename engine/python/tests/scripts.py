@@ -387,7 +387,7 @@ def _spread(shares: dict[int, int], served: Served) -> None:
 
 
 def _say(message: p4r.StreamMessageRequest, served: Served) -> None:
-    served.client.send(**{field.name: value for field, value in message.ListFields()})
+    served.client.send(message)
 
 
 def _told(said: str, message: p4r.StreamMessageResponse, served: Served) -> None:

@@ -91,7 +91,8 @@ def test_a_client_has_the_roles_that_the_file_gives_and_no_other(
 
 def test_an_observer_may_watch_without_an_election_id(connect: Connect) -> None:
     observer = connect("observer")
-    observer.send(arbitration=p4r.MasterArbitrationUpdate(device_id=1))
+    bid = p4r.MasterArbitrationUpdate(device_id=1)
+    observer.send(p4r.StreamMessageRequest(arbitration=bid))
     assert observer.receive().arbitration.status.code == rpc_code.NOT_FOUND
 
 

@@ -20,7 +20,7 @@ from eeon_engine._engine import Port
 from eeon_engine.p4runtime import Server, serve
 from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
 
-from ptf_tests.lib.p4rt import DEVICE_ID
+from ptf_tests.lib.p4rt_session import DEVICE_ID
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES, WIRE_OVERHEAD_BYTES
 from ptf_tests.lib.targets.base import SwitchOptions, Target
 
