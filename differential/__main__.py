@@ -41,6 +41,8 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, help="begin no new case after this time")
     parser.add_argument("--replay", type=Path, help="run a written case again")
     arguments = parser.parse_args()
+    if arguments.cases < 1:
+        parser.error(f"--cases {arguments.cases}: at least 1 is needed; the default is 100000")
     reason = bmv2.why_not()
     if reason is not None:
         print(f"skipped: {reason}")

@@ -7,21 +7,21 @@ apply reports a certain step. The state of a switch is read with plain gRPC, wit
 import contextlib
 import itertools
 import json
-import queue
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import grpc
 from eeon_control import operations, program, state, topology
 from eeon_control.fabric import Step
 from eeon_control.fabric.progress import nobody
 from eeon_control.fabric.sync import run
-from finsy.proto import U128, p4r, p4r_grpc, rpc_code
+from finsy.proto import p4r, rpc_code
 from killed_applies import killed
 from revisions import done, meant
 from switch_processes import EngineSwitch
+
+from ptf_tests.lib.p4rt_session import MODIFY, Session
 
 TOPOLOGY_TEXT = """
 name: faults
@@ -122,14 +122,10 @@ def entries_of(switch: EngineSwitch) -> frozenset[bytes]:
         for table in info.tables
         if not table.const_default_action_id and not table.implementation_id
     ]
-    with grpc.insecure_channel(switch.address) as channel:
-        replies = p4r_grpc.P4RuntimeStub(channel).Read(
-            p4r.ReadRequest(device_id=switch.switch.device_id, entities=requests), timeout=60
+    with contextlib.closing(Session(switch.address, switch.switch.device_id)) as session:
+        return frozenset(
+            entity.SerializeToString(deterministic=True) for entity in session.entities(*requests)
         )
-        found = [
-            entity.SerializeToString(deterministic=True) for reply in replies for entity in reply.entities
-        ]
-    return frozenset(found)
 
 
 _ids = itertools.count(1000, 1000)
@@ -144,20 +140,13 @@ def next_id() -> int:
 
 
 @contextlib.contextmanager
-def primacy(switch: EngineSwitch, election_id: int) -> Iterator[p4r_grpc.P4RuntimeStub]:
-    """Becomes primary with that election id in its context. Take the id from `next_id`: a switch accepts none
-    below the largest that it has seen."""
-    asked: queue.SimpleQueue = queue.SimpleQueue()
-    bid = p4r.MasterArbitrationUpdate(device_id=switch.switch.device_id, election_id=U128.encode(election_id))
-    asked.put(p4r.StreamMessageRequest(arbitration=bid))
-    with grpc.insecure_channel(switch.address) as channel:
-        stub = p4r_grpc.P4RuntimeStub(channel)
-        answers = stub.StreamChannel(iter(asked.get, None))
-        assert next(answers).arbitration.status.code == rpc_code.OK
-        yield stub
-        asked.put(None)
-        for _ in answers:
-            pass  # until the switch has noticed the end
+def primacy(switch: EngineSwitch, election_id: int) -> Iterator[None]:
+    """Is primary with that election id in its context. Take the id from `next_id`: a switch accepts none below
+    the largest that it has seen."""
+    with contextlib.closing(Session(switch.address, switch.switch.device_id, election_id)) as session:
+        assert session.arbitrate().status.code == rpc_code.OK
+        yield
+        session.leave()
 
 
 def write_as(switch: EngineSwitch, election_id: int) -> None:
@@ -168,12 +157,8 @@ def write_as(switch: EngineSwitch, election_id: int) -> None:
     entry.match.add(field_id=1).exact.value = b"\x01"
     entry.action.action.action_id = info.actions["set_buffer_limit"].id
     entry.action.action.params.add(param_id=1, value=b"\x05")
-    update = p4r.Update(type=p4r.Update.MODIFY, entity=p4r.Entity(table_entry=entry))
-    request = p4r.WriteRequest(
-        device_id=switch.switch.device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
-    )
-    with grpc.insecure_channel(switch.address) as channel:
-        p4r_grpc.P4RuntimeStub(channel).Write(request, timeout=60)
+    with contextlib.closing(Session(switch.address, switch.switch.device_id, election_id)) as session:
+        session.write((MODIFY, entry))
 
 
 def at(step: Step, switch: str, action: Callable[[], None]) -> Callable[[Step, str], None]:

@@ -11,6 +11,7 @@ import pytest
 from scapy.utils import checksum
 
 from differential import bmv2
+from differential.__main__ import main
 from differential.campaign import configuration, run
 from differential.compare import Bench, Difference, Step
 from differential.failures import CaseError, read, run_steps, write
@@ -181,3 +182,10 @@ def test_messages_of_the_socket_are_put_together_from_pieces() -> None:
     buffer += stream[-1:]
     assert decoded(buffer) == [(5, b"abc")]
     assert not buffer
+
+
+def test_a_number_of_cases_below_1_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setattr("sys.argv", ["differential", "--cases", "-5"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "--cases -5: at least 1" in capsys.readouterr().err

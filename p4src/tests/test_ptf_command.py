@@ -20,3 +20,11 @@ def test_what_is_not_there_or_in_the_way_is_named(tmp_path: Path, capsys, reques
     file.touch()
     assert suite.run("engine", request_of(file), (), {}) == 1
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.system
+@pytest.mark.slow
+def test_an_exception_that_names_no_case_is_refused(tmp_path: Path, capsys) -> None:
+    request = suite.Request(cases=("packet_io", "^red", "^nosuch"), output=tmp_path)
+    assert suite.run("engine", request, (), {}) == 1
+    assert "^nosuch: no such case" in capsys.readouterr().err

@@ -85,6 +85,12 @@ class Session:
         self._stream.cancel()
         self.channel.close()
 
+    def leave(self) -> None:
+        """Ends the stream, and waits until the switch has noticed it."""
+        self._requests.put(None)
+        for _ in self._stream:
+            pass
+
     def send(self, message: p4r.StreamMessageRequest) -> None:
         """Sends a message on the stream."""
         self._requests.put(message)

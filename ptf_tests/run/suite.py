@@ -21,6 +21,7 @@ P4INFO = COMPILED / "eeon.p4info.txtpb"
 
 _RAN = re.compile(r"^Ran (\d+) tests? in ([\d.]+)s")
 _SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*?skipped=(\d+)")
+_UNKNOWN = re.compile(r"test-spec element (\S+) did not match")
 _BAD = re.compile(r"^(FAIL|ERROR): (\S+)")
 
 
@@ -67,6 +68,11 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         *("--test-params", ";".join(f"{key}={value!r}" for key, value in given.items())),
         *platform,
     ]
+    if unknown := _unknown_exceptions(command, request, output):
+        print(
+            f"{', '.join(unknown)}: no such case; a case is a file of tests/, or file.Class", file=sys.stderr
+        )
+        return 1
     started = time.monotonic()
     if request.workers > 1 and params:
         print(
@@ -122,6 +128,16 @@ class _Outcome:
     bad: dict[str, str] = field(default_factory=dict)
     """FAIL or ERROR by name: a case may fail in several subtests, and again in the checks at its end."""
     status: int = 0
+
+
+def _unknown_exceptions(command: Sequence[str], request: Request, output: Path) -> list[str]:
+    """Returns an exception that names no case, if there is one: ptf refuses only unknown cases to run."""
+    left_out = [case.removeprefix("^") for case in request.cases if case.startswith("^")]
+    if not left_out:
+        return []
+    words = [*command, "--list-test-names", *left_out]
+    listed = subprocess.run(words, cwd=output, capture_output=True, text=True)
+    return [f"^{name}" for name in _UNKNOWN.findall(listed.stderr)]
 
 
 def _shares(request: Request) -> list[list[str]]:

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 from eeon_engine.p4runtime import batch
 from eeon_engine.thrift.cells import CellCalls
 from server_fuzz import corpora
+from server_fuzz.__main__ import main
 from server_fuzz.draws import Draws
 from server_fuzz.targets import TARGETS
 from server_fuzz.world import Finding
@@ -42,6 +43,21 @@ def test_a_corpus_is_unpacked_as_it_was_packed_and_refused_when_it_breaks_off() 
     for end in (1, 3, 5, len(file) - 1):
         with pytest.raises(ValueError, match="breaks off"):
             corpora.unpack(file[:end])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nosuch", __file__], "nosuch: no such target; there are p4runtime_write"),
+        (["thrift_bytes", "/nosuch"], "/nosuch: not read: No such file or directory"),
+    ],
+)
+def test_a_target_and_a_file_that_are_not_there_are_named(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], says: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["server_fuzz", "run", *words])
+    with pytest.raises(SystemExit, match=says):
+        main()
 
 
 def test_an_input_that_is_used_up_gives_zeros() -> None:

@@ -9,9 +9,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from . import corpora
+
+if TYPE_CHECKING:
+    from .targets import Target
 
 _MAX_LENGTH = 1500
 
@@ -48,11 +51,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _target(name: str) -> "Target":
+    # Only modules first imported here are instrumented.
     from .targets import TARGETS
 
+    if name not in TARGETS:
+        sys.exit(f"{name}: no such target; there are {', '.join(TARGETS)}")
+    return TARGETS[name]
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    target = _target(arguments.target)
     for file in arguments.file:
-        TARGETS[arguments.target].run(file.read_bytes())
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            sys.exit(f"{file}: not read: {error.strerror}; give a file with an input")
+        target.run(content)
         print(f"{file}: nothing found")
     return 0
 
@@ -100,12 +115,11 @@ def _libfuzzer(target: str, command: list[str]) -> NoReturn:
         import atheris
     except ImportError:
         sys.exit("atheris is not installed: `pip install atheris`; it has wheels for few platforms")
-    # Only modules first imported here are instrumented.
     with atheris.instrument_imports(include=["eeon_engine"]):
-        from .targets import TARGETS
+        run = _target(target).run
     if not (corpora.FOLDERS / target).is_dir():
         corpora.unfold(target)
-    atheris.Setup(command, TARGETS[target].run)
+    atheris.Setup(command, run)
     atheris.Fuzz()
     raise AssertionError("libFuzzer ends the process")
 
