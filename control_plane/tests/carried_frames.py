@@ -42,13 +42,14 @@ class Running:
         return taken
 
 
-def frame_of(source, destination, flow: Flow, version: int, payload: int = 0) -> bytes:
-    """Returns a frame of a flow: with a header of TCP or UDP, or with 26 bytes of another protocol."""
+def frame_of(source, destination, flow: Flow, version: int, payload: int = 0, dscp: int = 0) -> bytes:
+    """Returns a frame of a flow: with a header of TCP or UDP, or with 26 bytes of another protocol. Over IPv4 it
+    has the DSCP, and is ECT(0)."""
     ports = {"sport": flow.source_port, "dport": flow.destination_port}
     head = {6: TCP(**ports, flags="A"), 17: UDP(**ports) / bytes(18)}.get(flow.protocol, Raw(bytes(26)))
     if version == 6:
         network = IPv6(src=str(source.ipv6), dst=str(destination.ipv6), nh=flow.protocol)
     else:
         addresses = {"src": str(source.ipv4), "dst": str(destination.ipv4)}
-        network = IP(**addresses, tos=2, flags="DF", proto=flow.protocol)
+        network = IP(**addresses, tos=dscp << 2 | 2, flags="DF", proto=flow.protocol)
     return bytes(Ether(dst=source.gateway_mac, src=source.mac) / network / head / bytes(payload))

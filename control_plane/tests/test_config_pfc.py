@@ -2,6 +2,7 @@
 
 import pytest
 import yaml
+from carried_frames import frame_of
 from eeon_control import config, plan, program, topology, views
 from eeon_control.config.pfc import shortage
 from eeon_control.entries import CLONE_SESSIONS
@@ -11,12 +12,11 @@ from eeon_control.fabric.read import Wanted, observe, read_entries
 from eeon_control.fabric.sync import apply_sync, plan_sync, run
 from eeon_control.plan import Entry
 from eeon_control.plan.deadlock import waiting_circle
+from eeon_control.routing import Flow
 from eeon_control.units import Duration
 from engine_switches import serving
 from finsy.proto import p4r
 from programs import allows
-from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
 
 TICK = Duration(1000)
 FABRIC = topology.load("leaf-spine-4")
@@ -109,8 +109,7 @@ def test_switches_hold_it_pause_their_neighbours_show_it_and_lose_it_again():
         assert not any(one.changes for one in left.switches.values())
         # From h2 to h1, DSCP 26: the first of eight full frames leaves at once, and six fit behind it.
         host, other = FABRIC.hosts["h1"], FABRIC.hosts["h2"]
-        ip = IP(src=str(other.ipv4), dst=str(host.ipv4), tos=26 << 2)
-        frame = bytes(Ether(src=other.mac, dst=other.gateway_mac) / ip / UDP() / bytes(1472))
+        frame = frame_of(other, host, Flow(17, 53, 53), 4, payload=1454, dscp=26)
         for number in range(8):
             switches["leaf1"].inject(2, frame, 1000 * number)
         switches["leaf1"].advance_to(5_000_000)

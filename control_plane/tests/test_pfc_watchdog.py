@@ -10,6 +10,7 @@ from itertools import product
 
 import pytest
 import yaml
+from carried_frames import frame_of
 from eeon_control import config, plan, topology, views
 from eeon_control.config.pfc import Watchdog
 from eeon_control.controller import Supervisor
@@ -18,11 +19,10 @@ from eeon_control.controller.messages import Intended
 from eeon_control.controller.storms import QueueWatch
 from eeon_control.fabric.read import QueueLook, Wanted, observe
 from eeon_control.plan import Action, pfc
+from eeon_control.routing import Flow
 from eeon_control.targets import Target
 from eeon_control.units import Duration
 from engine_switches import serving
-from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
 from supervised import committed, in_sync, until
 
 FABRIC = topology.load("leaf-spine-4")
@@ -189,9 +189,7 @@ STORM_OF_TWO = bytes.fromhex("0180c2000001020000000009880801010018000000000000ff
 
 def _frame(to: str) -> bytes:
     """Returns a full frame of the lossless class, from h2."""
-    sender = FABRIC.hosts["h2"]
-    addresses = IP(src=str(sender.ipv4), dst=str(FABRIC.hosts[to].ipv4), tos=26 << 2)
-    return bytes(Ether(src=sender.mac, dst=sender.gateway_mac) / addresses / UDP() / bytes(1472))
+    return frame_of(FABRIC.hosts["h2"], FABRIC.hosts[to], Flow(17, 53, 53), 4, payload=1454, dscp=26)
 
 
 # h1 is at port 1 of leaf1, h3 behind port 3.
