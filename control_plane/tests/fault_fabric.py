@@ -141,7 +141,7 @@ def next_id() -> int:
 
 @contextlib.contextmanager
 def primacy(switch: EngineSwitch, election_id: int) -> Iterator[None]:
-    """Is primary with that election id in its context. Take the id from `next_id`: a switch accepts none below
+    """Stays primary with that election id in its context. Take the id from `next_id`: a switch accepts none below
     the largest that it has seen."""
     with contextlib.closing(Session(switch.address, switch.switch.device_id, election_id)) as session:
         assert session.arbitrate().status.code == rpc_code.OK

@@ -157,7 +157,7 @@ class Session:
             return self.stub.GetForwardingPipelineConfig(request, timeout=self._timeout_s).config
 
     def entities(self, *wanted: Message, role: str = "") -> Iterator[p4r.Entity]:
-        """Reads, and returns the entities as they arrive."""
+        """Returns the entities that the switch sends in answer to a Read, as they arrive."""
         request = p4r.ReadRequest(
             device_id=self.device_id, role=role, entities=[entity_of(entity) for entity in wanted]
         )
