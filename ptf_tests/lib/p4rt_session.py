@@ -6,6 +6,7 @@ the switch's. P4Runtime specification 1.4/1.5: sections are cited as "P4RT n.n".
 
 import contextlib
 import queue
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -64,11 +65,13 @@ class Session:
         device_id: int = DEVICE_ID,
         election_id: int = 1,
         role: str = "",
-        timeout_s: float | None = 120,
+        timeout_s: float = 120,
         stream_timeout_s: float | None = 120,
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
-        """Opens the stream; `stream_timeout_s` is its whole life, `timeout_s` that of any other call."""
+        """Opens the stream; `stream_timeout_s` is its whole life, `timeout_s` that of arbitration and of any
+        other call."""
+        self._address = address
         if credentials is None:
             self.channel = grpc.insecure_channel(address, options=_OPTIONS)
         else:
@@ -103,14 +106,32 @@ class Session:
     def arbitrate(
         self, election_id: int | None = None, role: p4r.Role | None = None
     ) -> p4r.MasterArbitrationUpdate:
-        """Sends an election id and a role (by default, this client's), and returns the answer (P4RT 5)."""
+        """Sends an election id and a role (by default, this client's), and returns the answer (P4RT 5).
+        Raises TimeoutError if the switch gives none in time, and ends the stream."""
         self.election_id = self.election_id if election_id is None else election_id
         if role is None and self.role:
             role = p4r.Role(name=self.role)
         number = U128.encode(self.election_id)
         update = p4r.MasterArbitrationUpdate(device_id=self.device_id, election_id=number, role=role)
-        self.send(p4r.StreamMessageRequest(arbitration=update))
-        return self.receive().arbitration
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._stream.cancel()
+
+        timer = threading.Timer(self._timeout_s, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            self.send(p4r.StreamMessageRequest(arbitration=update))
+            return self.receive().arbitration
+        except Failed:
+            if late.is_set():
+                reason = f"{self._address}: no answer to arbitration within {self._timeout_s:g} s"
+                raise TimeoutError(reason) from None
+            raise
+        finally:
+            timer.cancel()
 
     def push(
         self,

@@ -1,11 +1,15 @@
 """Requests over P4Runtime that a script cannot write: other fields, many items, other switches."""
 
+import socket
+
 import grpc
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
 from finsy.proto import p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Connect, Names, codes, exact, failure, p4info, primary
+
+from ptf_tests.lib.p4rt_session import Session
 
 pytestmark = pytest.mark.system
 
@@ -86,3 +90,11 @@ def test_a_write_without_an_election_id_is_not_one_with_0(connect: Connect) -> N
     with pytest.raises(grpc.RpcError) as caught:
         client.stub.Write(p4r.WriteRequest(device_id=1))
     assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
+
+
+def test_a_client_gives_up_on_a_server_that_does_not_answer_arbitration() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        session = Session(f"127.0.0.1:{silent.getsockname()[1]}", timeout_s=0.2)
+        with pytest.raises(TimeoutError, match=r"127\.0\.0\.1:\d+: no answer to arbitration within 0\.2 s"):
+            session.arbitrate()
+        session.close()
