@@ -122,13 +122,35 @@ class Client:
         self.connection = 0
         self.confirmed: int | None = None  # the election id of this stream's last confirmation as primary
         self.requests: list[m.Action] = []
-        self.answers: list[m.Event] = []
+        self.answers: list[m.Answer] = []
+        self.late: list[m.Answer] = []  # of the connection before; they arrive when there is a new request
         self.broken: m.StreamLost | None = None
         self.writes = 0
+        self.told = m.Writers()
+        self.asked: set[type[m.Action]] = set()  # since there was a reason to compare anew
 
     def give(self, event: m.Event) -> None:
+        was = self.machine.state
+        if isinstance(event, m.Writers):
+            self.told = event
+        if self._is_reason_to_compare(event):
+            self.asked.clear()
         for action in self.machine.step(event, self.world.now):
+            if self.told.apply_running and not isinstance(event, m.Connected):
+                allowed = (m.Connect, m.Disconnect, m.Say, m.Restored)
+                assert isinstance(action, allowed), f"{action} while an apply runs"
             self._take(action)
+        if self.machine.state is State.IN_SYNC and was is not State.IN_SYNC:
+            assert {m.Refresh, m.ReadPipeline, m.ReadEntries} <= self.asked, f"in sync after {self.asked}"
+
+    def _is_reason_to_compare(self, event: m.Event) -> bool:
+        match event:
+            case m.Arbitrated(_, role, _):
+                return role is not self.machine.role
+            case m.IntendedIs(0, new):
+                return new != self.machine.intended
+            case _:
+                return isinstance(event, (m.PortChanged, m.Suspect))
 
     def _take(self, action: m.Action) -> None:
         switch = self.world.switch
@@ -146,7 +168,7 @@ class Client:
                     switch.leave(self.stream)
                 self.stream, self.confirmed, self.broken = None, None, None
                 self.requests.clear()
-                self.answers.clear()
+                self.late, self.answers = self.answers, []
             case m.Say() | m.Restored():
                 pass
             case _:
@@ -157,8 +179,11 @@ class Client:
                     assert self.confirmed is not None, "settings while not primary"
                 if not isinstance(action, m.Bid):
                     others = [one for one in self.requests if not isinstance(one, m.Bid)]
-                    rpcs = [one for one in self.answers if not isinstance(one, m.Connected)]
+                    rpcs = [one for one in self.answers if one.ticket > self.connection]
                     assert not others and not rpcs, f"{action} while {others + rpcs} is under way"
+                    self.answers += self.late
+                    self.late = []
+                self.asked.add(type(action))
                 self.requests.append(action)
 
     def work(self) -> bool:
@@ -200,6 +225,12 @@ class Client:
                     self._write(action.changes)
                     self.answers.append(m.Done(ticket))
         return True
+
+    def run_until(self, request: type[m.Action]) -> None:
+        """Runs until such a request is sent and not received, or all is at rest."""
+        while not (self.requests and isinstance(self.requests[0], request)):
+            if not (self.answer() or self.hear() or self.work()):
+                return
 
     def _write(self, changes) -> None:
         for change in changes:

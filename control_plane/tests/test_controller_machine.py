@@ -100,81 +100,6 @@ def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_ent
     assert refused[0] == "accepted every write, but when read back, 1 entry differs: port_buffer port=1"
 
 
-def test_answer_of_an_old_connection_is_not_taken_for_one_of_the_new(world):
-    machine = world.clients[10].machine
-    machine.step(m.Suspect("a test"), world.now)
-    old = machine._busy
-    machine.step(m.StreamLost(machine._connection, "reset"), world.now)
-    assert machine.step(m.EntriesRead(old, ()), world.now) == []
-    assert machine.state is State.WAITING
-
-
-def until(client: Client, action: type[m.Action]) -> None:
-    """Runs until the controller has sent this request, and the switch has not received it."""
-    for _ in range(100):
-        if client.requests and isinstance(client.requests[0], action):
-            return
-        assert client.work() or client.hear() or client.answer(), f"it comes to rest without {action}"
-        while client.hear() or client.answer():
-            pass
-    raise AssertionError(f"no {action}")
-
-
-@pytest.mark.parametrize("action", [m.Refresh, m.ReadPipeline, m.ReadEntries, m.Write])
-def test_controller_that_is_demoted_and_promoted_meanwhile_waits_for_its_answer_and_begins_anew(
-    world, client, action
-):
-    world.switch.entries.pop(entry(1, 0).key)
-    client.give(m.Suspect("a test"))
-    until(client, action)
-    stranger = Stream()
-    world.switch.bid(stranger, 50)
-    assert client.hear() and world.states() == {10: State.BACKUP}
-    world.switch.leave(stranger)
-    world.settle(5)
-    assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(1))
-
-
-def test_news_while_the_settings_of_the_old_revision_are_being_set_is_not_lost(world, client):
-    world.switch.restart()
-    world.break_streams()
-    for _ in range(20):
-        world.pass_time(0.05)
-        client.hear()
-        client.answer()
-        if client.machine.is_primary:
-            break
-        client.work()
-    until(client, m.ApplySettings)
-    world.revision = 2
-    world.tell_intended()
-    world.run()
-    assert world.switch.holds(intended(2))
-
-
-def test_port_event_while_it_reads_makes_it_read_again(world, client):
-    client.give(m.Suspect("a test"))
-    until(client, m.ReadEntries)
-    client.work()
-    world.switch.entries.clear()
-    client.give(m.PortChanged("s1:1", up=True))
-    world.run()
-    assert world.switch.holds(intended(1))
-
-
-def test_nobody_bids_while_an_apply_has_lost_its_stream_and_still_runs():
-    world = in_sync(promotes=False)
-    world.begin_apply()
-    world.tell_writers()
-    world.settle(5)
-    world.switch.leave(world.command)
-    world.settle(60)
-    assert world.switch.primary() is None
-    world.end_apply(committed=False)
-    world.settle(5)
-    assert world.states() == {10: State.IN_SYNC}
-
-
 def test_client_that_bid_the_largest_id_and_left_does_not_lock_the_controller_out(world, promotes):
     stranger = Stream()
     world.switch.bid(stranger, LARGEST)
@@ -284,8 +209,14 @@ def test_back_off_doubles_to_its_limit_and_starts_again():
     assert [again.next() for _ in range(8)] == delays
 
 
+READS, WRITES = [m.Refresh, m.ReadPipeline, m.ReadEntries], [m.PushPipeline, m.Write, m.ApplySettings]
+UNDER_WAY = {"request": st.sampled_from(READS + WRITES), "received": st.booleans()}
+STEPS = st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["work", "hear", "answer"])), max_size=12)
+
+
 class AnySequenceOfFaults(RuleBasedStateMachine):
-    """After any events in any order, the switch finally holds the intended entries."""
+    """After any events in any order, the switch finally holds the intended entries. Meanwhile, `Client` checks that
+    only one request is pending, that nothing is written while another client may, and what was read before IN_SYNC."""
 
     @initialize(
         promotes=st.booleans(), ranks=st.sampled_from([(10,), (10, 5), (5, 10)]), rested=st.booleans()
@@ -299,9 +230,7 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
         clients = list(self.world.clients.values())
         return clients[which % len(clients)] if clients else None
 
-    @rule(
-        steps=st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["work", "hear", "answer"])), max_size=12)
-    )
+    @rule(steps=STEPS)
     def something_goes_on(self, steps):
         for which, step in steps:
             if (client := self.client(which)) is not None:
@@ -348,15 +277,39 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
     def somebody_loads_another_program(self):
         self.world.switch.program, self.world.switch.entries, self.world.switch.settings = False, {}, 0
 
+    @rule(**UNDER_WAY)
+    def request_is_under_way(self, request, received):
+        """The primary waits for this answer, which the switch may have sent."""
+        if request in WRITES:
+            self.somebody_loads_another_program()
+        self.world.settle(6)
+        for client in self.world.clients.values():
+            if client.machine.is_primary:
+                client.give(m.Suspect("a test"))
+                client.run_until(request)
+                if received:
+                    client.work()
+
     @precondition(lambda self: self.world.switch.alive and not self.world.partitioned)
-    @rule(
-        steps=st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["work", "hear", "answer"])), max_size=6)
-    )
-    def somebody_is_primary_for_a_moment(self, steps):
+    @rule(steps=STEPS, heard=st.booleans(), **UNDER_WAY)
+    def somebody_is_primary_for_a_moment(self, steps, heard, **under_way):
+        self.request_is_under_way(**under_way)
         stranger = Stream()
         self.world.switch.bid(stranger, max(self.world.switch.highest, 10) + 1)
+        self.hear_all(heard)
         self.something_goes_on(steps)
         self.world.switch.leave(stranger)
+        self.hear_all(heard)
+
+    def hear_all(self, heard):
+        for client in self.world.clients.values() if heard else ():
+            while client.hear():
+                pass
+
+    @rule(**UNDER_WAY)
+    def connections_are_reset(self, **under_way):
+        self.request_is_under_way(**under_way)
+        self.world.break_streams()
 
     @rule(times=st.integers(1, 3))
     def writes_are_refused(self, times):
@@ -366,6 +319,12 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
     @rule()
     def apply_begins(self):
         self.world.begin_apply()
+
+    @precondition(lambda self: self.world.command is not None)
+    @rule()
+    def apply_loses_its_stream(self):
+        self.world.tell_writers()
+        self.world.switch.leave(self.world.command)
 
     @precondition(lambda self: self.world.command is not None)
     @rule(committed=st.booleans())
@@ -380,10 +339,17 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
     def controller_starts(self, rank):
         self.world.start(rank)
 
-    @rule(which=st.integers(0, 1))
-    def port_changes(self, which):
-        if (client := self.client(which)) is not None:
+    @rule(**UNDER_WAY)
+    def port_changes(self, **under_way):
+        self.request_is_under_way(**under_way)
+        for client in self.world.clients.values():
             client.give(m.PortChanged("s1:1", up=False))
+
+    @rule(**UNDER_WAY)
+    def revision_is_committed(self, **under_way):
+        self.request_is_under_way(**under_way)
+        self.world.revision += 1
+        self.world.tell_intended()
 
     def teardown(self):
         if not hasattr(self, "world"):
