@@ -74,25 +74,9 @@ def test_damaged_targets_are_read_or_refused(tmp_path_factory, text):
         load_targets(path)
 
 
-KEYS = [
-    "profiles",
-    "queue",
-    "eee",
-    "q",
-    "roles",
-    "uplink",
-    "buffer",
-    "aqm",
-    "mode",
-    "min",
-    "max",
-    "hold",
-    "trigger",
-    "ports",
-    "leaf1:1",
-    "routing",
-    "seed",
-]
+SECTIONS = ["profiles", "roles", "ports", "switches", "routing"]
+NAMES = ["q", "uplink", "leaf1:1"]
+KEYS = [*SECTIONS, *NAMES, "queue", "eee", "buffer", "aqm", "mode", "min", "max", "hold", "trigger", "seed"]
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -104,11 +88,7 @@ JSON = st.recursive(
 )
 
 
-@given(
-    value=st.dictionaries(
-        st.sampled_from(["profiles", "roles", "ports", "switches", "routing"]), JSON, max_size=4
-    )
-)
+@given(value=st.dictionaries(st.sampled_from(SECTIONS), JSON, max_size=4))
 def test_values_of_the_wrong_shape_are_refused(value):
     base = config.from_text("profiles: {queue: {q: {buffer: 1MB}}}")
     with contextlib.suppress(EeonError):
