@@ -316,15 +316,13 @@ class AnySequenceOfFaults(RuleBasedStateMachine):
         self.world.refusals = times
 
     @precondition(lambda self: self.world.command is None)
-    @rule()
-    def apply_begins(self):
+    @rule(loses_its_stream=st.booleans(), **UNDER_WAY)
+    def apply_begins(self, loses_its_stream, **under_way):
+        self.request_is_under_way(**under_way)
         self.world.begin_apply()
-
-    @precondition(lambda self: self.world.command is not None)
-    @rule()
-    def apply_loses_its_stream(self):
-        self.world.tell_writers()
-        self.world.switch.leave(self.world.command)
+        if loses_its_stream:
+            self.world.tell_writers()
+            self.world.switch.leave(self.world.command)
 
     @precondition(lambda self: self.world.command is not None)
     @rule(committed=st.booleans())
