@@ -503,7 +503,7 @@ impl HopLog {
             return;
         }
         let values = self.values.len() as u32;
-        self.values.extend(self.fields.iter().map(|field| phv.get(*field)));
+        self.values.extend(self.fields.iter().map(|field| phv.get_wide(*field) as u64));
         if egress {
             self.inside[id as usize].left_with = values;
             return;

@@ -5,7 +5,7 @@
 //! parameters, temporaries, constants.
 
 use crate::number::to_bytes;
-use crate::program::{Field, FieldList, Program, Slot, VlStore};
+use crate::program::{ones_128, Field, FieldList, Program, Slot, VlStore};
 
 /// The scratch memory of one packet; reusable through [`Phv::reset`].
 #[derive(Debug, Clone)]
@@ -30,6 +30,14 @@ pub struct Phv {
 #[inline]
 fn zero(words: &mut [u64]) {
     words.chunks_mut(128).for_each(|piece| piece.fill(0));
+}
+
+/// Returns the value of `width` bits that begins in `slot`, low word first, without the sign extension of a signed field; the
+/// low 128 bits of a wider one. Width 0 is a field of variable length, whose value is its length.
+pub(super) fn value(slots: &[u64], slot: Slot, width: u32) -> u128 {
+    let at = slot as usize;
+    let words = u128::from(slots[at]) | if width > 64 { u128::from(slots[at + 1]) << 64 } else { 0 };
+    if width == 0 { words } else { words & ones_128(width) }
 }
 
 impl Phv {
@@ -107,10 +115,7 @@ impl Phv {
 
     /// Returns the value of a field of up to 128 bits, zero-extended from its width, or the low 128 bits of a wider one.
     pub fn get_wide(&self, field: Field) -> u128 {
-        let slot = field.slot as usize;
-        let low = u128::from(self.slots[slot]);
-        let high = if field.width > 64 { u128::from(self.slots[slot + 1]) << 64 } else { 0 };
-        (low | high) & u128::MAX >> (128 - u32::from(field.width).min(128))
+        value(&self.slots, field.slot, field.width())
     }
 
     /// Appends the big-endian bytes of the fields of a learn list to `out`, each padded to whole bytes.

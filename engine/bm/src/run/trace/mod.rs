@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::program::{Program, Slot};
-use crate::run::phv::Phv;
+use crate::run::phv::{value, Phv};
 use record::Pending;
 
 /// A part of the packet that instructions can change.
@@ -29,7 +29,7 @@ struct Lvalue {
 
 impl Lvalue {
     fn value(&self, slots: &[u64]) -> u128 {
-        record::value(slots, self.slot, self.width)
+        value(slots, self.slot, self.width)
     }
 }
 

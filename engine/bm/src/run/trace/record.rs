@@ -5,7 +5,7 @@ use crate::program::{ColdOp, KeyField, Mark, Op, Pc, Program, Slot, TableKeyInfo
 use crate::run::calculate::output;
 use crate::run::headers::target;
 use crate::run::observe::{Moment, Observer};
-use crate::run::phv::Phv;
+use crate::run::phv::{value, Phv};
 use crate::tables::{Group, Outcome};
 
 /// The last instruction, if its effect is only known after it has run.
@@ -26,12 +26,6 @@ pub(super) struct Undecided {
     holds_at: Pc,
     /// Pipeline and conditional; `None` for a condition inside an action.
     of: Option<(u32, u32)>,
-}
-
-/// Returns the value of `width` bits that begins in `slot`, low word first; the low 128 bits of a wider one.
-pub(super) fn value(slots: &[u64], slot: Slot, width: u32) -> u128 {
-    let at = slot as usize;
-    u128::from(slots[at]) | if width > 64 { u128::from(slots[at + 1]) << 64 } else { 0 }
 }
 
 /// Records a change. Instructions write the words of a wide value one after another, low word first; that is one change.
