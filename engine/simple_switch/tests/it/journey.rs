@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::support::*;
 use bm::{Executable, Program};
+use simple_switch::hops::HopFilter;
 use simple_switch::{DropCause, Journey, PortConfig, Switch, What};
 use units::{DataRate, Duration, Time};
 
@@ -108,6 +109,21 @@ fn a_packet_that_waits_is_told_what_is_ahead_of_it_and_counts_as_inside() {
     let rest = switch.take_journey();
     assert_eq!(of_packet(&rest, 0)[0], "dequeued 1");
     assert_eq!(rest.inside, 0);
+}
+
+#[test]
+fn a_negative_field_is_told_as_its_bits() {
+    let json = include_bytes!("../constructs/log_messages.json");
+    let program = Executable::new(Program::from_json_for_tracing(json).unwrap());
+    let mut switch = Switch::new(program, unlimited()).unwrap();
+    let fields = vec![("request".to_owned(), "b".to_owned())];
+    switch.record_hops(HopFilter { fields, ..HopFilter::default() }, 0).unwrap();
+    switch.follow(TAG);
+    switch.handle_packet(us(1), 0, &[7, 0xf9], TAG);
+    let told = serde_json::to_string(&switch.take_journey()).unwrap();
+    assert!(told.contains(r#"{"name":"b","width":8,"value":249}"#), "{told}");
+    assert!(told.contains(r#""request.b":249"#), "{told}");
+    assert_eq!(switch.take_hops().unwrap().values[0], 249);
 }
 
 /// Frames that leave a switch with the E-EON program, port 2 at 1 Gbit/s with a short buffer, marks and EEE.
