@@ -37,7 +37,7 @@ fn zero(words: &mut [u64]) {
 pub(super) fn value(slots: &[u64], slot: Slot, width: u32) -> u128 {
     let at = slot as usize;
     let words = u128::from(slots[at]) | if width > 64 { u128::from(slots[at + 1]) << 64 } else { 0 };
-    if width == 0 { words } else { words & ones_128(width) }
+    words & if width == 0 { u128::MAX } else { ones_128(width) }
 }
 
 impl Phv {
